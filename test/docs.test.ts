@@ -104,6 +104,7 @@ describe('all pages', () => {
     'CHANGELOG.md',
     'SECURITY.md',
     'docs/analytics.md',
+    'docs/hosts.md',
     'src/kubernetes/README.md',
     'src/snapshot/README.md',
     'test/attack/README.md',

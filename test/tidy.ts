@@ -137,6 +137,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'node:',
     'hono',
   ],
+  'src/node-local': ['src/bytes', 'src/dns', 'src/telemetry', 'src/node', 'node:'],
   'src/cli': ['src', 'node:', 'commander', 'hono'],
   worker: [
     'src/bytes',
@@ -165,7 +166,16 @@ const DOORS: Readonly<Record<string, string>> = {
 /** Folders that run anywhere and are functions of their arguments: no clock, chance, I/O, log. */
 const PURE: ReadonlySet<string> = new Set(
   Object.keys(MAY_IMPORT).filter((room) => {
-    const runtimes = ['exporter', 'node', 'upstream', 'etcd', 'server', 'node-gateway', 'cli']
+    const runtimes = [
+      'exporter',
+      'node',
+      'upstream',
+      'etcd',
+      'server',
+      'node-gateway',
+      'node-local',
+      'cli',
+    ]
     return room !== 'worker' && !runtimes.some((name) => room === `src/${name}`)
   }),
 )

@@ -109,6 +109,28 @@ const KEYS: Command = {
   run: async (input, output) => (await import('./keys.ts')).runKeys(input, output),
 }
 
+const HOSTS: Command = {
+  name: 'hosts',
+  summary: "keep addresses of Services in the node's hosts file",
+  args: [],
+  flags: [
+    'services',
+    'nameserver',
+    'cluster-domain',
+    'hosts-file',
+    'syncinterval',
+    'once',
+    'print',
+    'listen',
+  ],
+  required: ['services', 'nameserver'],
+  examples: [
+    'kubedoh hosts --services image-registry.openshift-image-registry.svc --nameserver 172.30.0.10',
+    'kubedoh hosts --services web.shop.svc --nameserver 10.96.0.10 --print',
+  ],
+  run: async (input, output) => (await import('./hosts.ts')).runHosts(input, output),
+}
+
 const QUERY: Command = {
   name: 'query',
   summary: 'query a DNS server over UDP, TCP, TLS or HTTPS',
@@ -270,6 +292,7 @@ export const COMMANDS: readonly Command[] = [
   SERVE,
   EXPORT,
   GATEWAY,
+  HOSTS,
   KEYS,
   TOKEN_CREATE,
   TOKEN_LIST,

@@ -1,5 +1,5 @@
 /**
- * The exporter's status server: `/healthz`, `/readyz` and `/metrics`.
+ * The status server of the exporter and of the node resolver: `/healthz`, `/readyz` and `/metrics`.
  * @module
  */
 import { Hono } from 'hono'
@@ -14,12 +14,16 @@ import type { Metrics } from '../telemetry/metrics.ts'
  */
 export async function listenStatus(
   address: string,
-  { metrics, isReady }: { readonly metrics: Metrics; readonly isReady: () => boolean },
+  {
+    metrics,
+    isReady,
+    notReady = 'nothing published yet',
+  }: { readonly metrics: Metrics; readonly isReady: () => boolean; readonly notReady?: string },
 ): Promise<HttpServer | undefined> {
   if (address === '') return undefined
   const app = new Hono()
   app.get('/healthz', (c) => c.text('OK'))
-  app.get('/readyz', (c) => (isReady() ? c.text('OK') : c.text('nothing published yet', 503)))
+  app.get('/readyz', (c) => (isReady() ? c.text('OK') : c.text(notReady, 503)))
   app.get('/metrics', (c) => c.text(formatMetrics(metrics)))
   const server = new HttpServer(app)
   const { host, port } = parseListenAddress(address)

@@ -60,6 +60,12 @@ export type FlagName =
   | 'grace'
   | 'set'
   | 'release'
+  | 'services'
+  | 'nameserver'
+  | 'cluster-domain'
+  | 'hosts-file'
+  | 'syncinterval'
+  | 'print'
 
 /** All flags, in the order of docs/flags.md. An empty value counts as not given. */
 export const FLAGS: Readonly<Record<FlagName, Flag>> = {
@@ -126,13 +132,13 @@ export const FLAGS: Readonly<Record<FlagName, Flag>> = {
     default: '',
     help: 'read the signing key from this file; empty uses KUBEDOH_SIGNING_KEY',
   },
-  once: { default: '', help: 'publish once and exit' },
+  once: { default: '', help: 'publish or write once and exit' },
   listen: {
     value: 'HOST:PORT',
     default: '',
     help:
       'listen address of the gateway (127.0.0.1:8787 if not given) or of the status server of ' +
-      'export (127.0.0.1:9154 if not given; empty disables it)',
+      'export (127.0.0.1:9154 if not given; empty disables it) or hosts (none if not given)',
   },
   out: { value: 'FOLDER', default: '', help: 'folder to write the snapshot to' },
   server: {
@@ -210,6 +216,27 @@ export const FLAGS: Readonly<Record<FlagName, Flag>> = {
     isRepeated: true,
   },
   grace: { value: 'TIME', default: '24h', help: 'how long the previous secret stays valid' },
+  services: {
+    value: 'NAMES',
+    env: 'SERVICES',
+    default: '',
+    help: 'comma-separated Services to resolve, without the cluster domain, such as web.shop.svc',
+  },
+  nameserver: {
+    value: 'ADDRESS',
+    env: 'NAMESERVER',
+    default: '',
+    help: 'DNS server of the cluster: ADDRESS or ADDRESS:PORT',
+  },
+  'cluster-domain': {
+    value: 'DOMAIN',
+    env: 'CLUSTER_DOMAIN',
+    default: 'cluster.local',
+    help: 'domain of the cluster',
+  },
+  'hosts-file': { value: 'FILE', default: '/etc/hosts', help: 'hosts file to keep up to date' },
+  syncinterval: { value: 'SECONDS', default: '60', help: 'interval of the checks' },
+  print: { default: '', help: 'print what the command would write or run, and exit' },
 }
 
 /** Arguments, flags and environment of one run of a command. */

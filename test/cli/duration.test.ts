@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'vitest'
-import { parseDuration } from '../../src/cli/duration.ts'
+import { parseDuration, parseInterval } from '../../src/cli/duration.ts'
 
 test('parses a number and a unit', () => {
   const cases: [string, number | undefined][] = [
@@ -20,4 +20,19 @@ test('parses a number and a unit', () => {
     ['1constructor', undefined],
   ]
   for (const [text, seconds] of cases) assert.equal(parseDuration(text), seconds, text)
+})
+
+test('parses an interval with or without a unit', () => {
+  const cases: [string, number | undefined][] = [
+    ['60', 60],
+    ['60s', 60],
+    ['5m', 300],
+    ['60ns', 60],
+    ['0', undefined],
+    ['0s', undefined],
+    ['-1', undefined],
+    ['1ms', undefined],
+    ['', undefined],
+  ]
+  for (const [text, seconds] of cases) assert.equal(parseInterval(text), seconds, text)
 })
