@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { parseArgs, styleText } from 'node:util'
+import { startGateway } from '../build/local-gateway.ts'
 import { errorText } from '../src/bytes/unknown.ts'
 import { startExport } from '../src/cli/export.ts'
 import { Input } from '../src/cli/flags.ts'
@@ -23,7 +24,6 @@ import {
 import { untilSignal } from '../src/node/signals.ts'
 import type { ServeOptions } from '../src/server/server.ts'
 import { formatExamples } from './examples.ts'
-import { startGateway } from './gateway.ts'
 
 const HELP = `Usage: npm start -- [options]
 

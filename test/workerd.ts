@@ -1,6 +1,7 @@
 /**
- * Runs the gateway in workerd itself, without miniflare in front: for benches, and for tests that look
- * at each byte of HTTP.
+ * Runs the gateway in workerd without miniflare: for the protocol items, which send raw bytes of HTTP
+ * and must see workerd's own statuses, and for benches, which count the CPU time of the process. All
+ * other tests run the Worker in miniflare (`build/local-gateway.ts`).
  * @module
  */
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -10,7 +11,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
-import { bundleWorker } from '../demo/gateway.ts'
+import { bundleWorker } from '../build/worker.ts'
 import { isRecord } from '../src/bytes/unknown.ts'
 import type { GatewayVariables } from '../src/gateway/config.ts'
 
@@ -38,8 +39,6 @@ export type LocalGatewayOptions = {
   readonly storage?: string
   /** Module to run in place of the Worker. */
   readonly entry?: string
-  /** `HOST:PORT` of an HTTP server that gets every request the Worker makes; else the Internet. */
-  readonly outbound?: string
 }
 
 /** Starts the gateway; it answers when the promise resolves. */
@@ -78,7 +77,7 @@ export async function startGateway(options: LocalGatewayOptions): Promise<LocalG
 }
 
 function workerdConfig(options: LocalGatewayOptions, folder: string): string {
-  const { variables, port, storage = join(folder, 'objects'), outbound } = options
+  const { variables, port, storage = join(folder, 'objects') } = options
   const bindings = Object.entries(variables)
     .map(([name, value]) => `    (name = "${name}", text = ${JSON.stringify(value)}),`)
     .join('\n')
@@ -87,14 +86,12 @@ const config :Workerd.Config = (
   services = [
     (name = "gateway", worker = .gateway),
     (name = "objects", disk = (path = ${JSON.stringify(storage)}, writable = true)),
-    ${outbound === undefined ? '' : outboundService(outbound)}
   ],
   sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "gateway")],
 );
 const gateway :Workerd.Worker = (
   modules = [(name = "worker.js", esModule = embed "worker.js")],
   compatibilityDate = "2026-10-01",
-  globalOutbound = "${outbound === undefined ? 'internet' : 'outbound'}",
   bindings = [
 ${bindings}
     (name = "CLUSTER", durableObjectNamespace = "ClusterObject"),
@@ -107,10 +104,6 @@ ${bindings}
   durableObjectStorage = (localDisk = "objects"),
 );
 `
-}
-
-function outboundService(address: string): string {
-  return `(name = "outbound", external = (address = ${JSON.stringify(address)}, http = ())),`
 }
 
 /** The package has no types; its default export is the path of the binary for this machine. */

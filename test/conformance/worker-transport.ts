@@ -4,15 +4,15 @@
  * @module
  */
 import { writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
 import { PassThrough } from 'node:stream'
+import { Response } from 'miniflare'
+import { type LocalGatewayOptions, startGateway } from '../../build/local-gateway.ts'
 import { startExport } from '../../src/cli/export.ts'
 import { Input } from '../../src/cli/flags.ts'
 import { type ClusterKeys, createClusterKeys } from '../../src/cli/keys.ts'
 import { parseCorefile } from '../../src/corefile/parse-corefile.ts'
 import { WIRE_TYPE } from '../../src/doh/negotiate.ts'
 import { EDGE_PLUGINS } from '../../src/plugins/edge-plugins.ts'
-import { startGateway } from '../workerd.ts'
 import type { Case, Scenario } from './scenario.ts'
 import { askByPost, type Place, type Transport } from './transports.ts'
 import { answerRecorded, type RecordedAnswers, recordedAnswers } from './upstream.ts'
@@ -59,10 +59,8 @@ export function whyNotCaseAtTheEdge({ qname, expect }: Case): string | undefined
 export async function openWorker({ scenario, ...place }: Place): Promise<Transport> {
   const keys = await createClusterKeys()
   const { publicKey, tokenSha256 } = keys
-  const upstreams = await startDohUpstreams(scenario)
   const gateway = await startGateway({
-    port: 0,
-    outbound: upstreams.address,
+    outbound: dohUpstreams(scenario),
     variables: {
       COREFILE: edgeCorefile(scenario),
       CLUSTERS: JSON.stringify({ test: { publicKey, tokenSha256 } }),
@@ -77,10 +75,7 @@ export async function openWorker({ scenario, ...place }: Place): Promise<Transpo
         message,
         ...(src !== undefined && { headers: { 'cf-connecting-ip': src } }),
       }),
-    close: async () => {
-      await gateway.stop()
-      await upstreams.close()
-    },
+    close: gateway.stop,
   }
 }
 
@@ -134,33 +129,17 @@ function hostOf(variable: string): string {
   return `${variable.toLowerCase().replaceAll('_', '-')}.test`
 }
 
-/** Answers for all upstreams of a scenario at one port, by the host that a request names. */
-async function startDohUpstreams({
-  upstreams,
-}: Scenario): Promise<{ readonly address: string; readonly close: () => Promise<void> }> {
+/** Answers for all upstreams of a scenario, by the host that a request names. */
+function dohUpstreams({ upstreams }: Scenario): NonNullable<LocalGatewayOptions['outbound']> {
   const byHost = new Map<string, RecordedAnswers>()
   for (const [variable, fixtures] of Object.entries(upstreams)) {
     if (fixtures !== null) byHost.set(hostOf(variable), recordedAnswers(fixtures))
   }
-  const server = createServer((request, response) => {
-    const known = byHost.get(request.headers.host ?? '')
-    const chunks: Buffer[] = []
-    request.on('data', (chunk: Buffer) => chunks.push(chunk))
-    request.on('end', () => {
-      const reply = known && answerRecorded(known, Buffer.concat(chunks), 65_535)
-      if (reply === undefined) response.destroy()
-      else response.writeHead(200, { 'content-type': WIRE_TYPE }).end(reply)
-    })
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const bound = server.address()
-  const port = typeof bound === 'object' && bound !== null ? bound.port : 0
-  return {
-    address: `127.0.0.1:${port}`,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
+  return async (request) => {
+    const known = byHost.get(new URL(request.url).hostname)
+    const message = Buffer.from(await request.arrayBuffer())
+    const reply = known && answerRecorded(known, message, 65_535)
+    if (reply === undefined) return new Response(null, { status: 502 })
+    return new Response(reply, { headers: { 'content-type': WIRE_TYPE } })
   }
 }

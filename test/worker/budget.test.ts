@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, test } from 'vitest'
-import { bundleWorker } from '../../demo/gateway.ts'
+import { bundleWorker } from '../../build/worker.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 /** The platform takes 3 MB on the free plan. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'vitest'
-import { bundleWorker } from '../../demo/gateway.ts'
+import { bundleWorker } from '../../build/worker.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 

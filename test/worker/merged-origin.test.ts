@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'vitest'
-import { startGateway } from '../../demo/gateway.ts'
+import { startGateway } from '../../build/local-gateway.ts'
 import { createObjectSource } from '../../src/exporter/export-source.ts'
 import { createGatewayClient } from '../../src/exporter/gateway-client.ts'
 import { Publisher } from '../../src/exporter/publisher.ts'

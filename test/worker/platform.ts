@@ -6,7 +6,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { bundleWorker } from '../../demo/gateway.ts'
+import { bundleWorker } from '../../build/worker.ts'
 
 /** What a Worker has bound beside its Durable Objects. */
 export type Bindings = {

@@ -3,7 +3,7 @@
  * @module
  */
 import assert from 'node:assert/strict'
-import { type LocalGateway, startGateway } from '../../demo/gateway.ts'
+import { type LocalGateway, startGateway } from '../../build/local-gateway.ts'
 import { encodeBase64url } from '../../src/bytes/base64url.ts'
 import { createGatewayClient, type GatewayClient } from '../../src/exporter/gateway-client.ts'
 import type { GatewayVariables } from '../../src/gateway/config.ts'

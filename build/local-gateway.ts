@@ -1,13 +1,19 @@
 /**
- * Runs the Worker in miniflare: workerd with local Durable Objects.
+ * Runs the Worker in miniflare, workerd with local Durable Objects, for `npm start` and for tests.
  * @module
  */
-import { join } from 'node:path'
-import { build } from 'esbuild'
-import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from 'miniflare'
+import {
+  convertV4MiniflareOptions,
+  Log,
+  LogLevel,
+  Miniflare,
+  type Request,
+  type Response,
+} from 'miniflare'
 import type { GatewayVariables } from '../src/gateway/config.ts'
+import { bundleWorker } from './worker.ts'
 
-const ROOT = join(import.meta.dirname, '..')
+const HOST = '127.0.0.1'
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 
 /** A running gateway. */
@@ -20,45 +26,31 @@ export type LocalGateway = {
 /** Options of a gateway. */
 export type LocalGatewayOptions = {
   readonly variables: GatewayVariables
-  /** 0 for any free port. */
-  readonly port: number
+  /** Any free port when left out or 0. */
+  readonly port?: number
   /** Gets each line of the log. */
   readonly onLog?: (line: string) => void
   /** Folder that keeps the Durable Objects; without it they end with the gateway. */
   readonly storage?: string
+  /** Module to run in place of the Worker. */
+  readonly entry?: string
+  /** Answers the requests that the Worker makes; without it they go to the Internet. */
+  readonly outbound?: (request: Request) => Promise<Response>
 }
 
-/** Bundles a module for Workers, as it is deployed. Returns the script. */
-export async function bundleWorker(
-  entry: string = join(ROOT, 'worker/index.ts'),
-): Promise<Uint8Array> {
-  const { outputFiles } = await build({
-    entryPoints: [entry],
-    bundle: true,
-    minify: true,
-    write: false,
-    format: 'esm',
-    target: 'es2024',
-    conditions: ['workerd', 'worker', 'browser'],
-    external: ['cloudflare:*'],
-    logLevel: 'error',
-  })
-  const [script] = outputFiles
-  if (script === undefined) throw new Error('Cannot bundle the Worker: there is no output')
-  return script.contents
-}
-
-/** Starts the gateway; it answers when the promise resolves. */
+/**
+ * Starts the gateway; it answers when the promise resolves. Clients connect to workerd itself:
+ * miniflare's own server in front would change headers, bodies and statuses.
+ */
 export async function startGateway(options: LocalGatewayOptions): Promise<LocalGateway> {
-  const { variables, port, storage, onLog } = options
-  const contents = new TextDecoder().decode(await bundleWorker())
+  const { variables, port = 0, storage, onLog, outbound } = options
+  const contents = new TextDecoder().decode(await bundleWorker(options.entry))
   const gateway = withoutSignals(
     () =>
       new Miniflare({
         ...convertV4MiniflareOptions({
           name: 'kubedoh',
-          host: '127.0.0.1',
-          port,
+          host: HOST,
           // Otherwise miniflare fetches a sample of request.cf from Cloudflare.
           cf: false,
           log: new Log(LogLevel.NONE),
@@ -70,11 +62,13 @@ export async function startGateway(options: LocalGatewayOptions): Promise<LocalG
             CLUSTER: { className: 'ClusterObject', useSQLite: true },
             TOKENS: { className: 'TokenObject', useSQLite: true },
           },
+          unsafeDirectSockets: [{ host: HOST, port }],
+          ...(outbound !== undefined && { outboundService: outbound }),
         }),
         ...(storage !== undefined && { resourcePersistencePath: storage }),
       }),
   )
-  const { origin } = await gateway.ready
+  const { origin } = await gateway.unsafeGetDirectURL()
   return { url: origin, stop: () => gateway.dispose() }
 }
 
