@@ -4,7 +4,7 @@
  */
 
 import type { Feature } from '../chain/feature.ts'
-import { Incoming } from '../chain/incoming.ts'
+import { type AnswerResult, Incoming } from '../chain/incoming.ts'
 import type { Listener } from '../chain/listener.ts'
 import type { Resolver } from '../chain/resolver.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -12,6 +12,9 @@ import { FeatureServers, formatMetrics } from './feature-servers.ts'
 import { Sockets } from './sockets.ts'
 import { streamsOf } from './streams.ts'
 import type { Answer } from './udp-server.ts'
+
+/** Longest wait for queries in flight at the end (CoreDNS, `graceTimeout` in core/dnsserver). */
+const DRAIN_MS = 5000
 
 type Bound = { readonly sockets: Sockets; listener: Listener; resolver: Resolver }
 
@@ -23,6 +26,9 @@ export class DnsServer {
   private readonly isOneOfMany: boolean
   private current: Resolver | undefined
   private isStopping = false
+  /** Queries in flight: those whose response was not ready at once. */
+  private pending = 0
+  private onDrained: (() => void) | undefined
 
   /**
    * @param metrics the metrics that `prometheus` publishes
@@ -86,11 +92,39 @@ export class DnsServer {
     this.isStopping = true
   }
 
+  /**
+   * Accepts no more connections, and waits until no query is in flight, at most 5 s. New queries
+   * over UDP and on open connections are answered meanwhile.
+   */
+  async drain(): Promise<void> {
+    for (const { sockets } of this.bound.values()) sockets.stopListening()
+    if (this.pending === 0) return
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, DRAIN_MS)
+      this.onDrained = () => {
+        clearTimeout(timer)
+        // The transport sends the last response first.
+        setImmediate(resolve)
+      }
+    })
+  }
+
   /** Closes all sockets and stops all plugins. */
   async close(): Promise<void> {
     await Promise.all([...this.bound.values()].map(({ sockets }) => sockets.close()))
     await this.features.close()
     this.current?.stop()
+  }
+
+  /** Counts a query in flight until its response is ready. */
+  private count(result: AnswerResult): AnswerResult {
+    if (!(result instanceof Promise)) return result
+    this.pending++
+    const settle = (): void => {
+      if (--this.pending === 0) this.onDrained?.()
+    }
+    void result.then(settle, settle)
+    return result
   }
 
   private async switchTo(resolver: Resolver): Promise<void> {
@@ -120,7 +154,7 @@ export class DnsServer {
   private async open(listener: Listener, resolver: Resolver): Promise<Bound> {
     const incoming = new Incoming()
     const answer: Answer = (message, client, writer) =>
-      bound.resolver.answer(bound.listener, incoming.read(message, client), writer)
+      this.count(bound.resolver.answer(bound.listener, incoming.read(message, client), writer))
     const streams = streamsOf(listener, {
       answer: () => answer,
       bounds: () => bound.listener.bounds,

@@ -83,6 +83,7 @@ export class HttpServer {
   private readonly listener: Listener
   private readonly direct: Direct | undefined
   private readonly bounds: () => ConnectionBounds
+  private closed: Promise<void> | undefined
 
   /** @throws {Error} when the certificate or key is invalid */
   constructor(app: App, options: HttpOptions = {}) {
@@ -129,15 +130,22 @@ export class HttpServer {
     })
   }
 
-  /** Stops listening and closes all connections. */
-  close(): Promise<void> {
-    return new Promise((resolve) => {
+  /** Stops listening; open connections stay. Resolves when the last one has closed. */
+  stopListening(): Promise<void> {
+    this.closed ??= new Promise((resolve) => {
       this.server.close(() => {
         resolve()
       })
-      this.http1.close()
-      this.connections.close()
     })
+    return this.closed
+  }
+
+  /** Stops listening and closes all connections. */
+  close(): Promise<void> {
+    const closed = this.stopListening()
+    this.http1.close()
+    this.connections.close()
+    return closed
   }
 
   /** Replaces the certificate. @throws {Error} when the certificate or key is invalid */

@@ -45,6 +45,7 @@ export class ServeWorker {
   private async stop(): Promise<void> {
     const { server } = this
     this.server = undefined
+    await server?.drain()
     await server?.close()
   }
 

@@ -45,7 +45,7 @@ export type RunningServer = {
   readonly reload: () => Promise<void>
   /** Ports of the DNS listeners, in the order of the Corefile. */
   readonly ports: readonly number[]
-  /** Reports the shutdown on `/ready`, waits for the `lameduck` of `health`, and closes. */
+  /** Reports the shutdown on `/ready`, waits for `lameduck` and queries in flight, and closes. */
   readonly stop: () => Promise<void>
 }
 
@@ -149,7 +149,13 @@ export class Server implements RunningServer {
   async stop(): Promise<void> {
     this.dns.announceStop()
     await new Promise((resolve) => setTimeout(resolve, this.dns.lameduckMs))
+    await this.drain()
     await this.close()
+  }
+
+  /** Accepts no more connections, and waits up to 5 s for queries in flight. */
+  async drain(): Promise<void> {
+    await this.dns.drain()
   }
 
   /** Closes everything without waiting. */

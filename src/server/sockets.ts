@@ -33,6 +33,8 @@ export type StreamServer = {
   readonly listen: (address: string, port: number, reusePort: boolean) => Promise<number>
   /** Replaces the certificate, if the server uses TLS. */
   readonly renew?: (service: TlsService) => void
+  /** Accepts no more connections; open ones stay until `close`. */
+  readonly stopListening: () => Promise<void>
   readonly close: () => Promise<void>
 }
 
@@ -92,6 +94,12 @@ export class Sockets {
   renew(service: TlsService): void {
     for (const server of this.opened.values()) server.renew?.(service)
     this.service = service
+  }
+
+  /** Accepts no more connections. Open ones, and UDP, are served until `close`. */
+  stopListening(): void {
+    clearInterval(this.rescan)
+    for (const server of this.opened.values()) void server.stopListening()
   }
 
   /** Closes all sockets. */

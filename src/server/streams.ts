@@ -52,6 +52,7 @@ export function streamsOf(
           listen: (address, at, reusePort) =>
             server.listen(address, at, { ipv6Only: true, reusePort }),
           renew: (service) => server.renew(service),
+          stopListening: () => server.stopListening(),
           close: () => server.close(),
         }
       }

@@ -48,6 +48,7 @@ export class TcpServer {
   private readonly connections: ConnectionTable<Accepted>
   /** TLS handshakes, by both ends: the TLS socket is not the TCP socket that was accepted. */
   private readonly handshakes = new Map<string, Accepted>()
+  private closed: Promise<void> | undefined
 
   /**
    * @param answer returns the function that answers; called for each message
@@ -86,14 +87,21 @@ export class TcpServer {
     })
   }
 
-  /** Stops listening and closes all connections. */
-  close(): Promise<void> {
-    return new Promise((resolve) => {
+  /** Stops listening; open connections stay. Resolves when the last one has closed. */
+  stopListening(): Promise<void> {
+    this.closed ??= new Promise((resolve) => {
       this.server.close(() => {
         resolve()
       })
-      for (const accepted of this.connections.all()) accepted.destroy()
     })
+    return this.closed
+  }
+
+  /** Stops listening and closes all connections. */
+  close(): Promise<void> {
+    const closed = this.stopListening()
+    for (const accepted of this.connections.all()) accepted.destroy()
+    return closed
   }
 
   private createPlain(): Server {

@@ -21,7 +21,7 @@ export type Served = Extract<FromWorker, { kind: 'serving' | 'failed' }>
 
 /** Milliseconds for a worker to answer a query, and to stop. */
 const QUERY_MS = 2000
-const STOP_MS = 5000
+const STOP_MS = 8000
 const ENTRY = join(import.meta.dirname, `serve-worker${extname(import.meta.filename)}`)
 
 /** A running worker. */

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { connect } from 'node:tls'
 import { describe, test, vi } from 'vitest'
@@ -140,6 +141,55 @@ describe('DnsServer', () => {
     assert.deepEqual(events, ['stop'])
     await within(client.closed, 'the end')
     await assert.rejects(TcpClient.open(port), { code: 'ECONNREFUSED' })
+  })
+
+  test('drain answers the queries in flight and refuses new connections', async () => {
+    const server = new DnsServer(new Metrics())
+    const address = Promise.withResolvers<string>()
+    const seen = Promise.withResolvers<void>()
+    let count = 0
+    const onQuery = (): void => {
+      if (++count === 2) seen.resolve()
+    }
+    const port = await serveAnywhere(server, resolverOf({ says: address.promise, onQuery }))
+    const client = await TcpClient.open(port)
+    client.socket.write(frame(queryWith(1)))
+    const overUdp = ask(port)
+    await seen.promise
+    let isDrained = false
+    const drained = server.drain().then(() => {
+      isDrained = true
+    })
+    await assert.rejects(TcpClient.open(port), { code: 'ECONNREFUSED' })
+    assert.equal(isDrained, false)
+    address.resolve('192.0.2.1')
+    await drained
+    await server.close()
+    assert.deepEqual(await overUdp, line('192.0.2.1'))
+    assert.deepEqual(answersOf((await client.messages(1))[0]), line('192.0.2.1'))
+  })
+
+  test('drain ends at once without queries, and after 5 s with one that never ends', async () => {
+    await withServer(async (server) => {
+      const seen = Promise.withResolvers<void>()
+      const says = new Promise<string>(() => undefined)
+      const port = await serveAnywhere(server, resolverOf({ says, onQuery: seen.resolve }))
+      await server.drain()
+      const socket = createSocket('udp4')
+      socket.send(queryWith(1), port, '127.0.0.1')
+      await seen.promise
+      socket.close()
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+      try {
+        const drained = server.drain()
+        await vi.advanceTimersByTimeAsync(4999)
+        assert.equal(vi.getTimerCount(), 1)
+        await vi.advanceTimersByTimeAsync(1)
+        await drained
+      } finally {
+        vi.useRealTimers()
+      }
+    })
   })
 
   test('replaces the resolver without losing a socket or a query', async () => {

@@ -123,6 +123,7 @@ describe('Sockets without UDP', () => {
           : Promise.resolve(853)
       },
       renew: ({ cert }) => at.push(cert),
+      stopListening: () => Promise.resolve(),
       close: () => Promise.resolve(),
     })
     const sockets = new Sockets(() => echo, { name: 'TLS', hasUdp: false, create })
