@@ -157,7 +157,7 @@ const DOORS: Readonly<Record<string, string>> = {
   '@hono/node-server': 'src/server/http-server.ts',
   '@kubernetes/client-node': 'src/exporter/watch.ts',
   commander: 'src/cli/main.ts',
-  jose: 'src/gateway/signed-claims.ts',
+  jose: 'src/gateway/access-assertions.ts',
   'mmdb-lib': 'src/plugins/geoip/mmdb.ts',
   re2js: 'src/pattern/pattern.ts',
   yaml: 'src/exporter/object-files.ts',

@@ -4,33 +4,26 @@
  */
 import { DurableObject } from 'cloudflare:workers'
 import { CheckedStore } from '../src/gateway/checked-store.ts'
-import {
-  type IngestResult,
-  ingestManifest,
-  ingestShard,
-  manifestEtag,
-  type Publisher,
-} from '../src/gateway/ingest.ts'
-import { readHistory } from '../src/gateway/local-writer.ts'
-import { Mutex } from '../src/gateway/mutex.ts'
-import type { ClusterHistory } from '../src/gateway/publish-routes.ts'
-import type { ClusterStore, ServedManifest, SignedManifest } from '../src/gateway/store.ts'
-import { StoreError } from '../src/gateway/store-error.ts'
-import { UnlistedShards } from '../src/gateway/unlisted-shards.ts'
+import type { IngestResult } from '../src/gateway/ingest.ts'
+import { LocalWriter } from '../src/gateway/local-writer.ts'
+import type { ClusterHistory, ClusterWriter, WriterState } from '../src/gateway/publish-routes.ts'
+import { type ClusterStore, Mutex, type ServedManifest, StoreError } from '../src/gateway/store.ts'
 import { importPublicKey } from '../src/snapshot/format/signature.ts'
 import type { ClusterCalls, ClusterIdentity } from './cluster-stub.ts'
 import type { Env } from './env.ts'
 import { SqlStore } from './sql-store.ts'
 import { createWorkerHost } from './worker-host.ts'
 
+type Opened = { readonly store: ClusterStore; readonly writer: LocalWriter }
+
 /** Holds one cluster's manifest and shards. */
 export class ClusterObject extends DurableObject<Env> implements ClusterCalls {
   private readonly store: ClusterStore
   private readonly log = createWorkerHost().log
-  /** Serializes writes: other calls run while a signature is checked. */
+  /** Serializes writes, whichever public key they are for. */
   private readonly mutex = new Mutex()
   /** By public key, because an object outlives a change of the configuration. */
-  private readonly publishers = new Map<string, Promise<Publisher>>()
+  private readonly opened = new Map<string, Promise<Opened>>()
 
   constructor(state: DurableObjectState, env: Env) {
     super(state, env)
@@ -38,48 +31,44 @@ export class ClusterObject extends DurableObject<Env> implements ClusterCalls {
   }
 
   putShard(identity: ClusterIdentity, sha256: string, bytes: Uint8Array): Promise<IngestResult> {
-    return this.write(identity, (publisher) => ingestShard(publisher, sha256, bytes))
+    return this.write(identity, ({ writer }) => writer.putShard(sha256, bytes))
   }
 
   putManifest(
     identity: ClusterIdentity,
-    signed: SignedManifest,
-    expected: string | undefined,
+    ...values: Parameters<ClusterWriter['putManifest']>
   ): Promise<IngestResult> {
-    return this.write(identity, (publisher) => ingestManifest(publisher, signed, expected))
+    return this.write(identity, ({ writer }) => writer.putManifest(...values))
   }
 
   async readManifest(identity: ClusterIdentity): Promise<ServedManifest | undefined> {
-    return (await this.publisher(identity)).store.readManifest()
+    return (await this.open(identity)).store.readManifest()
   }
 
   async readShard(identity: ClusterIdentity, sha256: string): Promise<Uint8Array | undefined> {
-    return (await this.publisher(identity)).store.readShard(sha256)
+    return (await this.open(identity)).store.readShard(sha256)
   }
 
-  async state(
-    identity: ClusterIdentity,
-  ): Promise<{ readonly bytes: Uint8Array; readonly etag: string } | undefined> {
-    const [signed] = await (await this.publisher(identity)).store.readManifests()
-    return signed && { bytes: signed.bytes, etag: await manifestEtag(signed.bytes) }
+  async state(identity: ClusterIdentity): Promise<WriterState | undefined> {
+    return (await this.open(identity)).writer.state()
   }
 
   async history(identity: ClusterIdentity): Promise<ClusterHistory> {
-    return readHistory((await this.publisher(identity)).store)
+    return (await this.open(identity)).writer.history()
   }
 
   pin(identity: ClusterIdentity, generation: number | undefined): Promise<boolean> {
-    return this.mutex.run(async () => (await this.publisher(identity)).store.pin(generation))
+    return this.mutex.run(async () => (await this.open(identity)).writer.pin(generation))
   }
 
   /** Errors lose their class on the way to the Worker, so a failing store becomes a refusal. */
   private write(
     identity: ClusterIdentity,
-    act: (publisher: Publisher) => Promise<IngestResult>,
+    act: (opened: Opened) => Promise<IngestResult>,
   ): Promise<IngestResult> {
     return this.mutex.run(async () => {
       try {
-        return await act(await this.publisher(identity))
+        return await act(await this.open(identity))
       } catch (error) {
         if (!(error instanceof StoreError)) throw error
         const { status, code, message, cause } = error
@@ -89,22 +78,17 @@ export class ClusterObject extends DurableObject<Env> implements ClusterCalls {
     })
   }
 
-  private publisher(identity: ClusterIdentity): Promise<Publisher> {
-    const { publicKey } = identity
-    const known = this.publishers.get(publicKey) ?? this.createPublisher(identity)
-    this.publishers.set(publicKey, known)
+  private open(identity: ClusterIdentity): Promise<Opened> {
+    const known = this.opened.get(identity.publicKey) ?? this.openWith(identity)
+    this.opened.set(identity.publicKey, known)
     return known
   }
 
-  private async createPublisher(identity: ClusterIdentity): Promise<Publisher> {
-    const { cluster } = identity
-    const publicKey = await importPublicKey(identity.publicKey)
+  private async openWith({ cluster, publicKey: text }: ClusterIdentity): Promise<Opened> {
+    const publicKey = await importPublicKey(text)
     if (publicKey === undefined) throw new TypeError(`Cluster "${cluster}" has no public key`)
-    const warn = (message: string): void => {
-      this.log({ level: 'warning', message, cluster })
-    }
+    const warn = (message: string): void => this.log({ level: 'warning', message, cluster })
     const store = new CheckedStore({ cluster, publicKey, store: this.store, warn })
-    const unlisted = new UnlistedShards(store, Date.now)
-    return { cluster, publicKey, store, unlisted, now: Date.now }
+    return { store, writer: new LocalWriter({ cluster, publicKey, store, now: Date.now }) }
   }
 }

@@ -3,35 +3,20 @@
  * gets a stub of its own.
  * @module
  */
-import type { IngestResult } from '../src/gateway/ingest.ts'
-import type { ClusterHistory, ClusterWriter } from '../src/gateway/publish-routes.ts'
+import type { ClusterWriter } from '../src/gateway/publish-routes.ts'
 import type { SnapshotOrigin } from '../src/gateway/snapshot-loader.ts'
-import type { ServedManifest, SignedManifest } from '../src/gateway/store.ts'
-import { parseManifest } from '../src/snapshot/format/manifest.ts'
 
 /** A cluster that the caller has authorized, and the key that its manifests must be signed with. */
 export type ClusterIdentity = { readonly cluster: string; readonly publicKey: string }
 
-/** The methods of a cluster's Durable Object. */
+type Calls = ClusterWriter & SnapshotOrigin
+
+/** The methods of a cluster's Durable Object: those of its stub, for an authorized caller. */
 export type ClusterCalls = {
-  readonly readManifest: (identity: ClusterIdentity) => Promise<ServedManifest | undefined>
-  readonly readShard: (identity: ClusterIdentity, sha256: string) => Promise<Uint8Array | undefined>
-  readonly putShard: (
+  readonly [Name in keyof Calls]: (
     identity: ClusterIdentity,
-    sha256: string,
-    bytes: Uint8Array,
-  ) => Promise<IngestResult>
-  readonly putManifest: (
-    identity: ClusterIdentity,
-    signed: SignedManifest,
-    expected: string | undefined,
-  ) => Promise<IngestResult>
-  /** Returns the newest manifest's bytes and their entity tag. */
-  readonly state: (
-    identity: ClusterIdentity,
-  ) => Promise<{ readonly bytes: Uint8Array; readonly etag: string } | undefined>
-  readonly history: (identity: ClusterIdentity) => Promise<ClusterHistory>
-  readonly pin: (identity: ClusterIdentity, generation: number | undefined) => Promise<boolean>
+    ...values: Parameters<Calls[Name]>
+  ) => ReturnType<Calls[Name]>
 }
 
 /** The namespace of such objects. */
@@ -57,17 +42,14 @@ export class ClusterStub implements ClusterWriter, SnapshotOrigin {
     this.object().putShard(this.identity, sha256, bytes)
 
   readonly putManifest: ClusterWriter['putManifest'] = async (bytes, signature, expected) =>
-    this.object().putManifest(this.identity, { bytes, signature }, expected)
+    this.object().putManifest(this.identity, bytes, signature, expected)
 
   readonly history: ClusterWriter['history'] = async () => this.object().history(this.identity)
 
   readonly pin: ClusterWriter['pin'] = async (generation) =>
     this.object().pin(this.identity, generation)
 
-  readonly state: ClusterWriter['state'] = async () => {
-    const state = await this.object().state(this.identity)
-    return state && { manifest: parseManifest(state.bytes), etag: state.etag }
-  }
+  readonly state: ClusterWriter['state'] = async () => this.object().state(this.identity)
 
   private object(): ClusterCalls {
     return this.objects.getByName(this.identity.cluster)

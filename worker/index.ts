@@ -6,7 +6,8 @@ import type { Context, Hono } from 'hono'
 import { isRecord } from '../src/bytes/unknown.ts'
 import type { Client } from '../src/chain/client.ts'
 import { errorResponse, HttpError } from '../src/doh/http-error.ts'
-import { createGatewayApp, health } from '../src/gateway/app.ts'
+import { uncached } from '../src/doh/json-response.ts'
+import { createGatewayApp } from '../src/gateway/app.ts'
 import {
   type BlobStore,
   type ClusterBlobs,
@@ -44,7 +45,7 @@ export default {
       served ??= await createGateway(env)
     } catch (error) {
       if (!(error instanceof GatewayConfigError)) throw error
-      if (new URL(request.url).pathname === '/healthz') return health(503)
+      if (new URL(request.url).pathname === '/healthz') return uncached(503, null)
       const later = { 'retry-after': RETRY_SECONDS }
       return errorResponse(new HttpError(503, 'misconfigured', error.message, later))
     }

@@ -3,8 +3,7 @@
  * @module
  */
 import { concatBytes, EMPTY } from '../src/bytes/bytes.ts'
-import type { ClusterStore, StoredManifest } from '../src/gateway/store.ts'
-import { StoreError } from '../src/gateway/store-error.ts'
+import { type ClusterStore, type StoredManifest, StoreError } from '../src/gateway/store.ts'
 
 /** Bytes in one row: a row may have two million. */
 const PART_BYTES = 1024 * 1024

@@ -3,6 +3,8 @@
  * 200.
  * @module
  */
+
+import type { MiddlewareHandler } from 'hono'
 import { jsonResponse } from './json-response.ts'
 
 /** An error that becomes an HTTP response. */
@@ -29,4 +31,16 @@ export class HttpError extends Error {
 /** Creates the response for an error: `{"error": {"code", "message"}}`, never cached. */
 export function errorResponse({ status, code, message, headers }: HttpError): Response {
   return jsonResponse(status, { error: { code, message } }, headers)
+}
+
+/** Refuses a path below the root that ends with a slash. @throws {HttpError} 404 */
+export const refuseFinalSlash: MiddlewareHandler = (c, next) => {
+  const { path } = c.req
+  if (path !== '/' && path.endsWith('/')) throw notFound()
+  return next()
+}
+
+/** Returns the 404 for an unknown path. */
+export function notFound(): HttpError {
+  return new HttpError(404, 'not_found', 'There is nothing here')
 }

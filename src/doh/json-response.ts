@@ -1,5 +1,5 @@
 /**
- * JSON responses other than DNS responses.
+ * HTTP responses other than DNS responses.
  * @module
  */
 
@@ -11,19 +11,16 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'cross-origin-resource-policy': 'same-origin',
 }
 
+type Headers = Readonly<Record<string, string>>
+
 /** Creates a JSON response that no cache keeps. */
-export function jsonResponse(
-  status: number,
-  body: unknown,
-  headers: Readonly<Record<string, string>> = {},
-): Response {
-  return new Response(`${JSON.stringify(body)}\n`, {
-    status,
-    headers: {
-      ...SECURITY_HEADERS,
-      'content-type': 'application/json',
-      'cache-control': 'no-store',
-      ...headers,
-    },
-  })
+export function jsonResponse(status: number, body: unknown, headers: Headers = {}): Response {
+  const text = `${JSON.stringify(body)}\n`
+  return uncached(status, text, { 'content-type': 'application/json', ...headers })
+}
+
+/** Creates a response that no cache keeps. */
+export function uncached(status: number, body: string | null, headers: Headers = {}): Response {
+  const all = { ...SECURITY_HEADERS, 'cache-control': 'no-store', ...headers }
+  return new Response(body, { status, headers: all })
 }

@@ -2,6 +2,7 @@
  * Reads a request's body up to a limit, whatever its `content-length` is.
  * @module
  */
+import { concatBytes } from '../bytes/bytes.ts'
 import { HttpError } from './http-error.ts'
 
 /**
@@ -26,13 +27,7 @@ export async function readBody(request: Request, bytesMax: number): Promise<Uint
   }
   const [only] = chunks
   if (chunks.length === 1 && only !== undefined) return only
-  const whole = new Uint8Array(size)
-  let at = 0
-  for (const chunk of chunks) {
-    whole.set(chunk, at)
-    at += chunk.length
-  }
-  return whole
+  return concatBytes(...chunks)
 }
 
 type Reader = ReadableStreamDefaultReader<Uint8Array>

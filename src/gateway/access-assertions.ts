@@ -3,10 +3,11 @@
  * in and of services with an Access token.
  * @module
  */
+
+import { createLocalJWKSet, type JWK, type JWTPayload, jwtVerify } from 'jose'
 import { isRecord } from '../bytes/unknown.ts'
 import type { GatewayClock } from './held-clock.ts'
 import { type After, SharedLoads } from './shared-loads.ts'
-import { verifyClaims } from './signed-claims.ts'
 
 /** Header of the assertion. Access replaces a header of this name that a client sends. */
 export const ASSERTION_HEADER = 'cf-access-jwt-assertion'
@@ -20,7 +21,7 @@ export type AccessApplication = {
 }
 
 /** An application, and what checking its assertions needs of the runtime. */
-export type AssertionOptions = AccessApplication & {
+type AssertionOptions = AccessApplication & {
   readonly fetch: (url: string) => Promise<Response>
   readonly after: After
   readonly clock: GatewayClock
@@ -136,4 +137,51 @@ function identities({ email, common_name: name }: Readonly<Record<string, unknow
     return [`access:${address}`, `access:${address.slice(address.lastIndexOf('@'))}`]
   }
   return typeof name === 'string' && name !== '' ? [`access:${name.toLowerCase()}`] : []
+}
+
+/** The claims of a token that was checked. */
+export type Claims = Readonly<JWTPayload>
+
+/** The issuer and audience that a token must have, and the time at which it is checked. */
+export type Expected = {
+  readonly issuer: string
+  readonly audience: string
+  readonly nowSeconds: number
+  /** Difference of the clocks that is tolerated. */
+  readonly skewSeconds: number
+}
+
+/**
+ * Returns a token's claims if they hold and one key of a JSON Web Key Set (RFC 7517 §5) has signed
+ * them. Returns `undefined` in any other case, also where two keys could be meant and for RSA keys
+ * under 2048 bits (RFC 7518 §3.3). Never throws.
+ */
+export async function verifyClaims(
+  token: string,
+  keys: readonly unknown[],
+  { issuer, audience, nowSeconds, skewSeconds }: Expected,
+): Promise<Claims | undefined> {
+  try {
+    const { payload, protectedHeader } = await jwtVerify(
+      token,
+      createLocalJWKSet({ keys: keys.filter(isKey) }),
+      {
+        issuer,
+        audience,
+        algorithms: ['RS256'],
+        currentDate: new Date(1000 * nowSeconds),
+        clockTolerance: skewSeconds,
+        requiredClaims: ['exp'],
+      },
+    )
+    // No extension is understood here (`crit`, RFC 7515 §4.1.11); jose understands one.
+    return 'crit' in protectedHeader ? undefined : payload
+  } catch {
+    return undefined
+  }
+}
+
+/** A set is malformed to jose when one key is no object; the other keys still count here. */
+function isKey(value: unknown): value is JWK {
+  return isRecord(value) && 'kty' in value
 }

@@ -3,10 +3,10 @@
  * client token, and holders of tokens that the operator created. Closed unless configured.
  * @module
  */
-
-import type { ClientVisibility } from '../chain/client.ts'
+import type { Client, ClientVisibility } from '../chain/client.ts'
 import type { MaybePromise } from '../chain/maybe-promise.ts'
 import { HttpError } from '../doh/http-error.ts'
+import { type AccessAssertions, ASSERTION_HEADER } from './access-assertions.ts'
 import { hasHash } from './token.ts'
 import type { KnownToken, TokenBook } from './token-book.ts'
 
@@ -81,7 +81,7 @@ export function headerToken(request: Request): string | undefined {
 }
 
 /** As {@link headerToken}, for the value of the `Authorization` header. */
-export function tokenOf(authorization: string): string | undefined {
+function tokenOf(authorization: string): string | undefined {
   if (authorization === '') return undefined
   const [, scheme = '', value = ''] = /^(\w+)\s+(\S+)$/.exec(authorization) ?? []
   if (scheme.toLowerCase() === 'bearer') return value
@@ -93,5 +93,72 @@ export function tokenOf(authorization: string): string | undefined {
     return password === '' ? text.slice(0, Math.max(0, colon)) : password
   } catch {
     return undefined
+  }
+}
+
+/** The parts of a request that may identify its client. */
+export type Carriers = RemoteAddress & {
+  /** A header by its name in lower case. */
+  header(name: string): string | null | undefined
+  /** Client identities that the runtime has verified: `cert:SHA256`. None when left out. */
+  identities?(): readonly string[]
+}
+
+/**
+ * Returns the token of a client that was admitted before; `undefined` for the slow path. Like
+ * `findCaller`, ignores identities when the request has a token.
+ * @param assertions of Cloudflare Access; `undefined` when the gateway trusts none
+ */
+export function findKnownCaller(
+  book: TokenBook,
+  assertions: AccessAssertions | undefined,
+  { carriers, pathToken }: { readonly carriers: Carriers; readonly pathToken: string | undefined },
+): KnownToken | undefined {
+  const token = pathToken ?? sentToken(carriers.header('authorization') ?? '')
+  if (token !== undefined) return book.findAtOnce(token)
+  // A page of another site must not use the certificate or login that the browser adds.
+  if (carriers.header('sec-fetch-site') === 'cross-site') return undefined
+  const known = firstKnown(book, carriers.identities?.())
+  if (known !== undefined || assertions === undefined) return known
+  return firstKnown(book, assertions.identitiesAtOnce(carriers.header(ASSERTION_HEADER) ?? ''))
+}
+
+function firstKnown(book: TokenBook, identities: readonly string[] = []): KnownToken | undefined {
+  for (const identity of identities) {
+    const known = book.findIdentityAtOnce(identity)
+    if (known !== undefined) return known
+  }
+  return undefined
+}
+
+/** Avoids the regular expression of `tokenOf` for Bearer: it takes as long as the answer. */
+function sentToken(authorization: string): string | undefined {
+  return authorization.startsWith('Bearer ') ? authorization.slice(7) : tokenOf(authorization)
+}
+
+/** A peer whose address is formatted on demand. */
+type RemoteAddress = { readonly address: string }
+
+/** A client whose address is formatted only when it is read. */
+export class RemoteClient implements Client {
+  readonly port = 0
+  readonly transport = 'https'
+  readonly visibility?: ClientVisibility
+  readonly bytesMax?: number
+  private readonly remote: RemoteAddress
+
+  /**
+   * @param visibility what the client may see; everything when left out
+   * @param bytesMax largest response that the client takes; any when left out
+   */
+  constructor(remote: RemoteAddress, visibility?: ClientVisibility, bytesMax?: number) {
+    this.remote = remote
+    if (visibility !== undefined) this.visibility = visibility
+    if (bytesMax !== undefined) this.bytesMax = bytesMax
+  }
+
+  /** The address as text, without a port. */
+  get address(): string {
+    return this.remote.address
   }
 }

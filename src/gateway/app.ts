@@ -6,10 +6,8 @@
 import type { Context } from 'hono'
 import { Hono } from 'hono/tiny'
 import { createDohApp } from '../doh/app.ts'
-import { notFound, refuseFinalSlash } from '../doh/final-slash.ts'
-import { errorResponse, HttpError } from '../doh/http-error.ts'
-import { jsonResponse, SECURITY_HEADERS } from '../doh/json-response.ts'
-import { AGE_HEADER } from './age-headers.ts'
+import { errorResponse, HttpError, notFound, refuseFinalSlash } from '../doh/http-error.ts'
+import { jsonResponse, uncached } from '../doh/json-response.ts'
 import type { GatewayConfig } from './config.ts'
 import { createCors } from './cors.ts'
 import { createExplainRoute } from './explain-route.ts'
@@ -18,8 +16,8 @@ import { createGenerationRoutes } from './generation-routes.ts'
 import { checkAdmin, checkStatusReader } from './operators.ts'
 import { formatPage } from './page.ts'
 import { createPublishRoutes } from './publish-routes.ts'
-import { StoreError } from './store-error.ts'
-import { createTokenAdvice } from './token-advice.ts'
+import { StoreError } from './store.ts'
+import { createTokenAdvice } from './token-request.ts'
 import { createTokenRoutes } from './token-routes.ts'
 
 /** Creates the app of a gateway. @throws {GatewayConfigError} when the Corefile is not valid */
@@ -31,63 +29,29 @@ export function createGatewayApp(
   const { now } = runtime.host
   const { admission } = gateway
   const app = new Hono()
-  app.onError(async (error, c) => {
-    if (error instanceof StoreError) {
-      runtime.host.log({ level: 'error', message: error.message, error: String(error.cause) })
-    }
-    if (error instanceof HttpError && error.status !== 401) return errorResponse(error)
-    if (error instanceof HttpError) {
-      // A client that guesses tokens soon gets a 429.
-      const refusal = await admission.countRefused(c).catch((denied: unknown) => denied)
-      return errorResponse(refusal instanceof HttpError ? refusal : error)
-    }
-    runtime.host.log({ level: 'error', message: 'a request failed', error: String(error) })
-    return errorResponse(new HttpError(500, 'internal', 'Something went wrong here'))
-  })
+  app.onError((error, c) => respondToError(error, c, gateway, runtime))
   app.notFound(() => errorResponse(notFound()))
   app.use(refuseFinalSlash)
-  app.get('/', (c) => page(originOf(c), config.access.isPublic))
+  app.get('/', (c) =>
+    uncached(200, formatPage(originOf(c), config.access.isPublic), {
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
+    }),
+  )
   addStatusRoutes(app, gateway, config)
   if (config.corsOrigins.length > 0) {
-    const cors = createCors(config.corsOrigins, AGE_HEADER)
+    const cors = createCors(config.corsOrigins)
     for (const path of ['/dns-query', '/resolve', '/t/*']) app.use(path, cors)
   }
-  app.route(
-    '/',
-    createPublishRoutes({
-      clusters: config.clusters,
-      writerOf: runtime.writerOf,
-      count: (cluster) => admission.count(`exporter ${cluster}`),
-      now,
-    }),
-  )
-  const { tokenStore: store, randomBytes } = runtime
-  const { adminSha256 } = config
+  const count = (cluster: string): Promise<void> => admission.count(`exporter ${cluster}`)
   const advise = createTokenAdvice(config)
-  app.route(
-    '/',
-    createGenerationRoutes({
-      adminSha256,
-      isCluster: (id) => config.clusters.has(id),
-      writerOf: runtime.writerOf,
-      readShardOf: (cluster) => runtime.originOf(cluster).readShard,
-    }),
-  )
-  app.route(
-    '/',
-    createExplainRoute({
-      admit: (c) => admission.admitExplain(c),
-      explain: (message, client, c) => gateway.explain(message, client, c),
-    }),
-  )
-  app.route('/', createTokenRoutes({ adminSha256, store, randomBytes, now, advise }))
-  app.use('/t/:token/*', async (c, next) => {
-    await admission.admit(c, c.req.param('token'))
-    await next()
-  })
-  for (const path of ['/dns-query', '/resolve']) {
+  app.route('/', createPublishRoutes({ ...config, ...runtime, count, now }))
+  app.route('/', createGenerationRoutes(config, runtime))
+  app.route('/', createExplainRoute(gateway))
+  app.route('/', createTokenRoutes({ ...config, ...runtime, now, advise }))
+  for (const path of ['/t/:token/*', '/dns-query', '/resolve']) {
     app.use(path, async (c, next) => {
-      await admission.admit(c, undefined)
+      await admission.admit(c, c.req.param('token'))
       await next()
     })
   }
@@ -101,10 +65,29 @@ export function createGatewayApp(
   return app
 }
 
+async function respondToError(
+  error: Error,
+  c: Context,
+  { admission }: Gateway,
+  { host: { log } }: GatewayRuntime,
+): Promise<Response> {
+  if (error instanceof StoreError) {
+    log({ level: 'error', message: error.message, error: String(error.cause) })
+  }
+  if (error instanceof HttpError && error.status !== 401) return errorResponse(error)
+  if (error instanceof HttpError) {
+    // A client that guesses tokens soon gets a 429.
+    const refusal = await admission.countRefused(c).catch((denied: unknown) => denied)
+    return errorResponse(refusal instanceof HttpError ? refusal : error)
+  }
+  log({ level: 'error', message: 'a request failed', error: String(error) })
+  return errorResponse(new HttpError(500, 'internal', 'Something went wrong here'))
+}
+
 /** Adds the routes that report on the gateway to operators, and its health to everybody. */
 function addStatusRoutes(app: Hono, gateway: Gateway, config: GatewayConfig): void {
   // Probes and load balancers cannot keep a token, so this reveals nothing about the names.
-  app.get('/healthz', () => health(200))
+  app.get('/healthz', () => uncached(200, null))
   for (const path of ['/readyz', '/metrics']) {
     app.use(path, async (c, next) => {
       await checkStatusReader(c, config)
@@ -113,21 +96,18 @@ function addStatusRoutes(app: Hono, gateway: Gateway, config: GatewayConfig): vo
   }
   app.get('/readyz', async () => {
     const waiting = await gateway.zones.notReady()
-    return waiting.length === 0 ? plain('OK') : plain(waiting.join(','), 503)
+    const isReady = waiting.length === 0
+    return text(isReady ? 200 : 503, isReady ? 'OK' : waiting.join(','), 'text/plain')
   })
-  app.get('/metrics', () => plain(gateway.metrics(), 200, 'text/plain; version=0.0.4'))
+  app.get('/metrics', () => text(200, gateway.metrics(), 'text/plain; version=0.0.4'))
   app.get('/v1/conflicts', async (c) => {
     await checkAdmin(c, config.adminSha256)
     return jsonResponse(200, { groups: await gateway.zones.merged.conflicts() })
   })
 }
 
-/** Creates the response of `/healthz`: a status without a body. */
-export function health(status: 200 | 503): Response {
-  return new Response(null, {
-    status,
-    headers: { ...SECURITY_HEADERS, 'cache-control': 'no-store' },
-  })
+function text(status: number, body: string, type: string): Response {
+  return uncached(status, body, { 'content-type': type })
 }
 
 /** Returns the origin that the client used, also where a proxy terminates TLS. */
@@ -135,20 +115,4 @@ function originOf(c: Context): string {
   const url = new URL(c.req.url)
   if (c.req.header('x-forwarded-proto') === 'https') url.protocol = 'https:'
   return url.origin
-}
-
-function plain(text: string, status = 200, type = 'text/plain'): Response {
-  const headers = { ...SECURITY_HEADERS, 'content-type': type, 'cache-control': 'no-store' }
-  return new Response(text, { status, headers })
-}
-
-function page(origin: string, isPublic: boolean): Response {
-  return new Response(formatPage(origin, isPublic), {
-    headers: {
-      ...SECURITY_HEADERS,
-      'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
-      'cache-control': 'no-store',
-    },
-  })
 }

@@ -12,7 +12,7 @@ import type { IngestResult } from './ingest.ts'
 import type { ClusterWriter } from './publish-routes.ts'
 import { type After, LoadTimeoutError, within } from './shared-loads.ts'
 import type { SnapshotOrigin } from './snapshot-loader.ts'
-import { StoreError } from './store-error.ts'
+import { StoreError } from './store.ts'
 
 /** How long a read waits for the store before it reads from the origin. */
 const GET_MS = 250

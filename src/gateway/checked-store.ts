@@ -8,8 +8,13 @@ import { equalBytes } from '../bytes/bytes.ts'
 import { SnapshotError } from '../snapshot/format/errors.ts'
 import { allShards, type Manifest, parseManifest } from '../snapshot/format/manifest.ts'
 import { isSignedBy, type PublicKey, sha256Hex } from '../snapshot/format/signature.ts'
-import { Mutex } from './mutex.ts'
-import type { ClusterStore, Kept, SignedManifest, StoredManifest } from './store.ts'
+import {
+  type ClusterStore,
+  type Kept,
+  Mutex,
+  type SignedManifest,
+  type StoredManifest,
+} from './store.ts'
 
 /** Shards that the start-up check reads at a time. */
 const READS_MAX = 16

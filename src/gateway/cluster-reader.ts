@@ -20,9 +20,14 @@ import { Snapshot, type SnapshotInfo } from '../snapshot/read/snapshot.ts'
 import type { Visibility } from '../snapshot/read/visibility.ts'
 import type { GatewayClock } from './held-clock.ts'
 import { Refresher } from './refresher.ts'
-import type { ShardHolder, ShardMemory } from './shard-memory.ts'
 import { type AgeLimits, SnapshotAge } from './snapshot-age.ts'
-import { type LoadedManifest, type LoaderOptions, SnapshotLoader } from './snapshot-loader.ts'
+import {
+  type LoadedManifest,
+  type LoaderOptions,
+  type ShardHolder,
+  type ShardMemory,
+  SnapshotLoader,
+} from './snapshot-loader.ts'
 
 /** Times after which a reader acts. */
 export type ReaderTimes = AgeLimits & {

@@ -11,13 +11,13 @@ import type { KubernetesOptions } from '../corefile/kubernetes-options.ts'
 import { configError } from '../corefile/problem.ts'
 import { equalNames, isSubdomain } from '../dns/name.ts'
 import { endsIn, type Query, type Refusal } from '../dns/query.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
 import { ClusterReader } from './cluster-reader.ts'
 import { publishedCluster } from './compile-corefile.ts'
 import type { GatewayConfig } from './config.ts'
 import type { GatewayClock } from './held-clock.ts'
 import { MergedClusters } from './merged-clusters.ts'
-import { ShardMemory } from './shard-memory.ts'
-import { SnapshotLoader, type SnapshotOrigin } from './snapshot-loader.ts'
+import { ShardMemory, SnapshotLoader, type SnapshotOrigin } from './snapshot-loader.ts'
 
 /** What the zones need of the runtime. */
 export type ClusterZonesRuntime = {
@@ -27,7 +27,7 @@ export type ClusterZonesRuntime = {
 }
 
 /** What the zones need of the gateway. */
-export type ClusterZonesOptions = {
+type ClusterZonesOptions = {
   readonly clock: GatewayClock
   /** Returns whether the visibility of some token depends on the labels of namespaces. */
   readonly needsLabels: () => boolean
@@ -155,4 +155,23 @@ export class ClusterZones {
     this.readers.set(key, reader)
     return reader
   }
+}
+
+/** Formats all metrics, with the age and size of each cluster's snapshot as of now. */
+export function formatGatewayMetrics(
+  metrics: Metrics,
+  readers: ReadonlyMap<string, ClusterReader>,
+): string {
+  for (const [cluster, reader] of readers) {
+    const set = (name: string, help: string, value: number): void => {
+      metrics.gauge({ name, help, labels: ['cluster'] }, [cluster]).value = value
+    }
+    const manifest = reader.describe()
+    if (manifest === undefined) continue
+    const ageSeconds = reader.ageMs() / 1000
+    set('kubedoh_snapshot_age_seconds', 'Seconds since the source confirmed it.', ageSeconds)
+    set('kubedoh_snapshot_generation', 'Generation of the snapshot.', manifest.generation)
+    set('kubedoh_snapshot_records', 'Records in the snapshot.', manifest.records)
+  }
+  return metrics.format()
 }

@@ -15,7 +15,7 @@ import type { AccessApplication } from './access-assertions.ts'
 import type { ReaderTimes } from './cluster-reader.ts'
 
 /** Names of the variables other than COREFILE, which is a file on Node. */
-export const GATEWAY_VARIABLES: readonly Exclude<keyof GatewayVariables, 'COREFILE'>[] = [
+export const GATEWAY_VARIABLES = [
   'CLUSTERS',
   'ADMIN_TOKEN_SHA256',
   'READ_ONLY_TOKEN_SHA256',
@@ -27,35 +27,12 @@ export const GATEWAY_VARIABLES: readonly Exclude<keyof GatewayVariables, 'COREFI
   'CORS_ORIGINS',
   'ACCESS_TEAM',
   'ACCESS_AUDIENCE',
-]
+] as const
+
+type Name = 'COREFILE' | (typeof GATEWAY_VARIABLES)[number]
 
 /** Variables as the runtime has them; an empty one counts as unset. */
-export type GatewayVariables = {
-  /** The Corefile's text. */
-  readonly COREFILE?: string
-  /** `{"ID": {"publicKey": "…", "tokenSha256": "…"}}` */
-  readonly CLUSTERS?: string
-  /** SHA-256 of a client token that sees everything, in hexadecimal digits. */
-  readonly CLIENT_TOKEN_SHA256?: string
-  /** SHA-256 of the operator (admin) token, in hexadecimal digits. */
-  readonly ADMIN_TOKEN_SHA256?: string
-  /** SHA-256 of a token that may read `/readyz` and `/metrics` only. */
-  readonly READ_ONLY_TOKEN_SHA256?: string
-  /** `true` answers every client. */
-  readonly PUBLIC?: string
-  /** Seconds without the exporter's confirmation after which answers are marked as stale. */
-  readonly STALE_SECONDS?: string
-  /** Seconds without the exporter's confirmation after which queries fail with SERVFAIL. */
-  readonly EXPIRE_SECONDS?: string
-  /** Requests a minute for each token, or for each address without one; 0 for no limit. */
-  readonly REQUESTS_PER_MINUTE?: string
-  /** Origins of web pages that may query, such as `https://app.example.org`, space-separated. */
-  readonly CORS_ORIGINS?: string
-  /** URL of the Cloudflare Access team. */
-  readonly ACCESS_TEAM?: string
-  /** Audience tag of the Access application in front of the gateway. */
-  readonly ACCESS_AUDIENCE?: string
-}
+export type GatewayVariables = { readonly [name in Name]?: string }
 
 /** A cluster that may publish. */
 export type ClusterConfig = {
@@ -117,8 +94,8 @@ export async function readGatewayConfig(
       staleMs: 1000 * readSeconds(variables, 'STALE_SECONDS', STALE_SECONDS_DEFAULT),
       expireMs: 1000 * readSeconds(variables, 'EXPIRE_SECONDS', EXPIRE_SECONDS_DEFAULT),
     },
-    requestsPerMinute: readRate(variables.REQUESTS_PER_MINUTE ?? ''),
-    corsOrigins: readOrigins(variables.CORS_ORIGINS ?? ''),
+    requestsPerMinute: readRate(variables),
+    corsOrigins: readOrigins(variables),
     application: readApplication(variables),
   }
 }
@@ -162,42 +139,32 @@ async function readClusters(text: string): Promise<ReadonlyMap<string, ClusterCo
 }
 
 function readAccess(variables: GatewayVariables): Access {
-  const { PUBLIC: isPublic = '' } = variables
-  if (isPublic !== '' && isPublic !== 'true' && isPublic !== 'false') {
+  const isPublic = variables.PUBLIC || 'false'
+  if (isPublic !== 'true' && isPublic !== 'false') {
     throw new GatewayConfigError('PUBLIC is neither "true" nor "false"')
   }
   return { isPublic: isPublic === 'true', sha256: readHash(variables, 'CLIENT_TOKEN_SHA256') }
 }
 
-function readHash(
-  variables: GatewayVariables,
-  name: `${'CLIENT' | 'ADMIN' | 'READ_ONLY'}_TOKEN_SHA256`,
-): string | undefined {
-  const text = variables[name] ?? ''
-  if (text === '') return undefined
-  if (SHA256.test(text)) return text
+function readHash(variables: GatewayVariables, name: Name): string | undefined {
+  const text = variables[name] || undefined
+  if (text === undefined || SHA256.test(text)) return text
   throw new GatewayConfigError(`${name} is not 64 hexadecimal digits`)
 }
 
-function readSeconds(
-  variables: GatewayVariables,
-  name: 'STALE_SECONDS' | 'EXPIRE_SECONDS',
-  otherwise: number,
-): number {
-  const text = variables[name] ?? ''
-  if (text === '') return otherwise
-  const seconds = Number(text)
-  if (seconds > 0) return seconds
+function readSeconds(variables: GatewayVariables, name: Name, otherwise: number): number {
+  const text = variables[name] || String(otherwise)
+  if (Number(text) > 0) return Number(text)
   throw new GatewayConfigError(`${name} is "${text}", expected a number of seconds`)
 }
 
-function readRate(text: string): number {
-  if (text === '') return REQUESTS_PER_MINUTE_DEFAULT
+function readRate({ REQUESTS_PER_MINUTE: text }: GatewayVariables): number {
+  if (!text) return REQUESTS_PER_MINUTE_DEFAULT
   if (/^\d{1,9}$/.test(text)) return Number(text)
   throw new GatewayConfigError(`REQUESTS_PER_MINUTE is "${text}", expected a number`)
 }
 
-function readOrigins(text: string): readonly string[] {
+function readOrigins({ CORS_ORIGINS: text = '' }: GatewayVariables): readonly string[] {
   const origins = text.split(/\s+/).filter((word) => word !== '')
   const wrong = origins.find((origin) => !URL.canParse(origin) || new URL(origin).origin !== origin)
   if (wrong === undefined) return origins
@@ -209,9 +176,8 @@ function readApplication(variables: GatewayVariables): AccessApplication | undef
   if (team === '' && audience === '') return undefined
   const url = URL.canParse(team) ? new URL(team) : undefined
   if (url?.protocol !== 'https:' || url.origin !== team) {
-    throw new GatewayConfigError(
-      `ACCESS_TEAM is "${team}", expected a URL such as https://acme.cloudflareaccess.com`,
-    )
+    const expected = 'a URL such as https://acme.cloudflareaccess.com'
+    throw new GatewayConfigError(`ACCESS_TEAM is "${team}", expected ${expected}`)
   }
   if (SHA256.test(audience)) return { issuer: team, audience }
   throw new GatewayConfigError('ACCESS_AUDIENCE is not 64 hexadecimal digits')

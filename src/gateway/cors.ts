@@ -1,4 +1,6 @@
 /**
+ * Response headers that a gateway adds: the age of the names in an answer, and CORS.
+ *
  * CORS (Fetch standard §3.2): web pages of the configured origins may read responses. A browser
  * sends the requests of other pages too, and hides the responses from them. The gateway never
  * allows the browser's own credentials.
@@ -11,21 +13,40 @@ import { SECURITY_HEADERS } from '../doh/json-response.ts'
 /** How long a browser may remember a preflight. */
 const PREFLIGHT_SECONDS = 86_400
 
-/** Response headers. */
+/** Response header with the age in seconds. */
+export const AGE_HEADER = 'kubedoh-snapshot-age'
+/** Most ages whose headers are kept. */
+const AGES_MAX = 64
+
 type Headers = Readonly<Record<string, string>>
 
-/**
- * Adds the CORS headers to responses of the fast path, as {@link createCors} does in the app.
- */
+/** Creates the header with the age. */
+export class AgeHeaders {
+  private readonly byAge = new Map<number, Headers>()
+
+  /**
+   * Returns the same object for the same second: the cache of response headers goes by identity.
+   * Returns no header for `Infinity`.
+   */
+  of(ageMs: number): Headers {
+    if (!Number.isFinite(ageMs)) return {}
+    const seconds = Math.round(ageMs / 1000)
+    const known = this.byAge.get(seconds)
+    if (known !== undefined) return known
+    if (this.byAge.size >= AGES_MAX) this.byAge.clear()
+    const header = { [AGE_HEADER]: String(seconds) }
+    this.byAge.set(seconds, header)
+    return header
+  }
+}
+
+/** Adds the CORS headers to responses of the fast path, as {@link createCors} does in the app. */
 export class CorsHeaders {
   private readonly origins: readonly string[]
-  private readonly exposed: string
   private readonly known = new WeakMap<Headers, Map<string, Headers>>()
 
-  /** Takes the parameters of {@link createCors}. */
-  constructor(origins: readonly string[], exposed: string) {
+  constructor(origins: readonly string[]) {
     this.origins = origins
-    this.exposed = exposed
   }
 
   /**
@@ -43,7 +64,7 @@ export class CorsHeaders {
     const headers = {
       ...more,
       ...(allowed !== '' && { 'access-control-allow-origin': allowed }),
-      'access-control-expose-headers': this.exposed,
+      'access-control-expose-headers': AGE_HEADER,
       vary: [...vary, 'Origin'].join(', '),
     }
     byOrigin.set(key, headers)
@@ -54,14 +75,13 @@ export class CorsHeaders {
 /**
  * Returns the middleware for CORS. Preflights get the security headers of all responses too.
  * @param origins such as `https://app.example.org`
- * @param exposed the response header that pages may read
  */
-export function createCors(origins: readonly string[], exposed: string): MiddlewareHandler {
+export function createCors(origins: readonly string[]): MiddlewareHandler {
   const allow = cors({
     origin: [...origins],
     allowMethods: ['GET', 'HEAD', 'POST'],
     allowHeaders: ['authorization', 'content-type', 'accept'],
-    exposeHeaders: [exposed],
+    exposeHeaders: [AGE_HEADER],
     maxAge: PREFLIGHT_SECONDS,
   })
   return (c, next) => {

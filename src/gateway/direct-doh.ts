@@ -4,7 +4,6 @@
  * a login.
  * @module
  */
-
 import { andThen, type MaybePromise } from '../chain/maybe-promise.ts'
 import type { Query, Refusal } from '../dns/query.ts'
 import {
@@ -18,26 +17,26 @@ import {
   readDirect,
 } from '../doh/direct-message.ts'
 import type { HttpError } from '../doh/http-error.ts'
+import type { Carriers } from './access.ts'
 import type { Admitted } from './admission.ts'
-import { AGE_HEADER } from './age-headers.ts'
 import type { GatewayConfig } from './config.ts'
 import { CorsHeaders } from './cors.ts'
 import type { Gateway, KeepAlive } from './gateway.ts'
-import type { Carriers } from './known-caller.ts'
-import { splitTokenPath } from './path-token.ts'
 import { tooMany } from './rate-limiter.ts'
 
 /** A request without its body; `address` is the client's. */
 export type RequestHead = MessageHead & Carriers
 
 /** A request that the fast path answers. */
-export type Ticket = Admitted & {
+type Ticket = Admitted & {
   readonly isPost: boolean
   /** The message of a GET; the message of a POST is its body. */
   readonly message: Uint8Array | undefined
   /** The `Origin` header, '' without one; `undefined` when CORS is not configured. */
   readonly origin: string | undefined
 }
+
+type Body = Uint8Array | undefined
 
 const NO_HEADERS: Readonly<Record<string, string>> = {}
 
@@ -50,7 +49,7 @@ export class DirectDoh {
   constructor(gateway: Gateway, { access, corsOrigins }: GatewayConfig) {
     this.gateway = gateway
     this.isPrivate = !access.isPublic
-    if (corsOrigins.length > 0) this.cors = new CorsHeaders(corsOrigins, AGE_HEADER)
+    if (corsOrigins.length > 0) this.cors = new CorsHeaders(corsOrigins)
   }
 
   /** Admits a request; `undefined` leaves it to the app. */
@@ -70,11 +69,7 @@ export class DirectDoh {
    * Answers an admitted request.
    * @param body the body of a POST
    */
-  answer(
-    ticket: Ticket,
-    body: Uint8Array | undefined,
-    keepAlive: KeepAlive,
-  ): MaybePromise<DirectResponse> {
+  answer(ticket: Ticket, body: Body, keepAlive: KeepAlive): MaybePromise<DirectResponse> {
     return andThen(ticket.isWithinRate, (isWithinRate) =>
       isWithinRate ? this.answerNow(ticket, body, keepAlive) : this.refuse(ticket, tooMany()),
     )
@@ -82,7 +77,7 @@ export class DirectDoh {
 
   private answerNow(
     ticket: Ticket,
-    body: Uint8Array | undefined,
+    body: Body,
     keepAlive: KeepAlive,
   ): MaybePromise<DirectResponse> {
     const message = ticket.message ?? body
@@ -94,11 +89,7 @@ export class DirectDoh {
     return andThen(reply, (bytes) => this.respond(ticket, parsed, bytes))
   }
 
-  private respond(
-    ticket: Ticket,
-    query: Query | Refusal,
-    reply: Uint8Array | undefined,
-  ): DirectResponse {
+  private respond(ticket: Ticket, query: Query | Refusal, reply: Body): DirectResponse {
     if (reply === undefined) return this.refuse(ticket, noAnswer())
     const { client, isPost, origin } = ticket
     const age = this.gateway.ageHeaders(query, client.visibility)
@@ -109,4 +100,18 @@ export class DirectDoh {
   private refuse({ origin = '' }: Ticket, error: HttpError): DirectResponse {
     return directRefusal(error, this.cors?.with(NO_HEADERS, origin, []))
   }
+}
+
+/**
+ * Finds the token in a path, `/t/TOKEN/dns-query`, and the offset of the route, `/dns-query`. Never
+ * percent-decodes the token: the gateway's tokens need no encoding.
+ */
+export function splitTokenPath(path: string): {
+  readonly token: string | undefined
+  readonly routeStart: number
+} {
+  const start = '/t/'.length
+  const end = path.startsWith('/t/') ? path.indexOf('/', start) : -1
+  if (end < 0) return { token: undefined, routeStart: 0 }
+  return { token: path.slice(start, end), routeStart: end }
 }

@@ -2,11 +2,7 @@
  * The route that explains an answer, for the operator and for tokens with `explain`.
  * @module
  */
-
-import type { Context } from 'hono'
 import { Hono } from 'hono/tiny'
-import type { Client } from '../chain/client.ts'
-import type { Explanation } from '../chain/explain.ts'
 import { parseResponse } from '../dns/message.ts'
 import { formatName } from '../dns/name.ts'
 import { formatRcode } from '../dns/rcode.ts'
@@ -15,25 +11,15 @@ import { HttpError } from '../doh/http-error.ts'
 import { parseJsonQuery } from '../doh/json-query.ts'
 import { jsonResponse } from '../doh/json-response.ts'
 import { formatRecord } from '../records/zone-text.ts'
-
-/** What the route needs. */
-export type ExplainOptions = {
-  /** Returns the client with what it may see. @throws {HttpError} 401; 403 when it may not */
-  readonly admit: (c: Context) => Promise<Client>
-  readonly explain: (
-    message: Uint8Array,
-    client: Client,
-    c: Context,
-  ) => Promise<Explanation | undefined>
-}
+import type { Gateway } from './gateway.ts'
 
 /** Creates the app with `/v1/explain?name=&type=`. */
-export function createExplainRoute({ admit, explain }: ExplainOptions): Hono {
+export function createExplainRoute(gateway: Gateway): Hono {
   const app = new Hono()
   app.get('/v1/explain', async (c) => {
-    const client = await admit(c)
+    const client = await gateway.admission.admitExplain(c)
     const { message } = parseJsonQuery(new URL(c.req.url).searchParams)
-    const explanation = await explain(message, client, c)
+    const explanation = await gateway.explain(message, client, c)
     const reply = explanation?.reply && parseResponse(explanation.reply)
     if (explanation === undefined || reply === undefined) {
       throw new HttpError(500, 'no_answer', 'The query gets no answer')

@@ -4,72 +4,61 @@
  */
 import type { Context } from 'hono'
 import { Hono } from 'hono/tiny'
+import { nameOf } from '../dns/name.ts'
 import { HttpError } from '../doh/http-error.ts'
-import { jsonResponse } from '../doh/json-response.ts'
+import { jsonResponse, uncached } from '../doh/json-response.ts'
 import { readBody } from '../doh/read-body.ts'
+import { formatRecord } from '../records/zone-text.ts'
 import type { Manifest } from '../snapshot/format/manifest.ts'
+import { openShard } from '../snapshot/read/open-shard.ts'
+import { shardRecords } from '../snapshot/read/shard-records.ts'
+import type { GatewayConfig } from './config.ts'
+import type { GatewayRuntime } from './gateway.ts'
 import { checkAdmin } from './operators.ts'
 import type { ClusterHistory, ClusterWriter } from './publish-routes.ts'
-import { diffSnapshots, type ReadShard } from './snapshot-diff.ts'
 
 const BODY_BYTES_MAX = 1024
 
-/** What the routes need. */
-export type GenerationRoutesOptions = {
-  /** SHA-256 of the operator (admin) token; `undefined` for none. */
-  readonly adminSha256: string | undefined
-  /** Returns whether CLUSTERS has a cluster. */
-  readonly isCluster: (id: string) => boolean
-  readonly writerOf: (cluster: string, c: Context) => ClusterWriter
-  readonly readShardOf: (cluster: string, c: Context) => ReadShard
-}
-
-/** Creates the app with the routes below `/v1/clusters/ID`. */
-export function createGenerationRoutes(options: GenerationRoutesOptions): Hono {
+/** Creates the app with the operator's routes below `/v1/clusters/ID`. */
+export function createGenerationRoutes(
+  { clusters, adminSha256 }: Pick<GatewayConfig, 'clusters' | 'adminSha256'>,
+  { writerOf, originOf }: Pick<GatewayRuntime, 'writerOf' | 'originOf'>,
+): Hono {
   const app = new Hono()
+  const authorize = async (c: Context): Promise<ClusterWriter> => {
+    await checkAdmin(c, adminSha256)
+    const id = c.req.param('id') ?? ''
+    if (clusters.has(id)) return writerOf(id, c)
+    throw new HttpError(404, 'unknown_cluster', 'CLUSTERS has no cluster with this identifier')
+  }
   app.get('/v1/clusters/:id/generations', async (c) => {
-    const writer = await authorize(c, options)
+    const writer = await authorize(c)
     return jsonResponse(200, describe(await writer.history()))
   })
   app.get('/v1/clusters/:id/diff', async (c) => {
-    const writer = await authorize(c, options)
-    const { manifests } = await writer.history()
+    const { manifests } = await (await authorize(c)).history()
     const from = findGeneration(manifests, numberOf(c.req.query('from')))
-    const to = findGeneration(manifests, numberOf(c.req.query('to') ?? String(newestOf(manifests))))
-    const readShard = options.readShardOf(c.req.param('id'), c)
-    const lines = await diffSnapshots(from, to, readShard)
-    return new Response(lines.map((line) => `${line}\n`).join(''), {
-      headers: { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' },
-    })
+    const newest = manifests[0]?.generation ?? 0
+    const to = findGeneration(manifests, numberOf(c.req.query('to') ?? String(newest)))
+    const lines = await diffSnapshots(from, to, originOf(c.req.param('id')).readShard)
+    const text = lines.map((line) => `${line}\n`).join('')
+    return uncached(200, text, { 'content-type': 'text/plain; charset=utf-8' })
   })
   app.put('/v1/clusters/:id/pin', async (c) => {
-    const writer = await authorize(c, options)
+    const writer = await authorize(c)
     const generation = await readGeneration(c)
     if (!(await writer.pin(generation))) throw unknownGeneration(generation)
     return jsonResponse(200, describe(await writer.history()))
   })
   app.delete('/v1/clusters/:id/pin', async (c) => {
-    const writer = await authorize(c, options)
+    const writer = await authorize(c)
     await writer.pin(undefined)
     return jsonResponse(200, describe(await writer.history()))
   })
   return app
 }
 
-async function authorize(c: Context, options: GenerationRoutesOptions): Promise<ClusterWriter> {
-  await checkAdmin(c, options.adminSha256)
-  const id = c.req.param('id') ?? ''
-  if (!options.isCluster(id)) {
-    throw new HttpError(404, 'unknown_cluster', 'CLUSTERS has no cluster with this identifier')
-  }
-  return options.writerOf(id, c)
-}
-
-function describe({
-  manifests,
-  pinned,
-  served,
-}: ClusterHistory): Readonly<Record<string, unknown>> {
+function describe({ manifests, pinned, served }: ClusterHistory): object {
   return {
     served: served ?? 0,
     isPinned: pinned !== undefined,
@@ -80,10 +69,6 @@ function describe({
       bytes: shards.reduce((sum, { bytes }) => sum + bytes, 0),
     })),
   }
-}
-
-function newestOf([newest]: readonly Manifest[]): number {
-  return newest?.generation ?? 0
 }
 
 function findGeneration(manifests: readonly Manifest[], wanted: number): Manifest {
@@ -104,4 +89,56 @@ async function readGeneration(c: Context): Promise<number> {
 function numberOf(text: string | undefined): number {
   if (text !== undefined && /^\d{1,10}$/.test(text)) return Number(text)
   throw new HttpError(400, 'bad_generation', 'A generation is a number, such as 1767225600')
+}
+
+/** Most bytes of differing shards: their records as text must fit in memory. */
+const DIFF_BYTES_MAX = 8 * 1024 * 1024
+
+/** Reads a shard by its hash. */
+type ReadShard = (sha256: string) => Promise<Uint8Array | undefined>
+
+/**
+ * Lists the records that are only in `from` after `- `, and those only in `to` after `+ `, sorted
+ * by record. Does not read shards that both have.
+ * @throws {HttpError} 413 when too much differs, 410 when a shard is missing
+ */
+export async function diffSnapshots(
+  from: Manifest,
+  to: Manifest,
+  readShard: ReadShard,
+): Promise<string[]> {
+  const known = [from, to].map(({ shards }) => new Set(shards.map(({ sha256 }) => sha256)))
+  const [removed, added] = [from, to].map(({ shards }, i) =>
+    shards.filter(({ sha256 }) => known[1 - i]?.has(sha256) === false),
+  )
+  const all = [...(removed ?? []), ...(added ?? [])]
+  const bytes = all.reduce((sum, shard) => sum + shard.bytes, 0)
+  if (bytes > DIFF_BYTES_MAX) {
+    const message = `The differing shards have ${bytes} bytes, over ${DIFF_BYTES_MAX}`
+    throw new HttpError(413, 'too_different', message)
+  }
+  const before = await linesOf(removed ?? [], from, readShard)
+  const after = await linesOf(added ?? [], to, readShard)
+  const lines = [
+    ...[...before].filter((line) => !after.has(line)).map((line) => ({ line, sign: '-' })),
+    ...[...after].filter((line) => !before.has(line)).map((line) => ({ line, sign: '+' })),
+  ]
+  lines.sort((a, b) => (a.line === b.line ? 0 : a.line < b.line ? -1 : 1))
+  return lines.map(({ line, sign }) => `${sign} ${line}`)
+}
+
+async function linesOf(
+  shards: Manifest['shards'],
+  { origins: [origin = '.'] }: Manifest,
+  readShard: ReadShard,
+): Promise<Set<string>> {
+  const lines = new Set<string>()
+  for (const { sha256 } of shards) {
+    const bytes = await readShard(sha256)
+    if (bytes === undefined) throw new HttpError(410, 'gone', 'A shard is not kept any more')
+    for (const record of shardRecords(openShard(bytes), nameOf(origin))) {
+      lines.add(formatRecord(record))
+    }
+  }
+  return lines
 }

@@ -2,7 +2,6 @@
  * Checks what an exporter publishes, and stores it or refuses it.
  * @module
  */
-
 import { SnapshotError } from '../snapshot/format/errors.ts'
 import { HEADER } from '../snapshot/format/layout.ts'
 import {
@@ -13,8 +12,7 @@ import {
 } from '../snapshot/format/manifest.ts'
 import { isSignedBy, type PublicKey, sha256Hex } from '../snapshot/format/signature.ts'
 import { openShard } from '../snapshot/read/open-shard.ts'
-import { chooseKept } from './generations.ts'
-import { findOrderRefusal } from './manifest-order.ts'
+import { chooseKept, findOrderRefusal } from './manifest-order.ts'
 import type { ClusterStore, SignedManifest } from './store.ts'
 import type { UnlistedShards } from './unlisted-shards.ts'
 

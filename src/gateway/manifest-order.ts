@@ -10,7 +10,7 @@ import { formatManifest, type Manifest } from '../snapshot/format/manifest.ts'
 const CLOCK_SKEW_MS = 5 * 60 * 1000
 
 /** Why a manifest is refused. */
-export type OrderRefusal = {
+type OrderRefusal = {
   readonly status: 400 | 409
   readonly code: 'from_the_future' | 'not_newer' | 'older_time'
   readonly message: string
@@ -69,4 +69,27 @@ function isSameContent(next: Manifest, before: Manifest): boolean {
   const undated = (manifest: Manifest): Uint8Array =>
     formatManifest({ ...manifest, time, confirmed: time, sources })
   return equalBytes(undated(next), undated(before))
+}
+
+/** A generation: its number, and when its exporter last confirmed it. */
+export type Generation = { readonly generation: number; readonly timeMs: number }
+
+/** The newest are all kept; older ones at intervals, so that they reach back for hours. */
+const NEWEST_KEPT = 5
+const APART_MS = 10 * 60 * 1000
+
+/**
+ * Chooses the generations to keep: the newest five, and older ones at least ten minutes apart,
+ * counted from the oldest, `max` in all.
+ * @param all sorted, the newest first
+ */
+export function chooseKept(all: readonly Generation[], max: number): Generation[] {
+  const newest = all.slice(0, Math.min(NEWEST_KEPT, max))
+  const older: Generation[] = []
+  for (const one of all.slice(newest.length).toReversed()) {
+    const last = older.at(-1)
+    if (last === undefined || one.timeMs - last.timeMs >= APART_MS) older.push(one)
+  }
+  const room = max - newest.length
+  return [...newest, ...older.slice(Math.max(0, older.length - room)).toReversed()]
 }

@@ -9,8 +9,7 @@ import { headerToken } from './access.ts'
 import type { GatewayConfig } from './config.ts'
 import { hasHash } from './token.ts'
 
-/** SHA-256 of the operator (admin) token; `undefined` when the gateway has none. */
-export type AdminHash = GatewayConfig['adminSha256']
+type AdminHash = GatewayConfig['adminSha256']
 
 /** Returns whether a request carries the operator (admin) token. */
 export function isAdmin(c: Context, adminSha256: AdminHash): Promise<boolean> {
@@ -29,12 +28,7 @@ export async function checkAdmin(c: Context, adminSha256: AdminHash): Promise<vo
  */
 export async function checkStatusReader(
   c: Context,
-  {
-    clusters,
-    adminSha256,
-    readOnlySha256,
-    access,
-  }: Pick<GatewayConfig, 'clusters' | 'adminSha256' | 'readOnlySha256' | 'access'>,
+  { clusters, adminSha256, readOnlySha256, access }: GatewayConfig,
 ): Promise<void> {
   const exporters = [...clusters.values()].map(({ tokenSha256 }) => tokenSha256)
   const hashes = [adminSha256, readOnlySha256, access.sha256, ...exporters]

@@ -9,7 +9,7 @@ import { jsonResponse } from '../doh/json-response.ts'
 import { readBody } from '../doh/read-body.ts'
 import { MANIFEST_BYTES_MAX, type Manifest } from '../snapshot/format/manifest.ts'
 import { headerToken } from './access.ts'
-import type { ClusterConfig } from './config.ts'
+import type { GatewayConfig } from './config.ts'
 import type { IngestResult } from './ingest.ts'
 import { unauthorized } from './operators.ts'
 import { hasHash } from './token.ts'
@@ -29,6 +29,9 @@ export type ClusterHistory = {
   readonly served: number | undefined
 }
 
+/** The newest manifest and its entity tag. */
+export type WriterState = { readonly manifest: Manifest; readonly etag: string }
+
 /** The single writer of a cluster, wherever it runs. */
 export type ClusterWriter = {
   readonly putShard: (sha256: string, bytes: Uint8Array) => Promise<IngestResult>
@@ -37,17 +40,14 @@ export type ClusterWriter = {
     signature: string,
     expected: string | undefined,
   ) => Promise<IngestResult>
-  /** Returns the newest manifest and its entity tag. */
-  readonly state: () => Promise<{ readonly manifest: Manifest; readonly etag: string } | undefined>
+  readonly state: () => Promise<WriterState | undefined>
   readonly history: () => Promise<ClusterHistory>
   /** Pins a generation, or with `undefined` unpins it; false when it is not kept. */
   readonly pin: (generation: number | undefined) => Promise<boolean>
 }
 
 /** What the routes need. */
-export type PublishOptions = {
-  readonly clusters: ReadonlyMap<string, ClusterConfig>
-  /** Returns the writer of a cluster. */
+type PublishOptions = Pick<GatewayConfig, 'clusters'> & {
   readonly writerOf: (cluster: string, c: Context) => ClusterWriter
   /** Counts a cluster's request. @throws {HttpError} 429 over the rate limit */
   readonly count: (cluster: string) => Promise<void>
@@ -62,11 +62,8 @@ export function createPublishRoutes(options: PublishOptions): Hono {
     const writer = await authorize(c, options)
     const sha256 = c.req.param('sha256')
     if (!/^[0-9a-f]{64}$/.test(sha256)) {
-      throw new HttpError(
-        400,
-        'bad_hash',
-        'The URL does not end in a SHA-256 of 64 lower-case hexadecimal digits',
-      )
+      const message = 'The URL does not end in a SHA-256 of 64 lower-case hexadecimal digits'
+      throw new HttpError(400, 'bad_hash', message)
     }
     const bytes = await readBody(c.req.raw, PUBLISHED_SHARD_BYTES_MAX)
     return respond(await writer.putShard(sha256, bytes))
@@ -85,7 +82,8 @@ export function createPublishRoutes(options: PublishOptions): Hono {
     const writer = await authorize(c, options)
     const state = await writer.state()
     if (state === undefined) throw new HttpError(404, 'nothing_yet', 'Nothing is published yet')
-    return describe(state, options.now())
+    const { manifest, etag } = state
+    return jsonResponse(200, describe(manifest, options.now()), { etag })
   })
   return app
 }
@@ -107,11 +105,8 @@ function readPrecondition(c: Context): string | undefined {
   const match = c.req.header('if-match')
   if (match !== undefined) return match
   if (c.req.header('if-none-match') === '*') return undefined
-  throw new HttpError(
-    428,
-    'precondition_required',
-    'Send If-Match, or If-None-Match: * for the first manifest',
-  )
+  const message = 'Send If-Match, or If-None-Match: * for the first manifest'
+  throw new HttpError(428, 'precondition_required', message)
 }
 
 function respond(result: IngestResult): Response {
@@ -119,27 +114,18 @@ function respond(result: IngestResult): Response {
     case 'stored':
       return jsonResponse(result.isNew ? 201 : 200, { etag: result.etag }, { etag: result.etag })
     case 'missing': {
-      const message = `${result.sha256s.length} shards are missing`
-      return jsonResponse(409, {
-        error: { code: 'missing_shards', message },
-        missing: result.sha256s,
-      })
+      const { sha256s: missing } = result
+      const message = `${missing.length} shards are missing`
+      return jsonResponse(409, { error: { code: 'missing_shards', message }, missing })
     }
     case 'refused':
       throw new HttpError(result.status, result.code, result.message)
   }
 }
 
-function describe(
-  { manifest, etag }: { readonly manifest: Manifest; readonly etag: string },
-  nowMs: number,
-): Response {
+function describe(manifest: Manifest, nowMs: number): object {
   const { cluster, generation, time, records, shards, sources } = manifest
   const ageSeconds = Math.max(0, Math.round((nowMs - Date.parse(time)) / 1000))
   const bytes = shards.reduce((sum, shard) => sum + shard.bytes, 0)
-  return jsonResponse(
-    200,
-    { cluster, generation, time, ageSeconds, records, shards: shards.length, bytes, sources },
-    { etag },
-  )
+  return { cluster, generation, time, ageSeconds, records, shards: shards.length, bytes, sources }
 }

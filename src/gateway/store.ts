@@ -2,6 +2,7 @@
  * The store of one cluster's snapshots.
  * @module
  */
+import { HttpError } from '../doh/http-error.ts'
 
 /** A published manifest. */
 export type SignedManifest = {
@@ -20,7 +21,7 @@ export type ServedManifest = SignedManifest & {
 export type StoredManifest = ServedManifest & { readonly generation: number }
 
 /** A shard in a store. */
-export type StoredShard = {
+type StoredShard = {
   readonly sha256: string
   readonly bytes: number
   /** When it was written, in milliseconds since 1970. */
@@ -122,5 +123,43 @@ export function createMemoryStore(): ClusterStore {
       if (isKept) pinned = generation
       return Promise.resolve(isKept)
     },
+  }
+}
+
+/** A lock within one process. */
+export class Mutex {
+  private last: Promise<unknown> = Promise.resolve()
+
+  /**
+   * Runs a step after all earlier ones, whether these succeed or fail; settles as the step does.
+   */
+  run<T>(step: () => Promise<T>): Promise<T> {
+    const result = this.last.then(step)
+    this.last = result.catch(() => undefined)
+    return result
+  }
+}
+
+/** Status, code and sentence by the error code: errno, SQLite's name, or `BLOBS` for KV and R2. */
+const CAUSES: Readonly<Record<string, readonly [number, string, string]>> = {
+  ENOSPC: [507, 'no_space', 'is full; free space and try again'],
+  EDQUOT: [507, 'no_space', 'is over its disk quota; free space and try again'],
+  SQLITE_FULL: [507, 'no_space', 'is full; free space and try again'],
+  EROFS: [503, 'read_only', 'is read-only; make it writable and try again'],
+  EACCES: [503, 'no_access', 'denies access; check the owner and mode of its folder'],
+  EPERM: [503, 'no_access', 'denies access; check the owner and mode of its folder'],
+  BLOBS: [503, 'shards_unavailable', 'for shards (KV or R2) is unavailable; try again'],
+}
+
+/** A failure of the store. Clients get the cause's code; the log gets the cause. */
+export class StoreError extends HttpError {
+  /** The platform's error. It may name paths, so only the log shows it. */
+  override readonly cause: unknown
+
+  /** @param code the platform's error code, such as `ENOSPC` */
+  constructor(code: string, cause: unknown) {
+    const [status, name, what] = CAUSES[code] ?? [500, 'storage_failed', 'failed']
+    super(status, name, `The gateway's storage ${what} (${code})`)
+    this.cause = cause
   }
 }

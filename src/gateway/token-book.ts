@@ -11,9 +11,16 @@ import { HttpError } from '../doh/http-error.ts'
 import type { GatewayClock } from './held-clock.ts'
 import { Refresher } from './refresher.ts'
 import { type After, SharedLoads } from './shared-loads.ts'
-import { equalSecrets, hashToken, isAlive, type TokenRecord, tokenId, usesLabels } from './token.ts'
+import {
+  equalSecrets,
+  hashToken,
+  isAlive,
+  type TokenRecord,
+  tokenId,
+  usesLabels,
+  visibilityOf,
+} from './token.ts'
 import type { TokenStore } from './token-store.ts'
-import { visibilityOf } from './token-visibility.ts'
 
 /** Age after which the list is read again in the background. */
 const REFRESH_MS = 1000

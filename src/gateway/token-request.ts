@@ -2,14 +2,15 @@
  * Parses the operator's request for a new token.
  * @module
  */
-
 import { isRecord } from '../bytes/unknown.ts'
-import { formatName, lowerName, parseName } from '../dns/name.ts'
+import { zonesOf } from '../corefile/arguments.ts'
+import { formatName, isSubdomain, lowerName, parseName } from '../dns/name.ts'
 import { HttpError } from '../doh/http-error.ts'
-import type { TokenScope } from './token.ts'
+import type { GatewayConfig } from './config.ts'
+import { matcherOf, type TokenScope } from './token.ts'
 
 /** A token request. */
-export type TokenRequest = {
+type TokenRequest = {
   readonly name: string
   readonly scope: TokenScope
   readonly identities: readonly string[]
@@ -25,16 +26,10 @@ const NAMESPACE_PATTERN_MAX = 512
 /** Certificates; email addresses, `@DOMAIN` or names of service tokens, in lower case. */
 const IDENTITY = /^(?:cert:[0-9a-f]{64}|access:[!-@[-~]{1,320})$/
 const LIFE_SECONDS_MAX = 10 * 366 * 24 * 3600
-const FIELDS: ReadonlySet<string> = new Set([
-  'name',
-  'clusters',
-  'origins',
-  'namespaces',
-  'recurse',
-  'explain',
-  'identities',
-  'expiresInSeconds',
-])
+const FIELDS: readonly string[] =
+  'name clusters origins namespaces recurse explain identities expiresInSeconds'.split(' ')
+
+type Fields = Readonly<Record<string, unknown>>
 
 /**
  * Parses a token request from JSON. Without `clusters`, `origins` or `namespaces` the token sees
@@ -43,8 +38,8 @@ const FIELDS: ReadonlySet<string> = new Set([
  */
 export function readTokenRequest(text: string): TokenRequest {
   const fields = readObject(text)
-  const unknown = Object.keys(fields).find((name) => !FIELDS.has(name))
-  if (unknown !== undefined) throw bad(unknown, `is not one of ${[...FIELDS].join(', ')}`)
+  const unknown = Object.keys(fields).find((name) => !FIELDS.includes(name))
+  if (unknown !== undefined) throw bad(unknown, `is not one of ${FIELDS.join(', ')}`)
   return {
     name: readName(fields.name),
     scope: {
@@ -59,7 +54,7 @@ export function readTokenRequest(text: string): TokenRequest {
   }
 }
 
-function readObject(text: string): Readonly<Record<string, unknown>> {
+function readObject(text: string): Fields {
   try {
     const value: unknown = JSON.parse(text === '' ? '{}' : text)
     if (isRecord(value)) return value
@@ -76,7 +71,7 @@ function readName(value: unknown): string {
 }
 
 function readPatterns(
-  fields: Readonly<Record<string, unknown>>,
+  fields: Fields,
   field: 'clusters' | 'origins' | 'namespaces',
   charactersMax = PATTERN_MAX,
 ): readonly string[] {
@@ -90,7 +85,7 @@ function readPatterns(
 }
 
 /** Patterns of names or of labels (`key=value`), or several of these joined by `&`. */
-function readNamespaces(fields: Readonly<Record<string, unknown>>): readonly string[] {
+function readNamespaces(fields: Fields): readonly string[] {
   const patterns = readPatterns(fields, 'namespaces', NAMESPACE_PATTERN_MAX)
   const wrong = patterns.find((one) => one.split('&').some((part) => /^$|^=/.test(part)))
   if (wrong === undefined) return patterns
@@ -101,17 +96,12 @@ function readNamespaces(fields: Readonly<Record<string, unknown>>): readonly str
 function canonicalOrigin(pattern: string): string {
   if (pattern.includes('*')) return pattern.toLowerCase()
   const name = parseName(pattern)
-  if (name === undefined)
-    throw bad('origins', `has "${pattern.slice(0, 40)}", which is not a domain name`)
-  return formatName(lowerName(name))
+  if (name !== undefined) return formatName(lowerName(name))
+  throw bad('origins', `has "${pattern.slice(0, 40)}", which is not a domain name`)
 }
 
-function readFlag(
-  fields: Readonly<Record<string, unknown>>,
-  field: 'recurse' | 'explain',
-): boolean {
-  const value = fields[field]
-  if (value === undefined) return false
+function readFlag(fields: Fields, field: 'recurse' | 'explain'): boolean {
+  const { [field]: value = false } = fields
   if (typeof value === 'boolean') return value
   throw bad(field, 'is neither true nor false')
 }
@@ -139,4 +129,45 @@ function bad(field: string, problem: string): HttpError {
 
 function isTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((one) => typeof one === 'string')
+}
+
+/**
+ * Warns about parts of a token request that have no effect on a gateway, such as a misspelled
+ * cluster.
+ */
+export type TokenAdvice = (request: TokenRequest) => readonly string[]
+
+/** Creates the advice of one configuration. */
+export function createTokenAdvice(config: GatewayConfig): TokenAdvice {
+  const clusters = [...config.clusters.keys()]
+  const zones = servedZones(config)
+  return ({ scope, identities }) => [
+    ...scope.clusters
+      .filter((pattern) => pattern !== '*' && !clusters.some(matcherOf([pattern])))
+      .map((pattern) => `CLUSTERS has no cluster "${pattern}"`),
+    // With recursion, a token may be for names of other servers.
+    ...(scope.recurse ? [] : scope.origins)
+      .filter((pattern) => pattern !== '*' && !zones.some((zone) => fits(pattern, zone)))
+      .map((pattern) => `the Corefile serves no zone at, above or below "${pattern}"`),
+    ...identities
+      .filter((identity) => identity.startsWith('access:') && config.application === undefined)
+      .map((identity) => `"${identity}" needs ACCESS_TEAM and ACCESS_AUDIENCE, which are not set`),
+  ]
+}
+
+/** Returns the zones of clusters, and of server blocks other than the root's. */
+function servedZones({ blocks }: GatewayConfig): readonly Uint8Array[] {
+  return blocks.flatMap(({ keys, directives }) => {
+    const ofBlock = keys.map(({ zone }) => zone)
+    const ofClusters = directives
+      .filter(({ name }) => name === 'kubernetes')
+      .flatMap(({ args }) => zonesOf(args, ofBlock))
+    return [...ofBlock.filter((zone) => zone.length > 1), ...ofClusters]
+  })
+}
+
+function fits(pattern: string, zone: Uint8Array): boolean {
+  if (pattern.includes('*')) return matcherOf([pattern])(formatName(zone))
+  const name = parseName(pattern)
+  return name !== undefined && (isSubdomain(name, zone) || isSubdomain(zone, name))
 }

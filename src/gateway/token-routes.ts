@@ -7,10 +7,10 @@ import { Hono } from 'hono/tiny'
 import { HttpError } from '../doh/http-error.ts'
 import { jsonResponse } from '../doh/json-response.ts'
 import { readBody } from '../doh/read-body.ts'
+import type { GatewayConfig } from './config.ts'
 import { checkAdmin } from './operators.ts'
 import { isAlive, newSecret, newTokenId, type RandomBytes, type TokenRecord } from './token.ts'
-import type { TokenAdvice } from './token-advice.ts'
-import { readTokenRequest } from './token-request.ts'
+import { readTokenRequest, type TokenAdvice } from './token-request.ts'
 import { type Addition, TOKENS_MAX, type TokenStore } from './token-store.ts'
 
 const BODY_BYTES_MAX = 64 * 1024
@@ -24,12 +24,9 @@ const ATTEMPTS_MAX = 10
 const RETRY_SECONDS = '1'
 
 /** What the routes need. */
-export type TokenRoutesOptions = {
-  /** SHA-256 of the operator (admin) token; `undefined` for none. */
-  readonly adminSha256: string | undefined
-  readonly store: TokenStore
+type TokenRoutesOptions = Pick<GatewayConfig, 'adminSha256'> & {
+  readonly tokenStore: TokenStore
   readonly randomBytes: RandomBytes
-  /** Returns warnings about a token request. */
   readonly advise: TokenAdvice
   /** Milliseconds since 1970. */
   readonly now: () => number
@@ -43,13 +40,14 @@ export function createTokenRoutes(options: TokenRoutesOptions): Hono {
     await next()
   })
   app.get('/v1/tokens', async () => {
-    const records = await options.store.list()
+    const records = await options.tokenStore.list()
     const nowMs = options.now()
     return jsonResponse(200, { tokens: records.map((record) => describe(record, nowMs)) })
   })
   app.post('/v1/tokens', (c) => create(c, options))
   app.delete('/v1/tokens/:id', async (c) => {
-    if (await options.store.remove(c.req.param('id'))) return new Response(null, { status: 204 })
+    if (await options.tokenStore.remove(c.req.param('id')))
+      return new Response(null, { status: 204 })
     throw unknownToken()
   })
   app.post('/v1/tokens/:id/rotate', (c) => rotate(c, c.req.param('id'), options))
@@ -58,22 +56,22 @@ export function createTokenRoutes(options: TokenRoutesOptions): Hono {
 
 async function create(
   c: Context,
-  { store, now, randomBytes, advise }: TokenRoutesOptions,
+  { tokenStore, now, randomBytes, advise }: TokenRoutesOptions,
 ): Promise<Response> {
-  const request = readTokenRequest(await bodyText(c))
+  const body = await readBody(c.req.raw, BODY_BYTES_MAX)
+  const request = readTokenRequest(new TextDecoder().decode(body))
   const nowMs = now()
   const id = newTokenId(randomBytes)
   const { token, sha256 } = await newSecret(id, randomBytes)
+  const { lifeMs, ...requested } = request
   const record: TokenRecord = {
     id,
-    name: request.name,
-    scope: request.scope,
-    identities: request.identities,
+    ...requested,
     secrets: [{ sha256, expiresMs: undefined }],
     createdMs: nowMs,
-    expiresMs: request.lifeMs === undefined ? undefined : nowMs + request.lifeMs,
+    expiresMs: lifeMs === undefined ? undefined : nowMs + lifeMs,
   }
-  const addition = await store.add(record)
+  const addition = await tokenStore.add(record)
   if (addition.kind !== 'added') throw refusedAddition(addition)
   return jsonResponse(201, { token, ...describe(record, nowMs), warnings: advise(request) })
 }
@@ -95,17 +93,17 @@ function refusedAddition(addition: Addition): HttpError {
 async function rotate(
   c: Context,
   id: string,
-  { store, now, randomBytes }: TokenRoutesOptions,
+  { tokenStore, now, randomBytes }: TokenRoutesOptions,
 ): Promise<Response> {
   const graceMs = 1000 * readGrace(c.req.query('graceSeconds'))
   const { token, sha256 } = await newSecret(id, randomBytes)
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-    const record = (await store.list()).find((one) => one.id === id)
+    const record = (await tokenStore.list()).find((one) => one.id === id)
     if (record === undefined) throw unknownToken()
     const nowMs = now()
     const kept = limitSecrets(record, nowMs, graceMs)
     const next = { ...record, secrets: [...kept, { sha256, expiresMs: undefined }] }
-    if (await store.replace(record, next)) {
+    if (await tokenStore.replace(record, next)) {
       return jsonResponse(200, { token, ...describe(next, nowMs) })
     }
   }
@@ -141,27 +139,19 @@ function readGrace(text: string | undefined): number {
   throw new HttpError(400, 'bad_parameter', message)
 }
 
-async function bodyText(c: Context): Promise<string> {
-  return new TextDecoder().decode(await readBody(c.req.raw, BODY_BYTES_MAX))
-}
-
 /** Describes a token, without its hashes. */
-function describe(record: TokenRecord, nowMs: number): Readonly<Record<string, unknown>> {
+function describe(record: TokenRecord, nowMs: number): object {
   const { id, name, scope, identities, secrets, createdMs, expiresMs } = record
   return {
     id,
     name,
     ...scope,
     identities,
-    created: isoTime(createdMs),
-    expires: isoTime(expiresMs),
+    created: new Date(createdMs).toISOString(),
+    expires: expiresMs === undefined ? null : new Date(expiresMs).toISOString(),
     secrets: secrets.filter((one) => isAlive(one, nowMs)).length,
     isAlive: isAlive(record, nowMs),
   }
-}
-
-function isoTime(ms: number | undefined): string | null {
-  return ms === undefined ? null : new Date(ms).toISOString()
 }
 
 function unknownToken(): HttpError {

@@ -13,7 +13,7 @@
 import { createHash } from 'node:crypto'
 import { basename, dirname } from 'node:path'
 import { EMPTY, equalBytes } from '../bytes/bytes.ts'
-import { Mutex } from '../gateway/mutex.ts'
+import { Mutex } from '../gateway/store.ts'
 import type { TokenRecord } from '../gateway/token.ts'
 import {
   addTo,

@@ -2,10 +2,11 @@
  * Files that a reader sees complete or not at all, whatever fails during a write.
  * @module
  */
+
 import { randomUUID } from 'node:crypto'
 import * as nodeFiles from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { StoreError } from '../gateway/store-error.ts'
+import { StoreError } from '../gateway/store.ts'
 
 /** Readable by the gateway's user only. */
 const FILE_MODE = 0o600

@@ -3,7 +3,7 @@
  * @module
  */
 import { ClusterReader } from '../../src/gateway/cluster-reader.ts'
-import { ShardMemory } from '../../src/gateway/shard-memory.ts'
+import { ShardMemory } from '../../src/gateway/snapshot-loader.ts'
 import { formatManifest, MANIFEST_VERSION } from '../../src/snapshot/format/manifest.ts'
 import {
   generateKeyPair,

@@ -31,7 +31,7 @@ const BOUNDS: readonly (readonly [
   [API, 'took longer than # s', 1000, 'src/server/fetch-server.ts', 'BODY_TIMEOUT_MS'],
   [API, 'the gateway has # tokens', 1, 'src/gateway/token-store.ts', 'TOKENS_MAX'],
   [API, 'the token has # valid secrets', 1, 'src/gateway/token-routes.ts', 'SECRETS_MAX'],
-  [API, 'more than # MiB of shards', MIB, 'src/gateway/snapshot-diff.ts', 'BYTES_MAX'],
+  [API, 'more than # MiB of shards', MIB, 'src/gateway/generation-routes.ts', 'DIFF_BYTES_MAX'],
   [API, '`dns` is over # characters', 1, 'src/doh/app.ts', 'DNS_PARAMETER_MAX'],
   [API, 'its tokens for # s', 1000, 'src/gateway/token-book.ts', 'TRUST_MS'],
   [API, 'the token # times during one rotation', 1, 'src/gateway/token-routes.ts', 'ATTEMPTS_MAX'],

@@ -89,7 +89,7 @@ describe('docs/http-api.md', () => {
     const computed = SOURCES.filter((file) => /new HttpError\(\s*(?!\d{3},\s*')/.test(read(file)))
     assert.deepEqual(computed, ['src/gateway/publish-routes.ts'])
     const kinds = SOURCES.filter((file) => read(file).includes('extends HttpError'))
-    assert.deepEqual(kinds, ['src/gateway/store-error.ts'])
+    assert.deepEqual(kinds, ['src/gateway/store.ts'])
   })
 
   test('has every header of ours', () => {

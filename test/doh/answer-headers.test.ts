@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
-import { test } from 'vitest'
-import { answerHeaders, cacheControl } from '../../src/doh/answer-headers.ts'
+import fc from 'fast-check'
+import { describe, test } from 'vitest'
+import { answerHeaders, cacheControl, freshSeconds } from '../../src/doh/answer-headers.ts'
 import { parseQuestion, writeReplyText } from '../message-text.ts'
+import { question, type ReplyText, replyOf } from './replies.ts'
 
 test('an answer is kept as long as it holds, by whom it is for, and a POST by nobody', () => {
   const reply = writeReplyText(
@@ -51,4 +53,105 @@ test('of many headers, the last are there to be had again', () => {
   const last = answerHeaders('a/b', 2499, 'no-store', more)
   assert.equal(answerHeaders('a/b', 2499, 'no-store', more), last)
   assert.equal(answerHeaders('a/b', 0, 'no-store', more)['content-length'], '0')
+})
+
+const soa = (ttl: number, minimum: number): string =>
+  `example.org. ${ttl} SOA ns.example.org. admin.example.org. 1 7200 1800 86400 ${minimum}`
+const A_300 = 'a.example.org. 300 A 192.0.2.1'
+
+describe('freshSeconds', () => {
+  const cases: { name: string; reply: ReplyText; seconds: number }[] = [
+    { name: 'takes the TTL of an answer', reply: { answer: [A_300] }, seconds: 300 },
+    {
+      name: 'takes the smallest TTL',
+      reply: {
+        answer: [30, 600, 300].map((ttl, i) => `a.example.org. ${ttl} A 192.0.2.${i}`),
+      },
+      seconds: 30,
+    },
+    { name: 'takes TTL 0', reply: { answer: ['a.example.org. 0 A 192.0.2.1'] }, seconds: 0 },
+    {
+      name: 'takes the greatest TTL for what it is',
+      reply: { answer: ['a.example.org. 2147483647 A 192.0.2.1'] },
+      seconds: 2_147_483_647,
+    },
+    { name: 'takes the minimum of an SOA', reply: { authority: [soa(60, 30)] }, seconds: 30 },
+    { name: 'takes the TTL of an SOA', reply: { authority: [soa(20, 30)] }, seconds: 20 },
+    {
+      name: 'takes as much for a name that is not there',
+      reply: { rcode: 3, authority: [soa(60, 30)] },
+      seconds: 30,
+    },
+    {
+      name: 'lets the end of an alias that leads nowhere decide',
+      reply: {
+        rcode: 3,
+        answer: ['a.example.org. 300 CNAME b.example.org.'],
+        authority: [soa(60, 10)],
+      },
+      seconds: 10,
+    },
+    {
+      name: 'lets the alias decide where it is shorter',
+      reply: {
+        answer: ['a.example.org. 5 CNAME b.example.org.'],
+        authority: [soa(60, 10)],
+      },
+      seconds: 5,
+    },
+    {
+      name: 'looks at no minimum of an SOA that is the answer',
+      reply: { answer: [soa(60, 10)] },
+      seconds: 60,
+    },
+    {
+      name: 'looks at no other record of the authority section',
+      reply: { answer: [A_300], authority: ['example.org. 10 NS ns.example.org.'] },
+      seconds: 300,
+    },
+    {
+      name: 'looks at no additional record',
+      reply: { answer: [A_300], additional: ['ns.example.org. 10 A 192.0.2.9', soa(1, 1)] },
+      seconds: 300,
+    },
+    { name: 'knows nothing without records', reply: {}, seconds: 0 },
+    { name: 'knows nothing of a bare denial', reply: { rcode: 3 }, seconds: 0 },
+    {
+      name: 'keeps nothing of a referral',
+      reply: { authority: ['example.org. 10 NS ns.example.org.'] },
+      seconds: 0,
+    },
+    {
+      name: 'keeps nothing that is cut off',
+      reply: { truncated: true, answer: [A_300] },
+      seconds: 0,
+    },
+    ...[1, 2, 4, 5].map((rcode) => ({
+      name: `keeps nothing of response code ${rcode}`,
+      reply: { rcode, answer: [A_300] },
+      seconds: 0,
+    })),
+    { name: 'keeps nothing of BADVERS', reply: { rcode: 16 }, seconds: 0 },
+  ]
+  for (const { name, reply, seconds } of cases) {
+    test(name, () => {
+      assert.equal(freshSeconds(replyOf(question('a.example.org'), reply)), seconds)
+      const withEdns = question('a.example.org', { udpBytes: 1232 })
+      assert.equal(freshSeconds(replyOf(withEdns, reply)), seconds)
+    })
+  }
+
+  test('reads a header without a question', () => {
+    assert.equal(freshSeconds(Uint8Array.of(0, 0, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0)), 0)
+  })
+
+  test('is the smallest of any number of TTLs', () => {
+    const ttls = fc.array(fc.integer({ min: 0, max: 0x7fffffff }), { minLength: 1, maxLength: 20 })
+    fc.assert(
+      fc.property(ttls, (all) => {
+        const answer = all.map((ttl, i) => `n${i}.example.org. ${ttl} TXT "x"`)
+        assert.equal(freshSeconds(replyOf(question('a.example.org'), { answer })), Math.min(...all))
+      }),
+    )
+  })
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { GatewayConfigError, type GatewayVariables } from '../../src/gateway/config.ts'
-import { StoreError } from '../../src/gateway/store-error.ts'
+import { StoreError } from '../../src/gateway/store.ts'
 import { hashToken } from '../../src/gateway/token.ts'
 import { START_MS } from '../fake-host.ts'
 import { WEB } from './publishing.ts'

@@ -7,8 +7,7 @@ import {
   writerWithBlobs,
 } from '../../src/gateway/blob-store.ts'
 import { LocalWriter } from '../../src/gateway/local-writer.ts'
-import { createMemoryStore } from '../../src/gateway/store.ts'
-import { StoreError } from '../../src/gateway/store-error.ts'
+import { createMemoryStore, StoreError } from '../../src/gateway/store.ts'
 import { keys } from '../exporter/memory-gateway.ts'
 import { FakeHost, START_MS } from '../fake-host.ts'
 import { BLOB_PROMISES } from './blob-contract.ts'

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import type { PublishReport } from '../../src/exporter/publisher.ts'
-import { AGE_HEADER } from '../../src/gateway/age-headers.ts'
+import { AGE_HEADER } from '../../src/gateway/cors.ts'
 import { buildShards } from '../../src/snapshot/write/build-shards.ts'
 import { FakeHost, START_MS } from '../fake-host.ts'
 import { recordSet } from '../snapshot/entries.ts'

@@ -4,10 +4,13 @@ import type { ClientVisibility } from '../../src/chain/client.ts'
 import { createResolver } from '../../src/chain/create-resolver.ts'
 import { parseCorefile } from '../../src/corefile/parse-corefile.ts'
 import { parseQuery } from '../../src/dns/query.ts'
-import { ClusterZones } from '../../src/gateway/cluster-zones.ts'
+import { ClusterReader } from '../../src/gateway/cluster-reader.ts'
+import { ClusterZones, formatGatewayMetrics } from '../../src/gateway/cluster-zones.ts'
 import { NO_FILES, readGatewayConfig } from '../../src/gateway/config.ts'
+import { ShardMemory } from '../../src/gateway/snapshot-loader.ts'
 import { createMemoryStore } from '../../src/gateway/store.ts'
-import { visibilityOf } from '../../src/gateway/token-visibility.ts'
+import { visibilityOf } from '../../src/gateway/token.ts'
+import { Metrics } from '../../src/telemetry/metrics.ts'
 import { keys } from '../exporter/memory-gateway.ts'
 import { FakeHost } from '../fake-host.ts'
 import { parseQuestion } from '../message-text.ts'
@@ -73,4 +76,32 @@ test('the age is that of the closest zone that the client sees', async () => {
   assert.equal(ageFor(undefined), Number.POSITIVE_INFINITY)
   assert.equal(ageFor(visibilityOf({ ...WHOLE_SCOPE, clusters: ['shop'] })), 7000)
   assert.equal(ageFor(visibilityOf({ ...WHOLE_SCOPE, clusters: ['none'] })), undefined)
+})
+
+test('a cluster has its age, generation and size, once there is a snapshot', async () => {
+  const { privateKey, publicKey } = await keys()
+  const { signed } = await snapshotOf(privateKey, [WEB], { generation: 7, records: 12 })
+  const reader = new ClusterReader({
+    cluster: 'shop',
+    publicKey,
+    origin: { readManifest: async () => signed, readShard: async () => undefined },
+    times: { refreshMs: 1000, blockMs: 5000, staleMs: 60_000, expireMs: 3_600_000 },
+    memory: new ShardMemory(),
+    after: () => () => undefined,
+    clock: { now: () => Date.parse('2026-01-01T00:00:02.500Z'), elapsed: () => 0 },
+    onError: assert.fail,
+  })
+  const metrics = new Metrics()
+  const readers = new Map([['shop', reader]])
+  assert.equal(formatGatewayMetrics(metrics, readers), '')
+  await reader.load()
+  const lines = formatGatewayMetrics(metrics, readers).split('\n')
+  assert.deepEqual(
+    lines.filter((line) => line !== '' && !line.startsWith('#')),
+    [
+      'kubedoh_snapshot_age_seconds{cluster="shop"} 2.5',
+      'kubedoh_snapshot_generation{cluster="shop"} 7',
+      'kubedoh_snapshot_records{cluster="shop"} 12',
+    ],
+  )
 })

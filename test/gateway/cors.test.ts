@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { Hono } from 'hono'
-import { describe, test } from 'vitest'
+import { describe, it, test } from 'vitest'
 import { SECURITY_HEADERS } from '../../src/doh/json-response.ts'
-import { CorsHeaders, createCors } from '../../src/gateway/cors.ts'
+import { AGE_HEADER, AgeHeaders, CorsHeaders, createCors } from '../../src/gateway/cors.ts'
 
 const PAGE = 'https://app.example.org'
 const OTHER_PAGE = 'https://b.test'
@@ -20,7 +20,7 @@ const PREFLIGHT = {
 
 const app = new Hono()
 app.onError(() => new Response('no', { status: 500, headers: { vary: 'Accept' } }))
-app.use('/q', createCors(ORIGINS, EXPOSED))
+app.use('/q', createCors(ORIGINS))
 app.get('/q', () => new Response('yes', { headers: { vary: 'Accept', 'x-own': '1' } }))
 app.post('/q', () => {
   throw new Error('a failure')
@@ -61,7 +61,7 @@ describe('CORS', () => {
     })
 
     test(`adds the same headers to a response without the app for ${from}`, () => {
-      const pages = new CorsHeaders(ORIGINS, EXPOSED)
+      const pages = new CorsHeaders(ORIGINS)
       const own = { 'x-own': '1' }
       const headers = pages.with(own, origin ?? '', ['Accept'])
       const common = { 'access-control-expose-headers': EXPOSED, vary: 'Accept, Origin' }
@@ -69,4 +69,26 @@ describe('CORS', () => {
       assert.equal(pages.with(own, origin ?? '', ['Accept']), headers)
     })
   }
+})
+
+describe('AgeHeaders', () => {
+  it('tells seconds', () => {
+    const ages = new AgeHeaders()
+    assert.deepEqual(ages.of(0), { [AGE_HEADER]: '0' })
+    assert.deepEqual(ages.of(1499), { [AGE_HEADER]: '1' })
+    assert.deepEqual(ages.of(1500), { [AGE_HEADER]: '2' })
+  })
+
+  it('tells nothing where there are no names', () => {
+    assert.deepEqual(new AgeHeaders().of(Number.POSITIVE_INFINITY), {})
+  })
+
+  it('makes one object for each age, and after many makes them anew', () => {
+    const ages = new AgeHeaders()
+    const first = ages.of(1000)
+    assert.equal(ages.of(1001), first)
+    for (let i = 2; i <= 65; i++) ages.of(1000 * i)
+    assert.notEqual(ages.of(1000), first)
+    assert.deepEqual(ages.of(1000), first)
+  })
 })

@@ -6,7 +6,7 @@ import { encodeBase64url } from '../../src/bytes/base64url.ts'
 import { ASSERTION_HEADER } from '../../src/gateway/access-assertions.ts'
 import { createGatewayApp } from '../../src/gateway/app.ts'
 import { type GatewayVariables, readGatewayConfig } from '../../src/gateway/config.ts'
-import { DirectDoh, type RequestHead } from '../../src/gateway/direct-doh.ts'
+import { DirectDoh, type RequestHead, splitTokenPath } from '../../src/gateway/direct-doh.ts'
 import { Gateway } from '../../src/gateway/gateway.ts'
 import type { RateLimiter } from '../../src/gateway/rate-limiter.ts'
 import { createMemoryStore } from '../../src/gateway/store.ts'
@@ -336,3 +336,19 @@ test('where the platform counts, each request is counted once, and those over th
   assert.deepEqual(counted, [record.id, record.id, record.id])
   assert.deepEqual(other, await fixture.byApp(get(WEB_QUESTION)))
 })
+
+const CASES: readonly [path: string, token: string | undefined, route: string][] = [
+  ['/dns-query?dns=AA', undefined, '/dns-query?dns=AA'],
+  ['/t/kdt_a_b/dns-query?dns=AA', 'kdt_a_b', '/dns-query?dns=AA'],
+  ['/t//dns-query', '', '/dns-query'],
+  ['/t/kdt_a_b', undefined, '/t/kdt_a_b'],
+  ['/t/../t/kdt_a_b/dns-query', '..', '/t/kdt_a_b/dns-query'],
+  ['/T/kdt_a_b/dns-query', undefined, '/T/kdt_a_b/dns-query'],
+]
+
+for (const [path, token, route] of CASES) {
+  test(`splits ${path}`, () => {
+    const found = splitTokenPath(path)
+    assert.deepEqual([found.token, path.slice(found.routeStart)], [token, route])
+  })
+}

@@ -13,8 +13,11 @@ import { parseCorefile } from '../../src/corefile/parse-corefile.ts'
 import { parseResponse } from '../../src/dns/message.ts'
 import { TYPE } from '../../src/dns/rr-type.ts'
 import { ClusterReader, type ReaderTimes } from '../../src/gateway/cluster-reader.ts'
-import { ShardMemory } from '../../src/gateway/shard-memory.ts'
-import { SnapshotLoader, type SnapshotOrigin } from '../../src/gateway/snapshot-loader.ts'
+import {
+  ShardMemory,
+  SnapshotLoader,
+  type SnapshotOrigin,
+} from '../../src/gateway/snapshot-loader.ts'
 import type { PublicKey } from '../../src/snapshot/format/signature.ts'
 import { sourceOf } from '../corefile/source.ts'
 import { FakeHost } from '../fake-host.ts'

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict'
 import type { ClientVisibility } from '../../src/chain/client.ts'
 import { RCODE } from '../../src/dns/rcode.ts'
-import { visibilityOf } from '../../src/gateway/token-visibility.ts'
+import { visibilityOf } from '../../src/gateway/token.ts'
 import { keys } from '../exporter/memory-gateway.ts'
 import { START_MS } from '../fake-host.ts'
 import {

@@ -3,8 +3,7 @@
  * @module
  */
 import { ClusterReader, type ReaderTimes } from '../../src/gateway/cluster-reader.ts'
-import { ShardMemory } from '../../src/gateway/shard-memory.ts'
-import type { SnapshotOrigin } from '../../src/gateway/snapshot-loader.ts'
+import { ShardMemory, type SnapshotOrigin } from '../../src/gateway/snapshot-loader.ts'
 import type { ServedManifest } from '../../src/gateway/store.ts'
 import type { PrivateKey } from '../../src/snapshot/format/signature.ts'
 import type { Snapshot } from '../../src/snapshot/read/snapshot.ts'

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { SnapshotLoader, type SnapshotOrigin } from '../../src/gateway/snapshot-loader.ts'
+import {
+  ShardMemory,
+  SnapshotLoader,
+  type SnapshotOrigin,
+} from '../../src/gateway/snapshot-loader.ts'
 import { openManifest } from '../../src/snapshot/format/manifest.ts'
 import { keys } from '../exporter/memory-gateway.ts'
 import { snapshotOf, WEB } from './publishing.ts'
@@ -68,5 +72,42 @@ describe('a loader', () => {
   test('takes no shard with another hash', async () => {
     const loader = loaderOf({ readShard: async () => new Uint8Array(200) })
     await assert.rejects(loader.shard(sha256), /has another hash/)
+  })
+})
+
+/** Holds shards of ten bytes each. */
+class Holder {
+  shards: number
+  constructor(shards: number) {
+    this.shards = shards
+  }
+  heldBytes(): number {
+    return 10 * this.shards
+  }
+  release(): boolean {
+    if (this.shards === 0) return false
+    this.shards--
+    return true
+  }
+}
+
+describe('ShardMemory', () => {
+  test('has the largest holder let go until all are within the bound', () => {
+    const memory = new ShardMemory(65)
+    const holders = [new Holder(2), new Holder(7)]
+    for (const holder of holders) memory.add(holder)
+    memory.enforce()
+    assert.deepEqual(
+      holders.map(({ shards }) => shards),
+      [2, 4],
+    )
+    assert.equal(memory.heldBytes(), 60)
+  })
+
+  test('ends when nobody can let go of more', () => {
+    const memory = new ShardMemory(5)
+    memory.add({ heldBytes: () => 10, release: () => false })
+    memory.enforce()
+    assert.equal(memory.heldBytes(), 10)
   })
 })

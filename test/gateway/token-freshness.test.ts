@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { AGE_HEADER } from '../../src/gateway/age-headers.ts'
+import { AGE_HEADER } from '../../src/gateway/cors.ts'
 import { Running } from './running.ts'
 import { tokenRecord } from './tokens.ts'
 import { WHOLE_SCOPE } from './whole-scope.ts'

@@ -20,7 +20,7 @@ class Fixture {
   readonly app = createTokenRoutes({
     advise: () => [],
     adminSha256,
-    store: this.store,
+    tokenStore: this.store,
     randomBytes,
     now: () => this.nowMs,
   })
@@ -125,7 +125,7 @@ describe('the tokens of clients', () => {
     const app = createTokenRoutes({
       advise: () => [],
       ...{ adminSha256, randomBytes, now: () => START_MS },
-      store: { ...fixture.store, replace: () => Promise.resolve(false) },
+      tokenStore: { ...fixture.store, replace: () => Promise.resolve(false) },
     })
     app.onError((error) => (error instanceof HttpError ? errorResponse(error) : new Response()))
     const response = await app.request(`/v1/tokens/${String(made.id)}/rotate`, {
@@ -185,7 +185,7 @@ describe('the tokens of clients', () => {
     const store = createMemoryTokenStore()
     const app = createTokenRoutes({
       adminSha256: undefined,
-      store,
+      tokenStore: store,
       randomBytes,
       now: () => 0,
       advise: () => [],

@@ -171,7 +171,7 @@ async function routesOf(store: TokenStore): Promise<Send> {
   const app = createTokenRoutes({
     advise: () => [],
     adminSha256: await hashToken(ADMIN),
-    store,
+    tokenStore: store,
     randomBytes: (size) => crypto.getRandomValues(new Uint8Array(size)),
     now: () => 0,
   })

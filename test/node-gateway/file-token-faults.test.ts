@@ -1,7 +1,7 @@
 /** Tokens on a disk that fails or rots. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { StoreError } from '../../src/gateway/store-error.ts'
+import { StoreError } from '../../src/gateway/store.ts'
 import type { TokenRecord } from '../../src/gateway/token.ts'
 import type { TokenStore } from '../../src/gateway/token-store.ts'
 import { createFileTokenStore } from '../../src/node-gateway/file-token-store.ts'

@@ -8,10 +8,11 @@ import { encodeBase64url } from '../../src/bytes/base64url.ts'
 import { createGatewayClient } from '../../src/exporter/gateway-client.ts'
 import { readGatewayConfig } from '../../src/gateway/config.ts'
 import { hashToken } from '../../src/gateway/token.ts'
-import { createNodeGateway } from '../../src/node-gateway/node-gateway.ts'
+import { createNodeGateway, createNodeRuntime } from '../../src/node-gateway/node-gateway.ts'
 import { AUTHORITY, CLIENT, SERVER } from '../certificates.ts'
 import { keys } from '../exporter/memory-gateway.ts'
 import { snapshotOf, WEB } from '../gateway/publishing.ts'
+import { tokenRecord } from '../gateway/tokens.ts'
 import { formatReply, parseQuestion } from '../message-text.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
@@ -209,4 +210,31 @@ describe('the gateway on Node', () => {
     assert.equal((await send(open(t, port), { ':path': '/' })).status, 200)
     await server.close()
   })
+})
+
+async function options(
+  folder: string | undefined,
+): Promise<Parameters<typeof createNodeRuntime>[0]> {
+  const CLUSTERS = JSON.stringify({ shop: { publicKey, tokenSha256: 'a'.repeat(64) } })
+  const config = await readGatewayConfig({ COREFILE: '. {\n}\n', CLUSTERS })
+  return { config, folder, corefileFolder: '/', log: () => undefined }
+}
+
+test('a cluster that CLUSTERS lacks has no store and no writer', async () => {
+  const runtime = createNodeRuntime(await options(undefined))
+  assert.equal(await runtime.originOf('shop').readManifest(), undefined)
+  assert.throws(() => runtime.originOf('lab'), /CLUSTERS has no cluster "lab"/)
+})
+
+test('tokens stay in the folder, and nowhere without one', async (t) => {
+  const folder = temporaryFolder(t)
+  const { record } = await tokenRecord()
+  for (const [where, count] of [
+    [folder, 1],
+    [undefined, 0],
+  ] as const) {
+    await createNodeRuntime(await options(where)).tokenStore.add(record)
+    const again = await createNodeRuntime(await options(where)).tokenStore.list()
+    assert.equal(again.length, count)
+  }
 })

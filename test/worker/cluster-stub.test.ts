@@ -36,7 +36,7 @@ test('each call goes to a new stub of the cluster, with its identity', async () 
     ['shop', 'readManifest', IDENTITY],
     ['shop', 'readShard', IDENTITY, 'hash'],
     ['shop', 'putShard', IDENTITY, 'hash', BYTES],
-    ['shop', 'putManifest', IDENTITY, { bytes: BYTES, signature: 'signature' }, 'etag'],
+    ['shop', 'putManifest', IDENTITY, BYTES, 'signature', 'etag'],
     ['shop', 'pin', IDENTITY, 7],
     ['shop', 'history', IDENTITY],
     ['shop', 'state', IDENTITY],

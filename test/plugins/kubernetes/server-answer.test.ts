@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { parse } from 'yaml'
-import { visibilityOf } from '../../../src/gateway/token-visibility.ts'
+import { visibilityOf } from '../../../src/gateway/token.ts'
 import { isServerName, seenServers } from '../../../src/plugins/kubernetes/server-answer.ts'
 import { zoneReply } from '../../../src/plugins/kubernetes/zone-reply.ts'
 import { SERVER_CHOICES } from '../../../src/records/server-choice.ts'
