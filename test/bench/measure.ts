@@ -16,6 +16,7 @@ import { benchOpen } from './open.ts'
 import { benchPlugins } from './plugins.ts'
 import { benchPublish } from './publish.ts'
 import { formatTable, type Row } from './row.ts'
+import { benchServer } from './server.ts'
 
 const BENCHES: ReadonlyMap<string, () => Promise<Row[]> | Row[]> = new Map<
   string,
@@ -28,6 +29,7 @@ const BENCHES: ReadonlyMap<string, () => Promise<Row[]> | Row[]> = new Map<
   ['publish', benchPublish],
   ['gateway', benchGateway],
   ['plugins', benchPlugins],
+  ['server', benchServer],
 ])
 
 const { values, positionals } = parseArgs({

@@ -23,6 +23,7 @@ const ADMIN = 'admin-token'
 /** The exporter's token has only the rights of its ClusterRole. */
 const EXPORTER = 'exporter-token'
 const READY_MS = 60_000
+const CONNECTIONS = 16
 
 /** The API server and its etcd. */
 export class ApiServer {
@@ -34,6 +35,7 @@ export class ApiServer {
   private readonly binaries: Binaries
   private etcd: Etcd | undefined
   private server: Running | undefined
+  private agent: Agent | undefined
 
   private constructor(binaries: Binaries, folder: string, port: number) {
     this.binaries = binaries
@@ -55,6 +57,7 @@ export class ApiServer {
 
   /** Stops the API server only; etcd keeps the objects. */
   async pause(): Promise<void> {
+    this.closeConnections()
     await this.server?.stop()
   }
 
@@ -65,6 +68,7 @@ export class ApiServer {
 
   /** Stops both and removes their data. */
   async stop(): Promise<void> {
+    this.closeConnections()
     await this.server?.stop()
     await this.etcd?.stop()
     rmSync(this.folder, { recursive: true, force: true })
@@ -91,6 +95,11 @@ export class ApiServer {
     if (object.kind !== 'Namespace') return
     const body = { ...object, spec: { finalizers: [] } }
     await this.send('PUT', `${objectPath(object)}/finalize`, body)
+  }
+
+  private closeConnections(): void {
+    this.agent?.destroy()
+    this.agent = undefined
   }
 
   private async startServer(): Promise<void> {
@@ -159,9 +168,16 @@ export class ApiServer {
     })
   }
 
+  /** Returns the agent that keeps connections; the API server has written its certificate. */
+  private openAgent(): Agent {
+    const ca = (): Buffer => readFileSync(join(this.folder, 'certs/apiserver.crt'))
+    this.agent ??= new Agent({ ca: ca(), keepAlive: true, maxSockets: CONNECTIONS })
+    return this.agent
+  }
+
   private send(method: string, path: string, body: unknown): Promise<string> {
     const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
-    const agent = new Agent({ ca: readFileSync(join(this.folder, 'certs/apiserver.crt')) })
+    const agent = this.openAgent()
     return new Promise((resolve, reject) => {
       const sent = request(
         {

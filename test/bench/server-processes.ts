@@ -1,0 +1,166 @@
+/**
+ * The DNS servers that the benchmark of `kubedoh serve` compares: each in a process of its own that
+ * is pinned to one core, while the load and the API server have the other.
+ * @module
+ */
+import { execFileSync, spawnSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { freePort, type Running, start } from '../cluster/processes.ts'
+import { BUNDLES, ROOT } from './places.ts'
+
+/** The core of the server under test, and that of everything else. */
+const SERVER_CORE = '0'
+const LOAD_CORE = '1'
+
+/** A server that runs on the loopback address. */
+export type DnsProcess = {
+  readonly name: string
+  readonly port: number
+  readonly pid: number
+  readonly stop: Running['stop']
+}
+
+/** How to start a server. */
+type Command = {
+  readonly name: string
+  readonly command: string
+  readonly args: readonly string[]
+  readonly port: number
+  readonly variables?: Readonly<Record<string, string>>
+  /** Cores it may use. */
+  readonly cores?: string
+}
+
+/** What the Corefile of a server is made of. */
+export type CorefileParts = { readonly kubeconfig: string; readonly upstream: number }
+
+/** Moves this process, and what it starts from now on, to the core of the load. */
+export function pinToLoadCore(): void {
+  execFileSync('taskset', ['-a', '-c', '-p', LOAD_CORE, String(process.pid)], { stdio: 'ignore' })
+}
+
+/** Finds or installs a program. Returns what is missing when it is unavailable. */
+export function prepareProgram(command: string, debian: string): string | undefined {
+  const isFound = (): boolean => spawnSync('which', [command]).status === 0
+  if (isFound()) return undefined
+  if (process.getuid?.() === 0) {
+    spawnSync('apt-get', ['install', '-y', '-q', '--no-install-recommends', debian])
+  }
+  return isFound() ? undefined : `missing: ${command}; install the Debian package ${debian}`
+}
+
+/** Compiles the C echo server. Returns its path. */
+export function compileEcho(folder: string): string {
+  const path = join(folder, 'udp-echo')
+  execFileSync('cc', ['-O2', '-o', path, join(ROOT, 'test/bench/servers/udp-echo.c')])
+  return path
+}
+
+/** Starts a server; does not wait until it answers. */
+export function startProcess(command: Command): DnsProcess {
+  const { name, args, port, variables, cores = SERVER_CORE } = command
+  const pinned = ['-c', cores, command.command, ...args]
+  const running = start('taskset', pinned, { GOMAXPROCS: '1', ...variables })
+  return { name, port, pid: running.child.pid ?? 0, stop: running.stop }
+}
+
+/** Starts the C echo server. */
+export async function startEcho(path: string): Promise<DnsProcess> {
+  const port = await freePort()
+  return startProcess({ name: 'the C echo', command: path, args: [String(port)], port })
+}
+
+/** Starts unbound, which answers from local data only. */
+export async function startUnbound(
+  folder: string,
+  addresses: ReadonlyMap<string, string>,
+): Promise<DnsProcess> {
+  const port = await freePort()
+  const conf = join(folder, 'unbound.conf')
+  const data = [...addresses].map(([name, ip]) => `  local-data: "${name}. 5 A ${ip}"\n`)
+  writeFileSync(
+    conf,
+    `server:
+  interface: 127.0.0.1
+  port: ${port}
+  do-daemonize: no
+  num-threads: 1
+  username: ""
+  chroot: ""
+  pidfile: ""
+  use-syslog: no
+  module-config: "iterator"
+  local-zone: "." static
+  local-zone: "cluster.local." static
+${data.join('')}remote-control:
+  control-enable: no
+`,
+  )
+  const args = ['-d', '-c', conf]
+  return startProcess({ name: 'unbound local-data', command: 'unbound', args, port })
+}
+
+/** Formats a Corefile: the `kubernetes` plugin alone, or what kubeadm installs. */
+export async function formatCorefile(
+  kind: 'alone' | 'kubeadm',
+  { kubeconfig, upstream }: CorefileParts,
+): Promise<string> {
+  if (kind === 'alone') {
+    return `.:53 {
+  bind 127.0.0.1
+  kubernetes cluster.local in-addr.arpa ip6.arpa {
+    kubeconfig ${kubeconfig}
+  }
+}
+`
+  }
+  return `.:53 {
+  bind 127.0.0.1
+  errors
+  health 127.0.0.1:${await freePort()} {
+    lameduck 0s
+  }
+  ready 127.0.0.1:${await freePort()}
+  kubernetes cluster.local in-addr.arpa ip6.arpa {
+    kubeconfig ${kubeconfig}
+    pods insecure
+    fallthrough in-addr.arpa ip6.arpa
+    ttl 30
+  }
+  prometheus 127.0.0.1:${await freePort()}
+  forward . 127.0.0.1:${upstream} {
+    max_concurrent 1000
+  }
+  cache 30
+  loop
+  reload
+  loadbalance
+}
+`
+}
+
+/** Starts CoreDNS or the bundle of `kubedoh serve` with a Corefile. */
+export async function startCorefile(
+  server: { readonly name: string; readonly coredns?: string },
+  corefile: string,
+  options: Pick<Command, 'variables' | 'cores'> & { readonly flags?: readonly string[] } = {},
+): Promise<DnsProcess> {
+  const port = await freePort()
+  const path = join(BUNDLES, `Corefile-${port}`)
+  writeFileSync(path, corefile.replace('.:53', `.:${port}`))
+  const { flags = [], ...rest } = options
+  const { name, coredns } = server
+  if (coredns !== undefined) {
+    return startProcess({ name, port, command: coredns, args: ['-conf', path], ...rest })
+  }
+  const args = ['serve', '--conf', path, ...flags]
+  const variables = { KUBEDOH_ENTRY: join(BUNDLES, 'package/run.js'), ...rest.variables }
+  return startProcess({ name, port, command: join(ROOT, 'bin/kubedoh'), args, ...rest, variables })
+}
+
+/** Returns the resident memory of a process in MB. */
+export function residentMb(pid: number): number {
+  const [, kb = 'NaN'] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+  return Number(kb) / 1024
+}

@@ -1,0 +1,231 @@
+/**
+ * `kubedoh serve` as a whole, beside CoreDNS on the same live cluster, unbound and a C echo: CPU
+ * time per query, latency while the cluster changes, memory, and start.
+ *
+ * Of the two cores, the server under test has one; the load, the API server and this process have
+ * the other. Servers take turns in each round. BENCH_QUICK=1 takes a fifth of the endpoints and
+ * fewer rounds.
+ * @module
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Binaries, prepareBinaries } from '../cluster/binaries.ts'
+import { type LoadResult, saturate } from './dns-load.ts'
+import { msUntilAnswered } from './dns-probe.ts'
+import { BUNDLES } from './places.ts'
+import { median, type Row, ratioRow, row } from './row.ts'
+import { changeRows, type Peers } from './server-changes.ts'
+import { BenchCluster, type NamedAddress } from './server-cluster.ts'
+import { costRows, type LoadedServer } from './server-costs.ts'
+import {
+  compileEcho,
+  type DnsProcess,
+  formatCorefile,
+  pinToLoadCore,
+  prepareProgram,
+  residentMb,
+  startCorefile,
+  startEcho,
+  startUnbound,
+} from './server-processes.ts'
+
+const IS_QUICK = process.env.BENCH_QUICK === '1'
+const SIZE = IS_QUICK ? { plain: 400, headless: 320 } : { plain: 2000, headless: 1592 }
+const ROUNDS = IS_QUICK ? 2 : 5
+const SECONDS = IS_QUICK ? 0.5 : 1
+const STARTS = IS_QUICK ? 1 : 3
+const WARM_UP_SECONDS = 1
+const DEMO: NamedAddress = { name: 'web.shop.svc.cluster.local', address: '10.96.12.34' }
+
+/** What is not measured here, and why. */
+const NOT_MEASURED = [
+  '500,000 endpoints: the API server takes half an hour to store them',
+  'two threads, by queries per second: the load needs a core of its own; see CPU per query',
+]
+
+/** Measures. */
+export async function benchServer(): Promise<Row[]> {
+  const binaries = prepareBinaries()
+  if (typeof binaries === 'string') throw new Error(binaries)
+  const missing = prepareProgram('dnsperf', 'dnsperf') ?? prepareProgram('taskset', 'util-linux')
+  if (missing !== undefined) throw new Error(missing)
+  for (const text of NOT_MEASURED) process.stderr.write(`not measured: ${text}\n`)
+  pinToLoadCore()
+  const cluster = await BenchCluster.start(binaries, SIZE)
+  const bench = new ServerBench(cluster, binaries)
+  try {
+    return await bench.rows()
+  } finally {
+    await bench.stop()
+    await cluster.api.stop()
+  }
+}
+
+class ServerBench {
+  private readonly cluster: BenchCluster
+  private readonly binaries: Binaries
+  private readonly running = new Set<DnsProcess>()
+  private upstream = 0
+
+  constructor(cluster: BenchCluster, binaries: Binaries) {
+    this.cluster = cluster
+    this.binaries = binaries
+  }
+
+  async rows(): Promise<Row[]> {
+    const { cluster } = this
+    const missing = prepareProgram('unbound', 'unbound')
+    const unbound =
+      missing === undefined ? this.keep(await startUnbound(BUNDLES, cluster.clusterIps())) : missing
+    if (typeof unbound === 'string') process.stderr.write(`${unbound}\n`)
+    else this.upstream = unbound.port
+    const rows = await this.demoRows()
+    say(`creating ${cluster.endpoints.toLocaleString('en-US')} endpoints`)
+    await cluster.fill()
+    say('starting servers')
+    rows.push(...(await this.startRows()))
+    const kubeadm = await this.startPeers('kubeadm')
+    const alone = await this.startPeers('alone')
+    say('load')
+    rows.push(...(await this.costRows({ kubeadm, alone, unbound })))
+    rows.push(...this.memoryRows(`${cluster.endpoints} endpoints`, kubeadm, 1.2))
+    await this.stop(kubeadm.coredns, kubeadm.ours)
+    say('threads')
+    rows.push(...(await this.threadRows()))
+    say('changes')
+    rows.push(...(await changeRows(cluster, alone)))
+    return rows
+  }
+
+  /** Stops all servers that run. */
+  async stop(...servers: readonly DnsProcess[]): Promise<void> {
+    const stopped = servers.length > 0 ? servers : [...this.running]
+    for (const server of stopped) this.running.delete(server)
+    await Promise.all(stopped.map((server) => server.stop()))
+  }
+
+  private keep(server: DnsProcess): DnsProcess {
+    this.running.add(server)
+    return server
+  }
+
+  /** Starts a server and waits for its first right answer. */
+  private async start(
+    name: 'CoreDNS' | 'ours',
+    kind: 'alone' | 'kubeadm',
+    options: Parameters<typeof startCorefile>[2] = {},
+    expected: NamedAddress = this.last(),
+  ): Promise<DnsProcess & { readonly startMs: number }> {
+    const { upstream } = this
+    const kubeconfig = this.cluster.api.exporterConfig
+    const corefile = await formatCorefile(kind, { kubeconfig, upstream })
+    const coredns = name === 'CoreDNS' ? { coredns: this.binaries.coredns } : {}
+    const server = await startCorefile({ name, ...coredns }, corefile, options)
+    this.keep(server)
+    const startMs = await msUntilAnswered(server.port, expected)
+    return Object.assign(server, { startMs })
+  }
+
+  private last(): NamedAddress {
+    const [name, address] = [...this.cluster.clusterIps()].at(-1) ?? ['', '']
+    return { name, address }
+  }
+
+  private async demoRows(): Promise<Row[]> {
+    const coredns = await this.start('CoreDNS', 'kubeadm', {}, DEMO)
+    const ours = await this.start('ours', 'kubeadm', {}, DEMO)
+    const queries = this.cluster.writeQueries('mix')
+    for (const server of [coredns, ours]) await saturate(server, { queries, seconds: 1 })
+    await sleep(1000)
+    const rows = this.memoryRows('demo cluster', { coredns, ours }, 1.4)
+    await this.stop(coredns, ours)
+    return rows
+  }
+
+  private memoryRows(what: string, { coredns, ours }: Peers, most: number): Row[] {
+    const base = { bench: 'server', metric: `resident memory, ${what}`, unit: 'MB' }
+    const peer = { name: 'CoreDNS', value: residentMb(coredns.pid) }
+    return [ratioRow(base, residentMb(ours.pid), peer, { atLeast: 1 / most })]
+  }
+
+  private async startRows(): Promise<Row[]> {
+    const times: Record<'CoreDNS' | 'ours', number[]> = { CoreDNS: [], ours: [] }
+    for (let round = 0; round < STARTS; round++) {
+      for (const name of ['CoreDNS', 'ours'] as const) {
+        const server = await this.start(name, 'kubeadm')
+        times[name].push(server.startMs)
+        await this.stop(server)
+      }
+    }
+    const metric = `start → first right answer, ${this.cluster.endpoints} endpoints`
+    const peer = { name: 'CoreDNS', value: median(times.CoreDNS) }
+    const base = { bench: 'server', metric, unit: 'ms' }
+    return [ratioRow(base, median(times.ours), peer, { atLeast: 1 / 1.5 })]
+  }
+
+  private async startPeers(kind: 'alone' | 'kubeadm'): Promise<Peers> {
+    return { coredns: await this.start('CoreDNS', kind), ours: await this.start('ours', kind) }
+  }
+
+  private async costRows({
+    kubeadm,
+    alone,
+    unbound,
+  }: {
+    readonly kubeadm: Peers
+    readonly alone: Peers
+    readonly unbound: DnsProcess | string
+  }): Promise<Row[]> {
+    const echo = this.keep(await startEcho(compileEcho(BUNDLES)))
+    const dgram = await this.start('ours', 'alone', { variables: { KUBEDOH_UDP_BATCHES: '0' } })
+    const [a, mix] = (['A', 'mix'] as const).map((kind) => this.cluster.writeQueries(kind))
+    const one = (
+      server: DnsProcess,
+      queries = '',
+      protocol: 'udp' | 'tcp' = 'udp',
+    ): LoadedServer => ({ server, queries, protocol, seconds: SECONDS })
+    const measured = {
+      echo: one(echo, a),
+      ...(typeof unbound !== 'string' && { unbound: one(unbound, a) }),
+      corednsA: one(alone.coredns, a),
+      corednsMix: one(alone.coredns, mix),
+      corednsTcp: one(alone.coredns, a, 'tcp'),
+      kubeadmA: one(kubeadm.coredns, a),
+      kubeadmMix: one(kubeadm.coredns, mix),
+      oursA: one(alone.ours, a),
+      oursMix: one(alone.ours, mix),
+      oursTcp: one(alone.ours, a, 'tcp'),
+      oursKubeadmA: one(kubeadm.ours, a),
+      oursKubeadmMix: one(kubeadm.ours, mix),
+      dgram: one(dgram, a),
+    }
+    const rows = await costRows(measured, ROUNDS)
+    await this.stop(echo, dgram)
+    return rows
+  }
+
+  private async threadRows(): Promise<Row[]> {
+    const queries = this.cluster.writeQueries('A')
+    const cores = '0,1'
+    const run = async (flags: readonly string[]): Promise<LoadResult & { readonly mb: number }> => {
+      const server = await this.start('ours', 'kubeadm', { flags, cores })
+      await saturate(server, { queries, seconds: WARM_UP_SECONDS })
+      const result = await saturate(server, { queries, seconds: 2 * SECONDS })
+      const mb = residentMb(server.pid)
+      await this.stop(server)
+      return { ...result, mb }
+    }
+    const single = await run([])
+    const two = await run(['--workers', '2'])
+    const three = await run(['--workers', '3'])
+    const scale = (2 * single.cpuUs) / two.cpuUs
+    return [
+      row('server', 'two threads against one, by CPU per query', '×', scale, { atLeast: 1.8 }),
+      row('server', 'memory of two threads, less that of one process', 'MB', two.mb - single.mb),
+      row('server', 'memory of a further thread', 'MB', three.mb - two.mb, { atMost: 30 }),
+    ]
+  }
+}
+
+function say(step: string): void {
+  process.stderr.write(`${(performance.now() / 1000).toFixed(0).padStart(4)} s: ${step} …\n`)
+}
