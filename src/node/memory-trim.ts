@@ -6,6 +6,7 @@
  */
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import { loadCFunctions } from './c-functions.ts'
 
 /** Interval of the checks in milliseconds. */
 const CHECK_MS = 5000
@@ -24,14 +25,6 @@ const SURGE_MIN = 1.25
  * per MiB of live objects, and blocks queries.
  */
 const COLLECTED_BYTES_MAX = 256 * 1024 * 1024
-
-/** The part of node:ffi that this module uses; experimental in Node 26. */
-type Ffi = {
-  readonly dlopen: (
-    path: null,
-    functions: { readonly malloc_trim: { readonly arguments: ['i64']; readonly return: 'i32' } },
-  ) => { readonly functions: { readonly malloc_trim: (keepBytes: bigint) => number } }
-}
 
 /** Access to the process's memory; tests replace it. */
 export type Memory = {
@@ -89,21 +82,6 @@ function findCollect(): () => void {
 }
 
 function findTrim(): (() => void) | undefined {
-  const { emitWarning } = process
-  // Suppresses the warning that FFI is experimental, which would be the log's first line.
-  process.emitWarning = () => undefined
-  try {
-    const ffi: object | undefined = process.getBuiltinModule('node:ffi')
-    if (!isFfi(ffi)) return undefined
-    const found = ffi.dlopen(null, { malloc_trim: { arguments: ['i64'], return: 'i32' } })
-    return () => void found.functions.malloc_trim(0n)
-  } catch {
-    return undefined
-  } finally {
-    process.emitWarning = emitWarning
-  }
-}
-
-function isFfi(module: object | undefined): module is Ffi {
-  return module !== undefined && 'dlopen' in module
+  const found = loadCFunctions({ malloc_trim: { return: 'i32', arguments: ['i64'] } })
+  return found && (() => void found.functions.malloc_trim(0n))
 }

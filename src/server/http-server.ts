@@ -3,6 +3,7 @@
  * @module
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2'
 import { createServer as createTcpServer, type Socket, type Server as TcpServer } from 'node:net'
 import { createServer as createTlsServer, type TLSSocket, type Server as TlsServer } from 'node:tls'
 import { getRequestListener } from '@hono/node-server'
@@ -21,7 +22,8 @@ import {
   identitiesOfSocket,
   type Ready,
 } from './http-request.ts'
-import { Http2Connection } from './http2-connection.ts'
+import { Http2Connection, type Http2Service } from './http2-connection.ts'
+import { narrowReceiveBuffers } from './receive-buffer.ts'
 import type { PhaseTimes, ServedSocket } from './served-socket.ts'
 
 const HEADERS_TIMEOUT_MS = 10_000
@@ -80,7 +82,7 @@ export class HttpServer {
   private readonly secure: TlsServer | undefined
   private readonly http1: Server
   private readonly connections: HttpConnections
-  private readonly listener: Listener
+  private readonly app: Listener
   private readonly direct: Direct | undefined
   private readonly bounds: () => ConnectionBounds
   private closed: Promise<void> | undefined
@@ -91,7 +93,7 @@ export class HttpServer {
     const fetch = app.fetch.bind(app)
     this.direct = direct
     this.bounds = bounds
-    this.listener = getRequestListener((request, env) => fetch(request, env), {
+    this.app = getRequestListener((request, env) => fetch(request, env), {
       overrideGlobalObjects: false,
     })
     // Other runtimes join duplicate headers too; Node keeps the first by default.
@@ -124,6 +126,7 @@ export class HttpServer {
       this.server.once('error', reject)
       this.server.listen({ host, port, backlog: BACKLOG, ...how }, () => {
         this.server.off('error', reject)
+        narrowReceiveBuffers(this.server)
         const bound = this.server.address()
         resolve(typeof bound === 'object' && bound !== null ? bound.port : port)
       })
@@ -194,7 +197,21 @@ export class HttpServer {
     served.requested(now(), request)
     response.once('close', () => served.responded(now(), response.statusCode))
     if (request.socket.destroyed) return
-    if (!this.answerDirectly(request, response)) void this.listener(request, response)
+    if (!this.answerDirectly(request, response)) this.serveByApp(request, response)
+  }
+
+  /** Passes a request to the app; an accepted upload makes its connection a trusted one. */
+  private serveByApp(
+    request: IncomingMessage | Http2ServerRequest,
+    response: ServerResponse | Http2ServerResponse,
+  ): void {
+    if (Number(request.headers['content-length']) > DIRECT_BODY_BYTES_MAX) {
+      const served = this.connections.find(request.socket)
+      response.once('finish', () => {
+        if (response.statusCode < 400) served?.trust()
+      })
+    }
+    void this.app(request, response)
   }
 
   private answerDirectly(request: IncomingMessage, response: ServerResponse): boolean {
@@ -233,8 +250,11 @@ export class HttpServer {
   }
 
   private serveHttp2(socket: TLSSocket, served: ServedSocket): void {
-    const { direct, listener, connections } = this
+    const { direct, connections } = this
     const { now } = connections
+    const listener: Http2Service['listener'] = (request, response) => {
+      this.serveByApp(request, response)
+    }
     const connection = new Http2Connection(socket, { direct, listener, queue: QUEUE, now })
     served.secured(now(), connection)
   }

@@ -1,11 +1,8 @@
 /**
- * `recvmmsg` and `sendmmsg` of the C library (recvmmsg(2)), called through Node's foreign function
- * interface. Linux only.
+ * `recvmmsg` and `sendmmsg` of the C library (recvmmsg(2)). Linux only.
  * @module
  */
-import type * as ffi from 'node:ffi'
-import { createRequire } from 'node:module'
-import { endianness } from 'node:os'
+import { loadCFunctions } from '../node/c-functions.ts'
 
 /**
  * Receives into or sends from an array of `struct mmsghdr` at an address. Returns the number of
@@ -32,33 +29,16 @@ export function openMmsg(): Mmsg | undefined {
 }
 
 function load(): Mmsg | undefined {
-  const { platform, arch } = process
-  const isKnown = platform === 'linux' && ['x64', 'arm64'].includes(arch) && endianness() === 'LE'
-  if (!isKnown || process.env.KUBEDOH_UDP_BATCHES === '0') return undefined
-  try {
-    const { dlopen, getRawPointer } = loadInterface()
-    const { functions } = dlopen(null, {
-      recvmmsg: { return: 'i32', arguments: ['i32', 'pointer', 'u32', 'i32', 'pointer'] },
-      sendmmsg: { return: 'i32', arguments: ['i32', 'pointer', 'u32', 'i32'] },
-    })
-    const { recvmmsg, sendmmsg } = functions
-    return {
-      receive: (fd, headers, count) => recvmmsg(fd, headers, count, MSG_DONTWAIT, 0n),
-      send: (fd, headers, count) => sendmmsg(fd, headers, count, MSG_DONTWAIT),
-      addressOf: getRawPointer,
-    }
-  } catch {
-    return undefined
-  }
-}
-
-/** Loads the interface without Node's ExperimentalWarning, which users cannot act on. */
-function loadInterface(): typeof ffi {
-  const { emitWarning } = process
-  process.emitWarning = () => undefined
-  try {
-    return createRequire(import.meta.url)('node:ffi')
-  } finally {
-    process.emitWarning = emitWarning
+  if (process.env.KUBEDOH_UDP_BATCHES === '0') return undefined
+  const found = loadCFunctions({
+    recvmmsg: { return: 'i32', arguments: ['i32', 'pointer', 'u32', 'i32', 'pointer'] },
+    sendmmsg: { return: 'i32', arguments: ['i32', 'pointer', 'u32', 'i32'] },
+  })
+  if (found === undefined) return undefined
+  const { recvmmsg, sendmmsg } = found.functions
+  return {
+    receive: (fd, headers, count) => recvmmsg(fd, headers, count, MSG_DONTWAIT, 0n),
+    send: (fd, headers, count) => sendmmsg(fd, headers, count, MSG_DONTWAIT),
+    addressOf: found.addressOf,
   }
 }

@@ -5,6 +5,7 @@
 import type { Connection } from './connection-table.ts'
 import type { Expected } from './http-gate.ts'
 import type { SocketEnds } from './http-request.ts'
+import { widenReceiveBuffer } from './receive-buffer.ts'
 
 /** Time for a TLS handshake, in milliseconds. */
 export const HANDSHAKE_MS = 10_000
@@ -120,6 +121,11 @@ export class ServedSocket implements Connection {
     if (status < 400) this.served = true
     if (--this.pending === 0) this.phase = 'next request'
     this.gate?.proceed()
+  }
+
+  /** Call it when the app has accepted an upload: lets the client send the next one faster. */
+  trust(): void {
+    widenReceiveBuffer(this.socket)
   }
 
   /** Ends the connection when its phase takes too long. */
