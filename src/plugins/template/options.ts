@@ -29,7 +29,7 @@ import { parsePattern } from '../rewrite/name-match.ts'
 import { TemplateError } from './datum.ts'
 import { FUNCTIONS } from './functions.ts'
 import { parseTemplate } from './parser.ts'
-import { formatParts, type Template } from './syntax.ts'
+import { formatParts, type Part } from './syntax.ts'
 
 /** The input of a rule's expressions. */
 export type RuleContext = QueryContext & {
@@ -39,7 +39,8 @@ export type RuleContext = QueryContext & {
 }
 
 /** The template of one record. */
-export type RecordTemplate = Template & {
+export type RecordTemplate = {
+  readonly parts: readonly Part[]
   /** Its text in Go's normal form, for metrics. */
   readonly text: string
 }
@@ -147,8 +148,8 @@ function mnemonic(word: Word, what: string, parse: (text: string) => number | un
 
 function compileRecord(word: Word): RecordTemplate {
   try {
-    const template = parseTemplate(word.text, FUNCTION_NAMES)
-    return { ...template, text: formatParts(template.parts) }
+    const parts = parseTemplate(word.text, FUNCTION_NAMES)
+    return { parts, text: formatParts(parts) }
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error
     throw configError(word, `not a template: ${error.message}`)
