@@ -22,3 +22,24 @@ export function errorCode(error: unknown): string {
 export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
+
+/** Returns the cause of an error in words, because "fetch failed" does not say what to do. */
+export function causeText(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  if (error instanceof AggregateError && error.message === '') return causeText(error.errors[0])
+  return error.cause instanceof Error ? causeText(error.cause) : error.message
+}
+
+/** Parses JSON; `undefined` for other text. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Returns whether a value is a list of strings. */
+export function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string')
+}

@@ -3,7 +3,6 @@
  * @module
  */
 import { dirname } from 'node:path'
-import { connectionOf } from '../exporter/api-connection.ts'
 import { sleep } from '../exporter/backoff.ts'
 import {
   createObjectSource,
@@ -12,11 +11,11 @@ import {
 } from '../exporter/export-source.ts'
 import { Exporter } from '../exporter/exporter.ts'
 import { createGatewayClient } from '../exporter/gateway-client.ts'
-import { measuredApi } from '../exporter/measured-api.ts'
+import { measuredApi, throttledApi } from '../exporter/measured-api.ts'
 import { namingOptions, sharedTrees } from '../exporter/naming.ts'
+import { connectionOf } from '../exporter/object-api.ts'
 import { readObjectFiles } from '../exporter/object-files.ts'
 import { Publisher, type PublishReport } from '../exporter/publisher.ts'
-import { throttledApi } from '../exporter/throttled-api.ts'
 import { elapsed } from '../node/elapsed.ts'
 import { outsideAddresses } from '../node/local-addresses.ts'
 import { CommandError, createLog, type Output } from '../node/output.ts'

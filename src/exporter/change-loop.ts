@@ -44,7 +44,7 @@ export class ChangeLoop {
   /** Runs until `signal` ends it, and handles the changes until then. */
   async run(signal: AbortSignal): Promise<void> {
     const { work, gatherMs, intervalMs, dutyShare = 1, sleep, elapsed } = this.options
-    for (let isFirst = true; await this.changed(signal); isFirst = false) {
+    while (await this.changed(signal)) {
       if (gatherMs > 0) await sleep(gatherMs, signal)
       const startMs = elapsed()
       this.isDirty = false
@@ -53,9 +53,7 @@ export class ChangeLoop {
       const busyMs = Math.min(elapsed() - startMs, BUSY_MS_MAX)
       await pending
       const tookMs = elapsed() - startMs
-      // The first run handles everything, not a change: later ones need not wait for its cost.
-      const restMs = isFirst ? 0 : busyMs / dutyShare - tookMs
-      await sleep(Math.max(0, intervalMs - tookMs, restMs), signal)
+      await sleep(Math.max(0, intervalMs - tookMs, busyMs / dutyShare - tookMs), signal)
     }
   }
 

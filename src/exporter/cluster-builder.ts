@@ -8,6 +8,7 @@ import type {
   ClusterObject,
   EndpointSlice,
   Kind,
+  Namespace,
   Pod,
   Service,
 } from '../kubernetes/objects/objects.ts'
@@ -15,11 +16,13 @@ import type { NamingOptions } from '../kubernetes/objects/options.ts'
 import { isSelected } from '../kubernetes/objects/selection.ts'
 import { HostGroups } from '../kubernetes/trees/host-groups.ts'
 import { NameGroups } from '../kubernetes/trees/name-groups.ts'
+import { type LabelRecords, labelRecords } from '../kubernetes/trees/namespace-labels.ts'
 import type { RRset } from '../records/zone-entry.ts'
 import { LABELS_TREE } from '../snapshot/format/manifest.ts'
+import { buildShards } from '../snapshot/write/build-shards.ts'
 import { GroupedShards } from '../snapshot/write/grouped-shards.ts'
-import { LabelTree } from './label-tree.ts'
-import type { BuiltSnapshot } from './snapshot-builder.ts'
+import type { ObjectSink } from './reflector.ts'
+import type { BuiltSnapshot, BuiltTree } from './snapshot-builder.ts'
 
 /** Receives objects and builds snapshots. */
 export class ClusterBuilder {
@@ -109,5 +112,102 @@ export class ClusterBuilder {
 
   private emptyShards(): GroupedShards {
     return new GroupedShards((group, part) => this.groups.entriesOf(group, part))
+  }
+}
+
+/** The result of a build. */
+type BuiltLabels = {
+  /** `undefined` if no namespace has labels. */
+  readonly tree: BuiltTree | undefined
+  readonly warnings: readonly string[]
+}
+
+/** Follows namespaces; an unchanged tree keeps its arrays. */
+export class LabelTree {
+  private readonly options: NamingOptions
+  private readonly namespaces = new Map<string, Namespace>()
+  private built: BuiltLabels | undefined
+
+  constructor(options: NamingOptions) {
+    this.options = options
+  }
+
+  /** Adds or replaces a namespace. */
+  set(namespace: Namespace): void {
+    this.namespaces.set(namespace.name, namespace)
+    this.built = undefined
+  }
+
+  /** Removes a namespace. */
+  delete(name: string): void {
+    if (this.namespaces.delete(name)) this.built = undefined
+  }
+
+  /** Builds the tree of the served namespaces. */
+  build(): BuiltLabels {
+    this.built ??= buildLabels(this.namespaces.values(), this.options)
+    return this.built
+  }
+}
+
+/** Builds the tree of some namespaces, those that are served. */
+export function buildLabels(
+  namespaces: Iterable<Namespace>,
+  { namespaces: served }: NamingOptions,
+): BuiltLabels {
+  const all = [...namespaces].filter(({ name }) => served.size === 0 || served.has(name))
+  const { entries, warnings }: LabelRecords = labelRecords(all)
+  if (entries.length === 0) return { tree: undefined, warnings }
+  const records = entries.reduce((sum, { rdata }) => sum + rdata.length, 0)
+  return { tree: { shards: buildShards(entries), records, ttlSeconds: 0 }, warnings }
+}
+
+/** Options of tree builders. */
+type TreeBuildersOptions = {
+  readonly naming: NamingOptions
+  /** The other trees, by name. */
+  readonly trees: Readonly<Record<string, NamingOptions>>
+  /** Called with each object that DNS cannot name, once until that changes. */
+  readonly onWarning: (warning: string) => void
+}
+
+/** Receives objects and builds snapshots with all trees. */
+export class TreeBuilders implements ObjectSink {
+  /** The builder of the cluster's own names. */
+  readonly main: ClusterBuilder
+  private readonly others: readonly (readonly [string, ClusterBuilder])[]
+
+  constructor({ naming, trees, onWarning }: TreeBuildersOptions) {
+    this.main = new ClusterBuilder(naming, onWarning)
+    this.others = Object.entries(trees).map(([name, options]) => [
+      name,
+      new ClusterBuilder(options, (warning) => onWarning(`${name}: ${warning}`)),
+    ])
+  }
+
+  /** Adds or replaces an object. */
+  readonly set = (object: ClusterObject): void => {
+    this.main.set(object)
+    for (const [, builder] of this.others) builder.set(object)
+  }
+
+  /** Removes an object. */
+  readonly delete = (kind: Kind, namespace: string, name: string): void => {
+    this.main.delete(kind, namespace, name)
+    for (const [, builder] of this.others) builder.delete(kind, namespace, name)
+  }
+
+  /**
+   * Builds a snapshot of the present objects.
+   * @throws {SnapshotError} if they are more than a snapshot can hold
+   */
+  build(): BuiltSnapshot {
+    const built = this.main.build()
+    if (this.others.length === 0) return built
+    const trees = this.others.map(([name, builder]) => {
+      const { shards, records, ttlSeconds } = builder.build()
+      return [name, { shards, records, ttlSeconds }] as const
+    })
+    return { ...built, trees: { ...built.trees, ...Object.fromEntries(trees) } }
   }
 }

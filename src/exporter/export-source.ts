@@ -2,18 +2,18 @@
  * The source of an exporter: a watched cluster, or objects from files.
  * @module
  */
-import { Cluster } from '../kubernetes/objects/cluster.ts'
 import type { ClusterObject, Pod } from '../kubernetes/objects/objects.ts'
 import type { NamingOptions } from '../kubernetes/objects/options.ts'
-import { isSelected } from '../kubernetes/objects/selection.ts'
-import { transferRecords } from '../kubernetes/rules/transfer-records.ts'
 import type { RRset } from '../records/zone-entry.ts'
-import type { Sleep } from './backoff.ts'
-import { ClusterWatch, type CollectionState } from './cluster-watch.ts'
-import { collectionsFor, type ObjectApi } from './object-api.ts'
-import { SharedWatch } from './shared-watch.ts'
-import { type BuiltSnapshot, buildSnapshot } from './snapshot-builder.ts'
-import { TreeBuilders } from './tree-builders.ts'
+import { TreeBuilders } from './cluster-builder.ts'
+import { collectionsFor } from './object-api.ts'
+import {
+  ClusterWatch,
+  type CollectionState,
+  SharedWatch,
+  type SharedWatchOptions,
+} from './shared-watch.ts'
+import type { BuiltSnapshot } from './snapshot-builder.ts'
 
 /** The objects for snapshots, and how current they are. */
 export type ExportSource = {
@@ -38,21 +38,18 @@ export type ObjectSource = ExportSource & {
   readonly podAt: (client: string) => Pod | undefined
 }
 
-/** Options of a watched source. */
-export type WatchSourceOptions = {
-  readonly api: ObjectApi
+type ObjectSourceOptions = {
   readonly naming: NamingOptions
   /** Other trees that are published with it, by name. */
   readonly trees?: Readonly<Record<string, NamingOptions>>
-  readonly onChange: () => void
+  /** Called with each object that DNS cannot name, once until that changes. */
   readonly onWarning: (message: string) => void
-  readonly onError: (message: string) => void
-  readonly sleep: Sleep
-  /** Returns a number from 0 to 1. */
-  readonly random: () => number
   /** Milliseconds since 1970. */
   readonly now: () => number
 }
+
+type WatchSourceOptions = ObjectSourceOptions &
+  SharedWatchOptions & { readonly onChange: () => void }
 
 /** Returns a source that watches an API server. */
 export function createWatchSource(options: WatchSourceOptions): ExportSource {
@@ -80,55 +77,21 @@ export function createWatchSource(options: WatchSourceOptions): ExportSource {
 /** Returns a source of objects that never change. */
 export function createObjectSource(
   objects: readonly ClusterObject[],
-  options: Pick<WatchSourceOptions, 'naming' | 'onWarning' | 'now' | 'trees'>,
+  { naming, onWarning, trees = {}, now }: ObjectSourceOptions,
 ): ObjectSource {
-  const { naming } = options
-  const isSimple = naming.tree.kind !== 'hosts' && Object.keys(options.trees ?? {}).length === 0
-  const made = isSimple ? madeAtOnce : madeByBuilders
-  const { build, transferRecords, podAt } = made(objects, options)
+  const builders = new TreeBuilders({ naming, onWarning, trees })
+  for (const object of objects) builders.set(object)
   let built: BuiltSnapshot | undefined
   return {
     build: () => {
-      built ??= build()
+      built ??= builders.build()
       return built
     },
-    transferRecords,
-    podAt,
+    transferRecords: () => builders.main.transferRecords(),
+    podAt: (client) => builders.main.podAt(client),
     sources: () => ({}),
-    confirmedMs: () => options.now(),
+    confirmedMs: () => now(),
     states: () => [],
     run: () => Promise.resolve(),
   }
-}
-
-type Made = Pick<ObjectSource, 'build' | 'transferRecords' | 'podAt'>
-type MadeWith = Pick<WatchSourceOptions, 'naming' | 'onWarning' | 'trees'>
-
-function madeAtOnce(objects: readonly ClusterObject[], { naming, onWarning }: MadeWith): Made {
-  const cluster = new Cluster()
-  for (const object of objects) if (isSelected(object, naming)) cluster.set(object)
-  return {
-    build: () => warned(buildSnapshot(cluster, naming), onWarning),
-    transferRecords: () => transferRecords(cluster, naming),
-    podAt: (client) => (naming.pods === 'verified' ? cluster.podAt(client) : undefined),
-  }
-}
-
-/** Follows all objects: the object of a hostname depends on the others. */
-function madeByBuilders(
-  objects: readonly ClusterObject[],
-  { naming, onWarning, trees = {} }: MadeWith,
-): Made {
-  const builder = new TreeBuilders({ naming, onWarning, trees })
-  for (const object of objects) builder.set(object)
-  return {
-    build: () => builder.build(),
-    transferRecords: () => builder.transferRecords(),
-    podAt: (client) => builder.podAt(client),
-  }
-}
-
-function warned(built: BuiltSnapshot, onWarning: (message: string) => void): BuiltSnapshot {
-  for (const warning of built.warnings) onWarning(warning)
-  return built
 }

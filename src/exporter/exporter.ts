@@ -3,7 +3,7 @@
  * to time.
  * @module
  */
-import { SnapshotError } from '../snapshot/format/errors.ts'
+import { SnapshotError } from '../snapshot/format/layout.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { Backoff, type Sleep } from './backoff.ts'
 import { ChangeLoop } from './change-loop.ts'

@@ -2,7 +2,7 @@
  * A client of a gateway's publishing routes.
  * @module
  */
-import { recordOf } from '../bytes/unknown.ts'
+import { causeText, isTexts, parseJson, recordOf } from '../bytes/unknown.ts'
 
 /** A gateway refuses a request, or is unreachable. */
 export class GatewayError extends Error {
@@ -114,7 +114,7 @@ async function ask(
     return { status: response.status, etag, body: parseJson(text) }
   } catch (error) {
     // The error about a token that is invalid in a header would quote the token.
-    const text = token === '' ? reason(error) : reason(error).replaceAll(token, '…')
+    const text = token === '' ? causeText(error) : causeText(error).replaceAll(token, '…')
     const message = `${new URL(url).origin} cannot be reached: ${text}`
     throw new GatewayError(message, undefined, { cause: error })
   }
@@ -128,23 +128,4 @@ function refusal(answer: Answer): GatewayError {
 
 function errorOf({ body }: Answer): Readonly<Record<string, unknown>> {
   return recordOf(recordOf(body).error)
-}
-
-/** Returns the cause of "fetch failed". */
-function reason(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  if (error instanceof AggregateError && error.message === '') return reason(error.errors[0])
-  return error.cause instanceof Error ? reason(error.cause) : error.message
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-function isTexts(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((item) => typeof item === 'string')
 }

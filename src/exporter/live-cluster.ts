@@ -2,23 +2,26 @@
  * A watched cluster whose names the same process answers.
  * @module
  */
-import type { ClusterObject, Pod } from '../kubernetes/objects/objects.ts'
+import type { ClusterObject, EndpointSlice, Pod, Service } from '../kubernetes/objects/objects.ts'
 import type { NamingOptions } from '../kubernetes/objects/options.ts'
 import type { RRset } from '../records/zone-entry.ts'
-import { SnapshotError } from '../snapshot/format/errors.ts'
+import { SnapshotError } from '../snapshot/format/layout.ts'
 import type { Snapshot } from '../snapshot/read/snapshot.ts'
-import type { Metrics } from '../telemetry/metrics.ts'
+import {
+  type HistogramSeries,
+  type MetricInfo,
+  type Metrics,
+  observe,
+} from '../telemetry/metrics.ts'
 import { type Sleep, sleep } from './backoff.ts'
 import { ChangeLoop, DUTY_SHARE_ANSWERING } from './change-loop.ts'
 import { ClusterBuilder } from './cluster-builder.ts'
-import { ClusterSnapshots } from './cluster-snapshots.ts'
-import { ClusterWatch } from './cluster-watch.ts'
 import { collectionsFor } from './object-api.ts'
-import { ProgrammingLatency } from './programming-latency.ts'
-import type { SharedWatch } from './shared-watch.ts'
+import { ClusterWatch, type SharedWatch } from './shared-watch.ts'
+import { ClusterSnapshots } from './snapshot-builder.ts'
 
 /** Options of a live cluster. */
-export type LiveClusterOptions = {
+type LiveClusterOptions = {
   readonly shared: SharedWatch
   readonly naming: NamingOptions
   /** Milliseconds since 1970. */
@@ -70,9 +73,7 @@ export class LiveCluster {
     this.snapshots = new ClusterSnapshots(now)
     this.latency = metrics && new ProgrammingLatency(metrics, now)
     this.loop = new ChangeLoop({
-      work: () => {
-        this.rebuild()
-      },
+      work: () => this.rebuild(),
       // A change costs 0.3 ms to build: it is answered at once. Storms wait for their own cost.
       gatherMs: 0,
       intervalMs: 0,
@@ -84,12 +85,8 @@ export class LiveCluster {
       shared: options.shared,
       collections: collectionsFor(naming),
       sink: {
-        set: (object) => {
-          this.take(object)
-        },
-        delete: (kind, namespace, name) => {
-          this.builder.delete(kind, namespace, name)
-        },
+        set: (object) => this.take(object),
+        delete: (kind, namespace, name) => this.builder.delete(kind, namespace, name),
       },
       onChange: (isWhole) => {
         if (isWhole || this.isLate) this.loop.mark()
@@ -104,12 +101,10 @@ export class LiveCluster {
   }
 
   private take(object: ClusterObject): void {
-    const isNews =
-      this.latency !== undefined && this.isWhole && object.kind === 'EndpointSlice'
-        ? object.triggeredMs > this.builder.triggeredMsOf(object)
-        : false
+    const slice = this.isWhole && object.kind === 'EndpointSlice' ? object : undefined
+    const isNews = slice && slice.triggeredMs > this.builder.triggeredMsOf(slice)
     this.builder.set(object)
-    if (isNews && object.kind === 'EndpointSlice') this.latency?.changed(object)
+    if (isNews) this.latency?.changed(slice)
   }
 
   /** Logs a failed build and keeps serving the previous snapshot. */
@@ -182,5 +177,48 @@ export class LiveCluster {
       this.confirmedMs = this.watch.confirmedMs() ?? Number.NEGATIVE_INFINITY
     }
     return nowMs - this.confirmedMs < staleMs ? 'fresh' : 'stale'
+  }
+}
+
+/** Most pending changes; more are not measured. */
+const WAITING_MAX = 1000
+const BOUNDS = Array.from({ length: 20 }, (_, i) => 0.001 * 2 ** i)
+const DURATION: MetricInfo = {
+  name: 'coredns_kubernetes_dns_programming_duration_seconds',
+  help: 'Histogram of the time (in seconds) it took to program a dns instance.',
+  labels: ['service_kind'],
+}
+
+/** Measures one cluster. */
+export class ProgrammingLatency {
+  private readonly metrics: Metrics
+  private readonly now: () => number
+  private waiting: EndpointSlice[] = []
+
+  /** @param now returns milliseconds since 1970 */
+  constructor(metrics: Metrics, now: () => number) {
+    this.metrics = metrics
+    this.now = now
+  }
+
+  /** Records a changed slice; ignores one without the time of its trigger. */
+  changed(slice: EndpointSlice): void {
+    if (slice.triggeredMs > 0 && this.waiting.length < WAITING_MAX) this.waiting.push(slice)
+  }
+
+  /** Records that responses have all changes so far. Ignores slices without a Service. */
+  answered(serviceOf: (slice: EndpointSlice) => Service | undefined): void {
+    const nowMs = this.now()
+    for (const slice of this.waiting) {
+      const service = serviceOf(slice)
+      if (service === undefined) continue
+      const series = this.series(service.isHeadless ? 'headless_with_selector' : 'cluster_ip')
+      observe(series, BOUNDS, Math.max(0, nowMs - slice.triggeredMs) / 1000)
+    }
+    this.waiting = []
+  }
+
+  private series(kind: string): HistogramSeries {
+    return this.metrics.histogram(DURATION, BOUNDS, [kind])
   }
 }

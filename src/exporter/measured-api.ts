@@ -3,6 +3,7 @@
  * @module
  */
 import { type MetricInfo, type Metrics, observe } from '../telemetry/metrics.ts'
+import type { Sleep } from './backoff.ts'
 import { ApiError, type ObjectApi } from './object-api.ts'
 
 /** Bounds of Prometheus's default histogram, in seconds. */
@@ -20,6 +21,9 @@ const DURATION: MetricInfo = {
   labels: ['verb', 'host'],
 }
 const OK = 200
+
+/** Ends a request with its status, `undefined` if there was no response. */
+type End = (status: number | undefined) => void
 /** Label in place of a status if there was no response. */
 const NO_STATUS = '<error>'
 
@@ -29,47 +33,145 @@ const NO_STATUS = '<error>'
  */
 export function measuredApi(api: ObjectApi, metrics: Metrics, now: () => number): ObjectApi {
   const { host } = api
-  const begin = (): ((status: number | undefined) => void) => {
+  const begin = (): End => {
     const startMs = now()
-    let isOver = false
     return (status) => {
-      if (isOver) return
-      isOver = true
       const code = status === undefined ? NO_STATUS : String(status)
       metrics.counter(REQUESTS, [code, 'GET', host]).value++
       const series = metrics.histogram(DURATION, USUAL_BOUNDS, ['GET', host])
       observe(series, USUAL_BOUNDS, Math.max(0, now() - startMs) / 1000)
     }
   }
+  return aroundRequests(api, begin)
+}
+
+/**
+ * Returns an API that calls `begin` before each request, and the function that this resolves with
+ * once with the status: when a list is complete, when a watch opens, or when either ends before.
+ * The status is 200 or that of an error, `undefined` if there was no response.
+ */
+function aroundRequests(
+  api: ObjectApi,
+  begin: (signal: AbortSignal) => End | Promise<End>,
+): ObjectApi {
+  const around = <T>(signal: AbortSignal, request: (end: () => void) => Promise<T>): Promise<T> => {
+    const run = async (end: End): Promise<T> => {
+      let isOver = false
+      const endOnce: End = (status) => {
+        if (!isOver) end(status)
+        isOver = true
+      }
+      try {
+        const result = await request(() => endOnce(OK))
+        endOnce(OK)
+        return result
+      } catch (error) {
+        endOnce(error instanceof ApiError ? error.status : undefined)
+        throw error
+      }
+    }
+    // A request that need not wait starts at once.
+    const begun = begin(signal)
+    return begun instanceof Promise ? begun.then(run) : run(begun)
+  }
   return {
-    host,
-    list: async (collection, token, signal) => {
-      const end = begin()
-      try {
-        const page = await api.list(collection, token, signal)
-        end(OK)
-        return page
-      } catch (error) {
-        end(statusOf(error))
-        throw error
-      }
-    },
-    watch: async (collection, options) => {
-      const end = begin()
-      const onOpen = (): void => {
-        end(OK)
-        options.onOpen()
-      }
-      try {
-        await api.watch(collection, { ...options, onOpen })
-      } catch (error) {
-        end(statusOf(error))
-        throw error
-      }
-    },
+    host: api.host,
+    list: (collection, token, signal) => around(signal, () => api.list(collection, token, signal)),
+    watch: (collection, options) =>
+      around(options.signal, (end) => {
+        const onOpen = (): void => {
+          end()
+          options.onOpen()
+        }
+        return api.watch(collection, { ...options, onOpen })
+      }),
   }
 }
 
-function statusOf(error: unknown): number | undefined {
-  return error instanceof ApiError ? error.status : undefined
+/** Limits of requests; 0 if the directive has none. */
+export type Throttle = {
+  readonly requestsPerSecond: number
+  readonly burst: number
+  readonly inFlightMax: number
+}
+
+/** Defaults of Kubernetes's client if only one of the two is given (client-go, rest/config.go). */
+const REQUESTS_PER_SECOND_DEFAULT = 5
+const BURST_DEFAULT = 10
+const WAITED: MetricInfo = {
+  name: 'coredns_kubernetes_rest_client_rate_limiter_duration_seconds',
+  help: 'Client side rate limiter latency in seconds. Broken down by verb and host.',
+  labels: ['verb', 'host'],
+}
+
+type Runtime = {
+  readonly metrics: Metrics
+  readonly sleep: Sleep
+  /** Milliseconds. */
+  readonly now: () => number
+}
+
+/** Limits requests: a list for its whole time, a watch until its response starts. */
+export function throttledApi(api: ObjectApi, throttle: Throttle, runtime: Runtime): ObjectApi {
+  const { requestsPerSecond, burst, inFlightMax } = throttle
+  if (requestsPerSecond === 0 && burst === 0 && inFlightMax === 0) return api
+  const rate = new Rate(throttle, runtime, api.host)
+  const places = new Places(inFlightMax)
+  return aroundRequests(api, async (signal) => {
+    if (requestsPerSecond > 0 || burst > 0) await rate.wait(signal)
+    return places.take()
+  })
+}
+
+/** A token bucket: one token for each request, refilled over time. */
+class Rate {
+  private readonly perMs: number
+  private readonly tokensMax: number
+  private readonly runtime: Runtime
+  private readonly host: string
+  /** Negative: waiting requests have taken tokens in advance. */
+  private tokens: number
+  private filledMs: number
+
+  constructor({ requestsPerSecond, burst }: Throttle, runtime: Runtime, host: string) {
+    this.perMs = (requestsPerSecond || REQUESTS_PER_SECOND_DEFAULT) / 1000
+    this.tokensMax = burst || BURST_DEFAULT
+    this.tokens = this.tokensMax
+    this.runtime = runtime
+    this.host = host
+    this.filledMs = runtime.now()
+  }
+
+  async wait(signal: AbortSignal): Promise<void> {
+    const { metrics, sleep, now } = this.runtime
+    const nowMs = now()
+    const gained = Math.max(0, nowMs - this.filledMs) * this.perMs
+    this.tokens = Math.min(this.tokensMax, this.tokens + gained) - 1
+    this.filledMs = nowMs
+    const delayMs = Math.max(0, -this.tokens / this.perMs)
+    if (delayMs > 0) await sleep(delayMs, signal)
+    const series = metrics.histogram(WAITED, USUAL_BOUNDS, ['GET', this.host])
+    observe(series, USUAL_BOUNDS, delayMs / 1000)
+  }
+}
+
+/** A semaphore for requests in flight; 0 means no limit. */
+class Places {
+  private free: number
+  private readonly waiting: (() => void)[] = []
+
+  constructor(count: number) {
+    this.free = count === 0 ? Number.POSITIVE_INFINITY : count
+  }
+
+  /** Waits for a slot. Returns a function that releases it. */
+  async take(): Promise<() => void> {
+    if (this.free > 0) this.free--
+    else await new Promise<void>((resolve) => this.waiting.push(resolve))
+    return () => {
+      const next = this.waiting.shift()
+      if (next === undefined) this.free++
+      else next()
+    }
+  }
 }

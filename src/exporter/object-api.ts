@@ -2,8 +2,11 @@
  * The part of the Kubernetes API that the exporter uses: lists and watches of collections.
  * @module
  */
+
+import { resolve } from 'node:path'
+import type { KubernetesOptions } from '../corefile/kubernetes-options.ts'
 import type { Kind } from '../kubernetes/objects/objects.ts'
-import type { HostSource } from '../kubernetes/objects/options.ts'
+import type { HostSource, HostsTree, NamingOptions, Tree } from '../kubernetes/objects/options.ts'
 
 /** How to reach an API server. */
 export type ApiConnection =
@@ -95,101 +98,63 @@ export const STATUS_GONE = 410
 /** HTTP status for a kind that the server does not serve. */
 export const STATUS_NOT_FOUND = 404
 
-const SERVICES: Collection = { kind: 'Service', resource: 'services', path: '/api/v1/services' }
-const NAMESPACES: Collection = {
-  kind: 'Namespace',
-  resource: 'namespaces',
-  path: '/api/v1/namespaces',
-}
-const SLICES: Collection = {
-  kind: 'EndpointSlice',
-  resource: 'endpointslices',
-  path: '/apis/discovery.k8s.io/v1/endpointslices',
-}
-const IMPORTS: Collection = {
-  kind: 'ServiceImport',
-  resource: 'serviceimports',
-  path: '/apis/multicluster.x-k8s.io/v1alpha1/serviceimports',
-  olderPaths: [],
-}
-const EXPORTS: Collection = {
-  kind: 'ServiceExport',
-  resource: 'serviceexports',
-  path: '/apis/multicluster.x-k8s.io/v1alpha1/serviceexports',
-  olderPaths: [],
-}
-const PODS: Collection = {
-  kind: 'Pod',
-  resource: 'pods',
-  path: '/api/v1/pods',
-  fieldSelector: 'status.phase!=Succeeded,status.phase!=Failed,status.phase!=Unknown',
+/** Describes a collection by the versions of its group, the newest first. */
+function collection(
+  kind: Kind,
+  resource: string,
+  group: string,
+  ...versions: string[]
+): Collection {
+  const paths = versions.map((version) => `${group}/${version}/${resource}`)
+  const [path = '', ...olderPaths] = paths
+  return CORE_GROUPS.includes(group)
+    ? { kind, resource, path }
+    : { kind, resource, path, olderPaths }
 }
 
 const GATEWAY_API = '/apis/gateway.networking.k8s.io'
-const GATEWAYS: Collection = {
-  kind: 'Gateway',
-  resource: 'gateways',
-  path: `${GATEWAY_API}/v1/gateways`,
-  olderPaths: [`${GATEWAY_API}/v1beta1/gateways`],
+const MULTICLUSTER = '/apis/multicluster.x-k8s.io'
+const DISCOVERY = '/apis/discovery.k8s.io'
+const NETWORKING = '/apis/networking.k8s.io'
+/** Groups that every server has; the others are of custom resources. */
+const CORE_GROUPS: readonly string[] = ['/api', DISCOVERY, NETWORKING]
+
+const SERVICES = collection('Service', 'services', '/api', 'v1')
+const NAMESPACES = collection('Namespace', 'namespaces', '/api', 'v1')
+const SLICES = collection('EndpointSlice', 'endpointslices', DISCOVERY, 'v1')
+const IMPORTS = collection('ServiceImport', 'serviceimports', MULTICLUSTER, 'v1alpha1')
+const EXPORTS = collection('ServiceExport', 'serviceexports', MULTICLUSTER, 'v1alpha1')
+const GATEWAYS = collection('Gateway', 'gateways', GATEWAY_API, 'v1', 'v1beta1')
+const PODS: Collection = {
+  ...collection('Pod', 'pods', '/api', 'v1'),
+  fieldSelector: 'status.phase!=Succeeded,status.phase!=Failed,status.phase!=Unknown',
 }
 
-/** Collections of objects with hostnames; most kinds are custom resources. */
+/** Collections of objects with hostnames. */
 const HOST_COLLECTIONS: Readonly<Record<HostSource, Collection>> = {
-  HTTPRoute: {
-    kind: 'HTTPRoute',
-    resource: 'httproutes',
-    path: `${GATEWAY_API}/v1/httproutes`,
-    olderPaths: [`${GATEWAY_API}/v1beta1/httproutes`],
-  },
-  GRPCRoute: {
-    kind: 'GRPCRoute',
-    resource: 'grpcroutes',
-    path: `${GATEWAY_API}/v1/grpcroutes`,
-    olderPaths: [`${GATEWAY_API}/v1alpha2/grpcroutes`],
-  },
-  TLSRoute: {
-    kind: 'TLSRoute',
-    resource: 'tlsroutes',
-    path: `${GATEWAY_API}/v1/tlsroutes`,
-    olderPaths: [`${GATEWAY_API}/v1alpha3/tlsroutes`, `${GATEWAY_API}/v1alpha2/tlsroutes`],
-  },
-  Ingress: {
-    kind: 'Ingress',
-    resource: 'ingresses',
-    path: '/apis/networking.k8s.io/v1/ingresses',
-  },
+  HTTPRoute: collection('HTTPRoute', 'httproutes', GATEWAY_API, 'v1', 'v1beta1'),
+  GRPCRoute: collection('GRPCRoute', 'grpcroutes', GATEWAY_API, 'v1', 'v1alpha2'),
+  TLSRoute: collection('TLSRoute', 'tlsroutes', GATEWAY_API, 'v1', 'v1alpha3', 'v1alpha2'),
+  Ingress: collection('Ingress', 'ingresses', NETWORKING, 'v1'),
   Service: SERVICES,
-  DNSEndpoint: {
-    kind: 'DNSEndpoint',
-    resource: 'dnsendpoints',
-    path: '/apis/externaldns.k8s.io/v1alpha1/dnsendpoints',
-    olderPaths: [],
-  },
-  VirtualServer: {
-    kind: 'VirtualServer',
-    resource: 'virtualservers',
-    path: '/apis/k8s.nginx.org/v1/virtualservers',
-    olderPaths: [],
-  },
-  Node: { kind: 'Node', resource: 'nodes', path: '/api/v1/nodes' },
+  DNSEndpoint: collection('DNSEndpoint', 'dnsendpoints', '/apis/externaldns.k8s.io', 'v1alpha1'),
+  VirtualServer: collection('VirtualServer', 'virtualservers', '/apis/k8s.nginx.org', 'v1'),
+  Node: collection('Node', 'nodes', '/api', 'v1'),
 }
 const ROUTES: ReadonlySet<HostSource> = new Set(['HTTPRoute', 'GRPCRoute', 'TLSRoute'])
+
+/** The part of `NamingOptions` that decides. */
+type Named = Pick<NamingOptions, 'pods' | 'hasEndpoints'> & {
+  readonly tree:
+    | { readonly kind: Exclude<Tree['kind'], 'hosts'> }
+    | Pick<HostsTree, 'kind' | 'resources'>
+}
 
 /**
  * Returns the collections that names depend on. There are many Pods, so they are read only for
  * `pods verified`.
  */
-export function collectionsFor({
-  tree,
-  pods,
-  hasEndpoints,
-}: {
-  readonly tree:
-    | { readonly kind: 'cluster' | 'multicluster' | 'exports' | 'external' }
-    | { readonly kind: 'hosts'; readonly resources: readonly HostSource[] }
-  readonly pods: 'disabled' | 'insecure' | 'verified'
-  readonly hasEndpoints: boolean
-}): readonly Collection[] {
+export function collectionsFor({ tree, pods, hasEndpoints }: Named): readonly Collection[] {
   if (tree.kind === 'hosts') return hostCollections(tree.resources)
   const collections = [NAMESPACES, SERVICES]
   const isShared = tree.kind === 'multicluster' || tree.kind === 'exports'
@@ -206,4 +171,25 @@ function hostCollections(resources: readonly HostSource[]): Collection[] {
   if (resources.some((kind) => ROUTES.has(kind))) collections.push(GATEWAYS)
   if (resources.includes('Service')) collections.push(SLICES)
   return collections
+}
+
+/**
+ * Returns how to reach the API server.
+ * @param kubeconfig the flag, which overrides the directive; '' for none
+ * @param folder base of the directive's relative paths
+ */
+export function connectionOf(
+  directive: KubernetesOptions,
+  { kubeconfig, folder }: { readonly kubeconfig: string; readonly folder: string },
+): ApiConnection {
+  const path = (text: string): string => resolve(folder, text)
+  if (kubeconfig !== '') return { kind: 'kubeconfig', path: kubeconfig, context: undefined }
+  if (directive.kubeconfig !== undefined) {
+    const { context } = directive.kubeconfig
+    return { kind: 'kubeconfig', path: path(directive.kubeconfig.path), context }
+  }
+  const { endpoint, tls } = directive
+  if (endpoint === undefined) return { kind: 'default' }
+  const files = tls && { cert: path(tls.cert), key: path(tls.key), ca: path(tls.ca) }
+  return { kind: 'endpoint', url: endpoint, tls: files }
 }

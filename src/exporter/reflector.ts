@@ -44,10 +44,7 @@ export type ReflectorOptions = {
   readonly random: () => number
 }
 
-/**
- * Longest pause after a watch without events, so that a server that ends every watch is not
- * flooded.
- */
+/** Longest pause after a watch without events: a server may end every watch at once. */
 const PAUSE_MS = 500
 /** Time after which a kind that the server does not serve is tried again. */
 const ABSENT_MS = 60_000
@@ -138,15 +135,15 @@ export class Reflector {
     return path === undefined ? collection : { ...collection, path }
   }
 
-  /**
-   * Continues with an older API version. After the last one, the server does not serve the kind.
-   */
+  /** Continues with an older API version. After the last, the server does not serve the kind. */
   private async tryOlder(signal: AbortSignal): Promise<void> {
     const count = 1 + (this.olderPaths?.length ?? 0)
     this.pathIndex = (this.pathIndex + 1) % count
     if (this.pathIndex > 0) return
     const { collection, onChange, onClose, onWarning, sleep } = this.options
-    if (!this.isAbsent) onWarning(`the API server has no ${collection.resource}, of none is a name`)
+    const { resource } = collection
+    const absent = `the API server does not serve ${resource}; no names are published for it`
+    if (!this.isAbsent) onWarning(absent)
     this.isAbsent = true
     for (const [key, object] of this.present) this.remove(key, object)
     this.lists++
@@ -175,7 +172,7 @@ export class Reflector {
     await sleep(delayMs, signal)
   }
 
-  /** Returns the server responds: resets the back-off, and logs the next failure. */
+  /** Notes that the server responds: resets the back-off, and logs the next failure. */
   private recover(): void {
     this.backoff.reset()
     const { reported = this.ownReported } = this.options
@@ -289,10 +286,8 @@ function identify(object: unknown): Identity & { readonly version: string } {
 /** Returns the error of an event of type ERROR, which carries a Status (meta/v1). */
 function statusError(object: unknown): ApiError {
   const { code, message } = recordOf(object)
-  return new ApiError(
-    textOf(message) || 'watch failed',
-    typeof code === 'number' ? code : undefined,
-  )
+  const status = typeof code === 'number' ? code : undefined
+  return new ApiError(textOf(message) || 'watch failed', status)
 }
 
 function textOf(value: unknown): string {

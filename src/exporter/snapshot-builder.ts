@@ -1,17 +1,11 @@
 /**
- * Builds snapshots of a cluster's present objects.
+ * Snapshots as the exporter builds them, and their numbers.
  * @module
  */
-import { formatName } from '../dns/name.ts'
-import type { Cluster } from '../kubernetes/objects/cluster.ts'
-import type { NamingOptions } from '../kubernetes/objects/options.ts'
-import { clusterRecords } from '../kubernetes/trees/cluster-records.ts'
-import { LABELS_TREE } from '../snapshot/format/manifest.ts'
-import { shardCountFor } from '../snapshot/format/shard-count.ts'
-import { countRecords } from '../snapshot/read/shard-records.ts'
-import { buildShards } from '../snapshot/write/build-shards.ts'
-import { countEntries } from '../snapshot/write/group-units.ts'
-import { buildLabels } from './label-tree.ts'
+import { equalBytes } from '../bytes/bytes.ts'
+import { openShard } from '../snapshot/read/open-shard.ts'
+import type { Shard } from '../snapshot/read/shard.ts'
+import { Snapshot } from '../snapshot/read/snapshot.ts'
 
 /** A built tree of names beside the main one. */
 export type BuiltTree = {
@@ -32,22 +26,57 @@ export type BuiltSnapshot = {
   readonly trees?: Readonly<Record<string, BuiltTree>>
 }
 
-/** Builds a snapshot from all objects at once. The same objects and options give the same bytes. */
-export function buildSnapshot(cluster: Cluster, options: NamingOptions): BuiltSnapshot {
-  const { entries, warnings } = clusterRecords(cluster, options)
-  const labels = buildLabels(cluster.namespaces.values(), options)
-  const shards = buildShards(entries, shardCountFor(countEntries(entries)))
-  return {
-    shards,
-    records: shards.reduce((sum, bytes) => sum + countRecords(bytes), 0),
-    ttlSeconds: options.ttlSeconds,
-    origins: options.origins.map((origin) => formatName(origin)),
-    warnings: [...warnings, ...labels.warnings],
-    ...(labels.tree && { trees: { [LABELS_TREE]: labels.tree } }),
-  }
-}
-
 /** Returns the generation after `previous`: the time in seconds, but at least `previous + 1`. */
 export function nextGeneration(previous: number, nowMs: number): number {
   return Math.max(previous + 1, Math.floor(nowMs / 1000))
+}
+
+/** Turns built snapshots into open ones. */
+export class ClusterSnapshots {
+  private readonly now: () => number
+  private built: BuiltSnapshot | undefined
+  private snapshot: Snapshot | undefined
+
+  /** @param now returns milliseconds since 1970 */
+  constructor(now: () => number) {
+    this.now = now
+  }
+
+  /** Returns the newest snapshot, `undefined` before the first. */
+  current(): Snapshot | undefined {
+    return this.snapshot
+  }
+
+  /** Serves this snapshot from now on. One with the same names keeps its generation. */
+  take(built: BuiltSnapshot): void {
+    if (this.built !== undefined && isSame(this.built, built)) return
+    const { shards, records, ttlSeconds } = built
+    const nowMs = this.now()
+    const generation = nextGeneration(this.snapshot?.info.generation ?? 0, nowMs)
+    const opened = this.openedShards()
+    this.built = built
+    this.snapshot = new Snapshot(
+      { generation, timeMs: nowMs, ttlSeconds, records, origins: [] },
+      shards.map((bytes) => opened.get(bytes) ?? openShard(bytes)),
+    )
+  }
+
+  /** Returns the open shards of a tree; unchanged ones are those of the previous snapshot. */
+  private openedShards(): ReadonlyMap<Uint8Array, Shard> {
+    const opened = new Map<Uint8Array, Shard>()
+    for (const shard of this.snapshot?.shards ?? []) {
+      if (shard !== undefined) opened.set(shard.bytes, shard)
+    }
+    return opened
+  }
+}
+
+function isSame(a: BuiltSnapshot, b: BuiltSnapshot): boolean {
+  return (
+    a.shards.length === b.shards.length &&
+    a.shards.every((shard, i) => {
+      const other = b.shards[i]
+      return other === shard || (other !== undefined && equalBytes(other, shard))
+    })
+  )
 }

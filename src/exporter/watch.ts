@@ -9,7 +9,7 @@ import {
   RequestContext,
   Watch,
 } from '@kubernetes/client-node'
-import { recordOf } from '../bytes/unknown.ts'
+import { causeText, parseJson, recordOf } from '../bytes/unknown.ts'
 import {
   type ApiConnection,
   ApiError,
@@ -63,7 +63,7 @@ function loadConfig(connection: ApiConnection): KubeConfig {
   } catch (error) {
     if (error instanceof ConnectionError) throw error
     // Only the first line: below it the library quotes the file, which may have keys.
-    const [reason] = messageOf(error).split('\n')
+    const [reason] = causeText(error).split('\n')
     throw new ConnectionError(`Cannot read ${describe(connection)}: ${reason}`, { cause: error })
   }
   if (connection.kind === 'kubeconfig' && connection.context !== undefined) {
@@ -116,11 +116,8 @@ function describe(connection: ApiConnection): string {
   }
 }
 
-function pageUrl(
-  server: string,
-  { path, fieldSelector }: Collection,
-  continueToken: string,
-): string {
+function pageUrl(server: string, collection: Collection, continueToken: string): string {
+  const { path, fieldSelector } = collection
   const url = new URL(server + path)
   url.searchParams.set('limit', String(PAGE_OBJECTS))
   if (continueToken !== '') url.searchParams.set('continue', continueToken)
@@ -135,20 +132,12 @@ async function list(config: KubeConfig, url: string, signal: AbortSignal): Promi
     request.setSignal(AbortSignal.any([signal, AbortSignal.timeout(LIST_TIMEOUT_MS)]))
     await config.applySecurityAuthentication(request)
     const response = await new IsomorphicFetchHttpLibrary().send(request).toPromise()
+    // A proxy before the API server may send anything.
     const body = parseJson(await response.body.text())
     if (response.httpStatusCode === 200) return readPage(body)
     throw new ApiError(statusMessage(body, response.httpStatusCode), response.httpStatusCode)
   } catch (error) {
     throw toApiError(error)
-  }
-}
-
-/** Parses a response; a proxy before the API server may send anything. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }
 
@@ -158,11 +147,8 @@ function readPage(body: unknown): ObjectPage {
   if (!Array.isArray(items) || typeof resourceVersion !== 'string') {
     throw new ApiError('the answer is not a list')
   }
-  return {
-    items,
-    resourceVersion,
-    continueToken: typeof continueToken === 'string' ? continueToken : '',
-  }
+  const token = typeof continueToken === 'string' ? continueToken : ''
+  return { items, resourceVersion, continueToken: token }
 }
 
 async function watch(
@@ -202,25 +188,15 @@ async function watch(
 
 /** Returns whether a watch ended normally: by its timeout, or by silence on a broken connection. */
 function isUsualEnd(error: unknown): boolean {
-  return (
-    error === null ||
-    error === undefined ||
-    (error instanceof DOMException && error.name === 'TimeoutError')
-  )
+  const isTimeout = error instanceof DOMException && error.name === 'TimeoutError'
+  return error === null || error === undefined || isTimeout
 }
 
 function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error
   const { statusCode } = recordOf(error)
   const status = typeof statusCode === 'number' ? statusCode : undefined
-  return new ApiError(messageOf(error), status, { cause: error })
-}
-
-/** Returns the cause, as "fetch failed" does not say what to do. */
-function messageOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  if (error instanceof AggregateError && error.message === '') return messageOf(error.errors[0])
-  return error.cause instanceof Error ? messageOf(error.cause) : error.message
+  return new ApiError(causeText(error), status, { cause: error })
 }
 
 /** Returns the message of a Status object (meta/v1). */

@@ -5,7 +5,7 @@
  * @module
  */
 import { equalBytes } from '../bytes/bytes.ts'
-import { SnapshotError } from '../snapshot/format/errors.ts'
+import { SnapshotError } from '../snapshot/format/layout.ts'
 import { allShards, type Manifest, parseManifest } from '../snapshot/format/manifest.ts'
 import { isSignedBy, type PublicKey, sha256Hex } from '../snapshot/format/signature.ts'
 import {

@@ -2,8 +2,7 @@
  * Checks what an exporter publishes, and stores it or refuses it.
  * @module
  */
-import { SnapshotError } from '../snapshot/format/errors.ts'
-import { HEADER } from '../snapshot/format/layout.ts'
+import { HEADER, SnapshotError } from '../snapshot/format/layout.ts'
 import {
   allShards,
   LABELS_TREE,

@@ -2,7 +2,7 @@
  * Parses the operator's request for a new token.
  * @module
  */
-import { isRecord } from '../bytes/unknown.ts'
+import { isRecord, isTexts } from '../bytes/unknown.ts'
 import { zonesOf } from '../corefile/arguments.ts'
 import { formatName, isSubdomain, lowerName, parseName } from '../dns/name.ts'
 import { HttpError } from '../doh/http-error.ts'
@@ -125,10 +125,6 @@ function readLife(value: unknown): number | undefined {
 
 function bad(field: string, problem: string): HttpError {
   return new HttpError(400, 'bad_field', `"${field.slice(0, 40)}" ${problem}`)
-}
-
-function isTexts(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((one) => typeof one === 'string')
 }
 
 /**

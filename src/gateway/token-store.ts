@@ -2,7 +2,7 @@
  * The store of client tokens.
  * @module
  */
-import { isRecord } from '../bytes/unknown.ts'
+import { isRecord, isTexts, parseJson } from '../bytes/unknown.ts'
 import type { TokenRecord, TokenScope, TokenSecret } from './token.ts'
 
 /** Most tokens of a gateway, because readers hold all of them in memory. */
@@ -99,18 +99,6 @@ function isSecret(value: unknown): value is TokenSecret {
 /** A value of another type must not count as "never expires". */
 function isOptionalTime(value: unknown): value is number | undefined {
   return value === undefined || typeof value === 'number'
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-function isTexts(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((one) => typeof one === 'string')
 }
 
 /** Adds a record to a map, if {@link checkAddition} allows it. */

@@ -3,23 +3,25 @@
  * reads them from object files, or watches an API server.
  * @module
  */
-
 import type { SnapshotSource } from '../chain/host.ts'
 import { CLUSTER_TREE, type ClusterTree } from '../corefile/cluster-tree.ts'
 import type { KubernetesOptions } from '../corefile/kubernetes-options.ts'
 import { configError } from '../corefile/problem.ts'
 import type { ServerBlock } from '../corefile/server-block.ts'
-import { connectionOf } from '../exporter/api-connection.ts'
 import { sleep } from '../exporter/backoff.ts'
-import { ClusterSnapshots } from '../exporter/cluster-snapshots.ts'
 import { createObjectSource } from '../exporter/export-source.ts'
 import { LiveCluster } from '../exporter/live-cluster.ts'
-import { measuredApi } from '../exporter/measured-api.ts'
+import { measuredApi, throttledApi } from '../exporter/measured-api.ts'
 import { namingOptions } from '../exporter/naming.ts'
-import { type ApiConnection, ConnectionError, type ObjectApi } from '../exporter/object-api.ts'
+import {
+  type ApiConnection,
+  ConnectionError,
+  connectionOf,
+  type ObjectApi,
+} from '../exporter/object-api.ts'
 import { readObjectFiles } from '../exporter/object-files.ts'
 import { SharedWatch } from '../exporter/shared-watch.ts'
-import { throttledApi } from '../exporter/throttled-api.ts'
+import { ClusterSnapshots } from '../exporter/snapshot-builder.ts'
 import type { ClusterObject } from '../kubernetes/objects/objects.ts'
 import type { NamingOptions } from '../kubernetes/objects/options.ts'
 import type { Log } from '../telemetry/log.ts'

@@ -21,7 +21,6 @@ import { DnsServer } from './dns-server.ts'
 import { listenDoh } from './doh-listener.ts'
 import type { HttpServer } from './http-server.ts'
 import { createNodeHost } from './node-host.ts'
-import { formatThreadMetrics } from './process-metrics.ts'
 
 /** What to serve; an empty string means not given. */
 export type ServeOptions = {
@@ -133,9 +132,9 @@ export class Server implements RunningServer {
     this.reloads?.schedule()
   }
 
-  /** Formats the metrics of this thread. */
+  /** Formats all metrics except those of the process. */
   formatMetrics(): string {
-    return formatThreadMetrics(this.metrics)
+    return this.metrics.format()
   }
 
   /** Returns the names of plugins that are not ready. */

@@ -11,7 +11,7 @@ import { nameOf } from '../../src/dns/name.ts'
 import { TYPE } from '../../src/dns/rr-type.ts'
 import { writeQuery } from '../../src/dns/write-query.ts'
 import { namingOptions } from '../../src/exporter/naming.ts'
-import { type BuiltSnapshot, buildSnapshot } from '../../src/exporter/snapshot-builder.ts'
+import type { BuiltSnapshot } from '../../src/exporter/snapshot-builder.ts'
 import { Cluster } from '../../src/kubernetes/objects/cluster.ts'
 import type { ClusterObject } from '../../src/kubernetes/objects/objects.ts'
 import type { NamingOptions } from '../../src/kubernetes/objects/options.ts'
@@ -20,6 +20,7 @@ import { createNodeHost } from '../../src/server/node-host.ts'
 import { openShard } from '../../src/snapshot/read/open-shard.ts'
 import { Snapshot } from '../../src/snapshot/read/snapshot.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
+import { buildSnapshot } from '../exporter/whole-snapshot.ts'
 import {
   type ApiObject,
   apiObjects,

@@ -3,10 +3,10 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'vitest'
 import { readSnapshotFolder, writeSnapshotFolder } from '../../src/cli/snapshot-folder.ts'
-import { buildSnapshot } from '../../src/exporter/snapshot-builder.ts'
 import { MANIFEST_VERSION, type Manifest } from '../../src/snapshot/format/manifest.ts'
 import { sha256Hex } from '../../src/snapshot/format/signature.ts'
 import { temporaryFolder } from '../exporter/temporary-folder.ts'
+import { buildSnapshot } from '../exporter/whole-snapshot.ts'
 import { clusterOf, optionsOf } from '../kubernetes/naming.ts'
 
 type Written = { readonly folder: string; readonly manifest: Manifest; readonly sha256: string }

@@ -1,13 +1,23 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, test } from 'vitest'
-import { ClusterBuilder } from '../../src/exporter/cluster-builder.ts'
-import { buildSnapshot } from '../../src/exporter/snapshot-builder.ts'
+import {
+  buildLabels,
+  ClusterBuilder,
+  LabelTree,
+  TreeBuilders,
+} from '../../src/exporter/cluster-builder.ts'
+import { createObjectSource } from '../../src/exporter/export-source.ts'
 import { Cluster } from '../../src/kubernetes/objects/cluster.ts'
-import type { ClusterObject } from '../../src/kubernetes/objects/objects.ts'
-import { objectsOf, optionsOf, selectorOf } from '../kubernetes/naming.ts'
+import type { ClusterObject, Namespace } from '../../src/kubernetes/objects/objects.ts'
+import type { NamingOptions } from '../../src/kubernetes/objects/options.ts'
+import { readLabels } from '../../src/snapshot/read/namespace-labels.ts'
+import { openShard } from '../../src/snapshot/read/open-shard.ts'
+import { Snapshot } from '../../src/snapshot/read/snapshot.ts'
+import { clusterOf, objectsOf, optionsOf, selectorOf } from '../kubernetes/naming.ts'
 import { object } from '../kubernetes/random-cluster.ts'
 import { namesIn, openBuilt } from './snapshots.ts'
+import { buildSnapshot } from './whole-snapshot.ts'
 
 const NAMES = ['web.shop.svc', 'db.shop.svc']
 const LONG = 's'.repeat(64)
@@ -122,5 +132,144 @@ describe('ClusterBuilder and very many namespaces', () => {
     }
     const names = ['ns-0.svc', 'ns-19999.svc', 'ns-20000.svc']
     assert.deepEqual(namesIn(openBuilt(builder.build()), names), names.slice(0, 2))
+  })
+})
+
+function namespace(name: string, labels: Readonly<Record<string, string>>): Namespace {
+  return { kind: 'Namespace', namespace: '', name, labels: new Map(Object.entries(labels)) }
+}
+
+/** What a tree says of each namespace. */
+function labelsOf({ tree }: ReturnType<LabelTree['build']>): Record<string, readonly string[]> {
+  const shards = (tree?.shards ?? []).map((bytes) => openShard(bytes))
+  return Object.fromEntries(readLabels(shards))
+}
+
+describe('LabelTree', () => {
+  test('has the present namespaces', () => {
+    const tree = new LabelTree(optionsOf())
+    assert.deepEqual(tree.build(), { tree: undefined, warnings: [] })
+    tree.set(namespace('shop', { team: 'shop' }))
+    tree.set(namespace('blog', { team: 'web', a: 'b' }))
+    assert.equal(tree.build().tree?.records, 3)
+    assert.deepEqual(labelsOf(tree.build()), { blog: ['a=b', 'team=web'], shop: ['team=shop'] })
+    tree.set(namespace('shop', {}))
+    assert.deepEqual(labelsOf(tree.build()), { blog: ['a=b', 'team=web'] })
+    tree.delete('blog')
+    assert.equal(tree.build().tree, undefined)
+  })
+
+  test('is the same array as long as nothing changes', () => {
+    const tree = new LabelTree(optionsOf())
+    tree.set(namespace('shop', { team: 'shop' }))
+    const before = tree.build()
+    tree.delete('blog')
+    assert.equal(tree.build(), before)
+  })
+
+  test('has only namespaces that are served', () => {
+    const options: NamingOptions = optionsOf({ namespaces: new Set(['shop']) })
+    const all = [namespace('shop', { a: 'b' }), namespace('blog', { a: 'b' })]
+    assert.deepEqual(labelsOf(buildLabels(all, options)), { shop: ['a=b'] })
+  })
+})
+
+describe('a cluster that is followed', () => {
+  const options = optionsOf({ namespaceSelector: selectorOf('!hidden') })
+
+  test('has the labels of its namespaces as they are, and those of no others', () => {
+    const builder = new ClusterBuilder(options, assert.fail)
+    const built = (): Record<string, readonly string[]> =>
+      labelsOf({ tree: builder.build().trees?.labels, warnings: [] })
+    builder.set(namespace('shop', { team: 'shop' }))
+    assert.deepEqual(built(), { shop: ['team=shop'] })
+    builder.set(namespace('shop', { team: 'web' }))
+    assert.deepEqual(built(), { shop: ['team=web'] })
+    builder.set(namespace('shop', { team: 'web', hidden: '' }))
+    assert.deepEqual(built(), {})
+    builder.set(namespace('shop', { team: 'web' }))
+    builder.delete('Namespace', '', 'shop')
+    assert.deepEqual(built(), {})
+  })
+
+  test('has the same as one that is built as a whole', () => {
+    const builder = new ClusterBuilder(options, assert.fail)
+    const yaml = '[{kind: Namespace, metadata: {name: shop, labels: {team: shop}}}]'
+    const cluster = clusterOf(yaml)
+    for (const one of cluster.namespaces.values()) builder.set(one)
+    assert.deepEqual(buildSnapshot(cluster, options).trees, builder.build().trees)
+  })
+})
+
+const OBJECTS = objectsOf(`
+- { kind: Namespace, metadata: { name: shop, labels: { team: shop } } }
+- { kind: Service, metadata: { name: web, namespace: shop }, spec: { clusterIP: 192.0.2.1 } }
+- { kind: Service, metadata: { name: api, namespace: shop }, spec: { clusterIP: None } }
+- { kind: ServiceExport, metadata: { name: api, namespace: shop } }
+- kind: EndpointSlice
+  metadata: { name: api-1, namespace: shop, labels: { kubernetes.io/service-name: api } }
+  endpoints: [{ addresses: [198.51.100.1] }]
+- kind: ServiceImport
+  metadata: { name: far, namespace: shop }
+  spec: { ips: [192.0.2.7], ports: [{ port: 80 }] }`)
+const TREES = {
+  multicluster: optionsOf({ tree: { kind: 'multicluster' } }),
+  exports: optionsOf({ tree: { kind: 'exports', cluster: 'prod' } }),
+}
+const TREE_BUILDERS_NAMES = [
+  'web.shop.svc',
+  'api.shop.svc',
+  'far.shop.svc',
+  '198-51-100-1.prod.api.shop.svc',
+]
+
+/** Those of some names that each tree has. */
+function namesOf({ shards, trees = {} }: ReturnType<TreeBuilders['build']>): object {
+  const open = (all: readonly Uint8Array[]): Snapshot => {
+    const info = { generation: 1, timeMs: 0, ttlSeconds: 5, records: 0, origins: [] }
+    return new Snapshot(
+      info,
+      all.map((bytes) => openShard(bytes)),
+    )
+  }
+  const all = [['main', { shards }] as const, ...Object.entries(trees)]
+  return Object.fromEntries(
+    all.map(([name, tree]) => [name, namesIn(open(tree.shards), TREE_BUILDERS_NAMES)]),
+  )
+}
+
+describe('trees that are published together', () => {
+  const wanted = {
+    main: ['web.shop.svc', 'api.shop.svc'],
+    labels: [],
+    multicluster: ['far.shop.svc'],
+    exports: ['api.shop.svc', '198-51-100-1.prod.api.shop.svc'],
+  }
+
+  test('are of the same objects, as they come and go', () => {
+    const builders = new TreeBuilders({ naming: optionsOf(), trees: TREES, onWarning: assert.fail })
+    for (const object of OBJECTS) builders.set(object)
+    assert.deepEqual(namesOf(builders.build()), wanted)
+    builders.delete('ServiceExport', 'shop', 'api')
+    assert.deepEqual(namesOf(builders.build()), { ...wanted, exports: [] })
+    builders.delete('ServiceImport', 'shop', 'far')
+    assert.deepEqual(namesOf(builders.build()), { ...wanted, exports: [], multicluster: [] })
+  })
+
+  test('are the same from files', () => {
+    const options = { naming: optionsOf(), trees: TREES, onWarning: assert.fail, now: () => 0 }
+    assert.deepEqual(namesOf(createObjectSource(OBJECTS, options).build()), wanted)
+  })
+
+  test('name the tree in warnings', () => {
+    const warnings: string[] = []
+    const onWarning = (text: string): number => warnings.push(text)
+    const builders = new TreeBuilders({ naming: optionsOf(), trees: TREES, onWarning })
+    const bad = objectsOf(
+      `[{ kind: ServiceImport, metadata: { name: bad, namespace: shop }, spec: { ips: [x] } }]`,
+    )
+    for (const object of [...OBJECTS, ...bad]) builders.set(object)
+    builders.build()
+    assert.deepEqual(warnings, ['multicluster: ServiceImport shop/bad: address "x" is no address'])
   })
 })

@@ -7,11 +7,11 @@ import {
   createWatchSource,
   type ExportSource,
 } from '../../src/exporter/export-source.ts'
-import { buildSnapshot } from '../../src/exporter/snapshot-builder.ts'
 import { clusterOf, hostsTree, objectsOf, optionsOf, selectorOf } from '../kubernetes/naming.ts'
 import { FakeClock, START_MS } from './fake-clock.ts'
 import { answerLists, openWatches, ScriptedApi, SHOP_LISTS, value } from './scripted-api.ts'
 import { namesIn, openBuilt } from './snapshots.ts'
+import { buildSnapshot } from './whole-snapshot.ts'
 
 const RESOURCES = Object.keys(SHOP_LISTS)
 const SHOP = `

@@ -5,7 +5,7 @@ import { Exporter, type ExporterOptions } from '../../src/exporter/exporter.ts'
 import { GatewayError } from '../../src/exporter/gateway-client.ts'
 import type { PublishReport, SnapshotFacts } from '../../src/exporter/publisher.ts'
 import type { BuiltSnapshot } from '../../src/exporter/snapshot-builder.ts'
-import { SnapshotError } from '../../src/snapshot/format/errors.ts'
+import { SnapshotError } from '../../src/snapshot/format/layout.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
 import { FakeClock, START_MS } from './fake-clock.ts'
 

@@ -7,7 +7,6 @@ import {
   type ManifestResult,
 } from '../../src/exporter/gateway-client.ts'
 import { Publisher } from '../../src/exporter/publisher.ts'
-import { buildSnapshot } from '../../src/exporter/snapshot-builder.ts'
 import {
   formatManifest,
   MANIFEST_VERSION,
@@ -18,6 +17,7 @@ import { buildShards } from '../../src/snapshot/write/build-shards.ts'
 import { randomFrom } from '../bench/cluster-objects.ts'
 import { clusterOf, optionsOf } from '../kubernetes/naming.ts'
 import { memoryGateway } from './memory-gateway.ts'
+import { buildSnapshot } from './whole-snapshot.ts'
 
 const TOKEN = 'the-exporter-token'
 

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict'
-import { test } from 'vitest'
-import { measuredApi, USUAL_BOUNDS } from '../../src/exporter/measured-api.ts'
+import { describe, test } from 'vitest'
+import {
+  measuredApi,
+  type Throttle,
+  throttledApi,
+  USUAL_BOUNDS,
+} from '../../src/exporter/measured-api.ts'
 import { ApiError, type ObjectApi } from '../../src/exporter/object-api.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
-import { settle } from './fake-clock.ts'
+import { FakeClock, settle } from './fake-clock.ts'
 import { SERVICES } from './mirror.ts'
 import { page, ScriptedApi } from './scripted-api.ts'
 
@@ -96,4 +101,128 @@ for (const [error, code] of [
 
 test('times are in Prometheus’s default buckets', () => {
   assert.deepEqual([USUAL_BOUNDS.length, USUAL_BOUNDS[0], USUAL_BOUNDS.at(-1)], [11, 0.005, 10])
+})
+
+const FREE: Throttle = { requestsPerSecond: 0, burst: 0, inFlightMax: 0 }
+
+function throttle(options: Partial<Throttle>): {
+  readonly scripted: ScriptedApi
+  readonly api: ObjectApi
+  readonly clock: FakeClock
+  readonly metrics: Metrics
+} {
+  const scripted = new ScriptedApi()
+  const clock = new FakeClock()
+  const metrics = new Metrics()
+  const api = throttledApi(scripted, { ...FREE, ...options }, { metrics, ...clock })
+  return { scripted, api, clock, metrics }
+}
+
+/** Asks for lists, each of which is answered at once. */
+function list(api: ObjectApi, scripted: ScriptedApi, count: number): Promise<unknown> {
+  scripted.answer('services', ...Array.from({ length: count }, () => page('5')))
+  return Promise.all(Array.from({ length: count }, () => api.list(SERVICES, '', signal)))
+}
+
+test('an API that nothing is said of is left as it is', () => {
+  const { scripted, api } = throttle({})
+  assert.equal(api, scripted)
+})
+
+describe('requests in a second', () => {
+  test('are so many, behind a burst', async () => {
+    const { scripted, api, clock, metrics } = throttle({ requestsPerSecond: 2, burst: 3 })
+    const listing = list(api, scripted, 6)
+    await settle()
+    assert.equal(scripted.calls.length, 3)
+    await clock.advance(499)
+    assert.equal(scripted.calls.length, 3)
+    await clock.advance(1)
+    assert.equal(scripted.calls.length, 4)
+    await clock.advance(1000)
+    assert.equal(scripted.calls.length, 6)
+    await listing
+    const waits = /limiter_duration_seconds_sum\{verb="GET",host="api.test:6443"\} (.*)/
+    assert.equal(waits.exec(metrics.format())?.[1], '3')
+  })
+
+  test('may come in a burst again after some time', async () => {
+    const { scripted, api, clock } = throttle({ requestsPerSecond: 2, burst: 3 })
+    await list(api, scripted, 3)
+    await clock.advance(60_000)
+    const listing = list(api, scripted, 4)
+    await settle()
+    assert.equal(scripted.calls.length, 6)
+    await clock.advance(500)
+    await listing
+  })
+
+  test('are 5 behind a burst of 10 where one of them is not said', async () => {
+    for (const [said, burst] of [
+      [{ requestsPerSecond: 5 }, 10],
+      [{ burst: 2 }, 2],
+    ] as const) {
+      const { scripted, api, clock } = throttle(said)
+      const listing = list(api, scripted, burst + 1)
+      await settle()
+      assert.equal(scripted.calls.length, burst)
+      await clock.advance(200)
+      await listing
+    }
+  })
+
+  test('count a watch too', async () => {
+    const { scripted, api, clock } = throttle({ requestsPerSecond: 1, burst: 1 })
+    await list(api, scripted, 1)
+    const ended = new AbortController()
+    const watching = api.watch(SERVICES, {
+      resourceVersion: '5',
+      signal: ended.signal,
+      onEvent: () => assert.fail(),
+      onOpen: () => assert.fail(),
+    })
+    await clock.advance(999)
+    assert.deepEqual(scripted.calls, ['list services'])
+    await clock.advance(1)
+    assert.deepEqual(scripted.calls, ['list services', 'watch services 5'])
+    ended.abort()
+    await watching
+  })
+})
+
+describe('requests at a time', () => {
+  test('are so many', async () => {
+    const { scripted, api } = throttle({ inFlightMax: 2 })
+    const listing = Promise.all(
+      ['a', 'b', 'c'].map((resource) => api.list({ ...SERVICES, resource }, '', signal)),
+    )
+    await settle()
+    assert.deepEqual(scripted.calls, ['list a', 'list b'])
+    scripted.answer('b', page('5'))
+    await settle()
+    assert.deepEqual(scripted.calls, ['list a', 'list b', 'list c'])
+    for (const resource of ['a', 'c']) scripted.answer(resource, page('5'))
+    await listing
+  })
+
+  test('are no watches that are being answered', async () => {
+    const { scripted, api } = throttle({ inFlightMax: 1 })
+    const ended = new AbortController()
+    const watching = api.watch(SERVICES, {
+      resourceVersion: '5',
+      signal: ended.signal,
+      onEvent: () => assert.fail(),
+      onOpen: () => undefined,
+    })
+    await settle()
+    const listing = list(api, scripted, 1)
+    await settle()
+    assert.deepEqual(scripted.calls, ['watch services 5'])
+    scripted.watching('services').open()
+    await listing
+    ended.abort()
+    await watching
+    await list(api, scripted, 1)
+    assert.equal(scripted.calls.length, 3)
+  })
 })

@@ -137,7 +137,7 @@ describe('the signal ends it', () => {
 
 describe('a kind that not every cluster has', () => {
   const absent = new ApiError('the server could not find the requested resource', 404)
-  const none = 'warning: the API server has no services, of none is a name'
+  const none = 'warning: the API server does not serve services; no names are published for it'
 
   test('is read by the newest version that the server has', async (t) => {
     const mirror = new Mirror(t, { olderPaths: ['/old', '/older'] })

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'vitest'
-import { ApiError, type Collection } from '../../src/exporter/object-api.ts'
-import { type Followed, SharedWatch } from '../../src/exporter/shared-watch.ts'
+import { ApiError, type Collection, collectionsFor } from '../../src/exporter/object-api.ts'
+import { ClusterWatch, type Followed, SharedWatch } from '../../src/exporter/shared-watch.ts'
 import { describeObject } from '../../src/kubernetes/objects/objects.ts'
-import { FakeClock } from './fake-clock.ts'
+import { FakeClock, START_MS } from './fake-clock.ts'
 import { SERVICES, WEB } from './mirror.ts'
-import { page, ScriptedApi, value } from './scripted-api.ts'
+import { answerLists, openWatches, page, ScriptedApi, SHOP_LISTS, value } from './scripted-api.ts'
 
 const NAMESPACES: Collection = {
   kind: 'Namespace',
@@ -156,4 +156,178 @@ test('SharedWatch logs a server that is away once for all collections', async (t
     `cannot follow services: ${away.message}; again in 0.5 s`,
     `cannot follow namespaces: ${denied.message}; again in 1.0 s`,
   ])
+})
+
+const RESOURCES = Object.keys(SHOP_LISTS)
+const CLUSTER_WATCH_DB = '{ metadata: { namespace: shop, name: db, resourceVersion: "9" } }'
+
+type ClusterWatchRunning = {
+  readonly api: ScriptedApi
+  readonly clock: FakeClock
+  readonly watch: ClusterWatch
+  readonly ended: AbortController
+  readonly running: Promise<void>
+  /** What was told since the last time this was asked. */
+  readonly news: () => string[]
+}
+
+function startClusterWatch(t: TestContext): ClusterWatchRunning {
+  const api = new ScriptedApi()
+  const clock = new FakeClock()
+  const lines: string[] = []
+  const shared = new SharedWatch({
+    api,
+    onWarning: (message) => lines.push(`warning: ${message}`),
+    onError: (message) => lines.push(`error: ${message}`),
+    sleep: clock.sleep,
+    random: () => 1,
+  })
+  const watch = new ClusterWatch({
+    shared,
+    collections: collectionsFor({
+      tree: { kind: 'cluster' },
+      pods: 'disabled',
+      hasEndpoints: true,
+    }),
+    sink: {
+      set: (object) => lines.push(`set: ${describeObject(object)}`),
+      delete: (kind, namespace, name) => lines.push(`delete: ${kind} ${namespace}/${name}`),
+    },
+    onChange: (isWhole) => lines.push(isWhole ? 'change' : 'early change'),
+    now: clock.now,
+  })
+  const ended = new AbortController()
+  const running = watch.run(ended.signal)
+  t.onTestFinished(async () => {
+    ended.abort()
+    await running
+  })
+  return { api, clock, watch, ended, running, news: () => lines.splice(0) }
+}
+
+/** Starts with all collections listed and watched. */
+async function startSynced(t: TestContext): Promise<ClusterWatchRunning> {
+  const started = startClusterWatch(t)
+  answerLists(started.api)
+  await started.clock.advance(0)
+  openWatches(started.api, RESOURCES)
+  started.news()
+  return started
+}
+
+describe('ClusterWatch', () => {
+  test('reports changes as early ones before all collections have been listed', async (t) => {
+    const { api, clock, watch, news } = startClusterWatch(t)
+    api.answer('namespaces', page('1', SHOP_LISTS.namespaces))
+    api.answer('services', page('2', SHOP_LISTS.services))
+    await clock.advance(0)
+    api.watching('namespaces').send('ADDED', value('{ metadata: { name: ops } }'))
+    assert.equal(watch.hasSynced, false)
+    assert.deepEqual(
+      news().filter((line) => line !== 'early change'),
+      ['set: Namespace shop', 'set: Service shop/web', 'set: Namespace ops'],
+    )
+  })
+
+  test('reports one when the last is listed, and each after it', async (t) => {
+    const { api, clock, watch, news } = startClusterWatch(t)
+    answerLists(api)
+    await clock.advance(0)
+    assert.equal(watch.hasSynced, true)
+    assert.deepEqual(
+      news().filter((line) => line !== 'early change'),
+      ['set: Namespace shop', 'set: Service shop/web', 'change'],
+    )
+    api.watching('services').send('ADDED', value(CLUSTER_WATCH_DB))
+    assert.deepEqual(news(), ['set: Service shop/db', 'change'])
+  })
+
+  test('follows each collection by itself', async (t) => {
+    const { api, clock, news } = await startSynced(t)
+    api.watching('namespaces').fail(new ApiError('reset by peer'))
+    api.watching('services').send('ADDED', value('{ metadata: { namespace: shop }, spec: 1 }'))
+    await clock.advance(0)
+    const error = 'error: cannot follow namespaces: reset by peer; again in 0.5 s'
+    const warning = 'warning: Service shop: spec is 1, expected an object'
+    assert.deepEqual(news().sort(), ['change', 'delete: Service shop/', error, warning])
+  })
+
+  test('knows the version of each collection', async (t) => {
+    const { api, clock, watch } = startClusterWatch(t)
+    assert.deepEqual(watch.sources(), { namespaces: '', services: '', endpointslices: '' })
+    answerLists(api)
+    await clock.advance(0)
+    api.watching('services').send('ADDED', value(CLUSTER_WATCH_DB))
+    assert.deepEqual(watch.sources(), { namespaces: '1', services: '9', endpointslices: '3' })
+  })
+
+  test('knows the state of each collection', async (t) => {
+    const { api, clock, watch } = await startSynced(t)
+    api.watching('services').send('ADDED', value(CLUSTER_WATCH_DB))
+    api.watching('endpointslices').fail(new ApiError('gone', 410))
+    api.answer('endpointslices', page('7'))
+    await clock.advance(500)
+    assert.deepEqual(watch.states(), [
+      { kind: 'Namespace', resource: 'namespaces', count: 1, lists: 1, isConnected: true },
+      { kind: 'Service', resource: 'services', count: 2, lists: 1, isConnected: true },
+      { kind: 'EndpointSlice', resource: 'endpointslices', count: 0, lists: 2, isConnected: false },
+    ])
+  })
+
+  test('ends all with the signal', async (t) => {
+    const { api, clock, ended, running } = await startSynced(t)
+    api.watching('services').fail(new ApiError('reset by peer'))
+    await clock.advance(0)
+    ended.abort()
+    await running
+    assert.equal(clock.sleeping, 0)
+    assert.throws(() => api.watching('namespaces'))
+  })
+})
+
+describe('the state of the cluster is confirmed', () => {
+  test('never before all watches are open', async (t) => {
+    const { api, clock, watch } = startClusterWatch(t)
+    answerLists(api)
+    await clock.advance(0)
+    openWatches(api, RESOURCES.slice(1))
+    assert.equal(watch.confirmedMs(), undefined)
+    openWatches(api, RESOURCES.slice(0, 1))
+    assert.equal(watch.confirmedMs(), START_MS)
+  })
+
+  test('now, as long as they are', async (t) => {
+    const { clock, watch } = await startSynced(t)
+    await clock.advance(123_456)
+    assert.equal(watch.confirmedMs(), START_MS + 123_456)
+  })
+
+  test('when the first of them ended, even without a call then', async (t) => {
+    const { api, clock, watch } = await startSynced(t)
+    await clock.advance(5000)
+    api.watching('services').fail(new ApiError('reset by peer'))
+    await clock.advance(100)
+    api.watching('namespaces').fail(new ApiError('reset by peer'))
+    await clock.advance(100)
+    assert.equal(watch.confirmedMs(), START_MS + 5000)
+  })
+
+  test('now, when they are open again', async (t) => {
+    const { api, clock, watch } = await startSynced(t)
+    api.watching('services').fail(new ApiError('reset by peer'))
+    await clock.advance(3000)
+    assert.equal(watch.confirmedMs(), START_MS)
+    openWatches(api, ['services'])
+    assert.equal(watch.confirmedMs(), START_MS + 3000)
+  })
+
+  test('not by a watch from a version that is gone', async (t) => {
+    const { api, clock, watch } = await startSynced(t)
+    api.watching('services').end()
+    await clock.advance(2000)
+    openWatches(api, ['services'])
+    api.watching('services').send('ERROR', value('{ code: 410 }'))
+    await clock.advance(100)
+    assert.equal(watch.confirmedMs(), START_MS)
+  })
 })

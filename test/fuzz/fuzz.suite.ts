@@ -9,7 +9,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
 import { parseHex } from '../../src/bytes/bytes.ts'
-import { SnapshotError } from '../../src/snapshot/format/errors.ts'
+import { SnapshotError } from '../../src/snapshot/format/layout.ts'
 import {
   formatManifest,
   MANIFEST_VERSION,

@@ -8,7 +8,7 @@ import {
   EXIT,
   whyUnreadable,
 } from '../../src/node/output.ts'
-import { SnapshotError } from '../../src/snapshot/format/errors.ts'
+import { SnapshotError } from '../../src/snapshot/format/layout.ts'
 import { runCli, Screen } from '../cli/run-cli.ts'
 
 describe('describeError', () => {

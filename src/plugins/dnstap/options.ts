@@ -7,9 +7,7 @@ import type { Host } from '../../chain/host.ts'
 import {
   argTexts,
   checkArgs,
-  flag,
   type Option,
-  type OptionReaders,
   parseCount,
   readOptions,
 } from '../../corefile/arguments.ts'
@@ -36,13 +34,27 @@ const QUEUES_MAX = 4096
 const BUFFERS_MAX = 1024
 const LABEL_CHARACTERS_MAX = 255
 
-type Draft = Pick<DnstapOptions, 'identity' | 'version' | 'extra'> & { isVerified: boolean }
+type Draft = {
+  identity: string | undefined
+  version: string | undefined
+  extra: string
+  isVerified: boolean
+}
 
-const READERS: OptionReaders<Draft> = {
-  identity: (option) => ({ identity: parseLabel(option) }),
-  version: (option) => ({ version: parseLabel(option) }),
-  extra: (option) => ({ extra: argTexts(option, 1)[0] ?? '' }),
-  skipverify: (option) => ({ isVerified: !flag(option) }),
+const READERS: Readonly<Record<string, (option: Option, draft: Draft) => void>> = {
+  identity: (option, draft) => {
+    draft.identity = parseLabel(option)
+  },
+  version: (option, draft) => {
+    draft.version = parseLabel(option)
+  },
+  extra: (option, draft) => {
+    draft.extra = argTexts(option, 1)[0] ?? ''
+  },
+  skipverify: (option, draft) => {
+    argTexts(option, 0)
+    draft.isVerified = false
+  },
 }
 
 /** Reads a directive. @throws {ConfigError} */

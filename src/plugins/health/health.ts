@@ -6,27 +6,27 @@
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Setup } from '../../chain/setup.ts'
 import {
+  argTexts,
   checkArgs,
-  type OptionReaders,
-  onlyWord,
+  options,
   parseDuration,
   parseListenAddress,
-  readOptions,
+  unknownOption,
 } from '../../corefile/arguments.ts'
-
-const READERS: OptionReaders<{ lameduckMs: number }> = {
-  lameduck: (option) => ({ lameduckMs: parseDuration(onlyWord(option)) }),
-}
 
 /** Configures `health [ADDRESS] { lameduck DURATION }` (default `:8080`); later values win. */
 const setup: Setup = (directives) => {
   let address = ':8080'
-  const draft = { lameduckMs: 0 }
+  let lameduckMs = 0
   for (const directive of directives) {
     for (const word of checkArgs(directive, 1)) address = parseListenAddress(word)
-    readOptions(directive, READERS, draft)
+    for (const option of options(directive)) {
+      if (option.name !== 'lameduck') throw unknownOption('health', option, ['lameduck'])
+      argTexts(option, 1)
+      for (const word of option.args) lameduckMs = parseDuration(word)
+    }
   }
-  return { features: [{ kind: 'health', address, ...draft }] }
+  return { features: [{ kind: 'health', address, lameduckMs }] }
 }
 
 /** The entry of `health`. */

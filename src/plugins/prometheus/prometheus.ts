@@ -11,17 +11,19 @@ import type { Setup, SetupContext } from '../../chain/setup.ts'
 import {
   argTexts,
   checkArgs,
-  type OptionReaders,
+  type Option,
   onlyDirective,
+  options,
   parseListenAddress,
-  readOptions,
+  unknownOption,
 } from '../../corefile/arguments.ts'
-import { type Problem, problemAt } from '../../corefile/problem.ts'
+import { configError, type Problem, problemAt } from '../../corefile/problem.ts'
 import { formatName } from '../../dns/name.ts'
 import { closestZoneIndex } from '../../plugin-kit/zones.ts'
 import { VERSION } from '../../telemetry/version.ts'
 
 const ADDRESS_DEFAULT = 'localhost:9153'
+const OPTIONS = ['runtime_metrics', 'tls']
 
 const ENABLED = {
   name: 'coredns_plugin_enabled',
@@ -41,7 +43,7 @@ const setup: Setup = (directives, context) => {
   const directive = onlyDirective(directives)
   const [word] = checkArgs(directive, 1)
   const address = word === undefined ? ADDRESS_DEFAULT : parseListenAddress(word)
-  const notices = readOptions<Problem[]>(directive, READERS, [])
+  const notices = options(directive).map(noticeOf)
   const { host, zones, servers, view } = context
   const byLength = zones.toSorted((a, b) => b.length - a.length)
   const counts = servers.map(({ name }) =>
@@ -86,12 +88,14 @@ function observer(
   }
 }
 
-const READERS: OptionReaders<Problem[]> = {
-  runtime_metrics: (option, notices) => {
-    argTexts(option, 0)
-    notices.push(problemAt(option, '"runtime_metrics" has no effect: there are no Go metrics'))
-  },
-  tls: '"tls" is not supported; put a TLS proxy in front or bind to localhost',
+function noticeOf(option: Option): Problem {
+  if (option.name === 'tls') {
+    const message = '"tls" is not supported; put a TLS proxy in front or bind to localhost'
+    throw configError(option, message)
+  }
+  if (option.name !== 'runtime_metrics') throw unknownOption('prometheus', option, OPTIONS)
+  argTexts(option, 0)
+  return problemAt(option, '"runtime_metrics" has no effect: there are no Go metrics')
 }
 
 /** Adds to the gauges. During a reload both configurations count. */

@@ -8,21 +8,16 @@ import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Setup } from '../../chain/setup.ts'
 import {
   checkArgs,
-  type OptionReaders,
+  type Option,
   onlyDirective,
   onlyWord,
-  parseChoice,
+  options,
   parseListenAddress,
-  readOptions,
+  unknownOption,
 } from '../../corefile/arguments.ts'
+import { configError } from '../../corefile/problem.ts'
 
 const ADDRESS_DEFAULT = ':8181'
-
-const READERS: OptionReaders<{ monitor: ReadyMonitor }> = {
-  monitor: (option) => ({
-    monitor: parseChoice(onlyWord(option), ['until-ready', 'continuously']),
-  }),
-}
 
 /**
  * Configures `ready [ADDRESS] { monitor until-ready|continuously }` (default `:8181` and
@@ -32,7 +27,7 @@ const setup: Setup = (directives) => {
   const directive = onlyDirective(directives)
   const [word] = checkArgs(directive, 1)
   const address = word === undefined ? ADDRESS_DEFAULT : parseListenAddress(word)
-  const { monitor } = readOptions(directive, READERS, { monitor: 'until-ready' })
+  const monitor = options(directive).map(parseMonitor).at(-1) ?? 'until-ready'
   return { features: [{ kind: 'ready', address, monitor }] }
 }
 
@@ -41,4 +36,12 @@ export const readyPlugin: PluginEntry = {
   name: 'ready',
   isApart: true,
   setup,
+}
+
+function parseMonitor(option: Option): ReadyMonitor {
+  if (option.name !== 'monitor') throw unknownOption('ready', option, ['monitor'])
+  const word = onlyWord(option)
+  const { text } = word
+  if (text === 'until-ready' || text === 'continuously') return text
+  throw configError(word, `"${text}" is neither "until-ready" nor "continuously"`)
 }

@@ -9,7 +9,7 @@ import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Setup } from '../../chain/setup.ts'
 import {
   checkArgs,
-  type OptionReaders,
+  type Option,
   onlyWord,
   parseCount,
   parseDuration,
@@ -22,13 +22,21 @@ const TIMEOUT_MS_MIN = 1000
 const TIMEOUT_MS_MAX = 24 * 3_600_000
 const QUERIES_MAX = Number.MAX_SAFE_INTEGER
 
-const READERS: OptionReaders<ConnectionBounds> = {
-  read: (option) => ({ readMs: parseTimeout(onlyWord(option)) }),
-  write: (option) => ({ writeMs: parseTimeout(onlyWord(option)) }),
-  idle: (option) => ({ idleMs: parseTimeout(onlyWord(option)) }),
-  maxtcpqueries: (option) => {
+type Draft = { -readonly [Key in keyof ConnectionBounds]: ConnectionBounds[Key] }
+
+const READERS: Readonly<Record<string, (option: Option, draft: Draft) => void>> = {
+  read: (option, draft) => {
+    draft.readMs = parseTimeout(onlyWord(option))
+  },
+  write: (option, draft) => {
+    draft.writeMs = parseTimeout(onlyWord(option))
+  },
+  idle: (option, draft) => {
+    draft.idleMs = parseTimeout(onlyWord(option))
+  },
+  maxtcpqueries: (option, draft) => {
     const word = onlyWord(option)
-    return { queriesMax: word.text === '-1' ? Infinity : parseCount(word, 1, QUERIES_MAX) }
+    draft.queriesMax = word.text === '-1' ? Infinity : parseCount(word, 1, QUERIES_MAX)
   },
 }
 
@@ -49,10 +57,11 @@ export const timeoutsPlugin: PluginEntry = {
 
 function parseBounds(directive: Directive): ConnectionBounds {
   checkArgs(directive, 0)
-  if (directive.lines.length === 0) {
+  const bounds: Draft = {}
+  if (readOptions(directive, READERS, bounds).length === 0) {
     throw configError(directive, '"timeouts" needs a line such as "idle 30s" in braces')
   }
-  return readOptions(directive, READERS, {})
+  return bounds
 }
 
 /** Parses a duration; a number without a unit is in seconds. */

@@ -58,7 +58,7 @@ export class AddressTable {
   /** Compares the entry at `index` with an address: negative, zero or positive. */
   compare(index: number, address: Uint8Array): number {
     for (let i = 0; i < this.wordsPerKey; i++) {
-      const key = this.words[this.keys + this.wordsPerKey * index + i] ?? 0
+      const key = this.part(index, i)
       const wanted = readInt32(address, 4 * i)
       if (key !== wanted) return (key ^ SIGN) < (wanted ^ SIGN) ? -1 : 1
     }
@@ -80,7 +80,7 @@ export class AddressTable {
     if (index >= this.count) return false
     for (let bits = bitCount, i = 0; bits > 0; bits -= 32, i++) {
       const mask = bits >= 32 ? 0xffffffff : ~(0xffffffff >>> bits)
-      const key = this.words[this.keys + this.wordsPerKey * index + i] ?? 0
+      const key = this.part(index, i)
       if (((key ^ readInt32(address, 4 * i)) & mask) !== 0) return false
     }
     return true
@@ -127,9 +127,7 @@ export class AddressTable {
   address(index: number): Uint8Array {
     const address = new Uint8Array(4 * this.wordsPerKey)
     const view = new DataView(address.buffer)
-    for (let i = 0; i < this.wordsPerKey; i++) {
-      view.setInt32(4 * i, this.words[this.keys + this.wordsPerKey * index + i] ?? 0)
-    }
+    for (let i = 0; i < this.wordsPerKey; i++) view.setInt32(4 * i, this.part(index, i))
     return address
   }
 }

@@ -4,7 +4,6 @@
  * All numbers are little-endian, so that typed arrays read them in place.
  * @module
  */
-
 /** First four bytes of a shard: `KDS` and the version. */
 export const MAGIC = 0x3353444b
 /** Feature bits that this build understands; `openShard` refuses a shard with another one. */
@@ -79,3 +78,8 @@ export const SET_TTL_MAX = 0xffffff
 export const NAMESPACES_MAX = 0x3fff
 /** Most bytes of a shard. */
 export const SHARD_BYTES_MAX: number = 256 * 1024 * 1024
+
+/** A shard or a manifest is invalid. The previous snapshot stays in use. */
+export class SnapshotError extends Error {
+  override readonly name = 'SnapshotError'
+}

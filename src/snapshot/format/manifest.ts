@@ -3,10 +3,9 @@
  * of this JSON.
  * @module
  */
-
 import { isRecord } from '../../bytes/unknown.ts'
 import { parseName } from '../../dns/name.ts'
-import { SnapshotError } from './errors.ts'
+import { SnapshotError } from './layout.ts'
 import {
   formatShardList,
   parseShardList,
@@ -77,22 +76,15 @@ export function allShards({ shards, trees = {} }: Manifest): readonly ShardEntry
 
 /** Writes a manifest. Equal manifests give equal bytes. */
 export function formatManifest(manifest: Manifest): Uint8Array {
-  const { version, cluster, generation, time, confirmed } = manifest
-  const { origins, ttlSeconds, records } = manifest
-  const sources = Object.fromEntries(Object.entries(manifest.sources).sort())
-  const shards = formatShardList(manifest.shards)
+  const { version, cluster, generation, time, confirmed, origins } = manifest
+  const { ttlSeconds, records, trees } = manifest
   const ordered = {
-    version,
-    cluster,
-    generation,
-    time,
+    ...{ version, cluster, generation, time },
     ...(confirmed !== undefined && { confirmed }),
-    origins,
-    ttlSeconds,
-    records,
-    sources,
-    shards,
-    ...(manifest.trees && { trees: formatTrees(manifest.trees) }),
+    ...{ origins, ttlSeconds, records },
+    sources: Object.fromEntries(Object.entries(manifest.sources).sort()),
+    shards: formatShardList(manifest.shards),
+    ...(trees && { trees: formatTrees(trees) }),
   }
   return new TextEncoder().encode(`${JSON.stringify(ordered, undefined, 1)}\n`)
 }
@@ -157,9 +149,8 @@ type Fields = Readonly<Record<string, unknown>>
 
 function parseObject(bytes: Uint8Array): Fields {
   try {
-    const value: unknown = JSON.parse(
-      new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes),
-    )
+    const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
+    const value: unknown = JSON.parse(decoder.decode(bytes))
     if (isRecord(value)) return value
   } catch {
     throw refuse('it is not JSON in UTF-8')

@@ -5,7 +5,7 @@
  */
 import type { ResourceRecord } from '../../dns/message.ts'
 import { TYPE } from '../../dns/rr-type.ts'
-import { SnapshotError } from '../format/errors.ts'
+import { SnapshotError } from '../format/layout.ts'
 import type { Shard } from './shard.ts'
 import { type SetPlace, setRecords } from './shard-records.ts'
 import type { Snapshot } from './snapshot.ts'

@@ -7,7 +7,6 @@ import { NAME_BYTES_MAX } from '../../dns/limits.ts'
 import { isValidRdata, nameEnd } from '../../dns/rdata-wire.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 import type { AddressTable } from '../format/address-table.ts'
-import { SnapshotError } from '../format/errors.ts'
 import {
   FEATURES_KNOWN,
   FORM,
@@ -20,6 +19,7 @@ import {
   SETS_PER_NODE_MAX,
   SHARD_HEADER_BYTES,
   SLOT_BYTES,
+  SnapshotError,
   TARGET_BYTES,
 } from '../format/layout.ts'
 import { Shard } from './shard.ts'

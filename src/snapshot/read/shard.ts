@@ -3,7 +3,7 @@
  * whatever they rely on.
  * @module
  */
-import { tailMask } from '../../bytes/bytes.ts'
+import { byteAt, tailMask } from '../../bytes/bytes.ts'
 import { AddressTable } from '../format/address-table.ts'
 import {
   ADDRESS_NAMES_BIT,
@@ -18,7 +18,6 @@ import {
   TARGET_BYTES,
 } from '../format/layout.ts'
 import { hashName, hashWords } from '../format/name-hash.ts'
-import { readNamespaceNames } from '../format/namespace-names.ts'
 import type { NamespaceLabels } from './namespace-labels.ts'
 
 // Sizes in 32-bit words.
@@ -243,4 +242,21 @@ export class Shard {
     }
     return true
   }
+}
+
+const UTF8 = new TextDecoder()
+const NOT_ASCII = /[^\0-\x7f]/
+
+/** Reads `count` names. The caller has checked that they end within `bytes`. */
+export function readNamespaceNames(bytes: Uint8Array, count: number): string[] {
+  const text = UTF8.decode(bytes)
+  // ASCII only, as nearly always: each byte is a character, sizes included.
+  const isAscii = !NOT_ASCII.test(text)
+  const names: string[] = []
+  for (let at = 0; names.length < count; ) {
+    const start = at + 2
+    at = start + (byteAt(bytes, at) | (byteAt(bytes, at + 1) << 8))
+    names.push(isAscii ? text.slice(start, at) : UTF8.decode(bytes.subarray(start, at)))
+  }
+  return names
 }

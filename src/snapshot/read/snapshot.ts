@@ -2,7 +2,7 @@
  * A snapshot as it is served: facts from the manifest, and the shards that are loaded.
  * @module
  */
-import { SnapshotError } from '../format/errors.ts'
+import { SnapshotError } from '../format/layout.ts'
 import { shardOfAddress, shardOfName } from '../format/shard-key.ts'
 import type { Shard } from './shard.ts'
 import type { Visibility } from './visibility.ts'

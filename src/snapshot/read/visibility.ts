@@ -7,7 +7,7 @@ import { type NamespaceLabels, NO_LABELS } from './namespace-labels.ts'
 import type { Shard } from './shard.ts'
 
 /** Returns whether a client may see a namespace's names, by its name and its labels. */
-export type SeesNamespace = (namespace: string, labels: readonly string[]) => boolean
+type SeesNamespace = (namespace: string, labels: readonly string[]) => boolean
 
 type Marks = { readonly labels: NamespaceLabels | undefined; readonly flags: Uint8Array }
 
@@ -46,9 +46,7 @@ export class Visibility {
     const before = this.known.get(shard)
     const { labels } = shard
     if (before !== undefined && before.labels === labels) return before
-    const flags = Uint8Array.from(shard.namespaces, (namespace) =>
-      this.sees(namespace, (labels ?? NO_LABELS).get(namespace) ?? []) ? 1 : 0,
-    )
+    const flags = Uint8Array.from(shard.namespaces, (name) => (this.hasNamed(shard, name) ? 1 : 0))
     const marks = { labels, flags }
     this.known.set(shard, marks)
     return marks

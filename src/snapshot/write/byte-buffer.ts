@@ -3,8 +3,7 @@
  * @module
  */
 import { byteAt } from '../../bytes/bytes.ts'
-import { SnapshotError } from '../format/errors.ts'
-import { SHARD_BYTES_MAX } from '../format/layout.ts'
+import { SHARD_BYTES_MAX, SnapshotError } from '../format/layout.ts'
 
 /** Most bytes that are copied one by one. */
 const FEW = 64

@@ -11,8 +11,7 @@ import {
   type ZoneEntry,
 } from '../../records/zone-entry.ts'
 import { nameKey, unitStart } from '../format/shard-key.ts'
-import { compareNodes, NodeDraft } from './node-draft.ts'
-import { NodeTable } from './node-table.ts'
+import { compareNodes, NodeDraft, NodeTable } from './node-draft.ts'
 import { draftPointers, type PointerDraft } from './pointer-drafts.ts'
 import { addRdata, finishSet } from './set-drafts.ts'
 

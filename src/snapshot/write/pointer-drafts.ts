@@ -2,9 +2,11 @@
  * Merges the address entries of a shard into drafts.
  * @module
  */
-import { compareBytes, EMPTY, equalBytes } from '../../bytes/bytes.ts'
+import { compareBytes, EMPTY, equalBytes, readInt32, word, writeUint32 } from '../../bytes/bytes.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 import type { AddressEntry } from '../../records/zone-entry.ts'
+import { addressKey } from '../format/shard-key.ts'
+import { ByteBuffer } from './byte-buffer.ts'
 import { draftSet, finishSet, mergeRdata, type SetDraft } from './set-drafts.ts'
 
 /** The targets of one address in one namespace, and whether a Pod there has the address. */
@@ -77,4 +79,120 @@ function compareEntries(a: AddressEntry, b: AddressEntry): number {
   const order = compareBytes(a.address, b.address)
   if (order !== 0 || a.namespace === b.namespace) return order
   return a.namespace < b.namespace ? -1 : 1
+}
+
+/** Field offsets within an entry. */
+const FIELD = {
+  /** The address, one or four words, the highest first. */
+  ADDRESS: 0,
+  /** Bytes of the address. */
+  SIZE: 4,
+  /** The shard key. */
+  KEY: 5,
+  KIND: 6,
+  NAMESPACE: 7,
+  TTL: 8,
+  /** Where the target begins, and its bytes. */
+  TARGET: 9,
+  TARGET_SIZE: 10,
+} as const
+const FIELDS = 11
+const KIND = { POD_ADDRESS: 0, POINTER: 1, YIELDING: 2 } as const
+const ENTRIES_LEAST = 1024
+/** Most bytes of all targets. */
+const TARGET_BYTES_MAX = 2 ** 31 - 1
+
+/** Address entries, numbered in the order that they were added. */
+export class PackedPointers {
+  private fields = new Int32Array(FIELDS * ENTRIES_LEAST)
+  private count = 0
+  private readonly targets = new ByteBuffer(TARGET_BYTES_MAX)
+  private readonly namespaces: string[] = []
+  private readonly namespaceIds = new Map<string, number>()
+
+  /** Adds an entry. */
+  add(entry: AddressEntry): void {
+    const at = FIELDS * this.count++
+    if (at === this.fields.length) this.grow()
+    const { fields } = this
+    const { address } = entry
+    const words = address.length >>> 2
+    for (let i = 0; i < words; i++) fields[at + i] = readInt32(address, 4 * i)
+    fields[at + FIELD.SIZE] = address.length
+    fields[at + FIELD.KEY] = addressKey(address)
+    fields[at + FIELD.NAMESPACE] = this.idOf(entry.namespace)
+    if (entry.kind === 'pod-address') return
+    const { target } = entry
+    fields[at + FIELD.KIND] = entry.isYielding === true ? KIND.YIELDING : KIND.POINTER
+    fields[at + FIELD.TTL] = entry.ttlSeconds
+    fields[at + FIELD.TARGET] = this.targets.size
+    fields[at + FIELD.TARGET_SIZE] = target.length
+    this.targets.append(target)
+  }
+
+  /** Returns the numbers of the entries of each shard, of a power of two of them. */
+  deal(shardCount: number): Int32Array[] {
+    const shardOf = (entry: number): number => this.field(entry, FIELD.KEY) & (shardCount - 1)
+    const ends = new Int32Array(shardCount)
+    for (let entry = 0; entry < this.count; entry++) {
+      const shard = shardOf(entry)
+      ends[shard] = word(ends, shard) + 1
+    }
+    const all = new Int32Array(this.count)
+    let start = 0
+    const lots = Array.from(ends, (count, shard) => {
+      const lot = all.subarray(start, start + count)
+      ends[shard] = start
+      start += count
+      return lot
+    })
+    for (let entry = 0; entry < this.count; entry++) {
+      const shard = shardOf(entry)
+      const end = word(ends, shard)
+      all[end] = entry
+      ends[shard] = end + 1
+    }
+    return lots
+  }
+
+  /** Unpacks the numbered entries whose address has `size` bytes. */
+  entries(numbers: Int32Array, size: number): AddressEntry[] {
+    const entries: AddressEntry[] = []
+    for (const number of numbers) {
+      if (this.field(number, FIELD.SIZE) === size) entries.push(this.entry(number))
+    }
+    return entries
+  }
+
+  private entry(number: number): AddressEntry {
+    const address = new Uint8Array(this.field(number, FIELD.SIZE))
+    for (let at = 0; at < address.length; at += 4) {
+      writeUint32(address, at, this.field(number, FIELD.ADDRESS + at / 4))
+    }
+    const namespace = this.namespaces[this.field(number, FIELD.NAMESPACE)] ?? ''
+    const kind = this.field(number, FIELD.KIND)
+    if (kind === KIND.POD_ADDRESS) return { kind: 'pod-address', address, namespace }
+    const start = this.field(number, FIELD.TARGET)
+    const target = this.targets.bytes.slice(start, start + this.field(number, FIELD.TARGET_SIZE))
+    const ttlSeconds = this.field(number, FIELD.TTL)
+    const pointer = { kind: 'pointer', address, namespace, ttlSeconds, target } as const
+    return kind === KIND.YIELDING ? { ...pointer, isYielding: true } : pointer
+  }
+
+  private field(entry: number, field: number): number {
+    return word(this.fields, FIELDS * entry + field)
+  }
+
+  private idOf(namespace: string): number {
+    const known = this.namespaceIds.get(namespace)
+    if (known !== undefined) return known
+    this.namespaceIds.set(namespace, this.namespaces.length)
+    return this.namespaces.push(namespace) - 1
+  }
+
+  private grow(): void {
+    const larger = new Int32Array(2 * this.fields.length)
+    larger.set(this.fields)
+    this.fields = larger
+  }
 }

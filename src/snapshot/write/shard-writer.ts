@@ -3,21 +3,19 @@
  * @module
  */
 import { readInt32, word } from '../../bytes/bytes.ts'
-import { SnapshotError } from '../format/errors.ts'
 import {
   FORM,
   HEADER,
   MAGIC,
   NAMESPACES_MAX,
-  PARTS_BYTES,
   POD_BIT,
-  SET_TTL_MAX,
   SHARD_HEADER_BYTES,
   SLOT_BYTES,
+  SnapshotError,
   YIELDING_BIT,
 } from '../format/layout.ts'
 import { ByteBuffer } from './byte-buffer.ts'
-import { type IndexPlan, placeNames } from './index-plan.ts'
+import { type IndexPlan, placeNames } from './join-nodes.ts'
 import type { NodeDraft } from './node-draft.ts'
 import type { PointerDraft } from './pointer-drafts.ts'
 import { reserveSet, UnitWriter, writeSet } from './unit-writer.ts'
@@ -32,11 +30,9 @@ export type BuiltShard = { readonly bytes: Uint8Array; readonly namespaces: read
 export function sortedNamespaces(namespaces: Iterable<string>): string[] {
   const others = new Set(namespaces)
   others.delete('')
-  if (others.size > NAMESPACES_MAX) {
-    const count = `${others.size} namespaces, at most ${NAMESPACES_MAX}`
-    throw new SnapshotError(`Cannot build shard: ${count}`)
-  }
-  return ['', ...[...others].sort()]
+  if (others.size <= NAMESPACES_MAX) return ['', ...[...others].sort()]
+  const count = `${others.size} namespaces, at most ${NAMESPACES_MAX}`
+  throw new SnapshotError(`Cannot build shard: ${count}`)
 }
 
 /** The columns of an address table, sorted by address. */
@@ -119,21 +115,6 @@ export class ShardWriter {
     sets.push(set === undefined ? 0 : reserveSet(this.out, set, FORM.PARTS))
     infos.push(owner | ((set?.rdata.length ?? 0) << 16))
     if (set !== undefined) writeSet(this.out, set)
-  }
-
-  /** Writes a PTR RRset with one target, a range of `bytes`. Returns its offset. */
-  writeTarget(
-    ttlSeconds: number,
-    bytes: Uint8Array,
-    { start, end }: { readonly start: number; readonly end: number },
-  ): number {
-    const { out } = this
-    const offset = out.reserve(4 + PARTS_BYTES + end - start)
-    out.align()
-    out.put32(offset, (FORM.PARTS << 24) | Math.min(ttlSeconds, SET_TTL_MAX))
-    out.put16(offset + 6, end - start + 1)
-    out.put(offset + 4 + PARTS_BYTES, bytes, start, end)
-    return offset
   }
 
   /**

@@ -6,7 +6,6 @@
 import { EMPTY } from '../../bytes/bytes.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 import type { Rdata } from '../../records/zone-entry.ts'
-import { SnapshotError } from '../format/errors.ts'
 import {
   ADDRESS_NAMES_BIT,
   FORM,
@@ -16,11 +15,11 @@ import {
   PARTS_BYTES,
   SET_REF_BYTES,
   SETS_PER_NODE_MAX,
+  SnapshotError,
   TARGET_BYTES,
 } from '../format/layout.ts'
 import type { ByteBuffer } from './byte-buffer.ts'
-import type { NodeDraft } from './node-draft.ts'
-import { NodeTable } from './node-table.ts'
+import { type NodeDraft, NodeTable } from './node-draft.ts'
 import { isSameSet, type SetDraft, setHash } from './set-drafts.ts'
 
 /** Nodes of a unit that are searched one by one rather than through a table. */

@@ -7,12 +7,11 @@
 import { isByAddress, type NamedEntry, type ZoneEntry } from '../../records/zone-entry.ts'
 import { Shard } from '../read/shard.ts'
 import { unitOf } from './group-units.ts'
-import { NO_INDEX } from './index-plan.ts'
-import { joinNodes } from './join-nodes.ts'
+import { joinNodes, NO_INDEX } from './join-nodes.ts'
 import { isBefore, KeptNodes, type Piece, type Run } from './kept-nodes.ts'
 import type { NodeDraft } from './node-draft.ts'
 import { NodeDrafter } from './node-drafts.ts'
-import { PackedPointers } from './packed-pointers.ts'
+import { draftPointers, PackedPointers } from './pointer-drafts.ts'
 import { type BuiltShard, ShardWriter, sortedNamespaces } from './shard-writer.ts'
 
 /** Nodes of a buffer, about: the last group may exceed it. */
@@ -128,10 +127,10 @@ class ShardParts {
     const names = new Set<string>()
     for (const { run } of this.runs) run.source.addNamespaces(run, names)
     for (const { namespace } of nodes) names.add(namespace)
-    const pointers = [...packed.draft(this.pointers, 4), ...packed.draft(this.pointers, 16)]
-    packed.addNamespaces(pointers, names)
+    const pointers = [4, 16].flatMap((size) => draftPointers(packed.entries(this.pointers, size)))
+    for (const { namespace } of pointers) names.add(namespace)
     const writer = joinNodes(this.pieces(nodes), sortedNamespaces(names))
-    packed.write(pointers, writer)
+    for (const pointer of pointers) writer.writePointer(pointer)
     return writer.finish()
   }
 

@@ -20,11 +20,15 @@ describe('a template as Go writes it', () => {
       '{{ with $y := (index .A 0).B }}{{ . }}{{ end }}{{/* c */}}',
       '{{with $y := (index .A 0).B}}{{.}}{{end}}',
     ],
-    ['{{ $z := 1 }}{{ $z = 2 }}', '{{$z := 1}}{{$z = 2}}'],
+    [
+      '{{ $z := 1 }}{{ $z = 2 }}{{ template "t" . }}{{ define "t" }}{{ end }}',
+      '{{$z := 1}}{{$z = 2}}{{template "t" .}}',
+    ],
+    ['{{ template "t" }}', '{{template "t"}}'],
   ]
   for (const [template, text] of cases) {
     test(`is ${text}`, () => {
-      assert.equal(formatParts(parseTemplate(template, new Set(FUNCTIONS.keys()))), text)
+      assert.equal(formatParts(parseTemplate(template, new Set(FUNCTIONS.keys())).parts), text)
     })
   }
 })

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'vitest'
 import * as layout from '../../../src/snapshot/format/layout.ts'
+import { SnapshotError } from '../../../src/snapshot/format/layout.ts'
 
 const README = readFileSync(join(import.meta.dirname, '../../../src/snapshot/README.md'), 'utf8')
 
@@ -98,4 +99,12 @@ describe('the layout that the README draws', () => {
     assert.equal(layout.FEATURES_KNOWN, 0)
     assert.ok(README.includes('| 4 | FEATURES | 0;'))
   })
+})
+
+test('SnapshotError is an error with a name of its own, and keeps its cause', () => {
+  const cause = new TypeError('why')
+  const error = new SnapshotError('Cannot open shard', { cause })
+  assert.ok(error instanceof Error)
+  assert.equal(String(error), 'SnapshotError: Cannot open shard')
+  assert.equal(error.cause, cause)
 })

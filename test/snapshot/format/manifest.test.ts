@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, test } from 'vitest'
-import { SnapshotError } from '../../../src/snapshot/format/errors.ts'
+import { SnapshotError } from '../../../src/snapshot/format/layout.ts'
 import {
   allShards,
   CLUSTER_ID,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, test } from 'vitest'
-import { SnapshotError } from '../../../src/snapshot/format/errors.ts'
+import { SnapshotError } from '../../../src/snapshot/format/layout.ts'
 import { openShard } from '../../../src/snapshot/read/open-shard.ts'
 import type { Shard } from '../../../src/snapshot/read/shard.ts'
 import { buildShards } from '../../../src/snapshot/write/build-shards.ts'

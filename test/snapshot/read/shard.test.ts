@@ -3,7 +3,7 @@ import { describe, test } from 'vitest'
 import { TYPE } from '../../../src/dns/rr-type.ts'
 import type { ZoneEntry } from '../../../src/records/zone-entry.ts'
 import { openShard } from '../../../src/snapshot/read/open-shard.ts'
-import type { Shard } from '../../../src/snapshot/read/shard.ts'
+import { readNamespaceNames, type Shard } from '../../../src/snapshot/read/shard.ts'
 import { buildShard } from '../../../src/snapshot/write/build-shards.ts'
 import { nodesOf } from '../contents.ts'
 import { addressNames, existingName, labels, pointer, recordSet } from '../entries.ts'
@@ -156,5 +156,38 @@ describe('the address tables of a shard', () => {
     assert.equal(addresses6.targetCount(0), 2)
     assert.deepEqual([...addresses6.address(0)], six)
     assert.ok(addresses4.set(0) < addresses4.set(1))
+  })
+})
+
+const LONG = 'x'.repeat(300)
+
+/** Names as a shard has them. */
+function written(names: readonly string[]): Uint8Array {
+  return Buffer.concat(
+    names.map((name) => {
+      const octets = Buffer.from(name)
+      return Buffer.concat([Buffer.of(octets.length & 0xff, octets.length >>> 8), octets])
+    }),
+  )
+}
+
+describe('readNamespaceNames', () => {
+  const cases: { name: string; names: readonly string[] }[] = [
+    { name: 'none', names: [] },
+    { name: 'the empty one', names: [''] },
+    { name: 'some', names: ['', 'blog', 'shop'] },
+    { name: 'some that are not ASCII', names: ['', 'blög', 'shop', '店'] },
+    { name: 'one whose size is no ASCII', names: ['', 'y'.repeat(200), 'shop'] },
+    { name: 'one whose size takes both bytes', names: ['', LONG, 'shop'] },
+  ]
+  for (const { name, names } of cases) {
+    test(`reads ${name}`, () => {
+      assert.deepEqual(readNamespaceNames(written(names), names.length), names)
+    })
+  }
+
+  test('ignores the bytes after them', () => {
+    const bytes = Buffer.concat([written(['', 'shop']), Buffer.of(0xff, 0xff, 0xff)])
+    assert.deepEqual(readNamespaceNames(bytes, 2), ['', 'shop'])
   })
 })

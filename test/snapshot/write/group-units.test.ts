@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import fc from 'fast-check'
 import { describe, test } from 'vitest'
+import type { ZoneEntry } from '../../../src/records/zone-entry.ts'
 import { addressKey } from '../../../src/snapshot/format/shard-key.ts'
-import { GroupUnits, unitOf } from '../../../src/snapshot/write/group-units.ts'
-import { pointer, recordSet } from '../entries.ts'
+import { EntryDigester, GroupUnits, unitOf } from '../../../src/snapshot/write/group-units.ts'
+import { addressNames, existingName, labels, pointer, recordSet } from '../entries.ts'
 
 const WEB = recordSet('web.shop.svc 5 IN A 192.0.2.1')
 const BELOW = recordSet('a.web.shop.svc 5 IN A 192.0.2.2')
@@ -32,4 +34,76 @@ describe('GroupUnits', () => {
     assert.equal(units.hasNamesIn(new Set([unitOf(BACK)])), false)
     assert.equal(units.hasNamesIn(new Set([unitOf(BACK), unitOf(BELOW)])), true)
   })
+})
+
+function digestOf(...entries: readonly ZoneEntry[]): string {
+  const digester = new EntryDigester()
+  const digest = { low: 0, high: 0 }
+  for (const entry of entries) digester.addTo(digest, entry)
+  return `${digest.low} ${digest.high}`
+}
+
+const A = recordSet('web 5 IN A 192.0.2.1', 'shop')
+const SRV = recordSet('web 5 IN SRV 0 100 80 web', 'shop')
+const POINTER = pointer([192, 0, 2, 1], 'web', { namespace: 'shop' })
+
+const OWNER = labels('web')
+
+describe('EntryDigester distinguishes', () => {
+  const lots: { name: string; entries: readonly ZoneEntry[] }[] = [
+    { name: 'nothing', entries: [] },
+    { name: 'a record', entries: [A] },
+    { name: 'the same twice', entries: [A, A] },
+    { name: 'another address', entries: [recordSet('web 5 IN A 192.0.2.2', 'shop')] },
+    { name: 'another name', entries: [recordSet('api 5 IN A 192.0.2.1', 'shop')] },
+    { name: 'another TTL', entries: [recordSet('web 6 IN A 192.0.2.1', 'shop')] },
+    { name: 'another namespace', entries: [recordSet('web 5 IN A 192.0.2.1', 'depot')] },
+    { name: 'glue', entries: [{ ...A, isGlue: true }] },
+    { name: 'a service', entries: [SRV] },
+    { name: 'another target', entries: [recordSet('web 5 IN SRV 0 100 80 api', 'shop')] },
+    { name: 'another port', entries: [recordSet('web 5 IN SRV 0 100 81 web', 'shop')] },
+    {
+      name: 'two records of which the second is as the target of the first',
+      entries: [{ ...A, rdata: [{ bytes: OWNER }, { bytes: OWNER }] }],
+    },
+    {
+      name: 'a record with a target',
+      entries: [{ ...A, rdata: [{ bytes: OWNER, target: OWNER }] }],
+    },
+    {
+      name: 'a Pod at an address',
+      entries: [{ kind: 'pod-address', address: POINTER.address, namespace: 'shop' }],
+    },
+    { name: 'a name alone', entries: [existingName('web', 'shop')] },
+    { name: 'an implied name', entries: [{ ...existingName('web', 'shop'), isImplied: true }] },
+    { name: 'names of addresses', entries: [addressNames('web', 'shop')] },
+    { name: 'a pointer', entries: [POINTER] },
+    { name: 'a pointer that yields', entries: [{ ...POINTER, isYielding: true }] },
+    {
+      name: 'a pointer elsewhere',
+      entries: [pointer([192, 0, 2, 1], 'api', { namespace: 'shop' })],
+    },
+    {
+      name: 'a pointer from elsewhere',
+      entries: [pointer([192, 0, 2, 2], 'web', { namespace: 'shop' })],
+    },
+  ]
+  test('all of these', () => {
+    const digests = new Map(lots.map(({ name, entries }) => [digestOf(...entries), name]))
+    assert.deepEqual(
+      [...digests.values()],
+      lots.map(({ name }) => name),
+    )
+  })
+})
+
+test('EntryDigester does not mind the order', () => {
+  fc.assert(
+    fc.property(
+      fc.shuffledSubarray([A, SRV, POINTER, existingName('x')], { minLength: 4 }),
+      (some) => {
+        assert.equal(digestOf(...some), digestOf(A, SRV, POINTER, existingName('x')))
+      },
+    ),
+  )
 })

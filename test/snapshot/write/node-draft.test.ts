@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, test } from 'vitest'
+import { hashName } from '../../../src/snapshot/format/name-hash.ts'
 import { nameKey, unitStart } from '../../../src/snapshot/format/shard-key.ts'
-import { compareNodes, endKey, NodeDraft } from '../../../src/snapshot/write/node-draft.ts'
+import {
+  compareNodes,
+  endKey,
+  NodeDraft,
+  NodeTable,
+} from '../../../src/snapshot/write/node-draft.ts'
 import { labels } from '../entries.ts'
 
 function nodeOf(name: string): NodeDraft {
@@ -37,3 +43,51 @@ describe('NodeDraft', () => {
     )
   })
 })
+
+describe('NodeTable', () => {
+  test('finds names by their bytes, also at the end of longer ones', () => {
+    const table = new NodeTable()
+    const [web, shop] = [nodeOf('web.shop.svc'), nodeOf('shop.svc')]
+    for (const node of [web, shop]) table.add(node)
+    const owner = labels('a.web.shop.svc')
+    assert.equal(table.find(owner, 0), undefined)
+    assert.equal(table.find(owner, 2), web)
+    assert.equal(table.find(owner, 6), shop)
+    assert.deepEqual(table.nodes, [web, shop])
+  })
+
+  test('grows, and forgets', () => {
+    const table = new NodeTable()
+    for (const size of [3000, 10, 0]) {
+      table.clear(size % 7)
+      const nodes = Array.from({ length: size }, (_, i) => nodeOf(`n${i}.web`))
+      for (const node of nodes) table.add(node)
+      for (const [i, node] of nodes.entries())
+        assert.equal(table.find(labels(`n${i}.web`), 0), node)
+      assert.equal(table.find(labels(`n${size}.web`), 0), undefined)
+    }
+  })
+
+  test('takes no longer for names of one hash', () => {
+    const table = new NodeTable()
+    const owners = colliding(40_000)
+    assert.equal(new Set(owners.map((owner) => hashName(owner, owner.length, 0))).size, 1)
+    const nodes = owners.map((owner) => new NodeDraft(owner, '', { unit: 0, unitStart: 0 }))
+    for (const node of nodes) {
+      assert.equal(table.find(node.owner, 0), undefined)
+      table.add(node)
+    }
+    for (const node of nodes) assert.equal(table.find(node.owner, 0), node)
+  })
+})
+
+/** Labels of eight bytes with one hash: to each first four, the others that make up for them. */
+function colliding(count: number): Uint8Array[] {
+  return Array.from({ length: count }, (_, i) => {
+    const octets = new Uint8Array(8)
+    const view = new DataView(octets.buffer)
+    view.setInt32(0, i, true)
+    view.setInt32(4, hashName(octets, 4, 0), true)
+    return octets
+  })
+}
