@@ -216,37 +216,32 @@ function mismatch(a: Value, operator: string, b: Value): ExpressionError {
  */
 export function matchOperation(right: Node): Operation {
   const literal = right.kind === 'literal' && typeof right.value === 'string'
-  let known = literal ? literalPattern(String(right.value), right.at) : undefined
+  const refuse = (message: string): never => {
+    throw new SyntaxProblem(right.at, message)
+  }
+  let known = literal ? patternOf(String(right.value), refuse) : undefined
   return {
     typeOf: (a, b) => both(a, b, ['string'], BOOL),
     apply: (text, source) => {
       if (text === undefined || source === undefined) return false
-      if (typeof text !== 'string' || typeof source !== 'string') throw unfit(text, source)
-      if (known?.source !== source) known = patternOf(source)
+      if (typeof text !== 'string' || typeof source !== 'string') {
+        throw mismatch(text, 'matches', source)
+      }
+      if (known?.source !== source) known = patternOf(source, fail)
       return known.test(text)
     },
   }
 }
 
-function literalPattern(source: string, at: number): Pattern {
+function patternOf(source: string, refuse: (message: string) => never): Pattern {
   try {
     return compilePattern(source)
   } catch (error) {
     if (!(error instanceof PatternError)) throw error
-    throw new SyntaxProblem(at, `"${source}" is not a regular expression: ${error.message}`)
+    return refuse(`"${source}" is not a regular expression: ${error.message}`)
   }
 }
 
-function patternOf(source: string): Pattern {
-  try {
-    return compilePattern(source)
-  } catch (error) {
-    if (!(error instanceof PatternError)) throw error
-    throw new ExpressionError(`"${source}" is not a regular expression: ${error.message}`)
-  }
-}
-
-function unfit(text: Value, source: Value): ExpressionError {
-  const types = `${typeName(text)} and ${typeName(source)}`
-  return new ExpressionError(`"matches" does not accept ${types}`)
+function fail(message: string): never {
+  throw new ExpressionError(message)
 }

@@ -2,6 +2,7 @@
  * Options of the `auto` plugin.
  * @module
  */
+
 import {
   argTexts,
   type Option,
@@ -13,7 +14,8 @@ import {
 import { configError } from '../../corefile/problem.ts'
 import type { Directive, Word } from '../../corefile/server-block.ts'
 import { parseName, ROOT } from '../../dns/name.ts'
-import { compilePattern, type Match, type Pattern, PatternError } from '../../pattern/pattern.ts'
+import { compilePattern, type Match, type Pattern } from '../../pattern/pattern.ts'
+import { parsePattern } from '../rewrite/name-match.ts'
 
 /** The options of all `auto` directives of a block; a later directive overrides an earlier one. */
 export type AutoOptions = {
@@ -27,7 +29,6 @@ export type AutoOptions = {
 }
 
 const RELOAD_MS_DEFAULT = 60_000
-const PATTERN_CHARACTERS_MAX = 10_000
 
 /** Reads all `auto [ZONE…] { directory FOLDER [PATTERN TEMPLATE]  reload DURATION }`. */
 export function parseAuto(
@@ -72,16 +73,8 @@ function readOption(option: Option, found: AutoOptions): void {
 }
 
 function readPattern(word: Word): Pattern {
-  if (word.text.length > PATTERN_CHARACTERS_MAX) {
-    throw configError(word, `the expression has more than ${PATTERN_CHARACTERS_MAX} characters`)
-  }
-  try {
-    const pattern = compilePattern(word.text)
-    if (pattern.groupNames.length > 1) return pattern
-  } catch (error) {
-    if (!(error instanceof PatternError)) throw error
-    throw configError(word, error.message)
-  }
+  const pattern = parsePattern(word)
+  if (pattern.groupNames.length > 1) return pattern
   throw configError(word, `"${word.text}" needs a group in parentheses, which yields the zone`)
 }
 

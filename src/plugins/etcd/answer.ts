@@ -3,11 +3,12 @@
  * plugin/backend_lookup.go).
  * @module
  */
-import { concatBytes, toLatin1, writeUint32 } from '../../bytes/bytes.ts'
+
+import { toLatin1 } from '../../bytes/bytes.ts'
 import type { ResourceRecord } from '../../dns/message.ts'
 import { equalNames, isSubdomain, joinName, nameOf } from '../../dns/name.ts'
-import { CLASS } from '../../dns/rr-class.ts'
 import { TYPE } from '../../dns/rr-type.ts'
+import { soaRecord } from '../../plugin-kit/authority.ts'
 import {
   type Chase,
   chaseAddresses,
@@ -43,9 +44,6 @@ export type EtcdAnswer =
 const NS_LABELS = nameOf('ns.dns').subarray(0, -1)
 const HOSTMASTER_LABELS = nameOf('hostmaster').subarray(0, -1)
 const SOA_SECONDS = 30
-const REFRESH_SECONDS = 7200
-const RETRY_SECONDS = 1800
-const EXPIRE_SECONDS = 86_400
 
 /** Answers a question. */
 export async function answerFrom(
@@ -81,17 +79,9 @@ export async function answerFrom(
 }
 
 /** Returns the SOA record of a zone; its serial is the time. */
-export function soaRecord(zone: Uint8Array, nowMs: number): ResourceRecord {
-  const numbers = new Uint8Array(20)
-  writeUint32(numbers, 0, Math.floor(nowMs / 1000))
-  writeUint32(numbers, 4, REFRESH_SECONDS)
-  writeUint32(numbers, 8, RETRY_SECONDS)
-  writeUint32(numbers, 12, EXPIRE_SECONDS)
-  writeUint32(numbers, 16, SOA_SECONDS)
-  const server = joinName(NS_LABELS, zone) ?? zone
-  const mailbox = joinName(HOSTMASTER_LABELS, zone) ?? zone
-  const rdata = concatBytes(server, mailbox, numbers)
-  return { owner: zone, type: TYPE.SOA, class: CLASS.IN, ttlSeconds: SOA_SECONDS, rdata }
+export function soaRecordAt(zone: Uint8Array, nowMs: number): ResourceRecord {
+  const names = { primary: NS_LABELS, mailbox: HOSTMASTER_LABELS }
+  return soaRecord({ zone, ...names, ttlSeconds: SOA_SECONDS }, Math.floor(nowMs / 1000))
 }
 
 function andThenServices(

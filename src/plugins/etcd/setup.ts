@@ -13,7 +13,7 @@ import { EXTENDED_ERROR, extendedError } from '../../dns/edns.ts'
 import { EMPTY_REPLY, type Reply } from '../../dns/message.ts'
 import { RCODE } from '../../dns/rcode.ts'
 import { closestZone, fallsThrough } from '../../plugin-kit/zones.ts'
-import { answerFrom, soaRecord } from './answer.ts'
+import { answerFrom, soaRecordAt } from './answer.ts'
 import { LINKS_MAX } from './chase.ts'
 import { type EtcdHost, type EtcdOptions, type KeySource, parseEtcd } from './options.ts'
 
@@ -62,7 +62,7 @@ type Served = {
 /** Answers a request. As in CoreDNS, negative responses and errors have the zone's SOA record. */
 async function serve(request: Request, next: Next, served: Served): Promise<Outcome> {
   const { options, source, zone, now } = served
-  const soa = soaRecord(zone, now())
+  const soa = soaRecordAt(zone, now())
   const bare: Reply = { ...EMPTY_REPLY, origin: 'snapshot', authoritative: true, authority: [soa] }
   const keys = source.current()
   if (keys === undefined) {

@@ -10,11 +10,16 @@ import { configError, type Position } from '../../corefile/problem.ts'
 import type { Word } from '../../corefile/server-block.ts'
 import { nameText, parseNameText } from '../../dns/name-text.ts'
 import { TYPE } from '../../dns/rr-type.ts'
-import { type MatchKind, normalized, parsePattern, substituted, takeKind } from './name-match.ts'
+import {
+  type MatchKind,
+  normalized,
+  parsePattern,
+  patternReplacement,
+  type Replacement,
+  replacement,
+  takeKind,
+} from './name-match.ts'
 import type { QuestionDraft, RecordDraft, ReplyDraft, Rule } from './rule.ts'
-
-/** Returns the new target of a CNAME; `undefined` if the old one does not match. */
-type Change = (target: string) => string | undefined
 
 /**
  * Parses `cname [exact|prefix|suffix|substring|regex] FROM TO`. Lower-cases FROM, even an
@@ -39,32 +44,19 @@ export function parseCnameRule(words: readonly Word[], at: Position): Rule {
   }
 }
 
-function parseChange(kind: MatchKind, fromWord: Word, to: string): Change {
+function parseChange(kind: MatchKind, fromWord: Word, to: string): Replacement {
   const from = fromWord.text.toLowerCase()
-  switch (kind) {
-    case 'exact':
-      return (target) => (target === normalized(from) ? normalized(to) : undefined)
-    case 'prefix':
-      return (target) => (target.startsWith(from) ? to + target.slice(from.length) : undefined)
-    case 'suffix':
-      return (target) => (target.endsWith(from) ? target.slice(0, -from.length) + to : undefined)
-    case 'substring':
-      return (target) => (target.includes(from) ? target.replaceAll(from, () => to) : undefined)
-    case 'regex': {
-      const pattern = parsePattern(fromWord, from)
-      return (target) => {
-        const match = pattern.exec(target)
-        return match === undefined ? undefined : substituted(to, match.groups)
-      }
-    }
-  }
+  if (kind === 'regex') return patternReplacement(parsePattern(fromWord, from), to)
+  return kind === 'exact'
+    ? replacement(kind, normalized(from), normalized(to))
+    : replacement(kind, from, to)
 }
 
 type Redirection = {
   readonly record: RecordDraft
   readonly reply: ReplyDraft
   readonly draft: QuestionDraft
-  readonly change: Change
+  readonly change: Replacement
 }
 
 /** Resolves the new target through the whole server, including these rules. */

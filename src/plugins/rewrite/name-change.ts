@@ -7,12 +7,8 @@ import { byteAt, concatBytes } from '../../bytes/bytes.ts'
 import { nameText, parseNameText } from '../../dns/name-text.ts'
 import { nameEnd } from '../../dns/rdata-wire.ts'
 import { TYPE } from '../../dns/rr-type.ts'
-import type { Pattern } from '../../pattern/pattern.ts'
-import { substituted } from './name-match.ts'
+import { type Replacement, replacement } from './name-match.ts'
 import type { RecordDraft, ReplyDraft, ResponseRule } from './rule.ts'
-
-/** Returns the changed name, as text; a name that does not match comes back as it was. */
-export type NameChange = (name: string) => string
 
 /** Bytes before the changed name in the rdata of each type that has one. */
 const BYTES_BEFORE: ReadonlyMap<number, number> = new Map([
@@ -26,29 +22,13 @@ const BYTES_BEFORE: ReadonlyMap<number, number> = new Map([
 ])
 
 /** Moves names at or below `from` to `to`. */
-export function remapping(from: string, to: string): NameChange {
-  const tail = `.${from}`
-  return (name) => {
-    if (name === from) return to
-    return name.endsWith(tail) ? name.slice(0, -from.length) + to : name
-  }
-}
-
-/** Replaces one suffix by another. */
-export function suffixChange(from: string, to: string): NameChange {
-  return (name) => (name.endsWith(from) ? name.slice(0, name.length - from.length) + to : name)
-}
-
-/** Replaces a matching name by `to`, with the match's groups filled in. */
-export function patternChange(pattern: Pattern, to: string): NameChange {
-  return (name) => {
-    const match = pattern.exec(name)
-    return match === undefined ? name : substituted(to, match.groups)
-  }
+export function remapping(from: string, to: string): Replacement {
+  const below = replacement('suffix', `.${from}`, `.${to}`)
+  return (name) => (name === from ? to : below(name))
 }
 
 /** Returns a rule that changes the owners of records. */
-export function ownerRule(change: NameChange): ResponseRule {
+export function ownerRule(change: Replacement): ResponseRule {
   return {
     record: (record, reply) => {
       record.owner = changedName(record.owner, change, reply)
@@ -57,7 +37,7 @@ export function ownerRule(change: NameChange): ResponseRule {
 }
 
 /** Returns a rule that changes the first name in rdata: targets, exchangers, servers. */
-export function valueRule(change: NameChange): ResponseRule {
+export function valueRule(change: Replacement): ResponseRule {
   return {
     record: (record, reply) => {
       const start = nameStart(record)
@@ -74,12 +54,12 @@ export function valueRule(change: NameChange): ResponseRule {
 
 function changedName(
   name: Uint8Array,
-  change: NameChange,
+  change: Replacement,
   reply: Pick<ReplyDraft, 'problem'>,
 ): Uint8Array {
   const before = nameText(name)
   const after = change(before)
-  if (after === before) return name
+  if (after === undefined || after === before) return name
   const changed = parseNameText(after)
   if (changed === undefined) reply.problem = `"${before}" was rewritten to an invalid name`
   return changed ?? name

@@ -43,6 +43,36 @@ export function takeKind(
   return { kind: parseKind(first), rest }
 }
 
+/** Returns the new text of a name; `undefined` if the name does not match. */
+export type Replacement = (name: string) => string | undefined
+
+/** Returns a function that replaces the part of a name that `from` matches. */
+export function replacement(
+  kind: Exclude<MatchKind, 'regex'>,
+  from: string,
+  to: string,
+): Replacement {
+  switch (kind) {
+    case 'exact':
+      return (name) => (name === from ? to : undefined)
+    case 'prefix':
+      return (name) => (name.startsWith(from) ? to + name.slice(from.length) : undefined)
+    case 'suffix':
+      return (name) =>
+        name.endsWith(from) ? name.slice(0, name.length - from.length) + to : undefined
+    case 'substring':
+      return (name) => (name.includes(from) ? name.replaceAll(from, () => to) : undefined)
+  }
+}
+
+/** Returns a function that replaces a matching name by `to`, with the match's groups filled in. */
+export function patternReplacement(pattern: Pattern, to: string): Replacement {
+  return (name) => {
+    const match = pattern.exec(name)
+    return match && substituted(to, match.groups)
+  }
+}
+
 /** Compiles a match. @throws {ConfigError} for an invalid expression */
 export function nameMatch(kind: MatchKind, from: Word): NameMatch {
   if (kind === 'regex') {

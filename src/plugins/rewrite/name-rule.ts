@@ -5,20 +5,19 @@
  */
 import { configError, type Position } from '../../corefile/problem.ts'
 import type { Word } from '../../corefile/server-block.ts'
-import { ownerRule, patternChange, remapping, suffixChange, valueRule } from './name-change.ts'
+import { ownerRule, remapping, valueRule } from './name-change.ts'
 import {
   type MatchKind,
   nameMatch,
   normalized,
   parsePatternFor,
-  substituted,
+  patternReplacement,
+  type Replacement,
+  replacement,
   takeKind,
 } from './name-match.ts'
 import { type MayMatch, mayMatchPattern } from './needle.ts'
 import type { ResponseRule, Rule } from './rule.ts'
-
-/** Returns the new name; `undefined` if the old one does not match. */
-type Change = (name: string) => string | undefined
 
 /**
  * Parses `name [exact|prefix|suffix|substring|regex] FROM TO [answer …]`; the kind is optional if
@@ -52,39 +51,16 @@ function parseChange(
   kind: MatchKind,
   from: Word,
   to: Word,
-): { change: Change; mayMatch: MayMatch } {
+): { readonly change: Replacement; readonly mayMatch: MayMatch } {
   const goal = normalized(to.text)
   if (kind === 'regex') {
     const pattern = parsePatternFor(to.text, to, from)
-    const change: Change = (name) => {
-      const match = pattern.exec(name)
-      return match === undefined ? undefined : substituted(goal, match.groups)
-    }
-    return { change, mayMatch: mayMatchPattern(pattern) }
+    return { change: patternReplacement(pattern, goal), mayMatch: mayMatchPattern(pattern) }
   }
   const origin = normalized(from.text)
   // CoreDNS compiles the target as an expression here and so rejects some valid names.
   if (kind === 'exact') parsePatternFor(origin, from, { ...to, text: goal })
-  const { test, mayMatch } = nameMatch(kind, from)
-  const changed = changeOf(kind, origin, goal)
-  return { change: (name) => (test(name) ? changed(name) : undefined), mayMatch }
-}
-
-function changeOf(
-  kind: Exclude<MatchKind, 'regex'>,
-  from: string,
-  to: string,
-): (name: string) => string {
-  switch (kind) {
-    case 'exact':
-      return () => to
-    case 'prefix':
-      return (name) => to + name.slice(from.length)
-    case 'suffix':
-      return (name) => name.slice(0, name.length - from.length) + to
-    case 'substring':
-      return (name) => name.replaceAll(from, () => to)
-  }
+  return { change: replacement(kind, origin, goal), mayMatch: nameMatch(kind, from).mayMatch }
 }
 
 /** Reverts the change for the name and for names below it. */
@@ -101,7 +77,7 @@ function suffixRules(
   { isAuto }: AnswerRules,
 ): ResponseRule[] {
   if (kind !== 'suffix' || !isAuto) return []
-  const change = suffixChange(normalized(to.text), normalized(from.text))
+  const change = replacement('suffix', normalized(to.text), normalized(from.text))
   return [ownerRule(change), valueRule(change)]
 }
 
@@ -140,7 +116,7 @@ function parseAnswerRules(words: readonly Word[], at: Position): AnswerRules {
     if (from === undefined || to === undefined) {
       throw configError(kind, `"answer ${kind.text}" needs an expression and a name`)
     }
-    const change = patternChange(parsePatternFor(to.text, to, from), normalized(to.text))
+    const change = patternReplacement(parsePatternFor(to.text, to, from), normalized(to.text))
     if (kind.text === 'name') owners = kind
     rules.push(kind.text === 'name' ? ownerRule(change) : valueRule(change))
   }

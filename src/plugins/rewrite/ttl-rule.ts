@@ -5,7 +5,7 @@
 import { configError, type Position } from '../../corefile/problem.ts'
 import type { Word } from '../../corefile/server-block.ts'
 import { parseRcode } from '../../dns/rcode.ts'
-import { nameMatch, takeKind } from './name-match.ts'
+import { type MatchKind, nameMatch, takeKind } from './name-match.ts'
 import type { ResponseRule, Rule } from './rule.ts'
 
 const TTL_SECONDS_MAX = 0xffffffff
@@ -23,18 +23,18 @@ export function parseTtlRule(words: readonly Word[], at: Position): Rule {
     throw configError(surplus ?? at, 'a TTL rule takes a name and seconds')
   }
   const { min, max } = parseRange(seconds)
-  const { test, mayMatch } = nameMatch(kind, name)
-  const rules = [
-    {
-      record: (record: { ttlSeconds: number }) => {
-        record.ttlSeconds = Math.min(Math.max(record.ttlSeconds, min), max)
-      },
+  return replyRule(kind, name, {
+    record: (record) => {
+      record.ttlSeconds = Math.min(Math.max(record.ttlSeconds, min), max)
     },
-  ]
-  return {
-    mayMatch: mayMatch,
-    rewrite: ({ name: draft }) => (test(draft.toLowerCase()) ? rules : undefined),
-  }
+  })
+}
+
+/** Returns a rule that rewrites the replies to matching names. */
+function replyRule(kind: MatchKind, name: Word, rule: ResponseRule): Rule {
+  const { test, mayMatch } = nameMatch(kind, name)
+  const rules = [rule]
+  return { mayMatch, rewrite: (draft) => (test(draft.name.toLowerCase()) ? rules : undefined) }
 }
 
 function parseRange(word: Word): { readonly min: number; readonly max: number } {
@@ -61,12 +61,7 @@ export function parseRcodeRule(words: readonly Word[], at: Position): Rule {
   }
   const fromRcode = rcodeOf(from)
   const toRcode = rcodeOf(to)
-  const { test, mayMatch } = nameMatch(kind, name)
-  const rules: ResponseRule[] = [{ rcode: (rcode) => (rcode === fromRcode ? toRcode : rcode) }]
-  return {
-    mayMatch: mayMatch,
-    rewrite: ({ name: draft }) => (test(draft.toLowerCase()) ? rules : undefined),
-  }
+  return replyRule(kind, name, { rcode: (rcode) => (rcode === fromRcode ? toRcode : rcode) })
 }
 
 function rcodeOf(word: Word): number {

@@ -75,7 +75,7 @@ describe('auto refuses', () => {
     {
       name: 'an expression that is too long',
       lines: [`directory z (${'a'.repeat(10_000)}) {1}`],
-      problem: 'Corefile:3:17: the expression has more than 10000 characters',
+      problem: 'Corefile:3:17: an expression may have at most 10000 characters',
     },
     {
       name: 'reload without a duration',

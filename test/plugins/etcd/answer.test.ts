@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { nameOf } from '../../../src/dns/name.ts'
-import { soaRecord } from '../../../src/plugins/etcd/answer.ts'
+import { soaRecordAt } from '../../../src/plugins/etcd/answer.ts'
 import { formatRecord } from '../../../src/records/zone-text.ts'
 import { block, serve } from '../../ask.ts'
 
@@ -226,11 +226,11 @@ describe('an answer from keys', () => {
   })
 })
 
-test('soaRecord has the time for its serial', () => {
+test('soaRecordAt has the time for its serial', () => {
   assert.equal(
-    formatRecord(soaRecord(nameOf('example.org'), 1_700_000_000_900)),
+    formatRecord(soaRecordAt(nameOf('example.org'), 1_700_000_000_900)),
     'example.org. 30 IN SOA ns.dns.example.org. hostmaster.example.org. 1700000000 7200 1800 86400 30',
   )
-  const root = formatRecord(soaRecord(nameOf('.'), 0))
+  const root = formatRecord(soaRecordAt(nameOf('.'), 0))
   assert.equal(root, '. 30 IN SOA ns.dns. hostmaster. 0 7200 1800 86400 30')
 })

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { compilePattern } from '../../../src/pattern/pattern.ts'
+import { ownerRule, remapping, valueRule } from '../../../src/plugins/rewrite/name-change.ts'
 import {
-  ownerRule,
-  patternChange,
-  remapping,
-  suffixChange,
-  valueRule,
-} from '../../../src/plugins/rewrite/name-change.ts'
+  patternReplacement,
+  type Replacement,
+  replacement,
+} from '../../../src/plugins/rewrite/name-match.ts'
 import type { ResponseRule } from '../../../src/plugins/rewrite/rule.ts'
 import { formatRecord } from '../../../src/records/zone-text.ts'
 import { recordOf } from '../../dns/messages.ts'
@@ -21,31 +20,35 @@ function changed(rule: ResponseRule, line: string): [line: string, problem: stri
 }
 
 describe('changes of names', () => {
-  const cases: { name: string; change: (name: string) => string; pairs: [string, string][] }[] = [
+  const cases: {
+    name: string
+    change: Replacement
+    pairs: [string, string | undefined][]
+  }[] = [
     {
       name: 'remapping concerns a name and those below it',
       change: remapping('b.org.', 'a.org.'),
       pairs: [
         ['b.org.', 'a.org.'],
         ['x.y.b.org.', 'x.y.a.org.'],
-        ['ab.org.', 'ab.org.'],
-        ['B.org.', 'B.org.'],
+        ['ab.org.', undefined],
+        ['B.org.', undefined],
       ],
     },
     {
       name: 'suffixes need not be whole labels',
-      change: suffixChange('b.org.', 'a.com.'),
+      change: replacement('suffix', 'b.org.', 'a.com.'),
       pairs: [
         ['ab.org.', 'aa.com.'],
-        ['b.org.c.', 'b.org.c.'],
+        ['b.org.c.', undefined],
       ],
     },
     {
       name: 'an expression that matches anywhere makes a whole new name',
-      change: patternChange(compilePattern('(.*)-eu\\.b'), '{1}.a.'),
+      change: patternReplacement(compilePattern('(.*)-eu\\.b'), '{1}.a.'),
       pairs: [
         ['x.y-eu.b.org.', 'x.y.a.'],
-        ['y.b.org.', 'y.b.org.'],
+        ['y.b.org.', undefined],
       ],
     },
   ]
