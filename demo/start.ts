@@ -11,8 +11,8 @@ import { startGateway } from '../build/local-gateway.ts'
 import { errorText } from '../src/bytes/unknown.ts'
 import { startExport } from '../src/cli/export.ts'
 import { Input } from '../src/cli/flags.ts'
-import { type ClusterKeys, createClusterKeys, createToken } from '../src/cli/keys.ts'
 import { serve } from '../src/cli/serve.ts'
+import { type ClusterKeys, createClusterKeys, createToken } from '../src/exporter/cluster-keys.ts'
 import type { GatewayVariables } from '../src/gateway/config.ts'
 import {
   CommandError,

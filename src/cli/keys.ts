@@ -2,36 +2,10 @@
  * `kubedoh keys`: prints new keys of a cluster or an operator, as shell and wrangler.toml lines.
  * @module
  */
-import { randomBytes } from 'node:crypto'
-import { encodeBase64url } from '../bytes/base64url.ts'
+import { createClusterKeys, createToken } from '../exporter/cluster-keys.ts'
 import { CommandError, type Output, UsageError } from '../node/output.ts'
 import { CLUSTER_ID } from '../snapshot/format/manifest.ts'
-import { generateKeyPair, sha256Hex } from '../snapshot/format/signature.ts'
 import type { Input } from './flags.ts'
-
-/** Keys of a cluster: secrets of the exporter, and their public counterparts for the gateway. */
-export type ClusterKeys = {
-  readonly token: string
-  readonly signingKey: string
-  /** 64 hexadecimal digits. */
-  readonly tokenSha256: string
-  readonly publicKey: string
-}
-
-const TOKEN_BYTES = 32
-
-/** Creates the token and the signing key of a cluster. */
-export async function createClusterKeys(): Promise<ClusterKeys> {
-  const { token, sha256 } = await createToken()
-  const { privateKey, publicKey } = await generateKeyPair()
-  return { token, signingKey: privateKey, tokenSha256: sha256, publicKey }
-}
-
-/** Creates a token of 256 random bits and its SHA-256 as 64 hexadecimal digits. */
-export async function createToken(): Promise<{ readonly token: string; readonly sha256: string }> {
-  const token = encodeBase64url(randomBytes(TOKEN_BYTES))
-  return { token, sha256: await sha256Hex(new TextEncoder().encode(token)) }
-}
 
 /** Prints new keys of a cluster, or an operator's token with `--admin` or `--read-only`. */
 export async function runKeys(input: Input, output: Output): Promise<void> {

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { createClusterKeys } from '../../src/cli/keys.ts'
 import { readGatewayConfig } from '../../src/gateway/config.ts'
 import {
   importPrivateKey,
-  importPublicKey,
   isSignedBy,
   sha256Hex,
   signBytes,
@@ -50,19 +48,6 @@ describe('keys', () => {
       assert.equal(sha256, await sha256Hex(new TextEncoder().encode(token)))
     })
   }
-
-  test('differ each time', async () => {
-    const [one, two] = [await createClusterKeys(), await createClusterKeys()]
-    for (const name of ['token', 'signingKey', 'tokenSha256', 'publicKey'] as const) {
-      assert.notEqual(one[name], two[name])
-    }
-    const [key, other] = [
-      await importPrivateKey(one.signingKey),
-      await importPublicKey(two.publicKey),
-    ]
-    assert.ok(key !== undefined && other !== undefined)
-    assert.equal(await isSignedBy(other, BYTES, await signBytes(key, BYTES)), false)
-  })
 
   for (const id of ['Prod', 'a.b', '-a', 'a-', '', 'a'.repeat(64)]) {
     test(`are not created for cluster "${id}"`, async () => {

@@ -13,7 +13,6 @@ import { createResolver } from '../../src/chain/create-resolver.ts'
 import type { Host } from '../../src/chain/host.ts'
 import { findChain, type Listener } from '../../src/chain/listener.ts'
 import type { Resolver } from '../../src/chain/resolver.ts'
-import { serve } from '../../src/cli/serve.ts'
 import { parseResponse } from '../../src/dns/message.ts'
 import { parseQuery } from '../../src/dns/query.ts'
 import { TYPE } from '../../src/dns/rr-type.ts'
@@ -23,6 +22,7 @@ import { KeySources } from '../../src/etcd/key-sources.ts'
 import { loadCorefile } from '../../src/node/load-corefile.ts'
 import { ClusterSources } from '../../src/server/cluster-sources.ts'
 import { createNodeHost } from '../../src/server/node-host.ts'
+import { Server } from '../../src/server/server.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
 import { ResolverClient } from '../resolver-client.ts'
 import { TcpClient } from '../server/clients.ts'
@@ -112,7 +112,7 @@ export function openDohApp(place: Place): Transport {
 /** Answers over UDP and TCP sockets, as each case was recorded. */
 export async function openSockets({ scenario, ...place }: Place): Promise<Transport> {
   const sink = new PassThrough().resume()
-  const running = await serve(
+  const server = new Server(
     {
       conf: place.corefile,
       dnsPort: 0,
@@ -126,13 +126,14 @@ export async function openSockets({ scenario, ...place }: Place): Promise<Transp
     },
     { stdout: sink, stderr: sink },
   )
-  const [port = 0] = running.ports
+  await server.start()
+  const [port = 0] = server.ports
   return {
     ask: (recorded, message) =>
       recorded.transport === 'tcp'
         ? askTcp(recorded, port, message)
         : askUdp(recorded, port, message),
-    close: () => running.stop(),
+    close: () => server.stop(),
   }
 }
 

@@ -3,20 +3,25 @@
  * to it, and its upstreams are asked over HTTPS.
  * @module
  */
-import { writeFileSync } from 'node:fs'
-import { PassThrough } from 'node:stream'
 import { Response } from 'miniflare'
 import { type LocalGatewayOptions, startGateway } from '../../build/local-gateway.ts'
-import { startExport } from '../../src/cli/export.ts'
-import { Input } from '../../src/cli/flags.ts'
-import { type ClusterKeys, createClusterKeys } from '../../src/cli/keys.ts'
+import { type KubernetesOptions, parseKubernetes } from '../../src/corefile/kubernetes-options.ts'
 import { parseCorefile } from '../../src/corefile/parse-corefile.ts'
+import type { ServerBlock } from '../../src/corefile/server-block.ts'
 import { WIRE_TYPE } from '../../src/doh/negotiate.ts'
+import { type ClusterKeys, createClusterKeys } from '../../src/exporter/cluster-keys.ts'
+import { createObjectSource } from '../../src/exporter/export-source.ts'
+import { createGatewayClient } from '../../src/exporter/gateway-client.ts'
+import { namingOptions, sharedTrees } from '../../src/exporter/naming.ts'
+import { readObjectFiles } from '../../src/exporter/object-files.ts'
+import { Publisher } from '../../src/exporter/publisher.ts'
 import { EDGE_PLUGINS } from '../../src/plugins/edge-plugins.ts'
+import { importPrivateKey } from '../../src/snapshot/format/signature.ts'
 import type { Case, Scenario } from './scenario.ts'
 import { askByPost, type Place, type Transport } from './transports.ts'
 import { answerRecorded, type RecordedAnswers, recordedAnswers } from './upstream.ts'
 
+const CLUSTER = 'test'
 /** Directives of servers, which a gateway does without. */
 const SERVER_DIRECTIVES = /^\s*(health|ready|prometheus|reload|loop)\b[^{\n]*(\{[^}]*\})?$/gm
 const VARIABLE = /\{\$(\w+)\}/g
@@ -33,12 +38,7 @@ export function whyNotAtTheEdge(scenario: Scenario): string | undefined {
   if (Object.keys(files).length > 0) return 'a Worker reads no files'
   if (exportCorefile(scenario) === undefined)
     return 'a cluster is published with one set of options'
-  const blocks = parseCorefile(edgeCorefile(scenario), 'Corefile', {
-    readText: () => undefined,
-    glob: () => [],
-    resolvePath: (_, path) => path,
-    environment: () => undefined,
-  })
+  const blocks = parse(edgeCorefile(scenario))
   const names = new Set(blocks.flatMap(({ directives }) => directives.map(({ name }) => name)))
   const missing = [...names].filter((name) => !EDGE_PLUGINS.has(name)).sort()
   return missing.length === 0 ? undefined : `the Worker has no plugin ${missing.join(', ')}`
@@ -63,7 +63,7 @@ export async function openWorker({ scenario, ...place }: Place): Promise<Transpo
     outbound: dohUpstreams(scenario),
     variables: {
       COREFILE: edgeCorefile(scenario),
-      CLUSTERS: JSON.stringify({ test: { publicKey, tokenSha256 } }),
+      CLUSTERS: JSON.stringify({ [CLUSTER]: { publicKey, tokenSha256 } }),
       PUBLIC: 'true',
       REQUESTS_PER_MINUTE: '0',
     },
@@ -79,26 +79,44 @@ export async function openWorker({ scenario, ...place }: Place): Promise<Transpo
   }
 }
 
+/** Publishes the scenario's objects as `kubedoh export` does. */
 async function publish(url: string, keys: ClusterKeys, place: Place): Promise<void> {
-  const conf = `${place.corefile}.export`
-  writeFileSync(conf, exportCorefile(place.scenario) ?? '')
-  const flags = new Map([
-    ['gateway', [url]],
-    ['cluster', ['test']],
-    ['conf', [conf]],
-    ['objects', place.objects],
-    ['once', ['']],
-  ])
-  const environment = {
-    KUBEDOH_TOKEN: keys.token,
-    KUBEDOH_SIGNING_KEY: keys.signingKey,
-    LOCAL_IPS: place.scenario.localAddresses.join(','),
-  }
-  const sink = new PassThrough().resume()
-  const streams = { stdout: sink, stderr: sink }
-  const exporting = await startExport(new Input([], flags, environment), streams)
-  await exporting.publishOnce()
-  await exporting.stop()
+  const { localAddresses } = place.scenario
+  const options = exportOptions(place.scenario)
+  const key = await importPrivateKey(keys.signingKey)
+  if (options === undefined || key === undefined) throw new TypeError('nothing to publish')
+  const source = createObjectSource(readObjectFiles(place.objects).objects, {
+    naming: namingOptions(options, localAddresses),
+    trees: sharedTrees(options, localAddresses, CLUSTER),
+    onWarning: () => undefined,
+    now: Date.now,
+  })
+  const gateway = createGatewayClient({ url, cluster: CLUSTER, token: keys.token })
+  const publisher = new Publisher({ cluster: CLUSTER, gateway, key, now: Date.now })
+  await publisher.publish(source.build(), { sources: {}, confirmedMs: Date.now() })
+}
+
+/** The options to publish with; `undefined` without a `kubernetes` directive. */
+function exportOptions(scenario: Scenario): KubernetesOptions | undefined {
+  const [block] = parse(exportCorefile(scenario) ?? '')
+  const directive = block?.directives.find(({ name }) => name === 'kubernetes')
+  return (
+    block &&
+    directive &&
+    parseKubernetes(
+      directive,
+      block.keys.map(({ zone }) => zone),
+    )
+  )
+}
+
+function parse(corefile: string): readonly ServerBlock[] {
+  return parseCorefile(corefile, 'Corefile', {
+    readText: () => undefined,
+    glob: () => [],
+    resolvePath: (_, path) => path,
+    environment: () => undefined,
+  })
 }
 
 /**
@@ -119,7 +137,7 @@ function edgeCorefile({ corefile }: Scenario): string {
   return corefile
     .replace(KUBERNETES, (_, zones: string, block = '') => {
       const kept = block.match(READING_OPTIONS) ?? []
-      return `kubernetes ${zones.trim()} {\n cluster test\n${kept.join('\n')}\n }`
+      return `kubernetes ${zones.trim()} {\n cluster ${CLUSTER}\n${kept.join('\n')}\n }`
     })
     .replace(SERVER_DIRECTIVES, '')
     .replace(VARIABLE, (_, variable: string) => `https://${hostOf(variable)}/dns-query`)
