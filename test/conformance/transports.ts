@@ -98,10 +98,7 @@ export function openDohApp(place: Place): Transport {
     })
   }
   return {
-    ask: (recorded, message) => {
-      const app = appFor(recorded)
-      return askByPost((request) => app.fetch(request), 'http://doh.test', { message })
-    },
+    ask: (recorded, message) => askByPost(appFor(recorded), message),
     close: () => {
       resolver.stop()
       return Promise.resolve()
@@ -178,15 +175,14 @@ function clientOf(
   return { ...client, sendAhead }
 }
 
-/** Posts a message to `/dns-query`. Resolves with the reply; none for a status other than 200. */
-export async function askByPost(
-  send: (request: Request) => Response | Promise<Response>,
-  origin: string,
-  { message, headers: more = {} }: { message: Uint8Array; headers?: Record<string, string> },
+/** Posts a message to `/dns-query`. Resolves with the response; none for a status other than 200. */
+async function askByPost(
+  app: ReturnType<typeof createDohApp>,
+  message: Uint8Array,
 ): Promise<readonly Uint8Array[]> {
-  const headers = { 'content-type': WIRE_TYPE, accept: WIRE_TYPE, ...more }
-  const body = new Uint8Array(message)
-  const response = await send(new Request(`${origin}/dns-query`, { method: 'POST', headers, body }))
+  const headers = { 'content-type': WIRE_TYPE, accept: WIRE_TYPE }
+  const init = { method: 'POST', headers, body: new Uint8Array(message) }
+  const response = await app.request('/dns-query', init)
   return response.status === 200 ? [new Uint8Array(await response.arrayBuffer())] : []
 }
 

@@ -17,8 +17,9 @@ import { readObjectFiles } from '../../src/exporter/object-files.ts'
 import { Publisher } from '../../src/exporter/publisher.ts'
 import { EDGE_PLUGINS } from '../../src/plugins/edge-plugins.ts'
 import { importPrivateKey } from '../../src/snapshot/format/signature.ts'
+import { sendTo } from '../doh/replies.ts'
 import type { Case, Scenario } from './scenario.ts'
-import { askByPost, type Place, type Transport } from './transports.ts'
+import type { Place, Transport } from './transports.ts'
 import { answerRecorded, type RecordedAnswers, recordedAnswers } from './upstream.ts'
 
 const CLUSTER = 'test'
@@ -68,13 +69,15 @@ export async function openWorker({ scenario, ...place }: Place): Promise<Transpo
       REQUESTS_PER_MINUTE: '0',
     },
   })
+  const port = Number(new URL(gateway.url).port)
   if (scenario.cluster !== '') await publish(gateway.url, keys, { scenario, ...place })
   return {
-    ask: ({ src }: Case, message) =>
-      askByPost((request) => fetch(request), gateway.url, {
-        message,
-        ...(src !== undefined && { headers: { 'cf-connecting-ip': src } }),
-      }),
+    ask: async ({ src }: Case, body) => {
+      const from = src === undefined ? {} : { 'cf-connecting-ip': src }
+      const headers = { 'content-type': WIRE_TYPE, accept: WIRE_TYPE, ...from }
+      const got = await sendTo(port, { method: 'POST', path: '/dns-query', body, headers })
+      return got.status === 200 ? [got.body] : []
+    },
     close: gateway.stop,
   }
 }
