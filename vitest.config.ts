@@ -6,6 +6,7 @@ import { availableParallelism } from 'node:os'
 import { cloudflareTest } from '@cloudflare/vitest-plugin'
 import { defineConfig, type ViteUserConfig } from 'vitest/config'
 import { CountReporter } from './test/reporter.ts'
+import { LongestFirst } from './test/sequencer.ts'
 
 /** Folders whose tests share nothing but the functions that they test. */
 const PURE = (
@@ -33,7 +34,9 @@ const config: ViteUserConfig = defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     includeTaskLocation: true,
-    maxWorkers: availableParallelism(),
+    // One more than cores: tests wait for processes, sockets and TTLs half of the time.
+    maxWorkers: availableParallelism() + 1,
+    sequence: { sequencer: LongestFirst },
     // A process for each file would take longer than the tests of most files do.
     isolate: false,
     restoreMocks: true,

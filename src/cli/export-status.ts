@@ -4,8 +4,9 @@
  */
 import { Hono } from 'hono'
 import { CommandError, listenMessage } from '../node/output.ts'
-import { formatMetrics, parseListenAddress } from '../server/feature-servers.ts'
+import { parseListenAddress } from '../server/feature-servers.ts'
 import { HttpServer } from '../server/http-server.ts'
+import { formatMetrics } from '../server/process-metrics.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 
 /**

@@ -5,8 +5,10 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { errorCode } from '../bytes/unknown.ts'
 import { sleep } from '../exporter/backoff.ts'
+import { inheritedSockets } from '../node/inherited-sockets.ts'
 import { startMemoryTrim } from '../node/memory-trim.ts'
-import { CommandError, type Output } from '../node/output.ts'
+import { CommandError, createLog, type Output } from '../node/output.ts'
+import { ServiceManager } from '../node/service-manager.ts'
 import { onReloadSignal, untilSignal } from '../node/signals.ts'
 import { ALL_PLUGINS } from '../plugins/all-plugins.ts'
 import { type RunningServer, type ServeOptions, Server } from '../server/server.ts'
@@ -51,6 +53,8 @@ async function serveUntilSignal(input: Input, output: Output): Promise<void> {
   const count = parseWorkers(input.text('workers'), options)
   const running =
     count === 1 ? await serve(options, output) : await serveByWorkers(options, output, { count })
+  const manager = new ServiceManager(createLog(output))
+  manager.ready()
   const doh = input.text('doh.listen')
   const beside = doh === '' ? '' : `, DNS over HTTP on http://${doh}/dns-query`
   const offReload = onReloadSignal(() => void running.reload())
@@ -61,9 +65,11 @@ async function serveUntilSignal(input: Input, output: Output): Promise<void> {
     output.stdout.write(`ready: DNS on port ${[...new Set(running.ports)].join(', ')}${beside}\n`)
   }
   await signal
+  manager.stopping()
   offReload()
   stopTrim()
   await running.stop()
+  manager.close()
 }
 
 /** Waits until every plugin is ready, as for `/ready`; false if the signal aborts first. */
@@ -91,11 +97,23 @@ export async function serve(options: ServeOptions, output: Output): Promise<Runn
   const server = new Server(options, output)
   try {
     await server.start()
+    checkInherited()
     return server
   } catch (error) {
     await server.close()
     throw error
   }
+}
+
+/** Rejects sockets of systemd that no server block has taken: their queries would wait forever. */
+function checkInherited(): void {
+  const [first] = inheritedSockets()
+  if (first === undefined) return
+  const { protocol, address, port } = first
+  throw new CommandError(
+    `systemd passed ${protocol} ${address} port ${port}, which no server block binds; add ` +
+      `"bind ${address}" to a block with this port, or remove the address from the socket unit`,
+  )
 }
 
 function parsePort(text: string): number {
@@ -109,6 +127,9 @@ function parseWorkers(text: string, { dnsPort }: ServeOptions): number {
   const count = Number(text)
   if (!/^\d+$/.test(text) || count < 1 || count > WORKERS_MAX) {
     throw new CommandError(`--workers is "${text}", expected 1 to ${WORKERS_MAX}`)
+  }
+  if (count > 1 && inheritedSockets().length > 0) {
+    throw new CommandError('--workers above 1 cannot share the sockets of systemd; run one')
   }
   if (count === 1 || dnsPort > 0) return count
   throw new CommandError('--workers above 1 needs a fixed port; set --dns.port to 1 to 65535')

@@ -7,6 +7,7 @@ import {
   argTexts,
   firstWord,
   type Option,
+  type OptionReaders,
   onlyWord,
   parseCount,
   parseDuration,
@@ -36,9 +37,7 @@ export type ApiLimits = {
 }
 
 /** Options that are being parsed, and notices about them. */
-export type ApiDraft = { -readonly [Key in keyof ApiOptions]: ApiOptions[Key] } & {
-  readonly notices: Problem[]
-}
+export type ApiDraft = ApiOptions & { readonly notices: Problem[] }
 
 const STARTUP_MS_DEFAULT = 5000
 const STARTUP_MS_MAX = 24 * 3_600_000
@@ -53,39 +52,35 @@ export const API_DEFAULTS: ApiOptions = {
   apiLimits: { requestsPerSecond: 0, burst: 0, inFlightMax: 0 },
 }
 
-/** Parsers of the options by name; each sets its field of the draft. */
-export const API_READERS: Readonly<Record<string, (option: Option, draft: ApiDraft) => void>> = {
-  kubeconfig: (option, draft) => {
-    const [path = '', context] = argTexts(option, 1, 2)
-    draft.kubeconfig = { path, context }
-  },
-  endpoint: (option, draft) => {
-    draft.endpoint = firstWord(option, draft.notices).text
-  },
-  tls: (option, draft) => {
+/** Parsers of the options by name. */
+export const API_READERS: OptionReaders<ApiDraft> = {
+  kubeconfig: (option) => ({ kubeconfig: readKubeconfig(option) }),
+  endpoint: (option, { notices }) => ({ endpoint: firstWord(option, notices).text }),
+  tls: (option) => {
     const [cert = '', key = '', ca = ''] = argTexts(option, 3)
-    draft.tls = { cert, key, ca }
+    return { tls: { cert, key, ca } }
   },
-  startup_timeout: (option, draft) => {
-    const word = firstWord(option, draft.notices)
-    const durationMs = parseDuration(word)
-    if (durationMs <= 0 || durationMs > STARTUP_MS_MAX) {
-      throw configError(word, `"${word.text}" is not a time over 0 and up to 24h`)
-    }
-    draft.startupMs = durationMs
+  startup_timeout: (option, { notices }) => {
+    const word = firstWord(option, notices)
+    const startupMs = parseDuration(word)
+    if (startupMs > 0 && startupMs <= STARTUP_MS_MAX) return { startupMs }
+    throw configError(word, `"${word.text}" is not a time over 0 and up to 24h`)
   },
-  apiserver_qps: (option, draft) => {
-    const requestsPerSecond = parseRate(onlyWord(option))
-    draft.apiLimits = { ...draft.apiLimits, requestsPerSecond }
-  },
-  apiserver_burst: (option, draft) => {
-    const burst = parseCount(onlyWord(option), 0, REQUESTS_MAX)
-    draft.apiLimits = { ...draft.apiLimits, burst }
-  },
-  apiserver_max_inflight: (option, draft) => {
-    const inFlightMax = parseCount(onlyWord(option), 0, REQUESTS_MAX)
-    draft.apiLimits = { ...draft.apiLimits, inFlightMax }
-  },
+  apiserver_qps: (option, { apiLimits }) => ({
+    apiLimits: { ...apiLimits, requestsPerSecond: parseRate(onlyWord(option)) },
+  }),
+  apiserver_burst: (option, { apiLimits }) => ({
+    apiLimits: { ...apiLimits, burst: parseCount(onlyWord(option), 0, REQUESTS_MAX) },
+  }),
+  apiserver_max_inflight: (option, { apiLimits }) => ({
+    apiLimits: { ...apiLimits, inFlightMax: parseCount(onlyWord(option), 0, REQUESTS_MAX) },
+  }),
+}
+
+/** Reads `kubeconfig PATH [CONTEXT]`. */
+export function readKubeconfig(option: Option): ApiOptions['kubeconfig'] {
+  const [path = '', context] = argTexts(option, 1, 2)
+  return { path, context }
 }
 
 /** Adds a notice for each option that CoreDNS ignores because of another one. */

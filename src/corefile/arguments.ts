@@ -53,23 +53,42 @@ export function options(directive: Directive): Option[] {
 }
 
 /**
+ * Parsers of options by name. Each returns what its option changes in the draft. A text refuses the
+ * option with that message; `null` ignores it. Messages suggest neither of these two.
+ */
+export type OptionReaders<Draft> = Readonly<
+  Record<string, ((option: Option, draft: Draft) => Partial<Draft> | undefined) | string | null>
+>
+
+/**
  * Parses all options of a directive into a draft, each with the parser of its name. Inherited
  * properties such as `constructor` are not options.
- * @returns the options
+ * @returns the draft
  * @throws {ConfigError} at the first unknown option
  */
-export function readOptions<Draft>(
+export function readOptions<Draft extends object>(
   directive: Directive,
-  readers: Readonly<Record<string, (option: Option, draft: Draft) => void>>,
+  readers: OptionReaders<Draft>,
   draft: Draft,
-): Option[] {
-  const given = options(directive)
-  for (const option of given) {
-    const read = Object.hasOwn(readers, option.name) ? readers[option.name] : undefined
-    if (read === undefined) throw unknownOption(directive.name, option, Object.keys(readers))
-    read(option, draft)
+): Draft {
+  for (const option of options(directive)) {
+    if (readOption(option, readers, draft)) continue
+    const known = Object.keys(readers).filter((name) => typeof readers[name] === 'function')
+    throw unknownOption(directive.name, option, known)
   }
-  return given
+  return draft
+}
+
+/** Parses one option into a draft. Returns false for an unknown option. */
+export function readOption<Draft extends object>(
+  option: Option,
+  readers: OptionReaders<Draft>,
+  draft: Draft,
+): boolean {
+  const read = Object.hasOwn(readers, option.name) ? readers[option.name] : undefined
+  if (typeof read === 'string') throw configError(option, read)
+  if (read !== undefined) Object.assign(draft, read?.(option, draft))
+  return read !== undefined
 }
 
 /** Creates the error for an unknown option, with the nearest known one or the list of all. */
@@ -94,6 +113,12 @@ export function argTexts(option: Option, min: number, max: number = min): string
   return option.args.map(({ text }) => text)
 }
 
+/** Returns true for an option without arguments. @throws {ConfigError} at arguments */
+export function flag(option: Option): true {
+  argTexts(option, 0)
+  return true
+}
+
 /** Returns an option's only argument. @throws {ConfigError} for another number of arguments */
 export function onlyWord(option: Option): Word {
   argTexts(option, 1)
@@ -112,6 +137,13 @@ export function firstWord(option: Option, notices: Problem[]): Word {
     notices.push(problemAt(surplus, message))
   }
   return word ?? { ...option, text: '' }
+}
+
+/** Returns the choice that a word names. @throws {ConfigError} with a list of the choices */
+export function parseChoice<T extends string>(word: Word, choices: readonly T[]): T {
+  const found = choices.find((one) => one === word.text)
+  if (found !== undefined) return found
+  throw configError(word, `"${word.text}" is not one of ${choices.join(', ')}`)
 }
 
 /** Parses an integer. @throws {ConfigError} unless it is between `min` and `max` */

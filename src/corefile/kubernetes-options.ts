@@ -10,8 +10,12 @@ import { API_DEFAULTS, API_READERS, type ApiOptions, noticeUnused } from './api-
 import {
   argTexts,
   firstWord,
+  flag,
   type Option,
+  type OptionReaders,
   onlyWord,
+  options,
+  parseChoice,
   parseCount,
   readOptions,
   zonesOf,
@@ -69,70 +73,41 @@ type Draft = {
   -readonly [Key in keyof KubernetesOptions]: KubernetesOptions[Key]
 } & { notices: Problem[] }
 
-/** Parsers of the options by name; each sets its field of the draft. */
-const READERS: Readonly<Record<string, (option: Option, draft: Draft) => void>> = {
-  cluster: (option, draft) => {
-    draft.clusters = argTexts(option, 1, CLUSTERS_MAX)
-    draft.cluster = draft.clusters[0]
+/** Parsers of the options by name. */
+const READERS: OptionReaders<Draft> = {
+  cluster: (option) => {
+    const clusters = argTexts(option, 1, CLUSTERS_MAX)
+    return { clusters, cluster: clusters[0] }
   },
-  answers: (option, draft) => {
-    draft.rules = parseRules(option)
-  },
-  naming: (option, draft) => {
-    draft.naming = parseNaming(option)
-  },
-  pods: (option, draft) => {
-    draft.pods = parsePods(option)
-  },
-  ttl: (option, draft) => {
-    draft.ttlSeconds = parseCount(firstWord(option, draft.notices), 0, TTL_SECONDS_MAX)
-  },
-  multicluster: (option, draft) => {
-    draft.multiclusterZones = zonesOf(option.args, [])
-  },
-  zonal: (option, draft) => {
-    argTexts(option, 0)
-    draft.isZonal = true
-  },
-  endpoint_pod_names: (option, draft) => {
-    argTexts(option, 0)
-    draft.usesPodNames = true
-  },
-  noendpoints: (option, draft) => {
-    argTexts(option, 0)
-    draft.hasEndpoints = false
-  },
-  ignore: (option, draft) => {
+  answers: (option) => ({ rules: parseChoice(onlyWord(option), ['coredns', 'rfc']) }),
+  naming: (option) => ({ naming: parseChoice(onlyWord(option), ['kubernetes', 'openshift3']) }),
+  pods: (option) => ({
+    pods: parseChoice(onlyWord(option), ['disabled', 'insecure', 'verified']),
+  }),
+  ttl: (option, { notices }) => ({
+    ttlSeconds: parseCount(firstWord(option, notices), 0, TTL_SECONDS_MAX),
+  }),
+  multicluster: ({ args }) => ({ multiclusterZones: zonesOf(args, []) }),
+  zonal: (option) => ({ isZonal: flag(option) }),
+  endpoint_pod_names: (option) => ({ usesPodNames: flag(option) }),
+  noendpoints: (option) => ({ hasEndpoints: !flag(option) }),
+  ignore: (option, { notices }) => {
     if (option.args.length === 0) {
-      const message = '"ignore" without "empty_service" has no effect'
-      draft.notices.push(problemAt(option, message))
+      notices.push(problemAt(option, '"ignore" without "empty_service" has no effect'))
       return
     }
-    const word = firstWord(option, draft.notices)
-    if (word.text !== 'empty_service') {
-      throw configError(word, '"ignore" accepts only "empty_service"')
-    }
-    draft.ignoresEmptyServices = true
+    const word = firstWord(option, notices)
+    if (word.text === 'empty_service') return { ignoresEmptyServices: true }
+    throw configError(word, '"ignore" accepts only "empty_service"')
   },
-  namespaces: (option, draft) => {
-    draft.namespaces = [...draft.namespaces, ...argTexts(option, 1, Infinity)]
-  },
-  namespace_labels: (option, draft) => {
-    draft.namespaceLabels = argTexts(option, 1, Infinity).join(' ')
-  },
-  labels: (option, draft) => {
-    draft.labels = argTexts(option, 1, Infinity).join(' ')
-  },
-  fallthrough: (option, draft) => {
-    draft.fallthrough = zonesOf(option.args, [ROOT])
-  },
-  fallback: (option, draft) => {
-    argTexts(option, 0)
-    draft.hasFallback = true
-  },
-  stale: (option, draft) => {
-    draft.stale = parseStale(option)
-  },
+  namespaces: (option, { namespaces }) => ({
+    namespaces: [...namespaces, ...argTexts(option, 1, Infinity)],
+  }),
+  namespace_labels: (option) => ({ namespaceLabels: argTexts(option, 1, Infinity).join(' ') }),
+  labels: (option) => ({ labels: argTexts(option, 1, Infinity).join(' ') }),
+  fallthrough: ({ args }) => ({ fallthrough: zonesOf(args, [ROOT]) }),
+  fallback: (option) => ({ hasFallback: flag(option) }),
+  stale: (option) => ({ stale: parseChoice(onlyWord(option), ['union', 'keep', 'fail']) }),
   ...API_READERS,
 }
 
@@ -160,7 +135,8 @@ export function parseKubernetes(
   blockZones: readonly Uint8Array[],
 ): KubernetesOptions {
   const draft = defaults(directive, zonesOf(directive.args, blockZones))
-  const given = readOptions(directive, READERS, draft)
+  readOptions(directive, READERS, draft)
+  const given = options(directive)
   applyNaming(draft, given)
   checkClusters(draft, given)
   checkTogether(draft, given)
@@ -276,28 +252,4 @@ function checkTogether(draft: Draft, given: readonly Option[]): void {
         `"${draft.cluster}"; the gateway only serves its snapshots`,
     )
   }
-}
-
-function parseStale(option: Option): KubernetesOptions['stale'] {
-  const [stale = ''] = argTexts(option, 1)
-  if (stale === 'union' || stale === 'keep' || stale === 'fail') return stale
-  throw configError(onlyWord(option), `"${stale}" is not one of union, keep, fail`)
-}
-
-function parseRules(option: Option): KubernetesOptions['rules'] {
-  const [rules = ''] = argTexts(option, 1)
-  if (rules === 'coredns' || rules === 'rfc') return rules
-  throw configError(onlyWord(option), `"${rules}" is not one of coredns, rfc`)
-}
-
-function parseNaming(option: Option): KubernetesOptions['naming'] {
-  const [naming = ''] = argTexts(option, 1)
-  if (naming === 'kubernetes' || naming === 'openshift3') return naming
-  throw configError(onlyWord(option), `"${naming}" is not one of kubernetes, openshift3`)
-}
-
-function parsePods(option: Option): KubernetesOptions['pods'] {
-  const [mode = ''] = argTexts(option, 1)
-  if (mode === 'disabled' || mode === 'insecure' || mode === 'verified') return mode
-  throw configError(onlyWord(option), `"${mode}" is not one of disabled, insecure, verified`)
 }

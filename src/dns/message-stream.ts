@@ -59,6 +59,7 @@ export class MessageStream {
     const { chunk } = this
     while (this.at < chunk.length && !this.isPaused) {
       if (this.message === undefined) {
+        if (this.passWhole(chunk)) continue
         this.size[this.sizeBytes++] = byteAt(chunk, this.at++)
         if (this.sizeBytes < 2) continue
         const size = (byteAt(this.size, 0) << 8) | byteAt(this.size, 1)
@@ -78,6 +79,20 @@ export class MessageStream {
       this.onMessage(message)
     }
     if (!this.hasUnread) this.chunk = EMPTY
+    return true
+  }
+
+  /** Passes on the next message if the chunk has all of it, which is the common case. */
+  private passWhole(chunk: Uint8Array): boolean {
+    const { at } = this
+    const start = at + 2
+    if (this.sizeBytes > 0 || start > chunk.length) return false
+    const size = (byteAt(chunk, at) << 8) | byteAt(chunk, at + 1)
+    if (size === 0 || start + size > chunk.length) return false
+    const message = new Uint8Array(size)
+    for (let i = 0; i < size; i++) message[i] = byteAt(chunk, start + i)
+    this.at = start + size
+    this.onMessage(message)
     return true
   }
 }

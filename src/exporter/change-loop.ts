@@ -44,7 +44,7 @@ export class ChangeLoop {
   /** Runs until `signal` ends it, and handles the changes until then. */
   async run(signal: AbortSignal): Promise<void> {
     const { work, gatherMs, intervalMs, dutyShare = 1, sleep, elapsed } = this.options
-    while (await this.changed(signal)) {
+    for (let isFirst = true; await this.changed(signal); isFirst = false) {
       if (gatherMs > 0) await sleep(gatherMs, signal)
       const startMs = elapsed()
       this.isDirty = false
@@ -53,7 +53,9 @@ export class ChangeLoop {
       const busyMs = Math.min(elapsed() - startMs, BUSY_MS_MAX)
       await pending
       const tookMs = elapsed() - startMs
-      await sleep(Math.max(0, intervalMs - tookMs, busyMs / dutyShare - tookMs), signal)
+      // The first run handles everything, not a change: later ones need not wait for its cost.
+      const restMs = isFirst ? 0 : busyMs / dutyShare - tookMs
+      await sleep(Math.max(0, intervalMs - tookMs, restMs), signal)
     }
   }
 

@@ -79,6 +79,10 @@ function readString(source: string, at: number): Read {
     if (char === '\n') break
     if (char === '\\') {
       const escaped = readEscape(source, next, quote)
+      if (escaped === undefined) {
+        const hint = 'write two backslashes for a backslash'
+        throw new SyntaxProblem(next, `"\\${source.charAt(next + 1)}" is not an escape; ${hint}`)
+      }
       text += escaped.text
       next = escaped.end
     } else {
@@ -105,7 +109,8 @@ function matchAt(pattern: RegExp, source: string, at: number): string | undefine
   return pattern.exec(source)?.[0]
 }
 
-const SIMPLE: Readonly<Record<string, string>> = {
+/** Characters by the letter of their escape. */
+export const SIMPLE_ESCAPES: Readonly<Record<string, string>> = {
   a: '\x07',
   b: '\b',
   f: '\f',
@@ -122,24 +127,18 @@ const CODE = new RegExp(
 )
 const CODE_POINT_MAX = 0x10ffff
 
-/**
- * Reads the escape at a backslash. Returns its text and its end.
- * @throws {SyntaxProblem}
- */
-function readEscape(
+/** Reads the escape at a backslash: its text, and its end; `undefined` if it is invalid. */
+export function readEscape(
   source: string,
   at: number,
   quote: string,
-): { readonly text: string; readonly end: number } {
+): { readonly text: string; readonly end: number } | undefined {
   const char = source.charAt(at + 1)
-  const simple = char === quote ? quote : Object.hasOwn(SIMPLE, char) ? SIMPLE[char] : undefined
-  if (simple !== undefined) return { text: simple, end: at + 2 }
+  if (char === quote) return { text: quote, end: at + 2 }
+  if (Object.hasOwn(SIMPLE_ESCAPES, char)) return { text: SIMPLE_ESCAPES[char] ?? '', end: at + 2 }
   CODE.lastIndex = at
   const [whole = '', octal, ...hex] = CODE.exec(source) ?? []
   const value = octal === undefined ? Number.parseInt(hex.join(''), 16) : Number.parseInt(octal, 8)
-  if (whole === '' || value > CODE_POINT_MAX) {
-    const hint = 'write two backslashes for a backslash'
-    throw new SyntaxProblem(at, `"\\${char}" is not an escape; ${hint}`)
-  }
-  return { text: String.fromCodePoint(value), end: at + whole.length }
+  const isValid = whole !== '' && value <= CODE_POINT_MAX
+  return isValid ? { text: String.fromCodePoint(value), end: at + whole.length } : undefined
 }

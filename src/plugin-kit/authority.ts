@@ -2,9 +2,12 @@
  * SOA and NS records of zones that a plugin generates.
  * @module
  */
+
 import { concatBytes, writeUint32 } from '../bytes/bytes.ts'
+import { firstWord, type Option } from '../corefile/arguments.ts'
+import { configError, type Problem } from '../corefile/problem.ts'
 import type { ResourceRecord } from '../dns/message.ts'
-import { joinName } from '../dns/name.ts'
+import { joinName, parseRelativeName } from '../dns/name.ts'
 import { CLASS } from '../dns/rr-class.ts'
 import { TYPE } from '../dns/rr-type.ts'
 
@@ -43,4 +46,15 @@ export function nsRecord({ zone, ttlSeconds }: Authority, server: Uint8Array): R
 
 function below(labels: Uint8Array, zone: Uint8Array): Uint8Array {
   return joinName(labels, zone) ?? zone
+}
+
+/**
+ * Reads an option's name below a zone, such as `example`. Ignores further arguments with a notice.
+ * @throws {ConfigError} for anything else
+ */
+export function parseServerName(option: Option, example: string, notices: Problem[]): Uint8Array {
+  const word = firstWord(option, notices)
+  const labels = parseRelativeName(word.text.toLowerCase().replace(/\.$/, ''))
+  if (labels !== undefined && labels.length > 0) return labels
+  throw configError(word, `"${word.text}" is not a name such as "${example}"`)
 }

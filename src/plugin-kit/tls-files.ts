@@ -7,6 +7,14 @@
 import type { Host, TlsIdentity } from '../chain/host.ts'
 import { argTexts, type Option } from '../corefile/arguments.ts'
 import { configError } from '../corefile/problem.ts'
+import type { Word } from '../corefile/server-block.ts'
+
+/** Reads the file that a word names. @throws {ConfigError} when it is unreadable */
+export function readNamedFile(word: Word, readText: Host['readText']): string {
+  const text = readText(word.text)
+  if (text === undefined) throw configError(word, `cannot read "${word.text}"`)
+  return text
+}
 
 /**
  * Reads `tls`, `tls CA`, `tls CERT KEY` or `tls CERT KEY CA`, and the files.
@@ -14,12 +22,7 @@ import { configError } from '../corefile/problem.ts'
  */
 export function tlsIdentity(option: Option, readText: Host['readText']): TlsIdentity {
   argTexts(option, 0, 3)
-  const texts = option.args.map((word) => {
-    const text = readText(word.text)
-    if (text === undefined) throw configError(word, `cannot read "${word.text}"`)
-    return text
-  })
-  const [first, key, ca] = texts
+  const [first, key, ca] = option.args.map((word) => readNamedFile(word, readText))
   if (first === undefined) return {}
   if (key === undefined) return { ca: first }
   return ca === undefined ? { cert: first, key } : { cert: first, key, ca }

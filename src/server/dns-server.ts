@@ -8,7 +8,8 @@ import { type AnswerResult, Incoming } from '../chain/incoming.ts'
 import type { Listener } from '../chain/listener.ts'
 import type { Resolver } from '../chain/resolver.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import { FeatureServers, formatMetrics } from './feature-servers.ts'
+import { FeatureServers } from './feature-servers.ts'
+import { formatMetrics } from './process-metrics.ts'
 import { Sockets } from './sockets.ts'
 import { streamsOf } from './streams.ts'
 import type { Answer } from './udp-server.ts'
@@ -40,7 +41,7 @@ export class DnsServer {
     this.isOneOfMany = isOneOfMany
     this.features = new FeatureServers({
       metrics,
-      format: () => formatMetrics(metrics),
+      format: () => formatMetrics(metrics, this.places),
       notReady: () => this.notReady(),
     })
   }
@@ -80,6 +81,12 @@ export class DnsServer {
   get ports(): number[] {
     const listeners = this.current?.listeners ?? []
     return listeners.flatMap((one) => this.bound.get(listenerKey(one))?.sockets.port ?? [])
+  }
+
+  private get places(): Listener[] {
+    return [...this.bound.values()].map(({ listener, sockets }) => {
+      return { ...listener, port: sockets.port }
+    })
   }
 
   /** Returns {@link lameduckMsOf} for the current resolver. */

@@ -22,12 +22,6 @@ export type FeatureSource = {
 
 type Served = { readonly server: HttpServer; app: Hono }
 
-const CPU_SECONDS = {
-  name: 'process_cpu_seconds_total',
-  help: 'Total user and system CPU time in seconds.',
-  labels: [],
-}
-
 /** HTTP servers by address. */
 export class FeatureServers {
   private readonly servers = new Map<string, Served>()
@@ -132,24 +126,6 @@ async function open(address: string, app: Hono): Promise<Served> {
 
 async function closeAll(servers: ReadonlyMap<string, Served>): Promise<void> {
   await Promise.all([...servers.values()].map(({ server }) => server.close()))
-}
-
-/** Formats all metrics, after updating those of the process. */
-export function formatMetrics(metrics: Metrics): string {
-  const gauge = (name: string, help: string, value: number): void => {
-    metrics.gauge({ name, help, labels: [] }).value = value
-  }
-  const { rss, heapUsed } = process.memoryUsage()
-  const { user, system } = process.cpuUsage()
-  gauge('process_resident_memory_bytes', 'Resident memory size in bytes.', rss)
-  gauge('nodejs_heap_size_used_bytes', 'Process heap size used from Node.js in bytes.', heapUsed)
-  metrics.counter(CPU_SECONDS).value = (user + system) / 1e6
-  gauge(
-    'process_start_time_seconds',
-    'Start time of the process since unix epoch in seconds.',
-    Math.round((Date.now() - process.uptime() * 1000) / 1000),
-  )
-  return metrics.format()
 }
 
 /** Splits `HOST:PORT` or `:PORT`; no host means all addresses. @throws {ListenError} */

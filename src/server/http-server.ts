@@ -9,6 +9,7 @@ import { createServer as createTlsServer, type TLSSocket, type Server as TlsServ
 import { getRequestListener } from '@hono/node-server'
 import type { ConnectionBounds, TlsService } from '../chain/feature.ts'
 import { clientNetwork } from '../dns/network.ts'
+import { takeInherited } from '../node/inherited-sockets.ts'
 import { contextOptions, isWelcome, serverOptions } from '../node/tls-service.ts'
 import { FairQueue } from './fair-queue.ts'
 import { CHECK_MS, HttpConnections } from './http-connections.ts'
@@ -124,7 +125,9 @@ export class HttpServer {
     this.server.on('connection', (socket: Socket) => this.accept(socket))
     return new Promise((resolve, reject) => {
       this.server.once('error', reject)
-      this.server.listen({ host, port, backlog: BACKLOG, ...how }, () => {
+      const fd = takeInherited('tcp', host ?? '::', port)
+      const options = fd === undefined ? { host, port, backlog: BACKLOG, ...how } : { fd }
+      this.server.listen(options, () => {
         this.server.off('error', reject)
         narrowReceiveBuffers(this.server)
         const bound = this.server.address()

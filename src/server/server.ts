@@ -21,6 +21,7 @@ import { DnsServer } from './dns-server.ts'
 import { listenDoh } from './doh-listener.ts'
 import type { HttpServer } from './http-server.ts'
 import { createNodeHost } from './node-host.ts'
+import { formatThreadMetrics } from './process-metrics.ts'
 
 /** What to serve; an empty string means not given. */
 export type ServeOptions = {
@@ -132,9 +133,9 @@ export class Server implements RunningServer {
     this.reloads?.schedule()
   }
 
-  /** Formats all metrics except those of the process. */
+  /** Formats the metrics of this thread. */
   formatMetrics(): string {
-    return this.metrics.format()
+    return formatThreadMetrics(this.metrics)
   }
 
   /** Returns the names of plugins that are not ready. */

@@ -6,12 +6,13 @@
 
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
-import { writeUint16 } from '../bytes/bytes.ts'
+import type { Client } from '../chain/client.ts'
 import { HEADER_BYTES } from '../dns/limits.ts'
 import { MessageStream } from '../dns/message-stream.ts'
 import { ReplyWriter } from '../dns/reply-writer.ts'
 import { elapsed } from '../node/elapsed.ts'
 import { Turns } from '../node/turns.ts'
+import { FramedResponses } from './framed-responses.ts'
 import type { Answer } from './udp-server.ts'
 
 /** Bounds of one connection. */
@@ -41,17 +42,20 @@ export type ConnectionService = {
 }
 
 /** Messages to answer for one connection before those of other connections. */
-const SLICE_MESSAGES = 16
+const SLICE_MESSAGES = 32
 /** Shared by all connections, because they share the event loop. */
 const turns = new Turns()
 /** Shared by all connections: each response is copied out of it synchronously. */
 const writer = new ReplyWriter()
+/** Responses of the present slice, which belongs to one connection. */
+const responses = new FramedResponses()
 
 /** An open connection. */
 export class TcpConnection {
   private readonly socket: Socket
   private readonly service: ConnectionService
   private readonly stream: MessageStream
+  private readonly client: Client
   /** Whether the server has answered a query. */
   hasServed = false
   private activeMs = elapsed()
@@ -66,11 +70,7 @@ export class TcpConnection {
   private readonly written = (): void => this.noteWritten()
   private readonly takeTurn = (): void => {
     this.isWaiting = false
-    this.proceed(SLICE_MESSAGES)
-  }
-  private readonly takeFirst = (): void => {
-    this.isWaiting = false
-    this.proceedFirst()
+    this.proceed()
   }
 
   /** Starts to serve a socket. */
@@ -79,6 +79,14 @@ export class TcpConnection {
     this.service = service
     this.queriesLeft = service.limits.queriesMax
     this.stream = new MessageStream((message) => this.take(message))
+    this.client = {
+      address: socket.remoteAddress ?? '',
+      port: socket.remotePort ?? 0,
+      transport: service.transport,
+      localAddress: socket.localAddress ?? '',
+      localPort: socket.localPort ?? 0,
+      sendAhead: (ahead) => this.sendAhead(ahead),
+    }
     this.expectWithin(service.limits.readMs)
     socket.on('error', () => undefined)
     socket.on('close', () => {
@@ -104,60 +112,46 @@ export class TcpConnection {
   }
 
   /**
-   * Answers the first message of a chunk, at once unless many connections have messages. The others
-   * wait for a later slice, because a chunk may hold thousands.
+   * Answers the first messages of a chunk, at once unless many connections have messages. The
+   * others wait for a later slice, because a chunk may hold thousands.
    */
   private receive(chunk: Uint8Array): void {
     this.activeMs = elapsed()
     this.stream.hold(chunk)
     this.isWaiting = true
-    turns.addFirst(this.takeFirst)
+    turns.addFirst(this.takeTurn)
     if (this.isWaiting) this.socket.pause()
   }
 
-  private proceedFirst(): void {
-    const { socket, stream } = this
+  /** Takes the messages of one slice, and sends their responses together. */
+  private proceed(): void {
+    const { socket, stream, service } = this
     if (socket.destroyed) return
     const wasWithin = stream.isWithinMessage
-    this.sliceLeft = 1
-    if (!stream.resume()) socket.destroy()
-    const isNew = !wasWithin || this.sliceLeft === 0
-    if (isNew && stream.isWithinMessage) this.expectWithin(this.service.limits.readMs)
-    this.settle()
-  }
-
-  /** Takes up to `messagesMax` messages, and sends their responses together. */
-  private proceed(messagesMax: number): void {
-    const { socket, stream } = this
-    if (socket.destroyed) return
-    this.sliceLeft = messagesMax
-    socket.cork()
-    if (!stream.resume()) socket.destroy()
-    socket.uncork()
-    if (stream.isWithinMessage) this.expectWithin(this.service.limits.readMs)
+    this.sliceLeft = SLICE_MESSAGES
+    responses.size = 0
+    const isValid = stream.resume()
+    this.flush()
+    if (!isValid) socket.destroy()
+    const hasTaken = this.sliceLeft < SLICE_MESSAGES
+    const isNew = hasTaken || !wasWithin
+    if (isNew && stream.isWithinMessage) this.expectWithin(service.limits.readMs)
+    else if (hasTaken) this.expectWithin(service.limits.idleMs)
     this.settle()
   }
 
   private take(message: Uint8Array): void {
     const { socket, service } = this
     if (message.length < HEADER_BYTES) {
+      this.flush()
       socket.destroy()
       this.stream.pause()
       return
     }
     this.queriesLeft--
     this.sliceLeft--
-    this.expectWithin(service.limits.idleMs)
-    const client = {
-      address: socket.remoteAddress ?? '',
-      port: socket.remotePort ?? 0,
-      transport: service.transport,
-      localAddress: socket.localAddress ?? '',
-      localPort: socket.localPort ?? 0,
-      sendAhead: (ahead: Uint8Array) => this.sendAhead(ahead),
-    } as const
-    const result = service.answer()(message, client, writer)
-    if (typeof result === 'number') this.sendFirst(writer.bytes, result)
+    const result = service.answer()(message, this.client, writer)
+    if (typeof result === 'number') this.collect(writer.bytes, result)
     else if (result instanceof Promise) {
       this.pending++
       void result.then((later) => {
@@ -166,21 +160,29 @@ export class TcpConnection {
         this.send(later)
         this.settle()
       })
-    } else this.send(result)
+    } else if (result !== undefined) this.collect(result, result.length)
     if (this.sliceLeft <= 0 || this.isBusy || this.queriesLeft <= 0) this.stream.pause()
   }
 
-  private send(response: Uint8Array | undefined): void {
-    if (response !== undefined) this.sendFirst(response, response.length)
+  /** Sends the first `size` bytes together with the other responses of the slice. */
+  private collect(response: Uint8Array, size: number): void {
+    if (responses.add(response, size)) return
+    this.flush()
+    responses.add(response, size)
   }
 
-  /** Sends a copy of the first `size` bytes: the socket may keep it for a while. */
-  private sendFirst(bytes: Uint8Array, size: number): void {
+  private send(response: Uint8Array | undefined): void {
+    if (response === undefined) return
+    this.collect(response, response.length)
+    this.flush()
+  }
+
+  /** Writes the collected responses. */
+  private flush(): void {
     const { socket } = this
+    if (responses.size === 0) return
+    const framed = responses.take()
     if (socket.destroyed) return
-    const framed = Buffer.allocUnsafe(2 + size)
-    writeUint16(framed, 0, size)
-    framed.set(bytes.subarray(0, size), 2)
     socket.write(framed, this.written)
     this.hasServed = true
     if (!this.isUnread) return
@@ -233,7 +235,7 @@ export class TcpConnection {
 
   /** Whether the client leaves more than `unreadBytesMax` unread. */
   private get isUnread(): boolean {
-    return this.socket.writableLength > this.service.limits.unreadBytesMax
+    return this.socket.writableLength + responses.size > this.service.limits.unreadBytesMax
   }
 
   /** Closes the connection unless a message arrives in time or the server still has work for it. */

@@ -7,6 +7,7 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer, Server as TlsServer } from 'node:tls'
 import type { TlsService } from '../chain/feature.ts'
 import { elapsed } from '../node/elapsed.ts'
+import { takeInherited } from '../node/inherited-sockets.ts'
 import { contextOptions, isWelcome, serverOptions } from '../node/tls-service.ts'
 import { type Connection, type ConnectionLimits, ConnectionTable } from './connection-table.ts'
 import { HANDSHAKE_MS } from './served-socket.ts'
@@ -77,8 +78,9 @@ export class TcpServer {
   listen(address: string, port: number, reusePort = false): Promise<number> {
     return new Promise((resolve, reject) => {
       this.server.once('error', reject)
+      const fd = takeInherited('tcp', address, port)
       const options = { host: address, port, ipv6Only: true, reusePort, backlog: BACKLOG }
-      this.server.listen(options, () => {
+      this.server.listen(fd === undefined ? options : { fd }, () => {
         this.server.off('error', reject)
         this.server.on('error', () => undefined)
         const bound = this.server.address()

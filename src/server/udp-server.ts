@@ -8,6 +8,7 @@ import { recordOf } from '../bytes/unknown.ts'
 import type { Client } from '../chain/client.ts'
 import type { AnswerResult } from '../chain/incoming.ts'
 import { ReplyWriter } from '../dns/reply-writer.ts'
+import { takeInherited } from '../node/inherited-sockets.ts'
 import { DatagramBatch } from './datagram-batch.ts'
 import { type Mmsg, openMmsg } from './mmsg.ts'
 
@@ -93,7 +94,8 @@ export class UdpServer {
         reject(error)
       }
       this.socket.once('error', fail)
-      this.socket.bind({ address, port }, () => {
+      const fd = takeInherited('udp', address, port)
+      this.socket.bind(fd === undefined ? { address, port } : { fd }, () => {
         this.socket.off('error', fail)
         // ICMP errors of clients that have gone away do not affect other clients.
         this.socket.on('error', () => undefined)

@@ -23,8 +23,9 @@ import { Metrics } from '../telemetry/metrics.ts'
 import { ClusterSources, type ClusterWanted, keyOf } from './cluster-sources.ts'
 import { CorefileReloads } from './corefile-reloads.ts'
 import { lameduckMsOf } from './dns-server.ts'
-import { FeatureServers, formatMetrics } from './feature-servers.ts'
+import { FeatureServers } from './feature-servers.ts'
 import { createNodeHost } from './node-host.ts'
+import { formatMetrics } from './process-metrics.ts'
 import type { RunningServer, ServeOptions } from './server.ts'
 import { type SharedSnapshot, SnapshotSharer } from './shared-snapshots.ts'
 import { WorkerThread } from './worker-thread.ts'
@@ -300,7 +301,8 @@ class WorkerPool implements RunningServer {
   private async format(): Promise<string> {
     const texts = [...this.workers.values()].map((worker) => worker.metrics())
     const all = await Promise.all(texts)
-    return mergeMetrics([formatMetrics(this.metrics), this.pastMetrics, ...all])
+    const own = formatMetrics(this.metrics, this.current?.resolver.listeners)
+    return mergeMetrics([own, this.pastMetrics, ...all])
   }
 
   /** Returns the plugins that are not ready in one of the workers; ignores workers not started. */

@@ -20,6 +20,9 @@ const PACKAGES: Readonly<Record<string, string>> = {
   certutil: 'libnss3-tools',
   ip: 'iproute2',
   unshare: 'util-linux',
+  setpriv: 'util-linux',
+  'systemd-analyze': 'systemd',
+  python3: 'python3',
 }
 
 const run = promisify(execFile)

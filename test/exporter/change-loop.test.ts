@@ -80,17 +80,17 @@ describe('ChangeLoop', () => {
       work: (clock) => clock.pass(200),
     },
     {
-      name: 'is busy for a share of the time at most',
-      marks: [0, 11],
-      begins: [10, 820],
+      name: 'is busy for a share of the time at most after the first time',
+      marks: [0, 11, 1000],
+      begins: [10, 220, 1030],
       dutyShare: 0.25,
       work: (clock) => clock.pass(200),
     },
     {
       name: 'lets waiting count as rest',
       dutyShare: 0.25,
-      marks: [0, 11],
-      begins: [10, 820],
+      marks: [0, 11, 1000],
+      begins: [10, 720, 1530],
       work: (clock, signal) => {
         clock.pass(200)
         return clock.sleep(500, signal)
@@ -126,8 +126,11 @@ describe('ChangeLoop', () => {
     loop.mark()
     await clock.advance(GATHER_MS)
     loop.mark()
-    await clock.advance(40_000 + GATHER_MS)
+    await clock.advance(INTERVAL_MS + GATHER_MS)
     assert.equal(begins.length, 2)
+    loop.mark()
+    await clock.advance(40_000 + GATHER_MS)
+    assert.equal(begins.length, 3)
   })
 
   test('handles changes before it ran', async (t) => {

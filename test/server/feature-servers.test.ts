@@ -5,9 +5,9 @@ import type { Feature } from '../../src/chain/feature.ts'
 import {
   FeatureServers,
   type FeatureSource,
-  formatMetrics,
   parseListenAddress,
 } from '../../src/server/feature-servers.ts'
+import { formatMetrics } from '../../src/server/process-metrics.ts'
 import { ListenError } from '../../src/server/sockets.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
 import { fakeTcp, freePort, TcpClient, within } from './clients.ts'
@@ -176,28 +176,6 @@ describe('FeatureServers', () => {
         message: '"8181" is not HOST:PORT',
       })
     })
-  })
-})
-
-describe('formatMetrics', () => {
-  test("adds the process's memory and CPU time", () => {
-    const text = formatMetrics(new Metrics())
-    const readGauge = (name: string): number =>
-      Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1])
-    assert.ok(readGauge('process_resident_memory_bytes') > 1e6)
-    assert.ok(readGauge('nodejs_heap_size_used_bytes') > 1e5)
-    assert.ok(readGauge('process_cpu_seconds_total') > 0)
-    assert.ok(readGauge('process_cpu_seconds_total') < 3600)
-    const age = Date.now() / 1000 - readGauge('process_start_time_seconds')
-    assert.ok(age > -2 && age < 3600, `started ${age} seconds ago`)
-  })
-
-  test('writes each metric once, even when called again', () => {
-    const metrics = new Metrics()
-    formatMetrics(metrics)
-    const names = [...formatMetrics(metrics).matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name)
-    assert.equal(new Set(names).size, names.length)
-    assert.equal(names.length, 4)
   })
 })
 

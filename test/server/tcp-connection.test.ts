@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
+import { Socket } from 'node:net'
 import { describe, test, vi } from 'vitest'
 import type { Answer } from '../../src/server/udp-server.ts'
-import { echo, queries, TcpClient, within } from './clients.ts'
+import { echo, ids, queries, TcpClient, within } from './clients.ts'
 import { withServer } from './with-tcp-server.ts'
 
 describe('TcpConnection', () => {
@@ -25,6 +26,34 @@ describe('TcpConnection', () => {
       client.destroy()
     }
     await withServer(answer, run)
+  })
+
+  test('sends the responses to the queries of one chunk with one write', async () => {
+    const run = async (port: number): Promise<void> => {
+      const client = await TcpClient.open(port)
+      const writes = vi.spyOn(Socket.prototype, 'write')
+      client.socket.write(queries(20))
+      const messages = await client.messages(20)
+      const count = writes.mock.calls.length
+      writes.mockRestore()
+      assert.deepEqual(
+        ids(messages),
+        Array.from({ length: 20 }, (_, i) => i),
+      )
+      assert.equal(count, 2, 'one write of the client, one of the server')
+      client.destroy()
+    }
+    await withServer(echo, run)
+  })
+
+  test('answers the queries before a message that is none', async () => {
+    const run = async (port: number): Promise<void> => {
+      const client = await TcpClient.open(port)
+      client.socket.write(Buffer.concat([queries(2), Buffer.from([0, 1, 7])]))
+      assert.equal((await client.messages(2)).length, 2)
+      await within(client.closed, 'the end')
+    }
+    await withServer(echo, run)
   })
 
   test('answers other clients between the queries of one chunk', async () => {

@@ -5,13 +5,13 @@
 
 import {
   argTexts,
-  type Option,
-  options,
+  firstWord,
+  type OptionReaders,
   parseDuration,
-  unknownOption,
+  readOptions,
   zonesOf,
 } from '../../corefile/arguments.ts'
-import { configError } from '../../corefile/problem.ts'
+import { configError, type Problem } from '../../corefile/problem.ts'
 import type { Directive, Word } from '../../corefile/server-block.ts'
 import { parseName, ROOT } from '../../dns/name.ts'
 import { compilePattern, type Match, type Pattern } from '../../pattern/pattern.ts'
@@ -26,6 +26,7 @@ export type AutoOptions = {
   origin: OriginRule
   /** Time between checks of the folder and its files; 0 for no checks. */
   reloadMs: number
+  readonly notices: Problem[]
 }
 
 const RELOAD_MS_DEFAULT = 60_000
@@ -40,36 +41,28 @@ export function parseAuto(
     folder: '',
     origin: { pattern: compilePattern('db\\.(.*)'), template: '{1}' },
     reloadMs: RELOAD_MS_DEFAULT,
+    notices: [],
   }
   for (const directive of directives) {
     found.zones = zonesOf(directive.args, blockZones)
-    for (const option of options(directive)) readOption(option, found)
+    readOptions(directive, READERS, found)
   }
   return found
 }
 
-function readOption(option: Option, found: AutoOptions): void {
-  const [first, pattern, template] = option.args
-  switch (option.name) {
-    case 'directory':
-      argTexts(option, 1, 3)
-      found.folder = first?.text ?? ''
-      if (pattern === undefined) return
-      if (template === undefined) {
-        throw configError(pattern, `"${pattern.text}" needs a template after it, such as {1}`)
-      }
-      found.origin = { pattern: readPattern(pattern), template: template.text }
-      return
-    case 'reload':
-      argTexts(option, 1, Infinity)
-      if (first !== undefined) found.reloadMs = parseDuration(first)
-      return
-    case 'upstream':
-      // An option of CoreDNS before 1.5, which still accepts and ignores it.
-      return
-    default:
-      throw unknownOption('auto', option, ['directory', 'reload'])
-  }
+const READERS: OptionReaders<AutoOptions> = {
+  directory: (option, { origin }) => {
+    const [folder = '', pattern] = argTexts(option, 1, 3)
+    const [, word, template] = option.args
+    if (word === undefined) return { folder, origin }
+    if (template === undefined) {
+      throw configError(word, `"${pattern}" needs a template after it, such as {1}`)
+    }
+    return { folder, origin: { pattern: readPattern(word), template: template.text } }
+  },
+  reload: (option, { notices }) => ({ reloadMs: parseDuration(firstWord(option, notices)) }),
+  // CoreDNS before 1.5 had this option; later versions ignore it.
+  upstream: null,
 }
 
 function readPattern(word: Word): Pattern {

@@ -21,10 +21,10 @@ import { type AutoOptions, originOfFile, parseAuto } from './options.ts'
  */
 const setup: Setup = (directives, { host, zones, pathOf, peers }) => {
   const options = parseAuto(directives, zones)
-  const notices =
-    options.folder === ''
-      ? [problemAt(directives[0], '"auto" without "directory" has no zones')]
-      : []
+  const { notices } = options
+  if (options.folder === '') {
+    notices.push(problemAt(directives[0], '"auto" without "directory" has no zones'))
+  }
   const folder = new ZoneFolder(host, { ...options, folder: pathOf(options.folder) })
   if (options.folder !== '') folder.look()
   const { keepers } = folder

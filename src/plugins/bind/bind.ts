@@ -7,12 +7,12 @@ import type { Feature } from '../../chain/feature.ts'
 import type { Host } from '../../chain/host.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Setup } from '../../chain/setup.ts'
-import { argTexts, type Option, readOptions } from '../../corefile/arguments.ts'
+import { argTexts, type OptionReaders, readOptions } from '../../corefile/arguments.ts'
 import { configError } from '../../corefile/problem.ts'
 import type { Directive, Word } from '../../corefile/server-block.ts'
 import { parseAddress } from '../../dns/address.ts'
 
-const READERS: Readonly<Record<string, (option: Option, except: Word[]) => void>> = {
+const READERS: OptionReaders<Word[]> = {
   except: (option, except) => {
     argTexts(option, 1, Infinity)
     except.push(...option.args)
@@ -42,8 +42,7 @@ function bindOf(directive: Directive, host: Host): Feature {
   if (directive.args.length === 0) {
     throw configError(directive, '"bind" needs an address or an interface')
   }
-  const except: Word[] = []
-  readOptions(directive, READERS, except)
+  const except = readOptions<Word[]>(directive, READERS, [])
   for (const word of [...directive.args, ...except]) {
     if (parseAddress(word.text) !== undefined || host.isInterface?.(word.text) !== false) continue
     const message = `"${word.text}" is neither an address nor an interface of this machine`

@@ -4,8 +4,12 @@
  */
 import {
   argTexts,
+  flag,
   type Option,
+  type OptionReaders,
   onlyDirective,
+  onlyWord,
+  options,
   parseCount,
   parseDuration,
   readOptions,
@@ -79,9 +83,6 @@ const STALE_MS_DEFAULT = 3_600_000
 /** Longest TTL of a failure, five minutes (RFC 2308 §7.1, RFC 8767 §5). */
 const FAILURE_MS_MAX = 300_000
 
-type Draft = { -readonly [Key in keyof CacheOptions]: CacheOptions[Key] }
-type Reader = (option: Option, draft: Draft) => void
-
 /** Reads `cache [TTL] [ZONE…] { … }`. @throws {ConfigError} with the position of the mistake */
 export function parseCache(
   directives: readonly [Directive, ...Directive[]],
@@ -92,7 +93,7 @@ export function parseCache(
   const hasTtl = first !== undefined && /^[+-]?\d+$/.test(first.text)
   const ttl = hasTtl ? parseCount(first, 1, SECONDS_MAX) : undefined
   const common = { entriesMax: ENTRIES_DEFAULT, ttlSecondsMin: SECONDS_MIN, except: [] }
-  const draft: Draft = {
+  const draft: CacheOptions = {
     zones: zonesOf(hasTtl ? others : directive.args, blockZones),
     success: { ...common, ttlSecondsMax: ttl ?? SUCCESS_SECONDS_MAX },
     denial: { ...common, ttlSecondsMax: ttl ?? DENIAL_SECONDS_MAX },
@@ -108,10 +109,11 @@ export function parseCache(
       prefersPositive: false,
     },
   }
-  const given = readOptions(directive, READERS, draft)
+  readOptions(directive, READERS, draft)
+  const given = options(directive)
   const [policy, second] = given.filter(({ name }) => name === 'serve_stale_policy')
   if (second !== undefined) {
-    throw configError(second, '"serve_stale_policy" stands twice, once is allowed')
+    throw configError(second, '"serve_stale_policy" appears twice; remove one')
   }
   if (policy !== undefined && !given.some(({ name }) => name === 'serve_stale')) {
     throw configError(policy, '"serve_stale_policy" needs "serve_stale"')
@@ -119,34 +121,21 @@ export function parseCache(
   return draft
 }
 
-const READERS: Readonly<Record<string, Reader>> = {
-  success: (option, draft) => {
-    draft.success = readBounds(option, draft.success)
-  },
-  denial: (option, draft) => {
-    draft.denial = readBounds(option, draft.denial)
-  },
-  prefetch: (option, draft) => {
-    draft.prefetch = readPrefetch(option, draft.prefetch)
-  },
-  serve_stale: (option, draft) => {
-    draft.stale = readStale(option, draft.stale)
-  },
-  serve_stale_policy: (option, draft) => {
+const READERS: OptionReaders<CacheOptions> = {
+  success: (option, { success }) => ({ success: readBounds(option, success) }),
+  denial: (option, { denial }) => ({ denial: readBounds(option, denial) }),
+  prefetch: (option, { prefetch }) => ({ prefetch: readPrefetch(option, prefetch) }),
+  serve_stale: (option, { stale }) => ({ stale: readStale(option, stale) }),
+  serve_stale_policy: (option, { stale }) => {
     const [policy = ''] = argTexts(option, 1)
     if (policy.toLowerCase() !== 'prefer_positive') {
       throw configError(option, `"serve_stale_policy" is prefer_positive only, got "${policy}"`)
     }
-    draft.stale = { ...draft.stale, prefersPositive: true }
+    return { stale: { ...stale, prefersPositive: true } }
   },
-  servfail: (option, draft) => {
-    draft.failureSeconds = readFailure(option)
-  },
+  servfail: (option) => ({ failureSeconds: readFailure(option) }),
   disable: readDisable,
-  keepttl: (option, draft) => {
-    argTexts(option, 0)
-    draft.keepsTtl = true
-  },
+  keepttl: (option) => ({ keepsTtl: flag(option) }),
 }
 
 /** Reads `CAPACITY [TTL [MINTTL]]`; rounds the capacity as CoreDNS does. */
@@ -214,9 +203,7 @@ function readRecheck(word: Word): number {
 }
 
 function readFailure(option: Option): number {
-  argTexts(option, 1)
-  let durationMs = 0
-  for (const word of option.args) durationMs = parseDuration(word)
+  const durationMs = parseDuration(onlyWord(option))
   if (durationMs > FAILURE_MS_MAX) {
     throw configError(option, '"servfail" is at most 5m (RFC 2308 §7.1)')
   }
@@ -224,10 +211,10 @@ function readFailure(option: Option): number {
 }
 
 /** Reads `success|denial [ZONE…]`, by default for all names. A later option replaces it. */
-function readDisable(option: Option, draft: Draft): void {
+function readDisable(option: Option, draft: CacheOptions): Partial<CacheOptions> {
   const [half] = argTexts(option, 1, Infinity)
   if (half !== 'success' && half !== 'denial') {
     throw configError(option, `"disable" takes success or denial, got "${half}"`)
   }
-  draft[half] = { ...draft[half], except: zonesOf(option.args.slice(1), [ROOT]) }
+  return { [half]: { ...draft[half], except: zonesOf(option.args.slice(1), [ROOT]) } }
 }

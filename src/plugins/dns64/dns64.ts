@@ -12,11 +12,12 @@ import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Request } from '../../chain/request.ts'
 import type { Setup } from '../../chain/setup.ts'
 import {
-  argTexts,
   checkArgs,
-  type Option,
+  flag,
+  type OptionReaders,
+  onlyWord,
   options,
-  unknownOption,
+  readOptions,
 } from '../../corefile/arguments.ts'
 import { configError, type Problem, problemAt } from '../../corefile/problem.ts'
 import type { Directive, Word } from '../../corefile/server-block.ts'
@@ -36,7 +37,6 @@ type Translation = {
   isForIPv4: boolean
 }
 
-const OPTIONS = ['prefix', 'translate_all', 'allow_ipv4']
 const PREFIX_BITS_MIN = 32
 const PREFIX_BITS_MAX = 96
 /** The byte of an address that stays zero (RFC 6052 §2.2). */
@@ -91,30 +91,21 @@ function parseTranslation(directives: readonly Directive[]): Translation {
   for (const directive of directives) {
     const [inline] = checkArgs(directive, 1)
     if (inline !== undefined) translation.prefix = parsePrefix(inline)
-    for (const option of options(directive)) {
-      readOption(option, translation, inline !== undefined)
-    }
+    readOptions(directive, inline === undefined ? READERS : INLINE_READERS, translation)
   }
   return translation
 }
 
-function readOption(option: Option, translation: Translation, hasInlinePrefix: boolean): void {
-  switch (option.name) {
-    case 'prefix':
-      argTexts(option, 1)
-      for (const word of option.args) translation.prefix = parsePrefix(word)
-      return
-    case 'translate_all':
-      argTexts(option, 0)
-      if (!hasInlinePrefix) translation.isForAll = true
-      return
-    case 'allow_ipv4':
-      argTexts(option, 0)
-      if (!hasInlinePrefix) translation.isForIPv4 = true
-      return
-    default:
-      throw unknownOption('dns64', option, OPTIONS)
-  }
+const READERS: OptionReaders<Translation> = {
+  prefix: (option) => ({ prefix: parsePrefix(onlyWord(option)) }),
+  translate_all: (option) => ({ isForAll: flag(option) }),
+  allow_ipv4: (option) => ({ isForIPv4: flag(option) }),
+}
+/** As in CoreDNS, the other options have no effect after a prefix on the directive's line. */
+const INLINE_READERS: OptionReaders<Translation> = {
+  ...READERS,
+  translate_all: (option) => void flag(option),
+  allow_ipv4: (option) => void flag(option),
 }
 
 function parsePrefix(word: Word): Network {

@@ -7,7 +7,9 @@ import type { Host } from '../../chain/host.ts'
 import {
   argTexts,
   checkArgs,
+  flag,
   type Option,
+  type OptionReaders,
   parseCount,
   readOptions,
 } from '../../corefile/arguments.ts'
@@ -34,27 +36,13 @@ const QUEUES_MAX = 4096
 const BUFFERS_MAX = 1024
 const LABEL_CHARACTERS_MAX = 255
 
-type Draft = {
-  identity: string | undefined
-  version: string | undefined
-  extra: string
-  isVerified: boolean
-}
+type Draft = Pick<DnstapOptions, 'identity' | 'version' | 'extra'> & { isVerified: boolean }
 
-const READERS: Readonly<Record<string, (option: Option, draft: Draft) => void>> = {
-  identity: (option, draft) => {
-    draft.identity = parseLabel(option)
-  },
-  version: (option, draft) => {
-    draft.version = parseLabel(option)
-  },
-  extra: (option, draft) => {
-    draft.extra = argTexts(option, 1)[0] ?? ''
-  },
-  skipverify: (option, draft) => {
-    argTexts(option, 0)
-    draft.isVerified = false
-  },
+const READERS: OptionReaders<Draft> = {
+  identity: (option) => ({ identity: parseLabel(option) }),
+  version: (option) => ({ version: parseLabel(option) }),
+  extra: (option) => ({ extra: argTexts(option, 1)[0] ?? '' }),
+  skipverify: (option) => ({ isVerified: !flag(option) }),
 }
 
 /** Reads a directive. @throws {ConfigError} */

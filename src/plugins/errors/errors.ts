@@ -14,10 +14,10 @@ import {
   argTexts,
   checkArgs,
   type Option,
+  type OptionReaders,
   onlyDirective,
-  options,
   parseDuration,
-  unknownOption,
+  readOptions,
 } from '../../corefile/arguments.ts'
 import { configError } from '../../corefile/problem.ts'
 import type { Directive, ServerBlock, Word } from '../../corefile/server-block.ts'
@@ -39,7 +39,6 @@ type Kind = {
   readonly showsFirst: boolean
 }
 
-const OPTIONS = ['stacktrace', 'consolidate']
 const LEVELS: readonly Level[] = ['warning', 'error', 'info', 'debug']
 const SHOW_FIRST = 'show_first'
 
@@ -143,16 +142,18 @@ class ErrorGroup {
   }
 }
 
-function parseKinds(directive: Directive): Kind[] {
+function parseKinds(directive: Directive): readonly Kind[] {
   const [output] = checkArgs(directive, 1)
   if (output !== undefined && output.text !== 'stdout') {
     throw configError(output, `"errors" logs to "stdout" only, got "${output.text}"`)
   }
-  return options(directive).flatMap((option) => {
-    if (option.name === 'stacktrace') return []
-    if (option.name !== 'consolidate') throw unknownOption('errors', option, OPTIONS)
-    return [parseKind(option)]
-  })
+  return readOptions(directive, READERS, { kinds: [] }).kinds
+}
+
+const READERS: OptionReaders<{ kinds: readonly Kind[] }> = {
+  // The server always logs stack traces.
+  stacktrace: () => undefined,
+  consolidate: (option, { kinds }) => ({ kinds: [...kinds, parseKind(option)] }),
 }
 
 function parseKind(option: Option): Kind {

@@ -5,8 +5,11 @@
 import type { Host, TlsIdentity } from '../../chain/host.ts'
 import {
   argTexts,
+  flag,
   type Option,
+  type OptionReaders,
   onlyDirective,
+  onlyWord,
   parseDuration,
   readOptions,
   zonesOf,
@@ -49,51 +52,31 @@ const TTL_SECONDS_MAX = 0xffff_ffff
 
 type ReadText = Host['readText']
 
-type Draft = {
-  path: string
-  endpoints: readonly Word[]
-  tls: TlsIdentity | undefined
-  credentials: EtcdConnection['credentials']
-  fallthrough: Fallthrough
-  leaseSecondsMin: number
-  leaseSecondsMax: number
-  readonly readText: ReadText
-}
+type Draft = Pick<EtcdConnection, 'path' | 'credentials'> &
+  Pick<EtcdOptions, 'fallthrough' | 'leaseSecondsMin' | 'leaseSecondsMax'> & {
+    readonly endpoints: readonly Word[]
+    readonly tls: TlsIdentity | undefined
+    readonly readText: ReadText
+  }
 
-/** Sets the draft by an option. */
-const READERS: Readonly<Record<string, (option: Option, draft: Draft) => void>> = {
-  fallthrough: (option, draft) => {
-    draft.fallthrough = zonesOf(option.args, [ROOT])
-  },
-  path: (option, draft) => {
-    const [path = ''] = argTexts(option, 1)
-    draft.path = cleanPath(path)
-  },
-  endpoint: (option, draft) => {
+const READERS: OptionReaders<Draft> = {
+  fallthrough: ({ args }) => ({ fallthrough: zonesOf(args, [ROOT]) }),
+  path: (option) => ({ path: cleanPath(onlyWord(option).text) }),
+  endpoint: (option) => {
     argTexts(option, 1, Infinity)
-    draft.endpoints = option.args
+    return { endpoints: option.args }
   },
-  credentials: (option, draft) => {
+  credentials: (option) => {
     const [username = '', password = ''] = argTexts(option, 2)
-    draft.credentials = username === '' || password === '' ? undefined : { username, password }
+    return { credentials: username && password ? { username, password } : undefined }
   },
-  tls: (option, draft) => {
-    draft.tls = tlsIdentity(option, draft.readText)
-  },
-  'min-lease-ttl': (option, draft) => {
-    draft.leaseSecondsMin = parseSeconds(option)
-  },
-  'max-lease-ttl': (option, draft) => {
-    draft.leaseSecondsMax = parseSeconds(option)
-  },
+  tls: (option, { readText }) => ({ tls: tlsIdentity(option, readText) }),
+  'min-lease-ttl': (option) => ({ leaseSecondsMin: parseSeconds(option) }),
+  'max-lease-ttl': (option) => ({ leaseSecondsMax: parseSeconds(option) }),
   // CoreDNS accepts and ignores the options below.
-  stubzones: (option) => {
-    argTexts(option, 0)
-  },
-  debug: (option) => {
-    argTexts(option, 0)
-  },
-  upstream: () => undefined,
+  stubzones: (option) => void flag(option),
+  debug: (option) => void flag(option),
+  upstream: null,
 }
 
 /** Reads the only directive. @throws {ConfigError} */
@@ -137,21 +120,14 @@ function parseEndpoint(word: Word, scheme: string): string {
   throw configError(word, message)
 }
 
-/** Reads seconds, or a duration, rounded down to seconds. */
+/** Reads seconds, or a duration, rounded down to seconds; '' is 0. */
 function parseSeconds(option: Option): number {
-  argTexts(option, 1)
-  let seconds = 0
-  for (const word of option.args) {
-    const text = word.text.trim()
-    if (text === '') continue
-    seconds = /^\d+$/.test(text)
-      ? Number(text)
-      : Math.floor(parseDuration({ ...word, text }) / 1000)
-    if (seconds > TTL_SECONDS_MAX) {
-      throw configError(word, `"${word.text}" is over ${TTL_SECONDS_MAX} seconds`)
-    }
-  }
-  return seconds
+  const word = onlyWord(option)
+  const text = word.text.trim()
+  const isNumber = /^\d*$/.test(text)
+  const seconds = isNumber ? Number(text) : Math.floor(parseDuration({ ...word, text }) / 1000)
+  if (seconds <= TTL_SECONDS_MAX) return seconds
+  throw configError(word, `"${word.text}" is over ${TTL_SECONDS_MAX} seconds`)
 }
 
 /** The keys of an etcd, in memory and up to date. */

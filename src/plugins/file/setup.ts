@@ -8,15 +8,14 @@ import type { Plugin } from '../../chain/plugin.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Setup } from '../../chain/setup.ts'
 import {
-  argTexts,
-  type Option,
-  options,
+  firstWord,
+  type OptionReaders,
   parseDuration,
-  unknownOption,
+  readOptions,
   zonesOf,
 } from '../../corefile/arguments.ts'
-import { configError } from '../../corefile/problem.ts'
-import type { Directive, Word } from '../../corefile/server-block.ts'
+import { configError, type Problem } from '../../corefile/problem.ts'
+import type { Word } from '../../corefile/server-block.ts'
 import { formatName, ROOT } from '../../dns/name.ts'
 import { type Fallthrough, fallsThrough } from '../../plugin-kit/zones.ts'
 import { passOn, serveZone } from './serve-zone.ts'
@@ -26,7 +25,7 @@ import { type ReloadOptions, ZoneKeeper } from './zone-keeper.ts'
 const RELOAD_MS_DEFAULT = 60_000
 
 /** Options of all directives of a block: each also applies to later directives. */
-type Shared = { reloadMs: number; isByTime: boolean; fallthrough: Fallthrough }
+type Shared = ReloadOptions & { readonly fallthrough: Fallthrough; readonly notices: Problem[] }
 
 /**
  * Configures `file FILE [ZONE…] { reload DURATION  reload_by_mtime  fallthrough [ZONE…] }`. Each
@@ -34,13 +33,15 @@ type Shared = { reloadMs: number; isByTime: boolean; fallthrough: Fallthrough }
  */
 const setup: Setup = (directives, context) => {
   const { host, zones: blockZones, pathOf, peers } = context
-  const shared: Shared = { reloadMs: RELOAD_MS_DEFAULT, isByTime: false, fallthrough: undefined }
+  const defaults = { reloadMs: RELOAD_MS_DEFAULT, isByTime: false, fallthrough: undefined }
+  const shared: Shared = { ...defaults, notices: [] }
   const keepers = new ZoneMap<ZoneKeeper>()
   for (const directive of directives) {
-    const { args, options: reload } = readDirective(directive, shared)
-    const [file, ...zoneWords] = args
+    const [file, ...zoneWords] = directive.args
+    if (file === undefined) throw configError(directive, '"file" needs the path of a zone file')
+    readOptions(directive, READERS, shared)
     for (const origin of zonesOf(zoneWords, blockZones)) {
-      const keeper = new ZoneKeeper(host, { file: pathOf(file.text), origin }, reload)
+      const keeper = new ZoneKeeper(host, { file: pathOf(file.text), origin }, { ...shared })
       readFirst(keeper, file, host)
       keepers.set(origin, keeper)
     }
@@ -67,7 +68,7 @@ const setup: Setup = (directives, context) => {
       for (const keeper of keepers.values()) keeper.stop()
     },
   }
-  return { plugins: [plugin] }
+  return { plugins: [plugin], notices: shared.notices }
 }
 
 /** The entry of `file`. */
@@ -77,36 +78,12 @@ export const filePlugin: PluginEntry = {
   setup,
 }
 
-function readDirective(
-  directive: Directive,
-  shared: Shared,
-): { readonly args: readonly [Word, ...Word[]]; readonly options: ReloadOptions } {
-  const [file, ...zones] = directive.args
-  if (file === undefined) throw configError(directive, '"file" needs the path of a zone file')
-  for (const option of options(directive)) readOption(option, shared)
-  const { reloadMs, isByTime } = shared
-  return { args: [file, ...zones], options: { reloadMs, isByTime } }
-}
-
-function readOption(option: Option, shared: Shared): void {
-  const [word] = option.args
-  switch (option.name) {
-    case 'reload':
-      argTexts(option, 1, Infinity)
-      if (word !== undefined) shared.reloadMs = parseDuration(word)
-      return
-    case 'reload_by_mtime':
-      shared.isByTime = true
-      return
-    case 'fallthrough':
-      shared.fallthrough = zonesOf(option.args, [ROOT])
-      return
-    case 'upstream':
-      // An option of CoreDNS before 1.5, which still accepts and ignores it.
-      return
-    default:
-      throw unknownOption('file', option, ['reload', 'reload_by_mtime', 'fallthrough'])
-  }
+const READERS: OptionReaders<Shared> = {
+  reload: (option, { notices }) => ({ reloadMs: parseDuration(firstWord(option, notices)) }),
+  reload_by_mtime: () => ({ isByTime: true }),
+  fallthrough: ({ args }) => ({ fallthrough: zonesOf(args, [ROOT]) }),
+  // CoreDNS before 1.5 had this option; later versions ignore it.
+  upstream: null,
 }
 
 /** @throws {ConfigError} at the mistake in the zone file */

@@ -6,8 +6,11 @@
 import type { Upstream, UpstreamOptions } from '../../chain/host.ts'
 import {
   argTexts,
+  flag,
   type Option,
+  type OptionReaders,
   onlyWord,
+  parseChoice,
   parseCount,
   parseDuration,
   readOptions,
@@ -18,7 +21,7 @@ import { parseZones } from '../../corefile/zone-key.ts'
 import { parseAddress } from '../../dns/address.ts'
 import { parseName, ROOT } from '../../dns/name.ts'
 import { parseRcode, RCODE } from '../../dns/rcode.ts'
-import { tlsIdentity } from '../../plugin-kit/tls-files.ts'
+import { readNamedFile, tlsIdentity } from '../../plugin-kit/tls-files.ts'
 import { parseResolver, parseUpstreams } from './upstreams.ts'
 
 /** The order in which to try upstreams. */
@@ -63,7 +66,6 @@ type Draft = { -readonly [Key in keyof ForwardOptions]: ForwardOptions[Key] } & 
 }
 /** Reads a file; `undefined` if it does not exist. */
 type ReadText = (path: string) => string | undefined
-type Reader = (option: Option, draft: Draft) => void
 
 /**
  * Reads `forward FROM TO… { … }`.
@@ -147,80 +149,47 @@ function finish(
   return { ...draft, upstreams }
 }
 
-const READERS: Readonly<Record<string, Reader>> = {
+const READERS: OptionReaders<Draft> = {
   except: (option, draft) => {
     argTexts(option, 1, Infinity)
     const zones = option.args.flatMap((word) => parseZones(word.text, word))
     draft.except = [...draft.except, ...zones]
   },
-  force_tcp: (option, draft) => {
-    argTexts(option, 0)
-    draft.protocol = 'tcp'
-  },
+  force_tcp: (option) => ({ protocol: flag(option) && 'tcp' }),
   prefer_udp: (option, draft) => {
     argTexts(option, 0)
     if (draft.protocol !== 'tcp') draft.protocol = 'udp'
   },
-  policy: (option, draft) => {
-    draft.policy = parsePolicy(option)
-  },
-  max_fails: (option, draft) => {
-    draft.failuresMax = parseCount(onlyWord(option), 0, COUNT_MAX)
-  },
-  max_connect_attempts: (option, draft) => {
-    draft.attemptsMax = parseCount(onlyWord(option), 0, COUNT_MAX)
-  },
+  policy: (option) => ({
+    policy: parseChoice(onlyWord(option), ['random', 'round_robin', 'sequential']),
+  }),
+  max_fails: (option) => ({ failuresMax: parseCount(onlyWord(option), 0, COUNT_MAX) }),
+  max_connect_attempts: (option) => ({ attemptsMax: parseCount(onlyWord(option), 0, COUNT_MAX) }),
   health_check: readHealthCheck,
-  max_concurrent: (option, draft) => {
-    draft.concurrentMax = parseCount(onlyWord(option), 0, COUNT_MAX)
+  max_concurrent: (option) => ({ concurrentMax: parseCount(onlyWord(option), 0, COUNT_MAX) }),
+  read_timeout: (option) => {
+    const readTimeoutMs = parseDuration(onlyWord(option))
+    if (readTimeoutMs > 0) return { readTimeoutMs }
+    throw configError(option, '"read_timeout" must be over 0')
   },
-  read_timeout: (option, draft) => {
-    draft.readTimeoutMs = parseDuration(onlyWord(option))
-    if (draft.readTimeoutMs <= 0) throw configError(option, '"read_timeout" must be over 0')
-  },
-  expire: (option, draft) => {
-    draft.connections = { ...draft.connections, expireMs: parseDuration(onlyWord(option)) }
-  },
-  max_age: (option, draft) => {
-    draft.connections = { ...draft.connections, ageMsMax: parseDuration(onlyWord(option)) }
-  },
-  max_idle_conns: (option, draft) => {
-    const idleMax = parseCount(onlyWord(option), 0, COUNT_MAX)
-    draft.connections = { ...draft.connections, idleMax }
-  },
-  tls: (option, draft) => {
-    draft.connections = { ...draft.connections, tls: tlsIdentity(option, draft.readOwn) }
-  },
-  tls_servername: (option, draft) => {
-    draft.serverName = onlyWord(option).text
-  },
-  token: (option, draft) => {
-    draft.token = readToken(onlyWord(option), draft.readOwn)
-  },
-  doh_method: (option, draft) => {
-    const { text } = onlyWord(option)
-    if (text !== 'GET' && text !== 'POST') throw configError(option, '"doh_method" is GET or POST')
-    draft.connections = { ...draft.connections, dohMethod: text }
-  },
-  resolver: readResolvers,
-  source_address: (option, draft) => {
+  expire: connection((option) => ({ expireMs: parseDuration(onlyWord(option)) })),
+  max_age: connection((option) => ({ ageMsMax: parseDuration(onlyWord(option)) })),
+  max_idle_conns: connection((option) => ({ idleMax: parseCount(onlyWord(option), 0, COUNT_MAX) })),
+  tls: connection((option, { readOwn }) => ({ tls: tlsIdentity(option, readOwn) })),
+  tls_servername: (option) => ({ serverName: onlyWord(option).text }),
+  token: (option, { readOwn }) => ({ token: readToken(onlyWord(option), readOwn) }),
+  doh_method: connection((option) => {
+    return { dohMethod: parseChoice(onlyWord(option), ['GET', 'POST']) }
+  }),
+  resolver: connection(readResolvers),
+  source_address: connection((option) => {
     const { text: sourceAddress } = onlyWord(option)
-    if (parseAddress(sourceAddress) === undefined) {
-      throw configError(option, `"${sourceAddress}" is not an address`)
-    }
-    draft.connections = { ...draft.connections, sourceAddress }
-  },
-  failfast_all_unhealthy_upstreams: (option, draft) => {
-    argTexts(option, 0)
-    draft.failsFast = true
-  },
-  next: (option, draft) => {
-    draft.next = [...draft.next, ...parseRcodes(option)]
-  },
-  next_on_nodata: (option, draft) => {
-    argTexts(option, 0)
-    draft.nextOnNodata = true
-  },
+    if (parseAddress(sourceAddress) !== undefined) return { sourceAddress }
+    throw configError(option, `"${sourceAddress}" is not an address`)
+  }),
+  failfast_all_unhealthy_upstreams: (option) => ({ failsFast: flag(option) }),
+  next: (option, { next }) => ({ next: [...next, ...parseRcodes(option)] }),
+  next_on_nodata: (option) => ({ nextOnNodata: flag(option) }),
   failover: (option, draft) => {
     const rcodes = parseRcodes(option)
     if (rcodes.includes(RCODE.NOERROR)) throw configError(option, '"failover" takes errors only')
@@ -230,16 +199,16 @@ const READERS: Readonly<Record<string, Reader>> = {
 
 /** Reads a file with the token of a kubedoh gateway. Errors never contain the token. */
 function readToken(word: Word, readOwn: ReadText): string {
-  const token = readOwn(word.text)?.trim()
-  if (token === undefined) throw configError(word, `cannot read "${word.text}"`)
+  const token = readNamedFile(word, readOwn).trim()
   if (/^[!-~]+$/.test(token)) return token
   throw configError(word, `"${word.text}" does not contain exactly one token`)
 }
 
-function parsePolicy(option: Option): Policy {
-  const { text } = onlyWord(option)
-  if (text === 'random' || text === 'round_robin' || text === 'sequential') return text
-  throw configError(option, `"${text}" is not one of random, round_robin, sequential`)
+/** Returns the parser of an option of the upstreams' connections. */
+function connection(
+  read: (option: Option, draft: Draft) => Partial<Draft['connections']>,
+): (option: Option, draft: Draft) => Partial<Draft> {
+  return (option, draft) => ({ connections: { ...draft.connections, ...read(option, draft) } })
 }
 
 function parseRcodes(option: Option): number[] {
@@ -252,7 +221,7 @@ function parseRcodes(option: Option): number[] {
 }
 
 /** Reads `DURATION [no_rec] [domain NAME]`. */
-function readHealthCheck(option: Option, draft: Draft): void {
+function readHealthCheck(option: Option, draft: Draft): undefined {
   argTexts(option, 1, 4)
   const [duration, ...words] = option.args
   if (duration !== undefined) draft.healthCheckMs = parseDuration(duration)
@@ -268,12 +237,12 @@ function readHealthCheck(option: Option, draft: Draft): void {
   }
 }
 
-function readResolvers(option: Option, draft: Draft): void {
+function readResolvers(option: Option): Pick<UpstreamOptions, 'resolvers'> {
   argTexts(option, 1, Infinity)
   const resolvers = option.args.map((word) => {
     const resolver = parseResolver(word.text)
     if (resolver === undefined) throw configError(word, `"${word.text}" is not ADDRESS[:PORT]`)
     return resolver
   })
-  draft.connections = { ...draft.connections, resolvers }
+  return { resolvers }
 }

@@ -8,14 +8,14 @@ import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { ClientQuery } from '../../chain/request.ts'
 import type { Setup, SetupContext } from '../../chain/setup.ts'
 import {
-  argTexts,
   checkArgs,
+  flag,
+  type OptionReaders,
   onlyDirective,
-  options,
-  unknownOption,
+  readOptions,
 } from '../../corefile/arguments.ts'
 import { configError } from '../../corefile/problem.ts'
-import type { Directive, Word } from '../../corefile/server-block.ts'
+import type { Word } from '../../corefile/server-block.ts'
 import { parseAddress } from '../../dns/address.ts'
 import { OPTION, parseOptions } from '../../dns/edns.ts'
 import { Mmdb, type MmdbValue, memberOf, textOf } from './mmdb.ts'
@@ -29,7 +29,7 @@ const setup: Setup = (directives, context) => {
   const directive = onlyDirective(directives)
   const [word] = checkArgs(directive, 1)
   if (word === undefined) throw configError(directive, '"geoip" needs the path of a database')
-  const usesSubnet = readsSubnet(directive)
+  const { usesSubnet } = readOptions(directive, OPTIONS, { usesSubnet: false })
   const { database, schema } = openDatabase(word, context)
   return {
     plugins: [
@@ -51,13 +51,8 @@ export const geoipPlugin: PluginEntry = {
   setup,
 }
 
-function readsSubnet(directive: Directive): boolean {
-  const all = options(directive)
-  for (const option of all) {
-    if (option.name !== 'edns-subnet') throw unknownOption('geoip', option, ['edns-subnet'])
-    argTexts(option, 0)
-  }
-  return all.length > 0
+const OPTIONS: OptionReaders<{ usesSubnet: boolean }> = {
+  'edns-subnet': (option) => ({ usesSubnet: flag(option) }),
 }
 
 function openDatabase(

@@ -6,27 +6,27 @@
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Setup } from '../../chain/setup.ts'
 import {
-  argTexts,
   checkArgs,
-  options,
+  type OptionReaders,
+  onlyWord,
   parseDuration,
   parseListenAddress,
-  unknownOption,
+  readOptions,
 } from '../../corefile/arguments.ts'
+
+const READERS: OptionReaders<{ lameduckMs: number }> = {
+  lameduck: (option) => ({ lameduckMs: parseDuration(onlyWord(option)) }),
+}
 
 /** Configures `health [ADDRESS] { lameduck DURATION }` (default `:8080`); later values win. */
 const setup: Setup = (directives) => {
   let address = ':8080'
-  let lameduckMs = 0
+  const draft = { lameduckMs: 0 }
   for (const directive of directives) {
     for (const word of checkArgs(directive, 1)) address = parseListenAddress(word)
-    for (const option of options(directive)) {
-      if (option.name !== 'lameduck') throw unknownOption('health', option, ['lameduck'])
-      argTexts(option, 1)
-      for (const word of option.args) lameduckMs = parseDuration(word)
-    }
+    readOptions(directive, READERS, draft)
   }
-  return { features: [{ kind: 'health', address, lameduckMs }] }
+  return { features: [{ kind: 'health', address, ...draft }] }
 }
 
 /** The entry of `health`. */

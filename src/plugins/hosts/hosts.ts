@@ -10,12 +10,15 @@ import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Next, Request } from '../../chain/request.ts'
 import type { Setup } from '../../chain/setup.ts'
 import {
-  argTexts,
+  flag,
   type Option,
+  type OptionReaders,
   onlyDirective,
+  onlyWord,
   options,
   parseCount,
   parseDuration,
+  readOption,
   unknownOption,
   zonesOf,
 } from '../../corefile/arguments.ts'
@@ -43,13 +46,13 @@ const RELOAD_MS_DEFAULT = 5000
 type HostsConfig = {
   readonly path: string
   readonly zones: readonly Uint8Array[]
-  lines: string[]
-  ttlSeconds: number
-  hasReverse: boolean
-  reloadMs: number
-  fallthrough: Fallthrough
+  readonly lines: string[]
+  readonly ttlSeconds: number
+  readonly hasReverse: boolean
+  readonly reloadMs: number
+  readonly fallthrough: Fallthrough
   /** Whether queries for types other than A, AAAA and PTR fall through as well. */
-  passesOtherTypes: boolean
+  readonly passesOtherTypes: boolean
 }
 
 const ENTRIES = {
@@ -63,14 +66,13 @@ const RELOADED = {
   labels: [],
 }
 
-/** Options; any other line in the block is a line of a hosts file. */
-const HOSTS_OPTIONS: readonly string[] = [
-  'ttl',
-  'no_reverse',
-  'reload',
-  'fallthrough',
-  'fallthrough_unsupported',
-]
+const READERS: OptionReaders<HostsConfig> = {
+  ttl: (option) => ({ ttlSeconds: parseCount(onlyWord(option), 1, TTL_SECONDS_MAX) }),
+  no_reverse: (option) => ({ hasReverse: !flag(option) }),
+  reload: (option) => ({ reloadMs: parseDuration(onlyWord(option)) }),
+  fallthrough: ({ args }) => ({ fallthrough: zonesOf(args, [ROOT]) }),
+  fallthrough_unsupported: (option) => ({ passesOtherTypes: flag(option) }),
+}
 
 /**
  * Configures `hosts [FILE [ZONE…]] { LINE… ttl SECONDS no_reverse reload DURATION fallthrough
@@ -130,7 +132,7 @@ export const hostsPlugin: PluginEntry = {
 /** Warns that `hosts` skips lines without an address (hosts(5)). */
 function adviseOnLines({ lines }: Directive): Problem[] {
   return lines.flatMap(({ words: [first] }) => {
-    if (first === undefined || HOSTS_OPTIONS.includes(first.text)) return []
+    if (first === undefined || Object.hasOwn(READERS, first.text)) return []
     if (parseAddress(first.text.replace(/%.*/, '')) !== undefined) return []
     const message = `"${first.text}" is neither an address nor an option: "hosts" skips this line`
     return [problemAt(first, message)]
@@ -150,7 +152,7 @@ function parseConfig(directive: Directive, blockZones: readonly Uint8Array[]): H
     passesOtherTypes: false,
   }
   const given = options(directive)
-  for (const option of given) readOption(option, config)
+  for (const option of given) readLine(option, config)
   const unsupported = given.find(({ name }) => name === 'fallthrough_unsupported')
   if (unsupported !== undefined && config.fallthrough === undefined) {
     throw configError(unsupported, '"fallthrough_unsupported" needs "fallthrough"')
@@ -159,36 +161,15 @@ function parseConfig(directive: Directive, blockZones: readonly Uint8Array[]): H
 }
 
 /** Reads an option or hosts line; as in CoreDNS, no such line may follow `fallthrough`. */
-function readOption(option: Option, config: HostsConfig): void {
-  switch (option.name) {
-    case 'ttl':
-      argTexts(option, 1)
-      for (const word of option.args) config.ttlSeconds = parseCount(word, 1, TTL_SECONDS_MAX)
-      return
-    case 'no_reverse':
-      argTexts(option, 0)
-      config.hasReverse = false
-      return
-    case 'reload':
-      argTexts(option, 1)
-      for (const word of option.args) config.reloadMs = parseDuration(word)
-      return
-    case 'fallthrough':
-      config.fallthrough = zonesOf(option.args, [ROOT])
-      return
-    case 'fallthrough_unsupported':
-      argTexts(option, 0)
-      config.passesOtherTypes = true
-      return
-    default:
-      if (config.fallthrough !== undefined) throw lateLine(option)
-      config.lines.push([option.name, ...option.args.map(({ text }) => text)].join(' '))
-  }
+function readLine(option: Option, config: HostsConfig): void {
+  if (readOption(option, READERS, config)) return
+  if (config.fallthrough !== undefined) throw lateLine(option)
+  config.lines.push([option.name, ...option.args.map(({ text }) => text)].join(' '))
 }
 
 function lateLine(option: Option): ConfigError {
   if (parseAddress(option.name.replace(/%.*/, '')) === undefined) {
-    return unknownOption('hosts', option, HOSTS_OPTIONS)
+    return unknownOption('hosts', option, Object.keys(READERS))
   }
   const message = `"${option.name}" comes after "fallthrough"; move hosts lines before it`
   return configError(option, message)

@@ -7,30 +7,29 @@
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Setup } from '../../chain/setup.ts'
 import {
-  argTexts,
   checkArgs,
+  type OptionReaders,
   onlyDirective,
-  options,
+  onlyWord,
   parseCount,
-  unknownOption,
+  readOptions,
 } from '../../corefile/arguments.ts'
 import { configError } from '../../corefile/problem.ts'
+
+const READERS: OptionReaders<{ connectionsMax?: number }> = {
+  max_connections: (option, { connectionsMax }) => {
+    if (connectionsMax === undefined) {
+      return { connectionsMax: parseCount(onlyWord(option), 0, 0x7fffffff) }
+    }
+    throw configError(option, '"max_connections" appears twice; remove one')
+  },
+}
 
 /** Configures `https { max_connections COUNT }`; 0 means no limit. */
 const setup: Setup = (directives) => {
   const directive = onlyDirective(directives)
   checkArgs(directive, 0)
-  let connectionsMax: number | undefined
-  for (const option of options(directive)) {
-    if (option.name !== 'max_connections') {
-      throw unknownOption('https', option, ['max_connections'])
-    }
-    if (connectionsMax !== undefined) {
-      throw configError(option, '"max_connections" appears twice; remove one')
-    }
-    argTexts(option, 1)
-    for (const word of option.args) connectionsMax = parseCount(word, 0, 0x7fffffff)
-  }
+  const { connectionsMax } = readOptions(directive, READERS, {})
   if (connectionsMax === undefined) return {}
   return { features: [{ kind: 'https', connectionsMax: connectionsMax || Infinity }] }
 }

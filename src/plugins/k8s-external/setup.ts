@@ -3,18 +3,26 @@
  * addresses.
  * @module
  */
+
 import type { MaybePromise } from '../../chain/maybe-promise.ts'
 import type { Outcome } from '../../chain/outcome.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Request } from '../../chain/request.ts'
 import type { Setup } from '../../chain/setup.ts'
-import { firstWord, options, parseCount, unknownOption, zonesOf } from '../../corefile/arguments.ts'
+import {
+  firstWord,
+  type OptionReaders,
+  parseCount,
+  readOptions,
+  zonesOf,
+} from '../../corefile/arguments.ts'
 import { parseKubernetes } from '../../corefile/kubernetes-options.ts'
 import { configError, type Problem, problemAt } from '../../corefile/problem.ts'
 import type { Directive } from '../../corefile/server-block.ts'
 import { equalNames, parseRelativeName, ROOT, tailOffset } from '../../dns/name.ts'
 import { ReverseAddress, readReverseName } from '../../dns/reverse-name.ts'
 import { TYPE } from '../../dns/rr-type.ts'
+import { parseServerName } from '../../plugin-kit/authority.ts'
 import {
   closestZone,
   closestZoneIndex,
@@ -122,10 +130,9 @@ export type ExternalOptions = {
   /** Whether endpoints stand in for Services without external addresses. */
   readonly hasEndpoints: boolean
   readonly fallthrough: Fallthrough
-  readonly notices: readonly Problem[]
+  readonly notices: Problem[]
 }
 
-const OPTIONS = ['apex', 'ttl', 'headless', 'fallthrough']
 const APEX_DEFAULT = parseRelativeName('dns') ?? ROOT
 const TTL_SECONDS_DEFAULT = 5
 const TTL_SECONDS_MAX = 3600
@@ -139,42 +146,30 @@ export function parseExternal(
   directives: readonly [Directive, ...Directive[]],
   blockZones: readonly Uint8Array[],
 ): ExternalOptions {
-  const notices: Problem[] = []
-  let zones = blockZones
-  let apex = APEX_DEFAULT
-  let ttlSeconds = TTL_SECONDS_DEFAULT
-  let hasEndpoints = false
-  let fallthrough: Fallthrough
+  const draft: ExternalOptions = {
+    zones: blockZones,
+    apex: APEX_DEFAULT,
+    ttlSeconds: TTL_SECONDS_DEFAULT,
+    hasEndpoints: false,
+    fallthrough: undefined,
+    notices: [],
+  }
   for (const directive of directives) {
     if (directive !== directives.at(-1)) {
       const message = 'the zones of this "k8s_external" have no effect: the last one\'s zones win'
-      notices.push(problemAt(directive, message))
+      draft.notices.push(problemAt(directive, message))
     }
-    zones = zonesOf(directive.args, blockZones)
-    for (const option of options(directive)) {
-      switch (option.name) {
-        case 'apex': {
-          const word = firstWord(option, notices)
-          const labels = parseRelativeName(word.text.toLowerCase().replace(/\.$/, ''))
-          if (labels === undefined || labels.length === 0) {
-            throw configError(word, `"${word.text}" is not a name such as "dns"`)
-          }
-          apex = labels
-          break
-        }
-        case 'ttl':
-          ttlSeconds = parseCount(firstWord(option, notices), 0, TTL_SECONDS_MAX)
-          break
-        case 'headless':
-          hasEndpoints = true
-          break
-        case 'fallthrough':
-          fallthrough = zonesOf(option.args, [ROOT])
-          break
-        default:
-          throw unknownOption('k8s_external', option, OPTIONS)
-      }
-    }
+    readOptions(directive, READERS, draft)
   }
-  return { zones, apex, ttlSeconds, hasEndpoints, fallthrough, notices }
+  const last = directives.at(-1) ?? directives[0]
+  return { ...draft, zones: zonesOf(last.args, blockZones) }
+}
+
+const READERS: OptionReaders<ExternalOptions> = {
+  apex: (option, { notices }) => ({ apex: parseServerName(option, 'dns', notices) }),
+  ttl: (option, { notices }) => ({
+    ttlSeconds: parseCount(firstWord(option, notices), 0, TTL_SECONDS_MAX),
+  }),
+  headless: () => ({ hasEndpoints: true }),
+  fallthrough: ({ args }) => ({ fallthrough: zonesOf(args, [ROOT]) }),
 }

@@ -2,16 +2,15 @@
  * The `k8s_gateway` directive's options (github.com/k8s-gateway/k8s_gateway, setup.go).
  * @module
  */
-import {
-  API_DEFAULTS,
-  API_READERS,
-  type ApiDraft,
-  type ApiOptions,
-} from '../../corefile/api-options.ts'
+
+import { type ApiOptions, readKubeconfig } from '../../corefile/api-options.ts'
 import {
   argTexts,
   firstWord,
   type Option,
+  type OptionReaders,
+  onlyWord,
+  parseChoice,
   parseCount,
   readOptions,
   zonesOf,
@@ -20,6 +19,7 @@ import type { HostResource, HostsTree } from '../../corefile/cluster-tree.ts'
 import { configError, type Problem, problemAt } from '../../corefile/problem.ts'
 import type { Directive } from '../../corefile/server-block.ts'
 import { formatName, parseRelativeName, ROOT } from '../../dns/name.ts'
+import { parseServerName } from '../../plugin-kit/authority.ts'
 import type { Fallthrough } from '../../plugin-kit/zones.ts'
 
 /** The options of one directive. */
@@ -36,13 +36,8 @@ export type GatewayOptions = {
   readonly notices: readonly Problem[]
 }
 
-type Draft = { -readonly [Key in keyof HostsTree]: HostsTree[Key] } & {
-  apex: Uint8Array
-  secondary: Uint8Array | undefined
-  api: ApiDraft
-  fallthrough: Fallthrough
-  readonly notices: Problem[]
-}
+type Draft = HostsTree &
+  Omit<GatewayOptions, 'zones' | 'tree' | 'notices'> & { readonly notices: Problem[] }
 
 const RESOURCES: readonly HostResource[] = [
   'HTTPRoute',
@@ -55,46 +50,28 @@ const RESOURCES: readonly HostResource[] = [
   'VirtualServer',
 ]
 const RESOURCES_DEFAULT: readonly HostResource[] = ['Ingress', 'Service']
-const APEX_DEFAULT = parseRelativeName('dns1.kube-system') ?? ROOT
+const EXAMPLE = 'dns1.kube-system'
+const APEX_DEFAULT = parseRelativeName(EXAMPLE) ?? ROOT
 const TTL_SECONDS_DEFAULT = 60
 const TTL_SECONDS_MAX = 3600
 
-/** Applies each option to the draft. */
-const READERS: Readonly<Record<string, (option: Option, draft: Draft) => void>> = {
-  resources: (option, draft) => {
-    draft.resources = parseResources(option, draft.notices)
-  },
-  ttl: (option, draft) => {
-    draft.ttlSeconds = parseCount(firstWord(option, draft.notices), 0, TTL_SECONDS_MAX)
-  },
-  apex: (option, draft) => {
-    draft.apex = parseServer(option, draft.notices)
-  },
-  secondary: (option, draft) => {
-    draft.secondary = parseServer(option, draft.notices)
-  },
-  kubeconfig: (option, draft) => {
-    API_READERS.kubeconfig?.(option, draft.api)
-  },
-  ingressClasses: (option, draft) => {
-    draft.ingressClasses = argTexts(option, 1, Infinity)
-  },
-  gatewayClasses: (option, draft) => {
-    draft.gatewayClasses = argTexts(option, 1, Infinity)
-  },
-  serviceLabelSelectors: (option, draft) => {
-    draft.serviceSelectors = [...draft.serviceSelectors, ...parseSelectors(option)]
-  },
-  nodeAddressType: (option, draft) => {
-    const [type = ''] = argTexts(option, 1)
-    if (type !== 'InternalIP' && type !== 'ExternalIP') {
-      throw configError(option.args[0] ?? option, `"${type}" is not one of InternalIP, ExternalIP`)
-    }
-    draft.nodeAddressType = type
-  },
-  fallthrough: (option, draft) => {
-    draft.fallthrough = zonesOf(option.args, [ROOT])
-  },
+const READERS: OptionReaders<Draft> = {
+  resources: (option, { notices }) => ({ resources: parseResources(option, notices) }),
+  ttl: (option, { notices }) => ({
+    ttlSeconds: parseCount(firstWord(option, notices), 0, TTL_SECONDS_MAX),
+  }),
+  apex: (option, { notices }) => ({ apex: parseServerName(option, EXAMPLE, notices) }),
+  secondary: (option, { notices }) => ({ secondary: parseServerName(option, EXAMPLE, notices) }),
+  kubeconfig: (option) => ({ kubeconfig: readKubeconfig(option) }),
+  ingressClasses: (option) => ({ ingressClasses: argTexts(option, 1, Infinity) }),
+  gatewayClasses: (option) => ({ gatewayClasses: argTexts(option, 1, Infinity) }),
+  serviceLabelSelectors: (option, { serviceSelectors }) => ({
+    serviceSelectors: [...serviceSelectors, ...parseSelectors(option)],
+  }),
+  nodeAddressType: (option) => ({
+    nodeAddressType: parseChoice(onlyWord(option), ['InternalIP', 'ExternalIP']),
+  }),
+  fallthrough: ({ args }) => ({ fallthrough: zonesOf(args, [ROOT]) }),
 }
 
 /**
@@ -106,7 +83,6 @@ export function parseGateway(
   directive: Directive,
   blockZones: readonly Uint8Array[],
 ): GatewayOptions {
-  const notices: Problem[] = []
   const draft: Draft = {
     kind: 'hosts',
     zones: [],
@@ -118,24 +94,16 @@ export function parseGateway(
     nodeAddressType: 'InternalIP',
     apex: APEX_DEFAULT,
     secondary: undefined,
-    api: { ...API_DEFAULTS, notices },
+    kubeconfig: undefined,
     fallthrough: undefined,
-    notices,
+    notices: [],
   }
   const zones = zonesOf(directive.args, blockZones)
   readOptions(directive, READERS, draft)
-  const { apex, secondary, api, fallthrough, notices: _, ...tree } = draft
+  const { apex, secondary, kubeconfig, fallthrough, notices, ...tree } = draft
   const texts = zones.map((zone) => formatName(zone).slice(0, -1))
-  const { kubeconfig } = api
-  return {
-    zones,
-    apex,
-    secondary,
-    tree: { ...tree, zones: texts },
-    kubeconfig,
-    fallthrough,
-    notices,
-  }
+  const own = { apex, secondary, kubeconfig, fallthrough, notices }
+  return { ...own, zones, tree: { ...tree, zones: texts } }
 }
 
 /** Returns the known kinds and warns of unknown ones, which k8s_gateway ignores as well. */
@@ -151,13 +119,6 @@ function parseResources(option: Option, notices: Problem[]): HostResource[] {
     }
   }
   return [...known]
-}
-
-function parseServer(option: Option, notices: Problem[]): Uint8Array {
-  const word = firstWord(option, notices)
-  const labels = parseRelativeName(word.text.toLowerCase().replace(/\.$/, ''))
-  if (labels !== undefined && labels.length > 0) return labels
-  throw configError(word, `"${word.text}" is not a name such as "dns1.kube-system"`)
 }
 
 function parseSelectors(option: Option): string[] {

@@ -11,12 +11,11 @@ import type { Plugin } from '../../chain/plugin.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Setup, SetupContext } from '../../chain/setup.ts'
 import {
-  argTexts,
   checkArgs,
-  type Option,
-  options,
+  type OptionReaders,
+  onlyWord,
   parseDuration,
-  unknownOption,
+  readOptions,
 } from '../../corefile/arguments.ts'
 import { configError, type Problem, problemAt } from '../../corefile/problem.ts'
 import type { Directive, Word } from '../../corefile/server-block.ts'
@@ -179,32 +178,28 @@ function readDirective(
   if (policy?.text === 'weighted') {
     checkArgs(directive, 2)
     if (file === undefined) throw configError(policy, '"weighted" needs a weights file')
-    return { policy: readWeighted(directive, file), preferred: [] }
+    const reload = readOptions({ ...directive, name: 'loadbalance weighted' }, WEIGHTED_READERS, {
+      reloadMs: RELOAD_MS_DEFAULT,
+    })
+    return { policy: { kind: 'weighted', file, ...reload }, preferred: [] }
   }
   if (policy !== undefined && policy.text !== 'round_robin') {
     throw configError(policy, `"${policy.text}" is neither "round_robin" nor "weighted"`)
   }
   checkArgs(directive, 1)
-  return { policy: { kind: 'round_robin' }, preferred: [...before, ...readPreferred(directive)] }
+  const roundRobin: Policy = { kind: 'round_robin' }
+  return readOptions(directive, ROUND_ROBIN_READERS, { policy: roundRobin, preferred: before })
 }
 
-function readWeighted(directive: Directive, file: Word): Policy {
-  let reloadMs = RELOAD_MS_DEFAULT
-  for (const option of options(directive)) {
-    if (option.name !== 'reload') throw unknownOption('loadbalance weighted', option, ['reload'])
-    argTexts(option, 1)
-    for (const word of option.args) reloadMs = parseDuration(word)
-  }
-  return { kind: 'weighted', file, reloadMs }
+const WEIGHTED_READERS: OptionReaders<{ reloadMs: number }> = {
+  reload: (option) => ({ reloadMs: parseDuration(onlyWord(option)) }),
+}
+const ROUND_ROBIN_READERS: OptionReaders<LoadbalanceOptions> = {
+  prefer: ({ args }, { preferred }) => ({ preferred: [...preferred, ...args.map(parseBlock)] }),
 }
 
-function readPreferred(directive: Directive): Network[] {
-  return options(directive).flatMap((option: Option) => {
-    if (option.name !== 'prefer') throw unknownOption('loadbalance', option, ['prefer'])
-    return option.args.map((word) => {
-      const network = parseNetwork(word.text)
-      if (network !== undefined) return network
-      throw configError(word, `"${word.text}" is not a block of addresses such as 10.0.0.0/8`)
-    })
-  })
+function parseBlock(word: Word): Network {
+  const network = parseNetwork(word.text)
+  if (network !== undefined) return network
+  throw configError(word, `"${word.text}" is not a block of addresses such as 10.0.0.0/8`)
 }

@@ -8,8 +8,13 @@ import { byteAt } from '../../bytes/bytes.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Request } from '../../chain/request.ts'
 import type { Setup } from '../../chain/setup.ts'
-import { argTexts, checkArgs, options, unknownOption } from '../../corefile/arguments.ts'
-import { configError } from '../../corefile/problem.ts'
+import {
+  checkArgs,
+  type OptionReaders,
+  onlyWord,
+  parseChoice,
+  readOptions,
+} from '../../corefile/arguments.ts'
 import type { Directive } from '../../corefile/server-block.ts'
 import { EMPTY_REPLY, type Reply, type ResourceRecord } from '../../dns/message.ts'
 import { nameKey, nameOf } from '../../dns/name.ts'
@@ -81,20 +86,13 @@ export const localPlugin: PluginEntry = {
   setup,
 }
 
+const READERS: OptionReaders<{ prefix: 'on' | 'off' }> = {
+  localhost_prefix: (option) => ({ prefix: parseChoice(onlyWord(option), ['on', 'off']) }),
+}
+
 function readPrefix(before: boolean, directive: Directive): boolean {
   checkArgs(directive, 0)
-  let hasPrefix = before
-  for (const option of options(directive)) {
-    if (option.name !== 'localhost_prefix') {
-      throw unknownOption('local', option, ['localhost_prefix'])
-    }
-    const [word] = argTexts(option, 1)
-    if (word !== 'on' && word !== 'off') {
-      throw configError(option.args[0] ?? option, `"${word}" is neither "on" nor "off"`)
-    }
-    hasPrefix = word === 'on'
-  }
-  return hasPrefix
+  return readOptions(directive, READERS, { prefix: before ? 'on' : 'off' }).prefix === 'on'
 }
 
 /** Tests the last label first: it rules out most names. */

@@ -7,7 +7,7 @@ import { readUint16 } from '../../bytes/bytes.ts'
 import type { Observation } from '../../chain/observation.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Setup } from '../../chain/setup.ts'
-import { argTexts, options, unknownOption } from '../../corefile/arguments.ts'
+import { argTexts, type OptionReaders, parseChoice, readOptions } from '../../corefile/arguments.ts'
 import { configError } from '../../corefile/problem.ts'
 import type { Directive, Word } from '../../corefile/server-block.ts'
 import { UDP_BYTES_MIN } from '../../dns/limits.ts'
@@ -88,11 +88,7 @@ function parseRule(directive: Directive): Rule {
   const last = names.at(-1)
   const hasFormat = last?.text.includes('{') === true
   if (hasFormat) names.pop()
-  const classes = options(directive).flatMap((option) => {
-    if (option.name !== 'class') throw unknownOption('log', option, ['class'])
-    argTexts(option, 1, Infinity)
-    return option.args.map(parseClassWord)
-  })
+  const { classes } = readOptions(directive, READERS, { classes: [] })
   return {
     zones: names.length === 0 ? [ROOT] : names.map(parseScope),
     format: compileFormat(hasFormat ? last.text : COMMON),
@@ -106,10 +102,12 @@ function parseScope(word: Word): Uint8Array {
   return name
 }
 
-function parseClassWord(word: Word): ResponseClass | 'all' {
-  const { text } = word
-  if (text === 'all' || text === 'success' || text === 'denial' || text === 'error') return text
-  throw configError(word, `"${text}" is not one of all, success, denial, error`)
+const READERS: OptionReaders<{ classes: readonly (ResponseClass | 'all')[] }> = {
+  class: (option, { classes }) => {
+    argTexts(option, 1, Infinity)
+    const known = ['all', 'success', 'denial', 'error'] as const
+    return { classes: [...classes, ...option.args.map((word) => parseChoice(word, known))] }
+  },
 }
 
 function toClassSet(classes: readonly (ResponseClass | 'all')[]): ReadonlySet<ResponseClass> {

@@ -11,19 +11,17 @@ import type { Setup, SetupContext } from '../../chain/setup.ts'
 import {
   argTexts,
   checkArgs,
-  type Option,
+  type OptionReaders,
   onlyDirective,
-  options,
   parseListenAddress,
-  unknownOption,
+  readOptions,
 } from '../../corefile/arguments.ts'
-import { configError, type Problem, problemAt } from '../../corefile/problem.ts'
+import { type Problem, problemAt } from '../../corefile/problem.ts'
 import { formatName } from '../../dns/name.ts'
 import { closestZoneIndex } from '../../plugin-kit/zones.ts'
 import { VERSION } from '../../telemetry/version.ts'
 
 const ADDRESS_DEFAULT = 'localhost:9153'
-const OPTIONS = ['runtime_metrics', 'tls']
 
 const ENABLED = {
   name: 'coredns_plugin_enabled',
@@ -43,7 +41,7 @@ const setup: Setup = (directives, context) => {
   const directive = onlyDirective(directives)
   const [word] = checkArgs(directive, 1)
   const address = word === undefined ? ADDRESS_DEFAULT : parseListenAddress(word)
-  const notices = options(directive).map(noticeOf)
+  const notices = readOptions<Problem[]>(directive, READERS, [])
   const { host, zones, servers, view } = context
   const byLength = zones.toSorted((a, b) => b.length - a.length)
   const counts = servers.map(({ name }) =>
@@ -88,14 +86,12 @@ function observer(
   }
 }
 
-function noticeOf(option: Option): Problem {
-  if (option.name === 'tls') {
-    const message = '"tls" is not supported; put a TLS proxy in front or bind to localhost'
-    throw configError(option, message)
-  }
-  if (option.name !== 'runtime_metrics') throw unknownOption('prometheus', option, OPTIONS)
-  argTexts(option, 0)
-  return problemAt(option, '"runtime_metrics" has no effect: there are no Go metrics')
+const READERS: OptionReaders<Problem[]> = {
+  runtime_metrics: (option, notices) => {
+    argTexts(option, 0)
+    notices.push(problemAt(option, '"runtime_metrics" has no effect: there are no Go metrics'))
+  },
+  tls: '"tls" is not supported; put a TLS proxy in front or bind to localhost',
 }
 
 /** Adds to the gauges. During a reload both configurations count. */

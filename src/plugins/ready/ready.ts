@@ -8,16 +8,21 @@ import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Setup } from '../../chain/setup.ts'
 import {
   checkArgs,
-  type Option,
+  type OptionReaders,
   onlyDirective,
   onlyWord,
-  options,
+  parseChoice,
   parseListenAddress,
-  unknownOption,
+  readOptions,
 } from '../../corefile/arguments.ts'
-import { configError } from '../../corefile/problem.ts'
 
 const ADDRESS_DEFAULT = ':8181'
+
+const READERS: OptionReaders<{ monitor: ReadyMonitor }> = {
+  monitor: (option) => ({
+    monitor: parseChoice(onlyWord(option), ['until-ready', 'continuously']),
+  }),
+}
 
 /**
  * Configures `ready [ADDRESS] { monitor until-ready|continuously }` (default `:8181` and
@@ -27,7 +32,7 @@ const setup: Setup = (directives) => {
   const directive = onlyDirective(directives)
   const [word] = checkArgs(directive, 1)
   const address = word === undefined ? ADDRESS_DEFAULT : parseListenAddress(word)
-  const monitor = options(directive).map(parseMonitor).at(-1) ?? 'until-ready'
+  const { monitor } = readOptions(directive, READERS, { monitor: 'until-ready' })
   return { features: [{ kind: 'ready', address, monitor }] }
 }
 
@@ -36,12 +41,4 @@ export const readyPlugin: PluginEntry = {
   name: 'ready',
   isApart: true,
   setup,
-}
-
-function parseMonitor(option: Option): ReadyMonitor {
-  if (option.name !== 'monitor') throw unknownOption('ready', option, ['monitor'])
-  const word = onlyWord(option)
-  const { text } = word
-  if (text === 'until-ready' || text === 'continuously') return text
-  throw configError(word, `"${text}" is neither "until-ready" nor "continuously"`)
 }

@@ -2,7 +2,7 @@
  * Options of the `secondary` plugin.
  * @module
  */
-import { type Option, options, unknownOption, zonesOf } from '../../corefile/arguments.ts'
+import { type Option, type OptionReaders, readOptions, zonesOf } from '../../corefile/arguments.ts'
 import { configError } from '../../corefile/problem.ts'
 import type { Directive } from '../../corefile/server-block.ts'
 import { ROOT } from '../../dns/name.ts'
@@ -21,12 +21,7 @@ export type SecondaryRule = {
 /** Primaries of one directive. */
 const PRIMARIES_MAX = 64
 
-type Draft = {
-  primaries: Primary[]
-  members: readonly Uint8Array[] | undefined
-  fallthrough: Fallthrough
-  hasTransfer: boolean
-}
+type Draft = Omit<SecondaryRule, 'zones'> & { readonly fallthrough: Fallthrough }
 
 /**
  * Parses `secondary [ZONE…] { transfer from ADDRESS[:PORT]…  catalog [ZONE…]  fallthrough [ZONE…]
@@ -38,9 +33,9 @@ export function parseSecondary(
 ): { readonly rules: readonly SecondaryRule[]; readonly fallthrough: Fallthrough } {
   let fallthrough: Fallthrough
   const rules = directives.map((directive): SecondaryRule => {
-    const draft: Draft = { primaries: [], members: undefined, fallthrough, hasTransfer: false }
-    for (const option of options(directive)) readOption(option, draft)
-    if (!draft.hasTransfer) {
+    const defaults: Draft = { primaries: [], members: undefined, fallthrough }
+    const draft = readOptions(directive, READERS, defaults)
+    if (draft.primaries.length === 0) {
       throw configError(
         directive,
         '"secondary" needs "transfer from" with the addresses of primaries',
@@ -56,44 +51,30 @@ export function parseSecondary(
   return { rules, fallthrough }
 }
 
-function readOption(option: Option, draft: Draft): void {
-  const { name, args } = option
-  switch (name) {
-    case 'transfer':
-      readTransfer(option, draft)
-      return
-    case 'catalog':
-      for (const word of args) {
-        if (!word.text.endsWith(':')) continue
-        throw configError(word, `"${word.text}" is not a domain name`)
-      }
-      // A line without zones allows any, regardless of earlier lines.
-      draft.members =
-        args.length === 0 || draft.members?.length === 0
-          ? []
-          : [...(draft.members ?? []), ...zonesOf(args, [])]
-      return
-    case 'fallthrough':
-      draft.fallthrough = zonesOf(args, [ROOT])
-      return
-    default:
-      throw unknownOption('secondary', option, ['transfer', 'catalog', 'fallthrough'])
-  }
+const READERS: OptionReaders<Draft> = {
+  transfer: (option, { primaries }) => ({ primaries: [...primaries, ...readPrimaries(option)] }),
+  catalog: ({ args }, { members }) => {
+    for (const word of args) {
+      if (!word.text.endsWith(':')) continue
+      throw configError(word, `"${word.text}" is not a domain name`)
+    }
+    // A line without zones allows any, regardless of earlier lines.
+    if (args.length === 0 || members?.length === 0) return { members: [] }
+    return { members: [...(members ?? []), ...zonesOf(args, [])] }
+  },
+  fallthrough: ({ args }) => ({ fallthrough: zonesOf(args, [ROOT]) }),
 }
 
-function readTransfer(option: Option, draft: Draft): void {
+function readPrimaries(option: Option): Primary[] {
   const [from, ...words] = option.args
   if (from?.text !== 'from' || words.length === 0) {
     throw configError(from ?? option, '"transfer" needs "from" and addresses')
   }
-  for (const word of words) {
+  return words.map((word) => {
     const primary = parseServer(word.text)
-    if (primary === undefined) {
-      throw configError(word, `"${word.text}" is not an address or ADDRESS:PORT of a primary`)
-    }
-    draft.primaries.push(primary)
-  }
-  draft.hasTransfer = true
+    if (primary !== undefined) return primary
+    throw configError(word, `"${word.text}" is not an address or ADDRESS:PORT of a primary`)
+  })
 }
 
 /** A limited number of slots for tasks. */

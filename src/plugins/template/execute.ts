@@ -15,47 +15,37 @@ import {
   TextMap,
 } from './datum.ts'
 import { FUNCTIONS } from './functions.ts'
-import type { Branch, Command, Operand, Part, Pipe, Template } from './syntax.ts'
+import type { Branch, Command, Operand, Part, Pipe } from './syntax.ts'
 
 /** Parts that one execution may run. */
 const STEPS_MAX = 20_000
 /** Characters that one execution may write. */
 const OUTPUT_MAX = 65_536
-/** Templates that may be nested. */
-const DEPTH_MAX = 50
 
 /** How a pass through a loop ended early. */
 type Jump = 'break' | 'continue' | undefined
 type Variable = { readonly name: string; value: Datum }
+const NOTHING_GIVEN: Given = { operands: [], before: undefined }
 /** The result of the previous command in a pipe. */
 type Before = { readonly value: Datum } | undefined
 
 /** Executes a template for a value and returns its output. @throws {TemplateError} */
-export function executeTemplate(template: Template, data: Datum): string {
-  const execution = new Execution(template)
-  execution.run(template.parts, data)
+export function executeTemplate(parts: readonly Part[], data: Datum): string {
+  const execution = new Execution(data)
+  execution.walk(parts, data)
   return execution.output
 }
 
 class Execution {
   output = ''
-  private readonly template: Template
-  private variables: Variable[] = []
+  private readonly variables: Variable[]
   private steps = 0
-  private depth = 0
 
-  constructor(template: Template) {
-    this.template = template
+  constructor(data: Datum) {
+    this.variables = [{ name: '$', value: data }]
   }
 
-  run(parts: readonly Part[], dot: Datum): void {
-    const { variables } = this
-    this.variables = [{ name: '$', value: dot }]
-    this.walk(parts, dot)
-    this.variables = variables
-  }
-
-  private walk(parts: readonly Part[], dot: Datum): Jump {
+  walk(parts: readonly Part[], dot: Datum): Jump {
     for (const part of parts) {
       if (++this.steps > STEPS_MAX) throw new TemplateError('the template takes too many steps')
       const jump = this.part(part, dot)
@@ -77,9 +67,6 @@ class Execution {
       case 'break':
       case 'continue':
         return part.kind
-      case 'template':
-        this.include(part.name, part.pipe === undefined ? undefined : this.pipe(part.pipe, dot))
-        return undefined
       case 'range':
         return this.scoped(() => this.range(part, dot))
       case 'if':
@@ -105,16 +92,6 @@ class Execution {
     const jump = task()
     this.variables.length = length
     return jump
-  }
-
-  private include(name: string, dot: Datum): void {
-    const parts = this.template.definitions.get(name)
-    if (parts === undefined) throw new TemplateError(`there is no template "${name}"`)
-    if (++this.depth > DEPTH_MAX) {
-      throw new TemplateError(`over ${DEPTH_MAX} nested templates`)
-    }
-    this.run(parts, dot)
-    this.depth--
   }
 
   private range(branch: Branch, dot: Datum): Jump {
@@ -179,11 +156,9 @@ class Execution {
       case 'function':
         return this.call(first.name, given, dot)
       case 'field':
-        return this.path(dot, first.path, given, dot)
       case 'variable':
-        return this.path(this.variable(first.name).value, first.path, given, dot)
       case 'chain':
-        return this.path(this.operand(first.from, dot), first.path, given, dot)
+        return this.path(this.receiver(first, dot), first.path, given, dot)
       case 'nil':
         throw new TemplateError('nil is not a command')
       default:
@@ -196,7 +171,6 @@ class Execution {
 
   /** Returns the value of an operand without arguments. */
   private operand(operand: Operand, dot: Datum): Datum {
-    const nothing = { operands: [], before: undefined }
     switch (operand.kind) {
       case 'dot':
         return dot
@@ -208,14 +182,18 @@ class Execution {
       case 'pipe':
         return this.pipe(operand.pipe, dot)
       case 'function':
-        return this.call(operand.name, nothing, dot)
-      case 'field':
-        return this.path(dot, operand.path, nothing, dot)
-      case 'variable':
-        return this.path(this.variable(operand.name).value, operand.path, nothing, dot)
-      case 'chain':
-        return this.path(this.operand(operand.from, dot), operand.path, nothing, dot)
+        return this.call(operand.name, NOTHING_GIVEN, dot)
+      default:
+        return this.path(this.receiver(operand, dot), operand.path, NOTHING_GIVEN, dot)
     }
+  }
+
+  /** Returns the value that a path begins at. */
+  private receiver(operand: PathOperand, dot: Datum): Datum {
+    if (operand.kind === 'field') return dot
+    return operand.kind === 'variable'
+      ? this.variable(operand.name).value
+      : this.operand(operand.from, dot)
   }
 
   /** Follows a path of names; the last may be a method with arguments. */
@@ -227,10 +205,9 @@ class Execution {
       }
       return from
     }
-    const nothing = { operands: [], before: undefined }
     const receiver = names
       .slice(0, -1)
-      .reduce((value, name) => this.member(value, name, nothing, dot), from)
+      .reduce((value, name) => this.member(value, name, NOTHING_GIVEN, dot), from)
     return this.member(receiver, last, given, dot)
   }
 
@@ -285,6 +262,7 @@ class Execution {
 }
 
 type Given = { readonly operands: readonly Operand[]; readonly before: Before }
+type PathOperand = Extract<Operand, { readonly path: readonly string[] }>
 type Signature = {
   readonly name: string
   readonly takes: readonly ArgumentKind[]

@@ -10,7 +10,6 @@ import {
   isDatumList,
   isMapDatum,
   isTruthy,
-  printDatum,
   Struct,
   TemplateError,
   TextMap,
@@ -32,10 +31,7 @@ export type TemplateFunction = {
 export const FUNCTIONS: ReadonlyMap<string, TemplateFunction> = new Map([
   ['and', lazy()],
   ['or', lazy()],
-  ['call', open(['any'], ([callee]) => notCallable(callee))],
-  ['html', open([], (args) => html(joined(args)))],
   ['index', open(['any'], ([item, ...keys]) => keys.reduce(indexed, known(item, 'index')))],
-  ['js', open([], (args) => js(joined(args)))],
   ['len', fixed(['any'], ([item]) => BigInt(lengthOf(item)))],
   ['not', fixed(['any'], ([item]) => !isTruthy(item))],
   ['parseInt', fixed(['string', 'int', 'int'], parseUint)],
@@ -43,7 +39,6 @@ export const FUNCTIONS: ReadonlyMap<string, TemplateFunction> = new Map([
   ['printf', open(['string'], ([format, ...args]) => sprintf(String(format), args))],
   ['println', open([], sprintln)],
   ['slice', open(['any'], ([item, ...ends]) => sliced(known(item, 'slice'), ends))],
-  ['urlquery', open([], (args) => urlQuery(joined(args)))],
   ['eq', open(['any', 'any'], ([first, ...others]) => others.some((one) => equal(first, one)))],
   ['ne', fixed(['any', 'any'], ([a, b]) => !equal(a, b))],
   ['lt', fixed(['any', 'any'], ([a, b]) => less(a, b))],
@@ -63,10 +58,6 @@ function open(takes: readonly ArgumentKind[], call: TemplateFunction['call']): T
 
 function lazy(): TemplateFunction {
   return open(['any'], (args) => args.at(-1))
-}
-
-function notCallable(callee: Datum): never {
-  throw new TemplateError(`${goType(callee)} is not a function`)
 }
 
 function known(item: Datum, what: string): Datum {
@@ -148,40 +139,4 @@ function parsePrefixed(text: string): bigint | undefined {
   const [, prefix = '', digits = ''] = /^(0[xXoObB]|0(?=\d))?(\w*)$/.exec(text) ?? []
   const radix = { '0x': 16, '0o': 8, '0b': 2, '0': 8 }[prefix.toLowerCase()] ?? 10
   return parseDigits(digits.replaceAll('_', ''), radix)
-}
-
-/** Joins the arguments of the escaping functions. */
-function joined(args: readonly Datum[]): string {
-  const [only] = args
-  return args.length === 1 && typeof only === 'string'
-    ? only
-    : sprint(args.map((arg) => (arg === undefined ? printDatum(arg) : arg)))
-}
-
-const HTML: Readonly<Record<string, string>> = {
-  '\0': '\ufffd',
-  '"': '&#34;',
-  "'": '&#39;',
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-}
-
-function html(text: string): string {
-  return text.replace(/["'&<>]|\0/g, (char) => HTML[char] ?? char)
-}
-
-const JS: Readonly<Record<string, string>> = { '\\': '\\\\', "'": "\\'", '"': '\\"' }
-
-function js(text: string): string {
-  return text.replace(/[\\'"<>&=]|[^ -~\p{L}\p{M}\p{N}\p{P}\p{S}]/gu, (char) => {
-    const digits = (char.codePointAt(0) ?? 0).toString(16).toUpperCase()
-    return JS[char] ?? `\\u${digits.padStart(4, '0')}`
-  })
-}
-
-function urlQuery(text: string): string {
-  return encodeURIComponent(text)
-    .replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
-    .replaceAll('%20', '+')
 }

@@ -2,21 +2,11 @@
  * Quotes and unquotes text as Go does (strconv, quote.go).
  * @module
  */
+import { readEscape, SIMPLE_ESCAPES } from '../../expression/lexemes.ts'
 
-const SIMPLE: ReadonlyMap<string, string> = new Map([
-  ['a', '\x07'],
-  ['b', '\b'],
-  ['f', '\f'],
-  ['n', '\n'],
-  ['r', '\r'],
-  ['t', '\t'],
-  ['v', '\v'],
-  ['\\', '\\'],
-])
-const ESCAPE =
-  /\\(?:x([\da-fA-F]{2})|u([\da-fA-F]{4})|U([\da-fA-F]{8})|([0-7]{3})|([abfnrtv\\'"]))/y
-const CODE_POINT_MAX = 0x10ffff
-const NAMES: ReadonlyMap<string, string> = new Map([...SIMPLE].map(([name, char]) => [char, name]))
+const NAMES: ReadonlyMap<string, string> = new Map(
+  Object.entries(SIMPLE_ESCAPES).map(([name, char]) => [char, name]),
+)
 
 /** Returns the text of a quoted literal; `undefined` if it is invalid. */
 export function unquote(literal: string): string | undefined {
@@ -29,40 +19,21 @@ export function unquote(literal: string): string | undefined {
       text += content.charAt(at++)
       continue
     }
-    ESCAPE.lastIndex = at
-    const match = ESCAPE.exec(content)
-    const char = match === null ? undefined : escaped(match, quote)
-    if (match === null || char === undefined) return undefined
-    text += char
-    at += match[0].length
+    const escaped = readEscape(content, at, quote)
+    if (escaped === undefined) return undefined
+    text += escaped.text
+    at = escaped.end
   }
   return text
 }
 
 /** Quotes text and escapes invisible characters. */
 export function quote(text: string): string {
-  return `"${[...text].map((char) => escapeCharacter(char, '"')).join('')}"`
+  return `"${[...text].map(escapeCharacter).join('')}"`
 }
 
-/** Quotes a character, given its code point. */
-export function quoteCharacter(code: number): string {
-  return `'${escapeCharacter(String.fromCodePoint(code), "'")}'`
-}
-
-function escaped(match: RegExpExecArray, quoteMark: string): string | undefined {
-  const [, bytes, short, long, octal, simple] = match
-  if (simple === "'" || simple === '"') return simple === quoteMark ? simple : undefined
-  if (simple !== undefined) return SIMPLE.get(simple)
-  const code =
-    octal === undefined
-      ? Number.parseInt(bytes ?? short ?? long ?? '', 16)
-      : Number.parseInt(octal, 8)
-  const isCode = code <= CODE_POINT_MAX && (octal === undefined || code <= 0xff)
-  return isCode ? String.fromCodePoint(code) : undefined
-}
-
-function escapeCharacter(char: string, quoteMark: string): string {
-  if (char === quoteMark) return `\\${char}`
+function escapeCharacter(char: string): string {
+  if (char === '"') return '\\"'
   const name = NAMES.get(char)
   if (name !== undefined) return `\\${name}`
   if (/^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u.test(char)) return char

@@ -2,7 +2,14 @@
  * The options of a `template` directive (CoreDNS, plugin/template/setup.go).
  * @module
  */
-import { argTexts, type Option, options, unknownOption, zonesOf } from '../../corefile/arguments.ts'
+import {
+  argTexts,
+  type Option,
+  type OptionReaders,
+  onlyWord,
+  readOptions,
+  zonesOf,
+} from '../../corefile/arguments.ts'
 import { configError } from '../../corefile/problem.ts'
 import type { Directive, Word } from '../../corefile/server-block.ts'
 import { type EdnsOption, extendedError } from '../../dns/edns.ts'
@@ -22,7 +29,7 @@ import { parsePattern } from '../rewrite/name-match.ts'
 import { TemplateError } from './datum.ts'
 import { FUNCTIONS } from './functions.ts'
 import { parseTemplate } from './parser.ts'
-import { formatParts, type Template } from './syntax.ts'
+import { formatParts, type Part } from './syntax.ts'
 
 /** The input of a rule's expressions. */
 export type RuleContext = QueryContext & {
@@ -32,7 +39,8 @@ export type RuleContext = QueryContext & {
 }
 
 /** The template of one record. */
-export type RecordTemplate = Template & {
+export type RecordTemplate = {
+  readonly parts: readonly Part[]
   /** Its text in Go's normal form, for metrics. */
   readonly text: string
 }
@@ -46,13 +54,13 @@ export type Rule = {
   readonly type: number
   readonly zones: readonly Uint8Array[]
   /** Empty if every name matches. */
-  readonly patterns: Pattern[]
-  readonly variables: RuleVariable[]
-  readonly conditions: Expression<RuleContext>[]
-  readonly records: Readonly<Record<Section, RecordTemplate[]>>
-  rcode: number
-  extendedErrors: readonly EdnsOption[]
-  fallthrough: Fallthrough
+  readonly patterns: readonly Pattern[]
+  readonly variables: readonly RuleVariable[]
+  readonly conditions: readonly Expression<RuleContext>[]
+  readonly records: Readonly<Record<Section, readonly RecordTemplate[]>>
+  readonly rcode: number
+  readonly extendedErrors: readonly EdnsOption[]
+  readonly fallthrough: Fallthrough
 }
 
 /** A section of a response. */
@@ -60,17 +68,11 @@ export type Section = 'answer' | 'additional' | 'authority'
 
 type Known = EnvironmentFunction<RuleContext> | EnvironmentVariable<RuleContext>
 
-const OPTIONS = [
-  'match',
-  'answer',
-  'additional',
-  'authority',
-  'var',
-  'expr',
-  'rcode',
-  'ederror',
-  'fallthrough',
-]
+type Draft = Rule & {
+  /** The names that later expressions of the rule may use. */
+  readonly environment: Map<string, Known>
+}
+
 const FUNCTION_NAMES: ReadonlySet<string> = new Set(FUNCTIONS.keys())
 const EXTENDED_ERROR_MAX = 65_535
 
@@ -89,7 +91,7 @@ export function parseRule(directive: Directive, blockZones: readonly Uint8Array[
   if (classWord === undefined || typeWord === undefined) {
     throw configError(directive, '"template" takes a class and a type, such as "template IN A"')
   }
-  const rule: Rule = {
+  const draft = readOptions<Draft>(directive, READERS, {
     class: mnemonic(classWord, 'class', parseClass),
     type: mnemonic(typeWord, 'type', parseType),
     zones: zonesOf(zoneWords, blockZones),
@@ -100,46 +102,36 @@ export function parseRule(directive: Directive, blockZones: readonly Uint8Array[
     rcode: RCODE.NOERROR,
     extendedErrors: [],
     fallthrough: undefined,
-  }
-  const environment = new Map<string, Known>([...queryFunctions(), ['group', GROUP]])
-  for (const option of options(directive)) readOption(option, rule, environment)
+    environment: new Map<string, Known>([...queryFunctions(), ['group', GROUP]]),
+  })
+  const { environment: _, ...rule } = draft
   return rule
 }
 
-function readOption(option: Option, rule: Rule, environment: Map<string, Known>): void {
-  const { name, args } = option
-  switch (name) {
-    case 'match':
-      argTexts(option, 1, Infinity)
-      rule.patterns.push(...args.map((word) => parsePattern(word)))
-      return
-    case 'answer':
-    case 'additional':
-    case 'authority':
-      argTexts(option, 1, Infinity)
-      rule.records[name].push(...args.map(compileRecord))
-      return
-    case 'var':
-      readVariable(option, rule, environment)
-      return
-    case 'expr':
-      rule.conditions.push(compileWords(option, args, environment))
-      return
-    case 'rcode':
-      argTexts(option, 1)
-      for (const word of args) rule.rcode = mnemonic(word, 'response code', parseRcode)
-      return
-    case 'ederror':
-      rule.extendedErrors = [readExtendedError(option)]
-      return
-    case 'fallthrough':
-      rule.fallthrough = zonesOf(args, [ROOT])
-      return
-    case 'upstream':
-      // An option of CoreDNS before 1.5, which CoreDNS still accepts without effect.
-      return
-    default:
-      throw unknownOption('template', option, OPTIONS)
+const READERS: OptionReaders<Draft> = {
+  match: (option, { patterns }) => {
+    argTexts(option, 1, Infinity)
+    return { patterns: [...patterns, ...option.args.map((word) => parsePattern(word))] }
+  },
+  answer: records('answer'),
+  additional: records('additional'),
+  authority: records('authority'),
+  var: readVariable,
+  expr: (option, { conditions, environment }) => ({
+    conditions: [...conditions, compileWords(option, option.args, environment)],
+  }),
+  rcode: (option) => ({ rcode: mnemonic(onlyWord(option), 'response code', parseRcode) }),
+  ederror: (option) => ({ extendedErrors: [readExtendedError(option)] }),
+  fallthrough: ({ args }) => ({ fallthrough: zonesOf(args, [ROOT]) }),
+  // CoreDNS before 1.5 had this option; later versions ignore it.
+  upstream: null,
+}
+
+function records(section: Section): (option: Option, draft: Draft) => Partial<Draft> {
+  return (option, draft) => {
+    argTexts(option, 1, Infinity)
+    const own = [...draft.records[section], ...option.args.map(compileRecord)]
+    return { records: { ...draft.records, [section]: own } }
   }
 }
 
@@ -156,15 +148,15 @@ function mnemonic(word: Word, what: string, parse: (text: string) => number | un
 
 function compileRecord(word: Word): RecordTemplate {
   try {
-    const template = parseTemplate(word.text, FUNCTION_NAMES)
-    return { ...template, text: formatParts(template.parts) }
+    const parts = parseTemplate(word.text, FUNCTION_NAMES)
+    return { parts, text: formatParts(parts) }
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error
     throw configError(word, `not a template: ${error.message}`)
   }
 }
 
-function readVariable(option: Option, rule: Rule, environment: Map<string, Known>): void {
+function readVariable(option: Option, { variables, environment }: Draft): Partial<Draft> {
   const [word, ...words] = option.args
   if (word === undefined) throw configError(option, '"var" takes a name and an expression')
   const name = word.text
@@ -172,9 +164,9 @@ function readVariable(option: Option, rule: Rule, environment: Map<string, Known
     throw configError(word, `"${name}" is already in use or not a valid variable name`)
   }
   const expression = compileWords(option, words, environment)
-  rule.variables.push({ name, expression })
-  const read = ({ variables }: RuleContext): Value => variables.get(name)
+  const read = (context: RuleContext): Value => context.variables.get(name)
   environment.set(name, { kind: 'variable', type: variableType(expression.type), read })
+  return { variables: [...variables, { name, expression }] }
 }
 
 /** Widens a variable's type: its list elements, and whether it is nil, show only in values. */

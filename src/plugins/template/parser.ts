@@ -1,10 +1,12 @@
 /**
- * Parses a template into its tree (Go, text/template/parse/parse.go), except for complex numbers.
+ * Parses a template into its tree (Go, text/template/parse/parse.go), except for complex numbers
+ * and nested templates.
  * @module
  */
 import { TemplateError } from './datum.ts'
 import { parseNumber, unquote } from './go-quote.ts'
-import type { Branch, Command, NumberOperand, Operand, Part, Pipe, Template } from './syntax.ts'
+import { checkFormat } from './printf.ts'
+import type { Branch, Command, NumberOperand, Operand, Part, Pipe } from './syntax.ts'
 import { readTokens, type Token } from './tokens.ts'
 
 /** Nested parts and parentheses. */
@@ -19,9 +21,12 @@ const KEYWORDS: ReadonlySet<string> = new Set(
  * @param functions names of the known functions
  * @throws {TemplateError}
  */
-export function parseTemplate(text: string, functions: ReadonlySet<string>): Template {
+export function parseTemplate(text: string, functions: ReadonlySet<string>): readonly Part[] {
   return new Parser(readTokens(text), functions).parse()
 }
+
+/** Go's functions that no DNS record needs. */
+const LEFT_OUT: ReadonlySet<string> = new Set(['call', 'html', 'js', 'urlquery'])
 
 /** How a sequence of parts ends. */
 type Ending = 'end' | 'else'
@@ -29,8 +34,7 @@ type Ending = 'end' | 'else'
 class Parser {
   private readonly tokens: readonly Token[]
   private readonly functions: ReadonlySet<string>
-  private readonly definitions = new Map<string, readonly Part[]>()
-  private variables: string[] = ['$']
+  private readonly variables: string[] = ['$']
   private index = 0
   private depth = 0
   private rangeDepth = 0
@@ -40,35 +44,10 @@ class Parser {
     this.functions = functions
   }
 
-  parse(): Template {
+  parse(): readonly Part[] {
     const parts: Part[] = []
-    while (this.current.kind !== 'end') {
-      if (this.current.kind === 'open' && this.isWord('define', 1)) this.define()
-      else parts.push(this.part())
-    }
-    return { parts, definitions: this.definitions }
-  }
-
-  private define(): void {
-    this.index += 2
-    const name = this.templateName()
-    this.expectClose()
-    this.definition(name)
-  }
-
-  /** Parses the body of a nested template, which cannot use outer variables. */
-  private definition(name: string): void {
-    const { variables, rangeDepth } = this
-    this.variables = ['$']
-    this.rangeDepth = 0
-    const { parts, ending } = this.parts()
-    if (ending !== 'end') throw new TemplateError('unexpected {{else}}')
-    this.expectClose()
-    this.variables = variables
-    this.rangeDepth = rangeDepth
-    const isTaken = (this.definitions.get(name) ?? []).some(hasContent)
-    if (isTaken) throw new TemplateError(`the template "${name}" is defined twice`)
-    this.definitions.set(name, parts)
+    while (this.current.kind !== 'end') parts.push(this.part())
+    return parts
   }
 
   /** Parses parts through `{{end}}`, or up to the word after `{{else`. */
@@ -100,12 +79,10 @@ class Parser {
       case 'range':
         this.index++
         return this.branch(word)
+      case 'define':
       case 'template':
-        this.index++
-        return this.inclusion()
       case 'block':
-        this.index++
-        return this.block()
+        throw new TemplateError(`{{${word}}} is not supported: a template is a single record`)
       case 'break':
       case 'continue':
         this.index++
@@ -114,7 +91,6 @@ class Parser {
         return { kind: word }
       case 'end':
       case 'else':
-      case 'define':
         throw new TemplateError(`unexpected {{${word}}}`)
       default:
         return { kind: 'action', pipe: this.pipe('close') }
@@ -147,30 +123,6 @@ class Parser {
     if (ending !== 'end') throw new TemplateError('unexpected second {{else}}')
     this.expectClose()
     return parts
-  }
-
-  private inclusion(): Part {
-    const name = this.templateName()
-    if (this.current.kind === 'close') {
-      this.index++
-      return { kind: 'template', name, pipe: undefined }
-    }
-    return { kind: 'template', name, pipe: this.pipe('close') }
-  }
-
-  private block(): Part {
-    const name = this.templateName()
-    const pipe = this.pipe('close')
-    this.definition(name)
-    return { kind: 'template', name, pipe }
-  }
-
-  private templateName(): string {
-    const { kind, text } = this.current
-    const name = kind === 'string' ? unquote(text) : undefined
-    if (name === undefined) throw this.unexpected('expected a quoted template name')
-    this.index++
-    return name
   }
 
   /** Parses a pipeline and its closing token. */
@@ -221,6 +173,10 @@ class Parser {
       }
       if (!this.current.isSpaced) throw this.unexpected('expected a space')
       rest.push(this.operand())
+    }
+    const [format] = rest
+    if (first.kind === 'function' && first.name === 'printf' && format?.kind === 'literal') {
+      checkFormat(String(format.value))
     }
     return [first, ...rest]
   }
@@ -276,6 +232,7 @@ class Parser {
     }
     if (text === 'nil') return { kind: 'nil' }
     if (KEYWORDS.has(text)) throw new TemplateError(`unexpected "${text}"`)
+    if (LEFT_OUT.has(text)) throw new TemplateError(`the function "${text}" is not supported`)
     if (!this.functions.has(text)) throw new TemplateError(`there is no function "${text}"`)
     return { kind: 'function', name: text }
   }
@@ -330,8 +287,4 @@ function numberOperand(text: string): NumberOperand {
   const value = parseNumber(text)
   if (value === undefined) throw new TemplateError(`${text} is not a number`)
   return { kind: 'number', value, text }
-}
-
-function hasContent(part: Part): boolean {
-  return part.kind !== 'text' || part.text.trim() !== ''
 }

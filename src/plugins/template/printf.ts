@@ -1,6 +1,6 @@
 /**
- * Go's `Sprintf`, `Sprint` and `Sprintln` (fmt/print.go, fmt/format.go). Not supported: argument
- * indexes (`%[1]d`), `%p`, and `%b` of floats.
+ * Go's `Sprintf`, `Sprint` and `Sprintln` (fmt/print.go), for the verbs `%v %s %q %d %b %o %x %X %t
+ * %f`, with flags, width and precision.
  * @module
  */
 import { formatFloat } from '../../expression/value.ts'
@@ -13,7 +13,7 @@ import {
   Struct,
   TemplateError,
 } from './datum.ts'
-import { quote, quoteCharacter } from './go-quote.ts'
+import { quote } from './go-quote.ts'
 
 /** Bound of a width or precision and of the output, in characters. */
 const SIZE_MAX = 65_535
@@ -26,25 +26,29 @@ type Verb = {
   readonly precision: number | undefined
 }
 
-const VERB = /%([-+# 0]*)(\*|\d+)?(?:\.(\*|\d+)?)?([\s\S])?/gu
+const VERB = /%([-+# 0]*)(\d+)?(\.\d*)?([\s\S])?/gu
+const UNSUPPORTED = /%[-+# 0]*\d*(?:\.\d*)?[^-+# \d.vsqdboxXtf%]/u
 
-/** Formats arguments. As in Go, errors appear in the output. */
+/** Checks the verbs of a format. @throws {TemplateError} at an unsupported one */
+export function checkFormat(format: string): void {
+  const [verb] = UNSUPPORTED.exec(format.replaceAll('%%', '')) ?? []
+  if (verb !== undefined) throw new TemplateError(`printf does not support "${verb}"`)
+}
+
+/** Formats arguments. As in Go, arguments that do not fit their verbs show in the output. */
 export function sprintf(format: string, args: readonly Datum[]): string {
+  checkFormat(format)
   let next = 0
-  const size = (text: string | undefined): number => {
-    if (text !== '*') return bounded(Number(text ?? 0))
-    const value = args[next++]
-    return typeof value === 'bigint' ? bounded(Math.abs(Number(value))) : 0
-  }
-  const text = format.replace(VERB, (whole, flags: string, width, precision, verb?: string) => {
-    if (verb === undefined) return '%!(NOVERB)'
-    if (verb === '%') return '%'
-    const head = whole.slice(0, -verb.length)
-    const how = { verb, flags, width: size(width) }
-    const digits = head.includes('.') ? size(precision ?? '0') : undefined
-    if (next >= args.length) return `%!${verb}(MISSING)`
-    return formatVerb(args[next++], { ...how, precision: digits })
-  })
+  const text = format.replace(
+    VERB,
+    (_, flags: string, width = '0', point?: string, verb?: string) => {
+      if (verb === undefined) return '%!(NOVERB)'
+      if (verb === '%') return '%'
+      if (next >= args.length) return `%!${verb}(MISSING)`
+      const precision = point === undefined ? undefined : bounded(Number(point.slice(1)))
+      return formatVerb(args[next++], { verb, flags, width: bounded(Number(width)), precision })
+    },
+  )
   if (next >= args.length) return text
   const extra = args.slice(next).map((arg) => typed(arg, formatDatum(arg)))
   return `${text}%!(EXTRA ${extra.join(', ')})`
@@ -73,7 +77,6 @@ function bounded(size: number): number {
 
 function formatVerb(value: Datum, how: Verb): string {
   const { verb } = how
-  if (verb === 'T') return pad(goType(value), how)
   if (verb === 'v' && (value === undefined || value instanceof Struct)) {
     return pad(formatDatum(value), how)
   }
@@ -114,62 +117,38 @@ function formatScalar(value: Datum, how: Verb): string | undefined {
   }
 }
 
-const RADIX: Readonly<Record<string, number>> = { b: 2, o: 8, O: 8, d: 10, v: 10, x: 16, X: 16 }
+/** The largest argument of `toFixed`. */
+const DECIMALS_MAX = 100
+const RADIX: Readonly<Record<string, number>> = { b: 2, o: 8, d: 10, v: 10, x: 16, X: 16 }
 const PREFIX: Readonly<Record<string, string>> = { b: '0b', o: '0', x: '0x', X: '0X' }
 
 function formatInt(value: bigint, how: Verb): string | undefined {
   const { verb, flags, precision } = how
-  const code = Number(value)
-  const isCode = value >= 0n && value <= 0x10ffffn
-  if (verb === 'c') return pad(isCode ? String.fromCodePoint(code) : '\ufffd', how)
-  if (verb === 'q') return pad(quoteCharacter(isCode ? code : 0xfffd), how)
-  if (verb === 'U') {
-    return pad(
-      `U+${code
-        .toString(16)
-        .toUpperCase()
-        .padStart(precision ?? 4, '0')}`,
-      how,
-    )
-  }
   const radix = RADIX[verb]
   if (radix === undefined) return undefined
-  let digits = (value < 0n ? -value : value).toString(radix)
-  if (verb === 'X') digits = digits.toUpperCase()
-  const prefix = verb === 'O' ? '0o' : flags.includes('#') ? (PREFIX[verb] ?? '') : ''
   if (precision === 0 && value === 0n) return pad('', { ...how, flags: flags.replace('0', '') })
-  if (precision !== undefined) digits = digits.padStart(precision, '0')
-  return padNumber(signOf(value < 0n, flags), prefix + digits, how)
+  const digits = (value < 0n ? -value : value).toString(radix).padStart(precision ?? 0, '0')
+  const prefix = flags.includes('#') ? (PREFIX[verb] ?? '') : ''
+  const text = prefix + (verb === 'X' ? digits.toUpperCase() : digits)
+  return padNumber(signOf(value < 0n, flags), text, how)
 }
 
 function formatFloatVerb(value: number, how: Verb): string | undefined {
   const { verb, flags, precision } = how
-  if (!'vgGeEfF'.includes(verb)) return undefined
-  const sign = signOf(value < 0 || Object.is(value, -0), flags)
+  if (verb !== 'v' && verb !== 'f') return undefined
   if (!Number.isFinite(value)) {
-    const name = Number.isNaN(value) ? 'NaN' : 'Inf'
-    const mark = !Number.isNaN(value) && sign === '' ? '+' : sign
-    return pad(mark + name, { ...how, flags: flags.replace('0', '') })
+    return pad(formatFloat(value), { ...how, flags: flags.replace('0', '') })
   }
-  const text = floatText(Math.abs(value), verb.toLowerCase(), precision)
-  return padNumber(sign, verb === 'G' || verb === 'E' ? text.toUpperCase() : text, how)
-}
-
-function floatText(value: number, verb: string, precision: number | undefined): string {
-  if (verb === 'f') return value.toFixed(Math.min(precision ?? 6, 100))
-  if (verb === 'e') return twoDigitExponent(value.toExponential(Math.min(precision ?? 6, 100)))
-  if (precision === undefined) return formatFloat(value)
-  const digits = Math.min(Math.max(precision, 1), 100)
-  const [mantissa = '', exponent = '0'] = value.toExponential(digits - 1).split('e')
-  const isShort = Number(exponent) >= -4 && Number(exponent) < digits
-  const bare = (text: string): string => (text.includes('.') ? text.replace(/\.?0+$/, '') : text)
-  return isShort
-    ? bare(value.toFixed(Math.max(0, digits - 1 - Number(exponent))))
-    : twoDigitExponent(`${bare(mantissa)}e${exponent.replace(/^(?=\d)/, '+')}`)
-}
-
-function twoDigitExponent(text: string): string {
-  return text.replace(/e([+-])(\d)$/, 'e$10$2')
+  if (verb === 'v' && precision !== undefined) {
+    throw new TemplateError('printf does not support a precision of "%v" for a float')
+  }
+  const sign = signOf(value < 0 || Object.is(value, -0), flags)
+  const size = Math.abs(value)
+  return padNumber(
+    sign,
+    verb === 'v' ? formatFloat(size) : size.toFixed(Math.min(precision ?? 6, DECIMALS_MAX)),
+    how,
+  )
 }
 
 function formatText(value: string, how: Verb): string | undefined {
@@ -202,7 +181,7 @@ function signOf(isNegative: boolean, flags: string): string {
 /** Pads a number with zeros between the sign and the digits, or with spaces. */
 function padNumber(sign: string, digits: string, how: Verb): string {
   const { flags, width, precision, verb } = how
-  const hasPrecision = RADIX[verb] !== undefined && precision !== undefined
+  const hasPrecision = verb !== 'f' && precision !== undefined
   const isZeroed = flags.includes('0') && !flags.includes('-') && !hasPrecision
   if (!isZeroed) return pad(sign + digits, { ...how, flags: flags.replace('0', '') })
   return sign + digits.padStart(width - sign.length, '0')

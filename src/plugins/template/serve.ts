@@ -181,7 +181,7 @@ function makeRecord(
   const failureLabels = [...labels, section, template.text]
   let text = ''
   try {
-    text = executeTemplate(template, data)
+    text = executeTemplate(template.parts, data)
   } catch (error) {
     if (error instanceof TemplateError) metrics.counter(TEMPLATE_FAILURES, failureLabels).value++
     throw error

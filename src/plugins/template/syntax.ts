@@ -9,7 +9,6 @@ export type Part =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'action'; readonly pipe: Pipe }
   | Branch
-  | { readonly kind: 'template'; readonly name: string; readonly pipe: Pipe | undefined }
   | { readonly kind: 'break' }
   | { readonly kind: 'continue' }
 
@@ -51,12 +50,6 @@ export type NumberOperand = {
   readonly text: string
 }
 
-/** A template and its named templates. */
-export type Template = {
-  readonly parts: readonly Part[]
-  readonly definitions: ReadonlyMap<string, readonly Part[]>
-}
-
 /** Formats parts in Go's normal form. */
 export function formatParts(parts: readonly Part[]): string {
   return parts.map(formatPart).join('')
@@ -68,10 +61,6 @@ function formatPart(part: Part): string {
       return part.text
     case 'action':
       return `{{${formatPipe(part.pipe)}}}`
-    case 'template': {
-      const pipe = part.pipe === undefined ? '' : ` ${formatPipe(part.pipe)}`
-      return `{{template ${JSON.stringify(part.name)}${pipe}}}`
-    }
     case 'break':
     case 'continue':
       return `{{${part.kind}}}`

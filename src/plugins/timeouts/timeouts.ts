@@ -9,7 +9,7 @@ import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Setup } from '../../chain/setup.ts'
 import {
   checkArgs,
-  type Option,
+  type OptionReaders,
   onlyWord,
   parseCount,
   parseDuration,
@@ -22,21 +22,13 @@ const TIMEOUT_MS_MIN = 1000
 const TIMEOUT_MS_MAX = 24 * 3_600_000
 const QUERIES_MAX = Number.MAX_SAFE_INTEGER
 
-type Draft = { -readonly [Key in keyof ConnectionBounds]: ConnectionBounds[Key] }
-
-const READERS: Readonly<Record<string, (option: Option, draft: Draft) => void>> = {
-  read: (option, draft) => {
-    draft.readMs = parseTimeout(onlyWord(option))
-  },
-  write: (option, draft) => {
-    draft.writeMs = parseTimeout(onlyWord(option))
-  },
-  idle: (option, draft) => {
-    draft.idleMs = parseTimeout(onlyWord(option))
-  },
-  maxtcpqueries: (option, draft) => {
+const READERS: OptionReaders<ConnectionBounds> = {
+  read: (option) => ({ readMs: parseTimeout(onlyWord(option)) }),
+  write: (option) => ({ writeMs: parseTimeout(onlyWord(option)) }),
+  idle: (option) => ({ idleMs: parseTimeout(onlyWord(option)) }),
+  maxtcpqueries: (option) => {
     const word = onlyWord(option)
-    draft.queriesMax = word.text === '-1' ? Infinity : parseCount(word, 1, QUERIES_MAX)
+    return { queriesMax: word.text === '-1' ? Infinity : parseCount(word, 1, QUERIES_MAX) }
   },
 }
 
@@ -57,11 +49,10 @@ export const timeoutsPlugin: PluginEntry = {
 
 function parseBounds(directive: Directive): ConnectionBounds {
   checkArgs(directive, 0)
-  const bounds: Draft = {}
-  if (readOptions(directive, READERS, bounds).length === 0) {
+  if (directive.lines.length === 0) {
     throw configError(directive, '"timeouts" needs a line such as "idle 30s" in braces')
   }
-  return bounds
+  return readOptions(directive, READERS, {})
 }
 
 /** Parses a duration; a number without a unit is in seconds. */

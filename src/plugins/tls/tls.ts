@@ -8,9 +8,16 @@ import type { ClientAuth, TlsService } from '../../chain/feature.ts'
 import type { Host } from '../../chain/host.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Setup } from '../../chain/setup.ts'
-import { argTexts, onlyDirective, options, unknownOption } from '../../corefile/arguments.ts'
+import {
+  type OptionReaders,
+  onlyDirective,
+  onlyWord,
+  parseChoice,
+  readOptions,
+} from '../../corefile/arguments.ts'
 import { configError } from '../../corefile/problem.ts'
 import type { Directive } from '../../corefile/server-block.ts'
+import { readNamedFile } from '../../plugin-kit/tls-files.ts'
 
 const CLIENT_AUTHS: readonly ClientAuth[] = [
   'nocert',
@@ -43,12 +50,8 @@ export const tlsPlugin: PluginEntry = {
 function parseTls(directive: Directive, readText: Host['readText']): TlsService {
   const { args } = directive
   if (args.length < 2 || args.length > 3) throw configError(directive, wrongFiles(args.length))
-  const clientAuth = parseClientAuth(directive)
-  const [cert = '', key = '', ca] = args.map((word) => {
-    const text = readText(word.text)
-    if (text === undefined) throw configError(word, `cannot read "${word.text}"`)
-    return text
-  })
+  const { clientAuth } = readOptions(directive, READERS, { clientAuth: 'nocert' })
+  const [cert = '', key = '', ca] = args.map((word) => readNamedFile(word, readText))
   return { cert, key, clientAuth, ...(ca !== undefined && { ca }) }
 }
 
@@ -58,19 +61,7 @@ function wrongFiles(count: number): string {
     : `"tls" takes the files CERT, KEY and optionally CA, got ${count} argument(s)`
 }
 
-function parseClientAuth(directive: Directive): ClientAuth {
-  let clientAuth: ClientAuth = 'nocert'
-  for (const option of options(directive)) {
-    if (option.name === 'keylog') {
-      throw configError(option, '"keylog" is not supported: it would expose TLS session keys')
-    }
-    if (option.name !== 'client_auth') throw unknownOption('tls', option, ['client_auth'])
-    const [text] = argTexts(option, 1)
-    const known = CLIENT_AUTHS.find((one) => one === text)
-    if (known === undefined) {
-      throw configError(option, `"${text}" is not one of ${CLIENT_AUTHS.join(', ')}`)
-    }
-    clientAuth = known
-  }
-  return clientAuth
+const READERS: OptionReaders<{ clientAuth: ClientAuth }> = {
+  client_auth: (option) => ({ clientAuth: parseChoice(onlyWord(option), CLIENT_AUTHS) }),
+  keylog: '"keylog" is not supported: it would expose TLS session keys',
 }

@@ -5,14 +5,14 @@
 import {
   argTexts,
   checkArgs,
-  type Option,
+  type OptionReaders,
   onlyDirective,
   onlyWord,
   parseCount,
   parseDuration,
   readOptions,
 } from '../../corefile/arguments.ts'
-import { configError, type Problem } from '../../corefile/problem.ts'
+import { configError, type Problem, problemAt } from '../../corefile/problem.ts'
 import type { Directive, Word } from '../../corefile/server-block.ts'
 import type { ReporterOptions } from './reporter.ts'
 import type { SpanFormat } from './spans.ts'
@@ -39,32 +39,23 @@ const BOOLEANS: ReadonlySet<string> = new Set(
   '1 t T TRUE true True 0 f F FALSE false False'.split(' '),
 )
 
-type Draft = {
-  every: number
-  service: string
-  backlogMax: number
-  batchMax: number
-  intervalMs: number
-  notices: Problem[]
+type Draft = Omit<TraceOptions['reporter'], 'format' | 'url'> & {
+  readonly every: number
+  readonly notices: Problem[]
 }
 
 /** Applies each option to the draft; as in CoreDNS, 0 selects the default. */
-const READERS: Readonly<Record<string, (option: Option, draft: Draft) => void>> = {
-  every: (option, draft) => {
-    draft.every = parseCount(onlyWord(option), 0, EVERY_MAX)
-  },
-  service: (option, draft) => {
-    draft.service = onlyWord(option).text
-  },
-  client_server: (option, draft) => {
+const READERS: OptionReaders<Draft> = {
+  every: (option) => ({ every: parseCount(onlyWord(option), 0, EVERY_MAX) }),
+  service: (option) => ({ service: onlyWord(option).text }),
+  client_server: (option, { notices }) => {
     argTexts(option, 0, 1)
     const [word] = option.args
     if (word !== undefined && !BOOLEANS.has(word.text)) {
       throw configError(word, `"${word.text}" is neither true nor false`)
     }
     const message = '"client_server" has no effect: kubedoh does not continue clients\' traces'
-    const { file, line, column } = option
-    draft.notices.push({ file, line, column, message })
+    notices.push(problemAt(option, message))
   },
   datadog_analytics_rate: (option) => {
     argTexts(option, 0, 1)
@@ -73,15 +64,15 @@ const READERS: Readonly<Record<string, (option: Option, draft: Draft) => void>> 
       throw configError(word, `"${word.text}" is not a rate from 0 to 1`)
     }
   },
-  zipkin_max_backlog_size: (option, draft) => {
-    draft.backlogMax = parseCount(onlyWord(option), 0, SPANS_MAX) || draft.backlogMax
-  },
-  zipkin_max_batch_size: (option, draft) => {
-    draft.batchMax = parseCount(onlyWord(option), 0, SPANS_MAX) || draft.batchMax
-  },
-  zipkin_max_batch_interval: (option, draft) => {
-    draft.intervalMs = parseDuration(onlyWord(option)) || draft.intervalMs
-  },
+  zipkin_max_backlog_size: (option, { backlogMax }) => ({
+    backlogMax: parseCount(onlyWord(option), 0, SPANS_MAX) || backlogMax,
+  }),
+  zipkin_max_batch_size: (option, { batchMax }) => ({
+    batchMax: parseCount(onlyWord(option), 0, SPANS_MAX) || batchMax,
+  }),
+  zipkin_max_batch_interval: (option, { intervalMs }) => ({
+    intervalMs: parseDuration(onlyWord(option)) || intervalMs,
+  }),
 }
 
 /** Parses the only directive. @throws {ConfigError} */

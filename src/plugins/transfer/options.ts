@@ -2,9 +2,9 @@
  * Options of the `transfer` plugin.
  * @module
  */
-import { type Option, options, unknownOption, zonesOf } from '../../corefile/arguments.ts'
+import { type OptionReaders, onlyWord, readOptions, zonesOf } from '../../corefile/arguments.ts'
 import { configError } from '../../corefile/problem.ts'
-import type { Directive } from '../../corefile/server-block.ts'
+import type { Directive, Word } from '../../corefile/server-block.ts'
 import { parseAddress } from '../../dns/address.ts'
 import { isSameAddress } from '../../dns/network.ts'
 import { parseServer } from '../forward/upstreams.ts'
@@ -25,12 +25,12 @@ export type TransferRule = {
 /** Secondaries of one directive. */
 const SECONDARIES_MAX = 256
 
-type Draft = { isOpen: boolean; secondaries: Secondary[]; sourceAddress: string | undefined }
+type Draft = Omit<TransferRule, 'zones'>
 
 /** Parses `transfer [ZONE…] { to *|ADDRESS[:PORT]…  source ADDRESS }`. @throws {ConfigError} */
 export function parseRule(directive: Directive, blockZones: readonly Uint8Array[]): TransferRule {
-  const draft: Draft = { isOpen: false, secondaries: [], sourceAddress: undefined }
-  for (const option of options(directive)) readOption(option, draft)
+  const defaults: Draft = { isOpen: false, secondaries: [], sourceAddress: undefined }
+  const draft = readOptions(directive, READERS, defaults)
   if (!draft.isOpen && draft.secondaries.length === 0) {
     throw configError(directive, '"transfer" needs "to" with addresses, or "to *" for any client')
   }
@@ -45,32 +45,28 @@ export function mayTransfer({ isOpen, secondaries }: TransferRule, client: strin
   return isOpen || secondaries.some(({ address }) => isSameAddress(address, client))
 }
 
-function readOption(option: Option, draft: Draft): void {
-  const { name, args } = option
-  const [first] = args
-  switch (name) {
-    case 'to':
-      if (first === undefined) throw configError(option, '"to" needs addresses or * for any client')
-      for (const word of args) {
-        const server = word.text === '*' ? undefined : parseServer(word.text)
-        if (server !== undefined) draft.secondaries.push(server)
-        else if (word.text === '*') draft.isOpen = true
-        else throw configError(word, `"${word.text}" is not an address, ADDRESS:PORT nor *`)
-      }
-      return
-    case 'source':
-      if (first === undefined || args.length > 1) {
-        throw configError(option, '"source" takes one address')
-      }
-      if (draft.sourceAddress !== undefined) {
-        throw configError(option, '"source" appears twice; remove one')
-      }
-      if (parseAddress(first.text) === undefined) {
-        throw configError(first, `"${first.text}" is not an address`)
-      }
-      draft.sourceAddress = first.text
-      return
-    default:
-      throw unknownOption('transfer', option, ['to', 'source'])
-  }
+const READERS: OptionReaders<Draft> = {
+  to: (option, { secondaries, isOpen }) => {
+    const { args } = option
+    if (args.length === 0) throw configError(option, '"to" needs addresses or * for any client')
+    const named = args.filter(({ text }) => text !== '*')
+    return {
+      isOpen: isOpen || named.length < args.length,
+      secondaries: [...secondaries, ...named.map(parseSecondary)],
+    }
+  },
+  source: (option, { sourceAddress }) => {
+    const word = onlyWord(option)
+    if (sourceAddress !== undefined) {
+      throw configError(option, '"source" appears twice; remove one')
+    }
+    if (parseAddress(word.text) !== undefined) return { sourceAddress: word.text }
+    throw configError(word, `"${word.text}" is not an address`)
+  },
+}
+
+function parseSecondary(word: Word): Secondary {
+  const server = parseServer(word.text)
+  if (server !== undefined) return server
+  throw configError(word, `"${word.text}" is not an address, ADDRESS:PORT nor *`)
 }

@@ -2,15 +2,16 @@
  * Options of the `tsig` plugin.
  * @module
  */
+
 import { decodeBase64 } from '../../bytes/base64url.ts'
 import type { Host } from '../../chain/host.ts'
 import {
   argTexts,
   type Option,
+  type OptionReaders,
   onlyDirective,
   onlyWord,
-  options,
-  unknownOption,
+  readOptions,
   zonesOf,
 } from '../../corefile/arguments.ts'
 import { configError, type Position, type Problem, problemAt } from '../../corefile/problem.ts'
@@ -18,6 +19,7 @@ import type { Directive, Word } from '../../corefile/server-block.ts'
 import { formatName, nameKey, parseName } from '../../dns/name.ts'
 import { OPCODE } from '../../dns/rcode.ts'
 import { parseType } from '../../dns/rr-type.ts'
+import { readNamedFile } from '../../plugin-kit/tls-files.ts'
 
 /** Numbers, or `all`. */
 export type Required = ReadonlySet<number> | 'all'
@@ -34,11 +36,10 @@ export type TsigOptions = {
   readonly notices: readonly Problem[]
 }
 
-type Draft = {
+type Draft = Omit<TsigOptions, 'zones'> & {
   readonly secrets: Map<string, Uint8Array>
   readonly notices: Problem[]
-  types: Required
-  operations: Required
+  readonly readText: Host['readText']
 }
 
 const SECRETS_MAX = 100_000
@@ -58,37 +59,27 @@ export function parseTsig(
   readText: Host['readText'],
 ): TsigOptions {
   const directive = onlyDirective(directives)
-  const draft: Draft = { secrets: new Map(), notices: [], types: NONE, operations: NONE }
-  for (const option of options(directive)) readOption(option, draft, readText)
+  const defaults = { secrets: new Map(), notices: [], types: NONE, operations: NONE }
+  const draft = readOptions<Draft>(directive, READERS, { ...defaults, readText })
   return { zones: zonesOf(directive.args, blockZones), ...draft }
 }
 
-function readOption(option: Option, draft: Draft, readText: Host['readText']): void {
-  switch (option.name) {
-    case 'secret': {
-      const [name = '', secret = ''] = argTexts(option, 2)
-      const [, at = option] = option.args
-      addSecret(draft, { name, secret }, { name: option.args[0] ?? option, secret: at })
-      return
+const READERS: OptionReaders<Draft> = {
+  secret: (option, draft) => {
+    const [name = '', secret = ''] = argTexts(option, 2)
+    const [nameWord = option, secretWord = option] = option.args
+    addSecret(draft, { name, secret }, { name: nameWord, secret: secretWord })
+  },
+  secrets: (option, draft) => {
+    const word = onlyWord(option)
+    for (const one of readSecrets(word.text, readNamedFile(word, draft.readText))) {
+      addSecret(draft, one, { name: one, secret: one })
     }
-    case 'secrets': {
-      const word = onlyWord(option)
-      const text = readText(word.text)
-      if (text === undefined) throw configError(word, `cannot read "${word.text}"`)
-      for (const one of readSecrets(word.text, text)) {
-        addSecret(draft, one, { name: one, secret: one })
-      }
-      return
-    }
-    case 'require':
-      draft.types = required(option, draft.types, draft.notices, typeOf)
-      return
-    case 'require_opcode':
-      draft.operations = required(option, draft.operations, draft.notices, operationOf)
-      return
-    default:
-      throw unknownOption('tsig', option, ['secret', 'secrets', 'require', 'require_opcode'])
-  }
+  },
+  require: (option, { types, notices }) => ({ types: required(option, types, notices, typeOf) }),
+  require_opcode: (option, { operations, notices }) => ({
+    operations: required(option, operations, notices, operationOf),
+  }),
 }
 
 function addSecret(

@@ -19,7 +19,7 @@ function open(
 } {
   const host = new FakeHost({ files })
   const origin = { pattern: compilePattern('db\\.(.*)'), template: '{1}' }
-  const folder = new ZoneFolder(host, { zones: [], folder: 'z', origin, reloadMs })
+  const folder = new ZoneFolder(host, { zones: [], folder: 'z', origin, reloadMs, notices: [] })
   return {
     host,
     folder,

@@ -238,7 +238,7 @@ describe('parseCache', () => {
         'serve_stale_policy prefer_positive',
         'serve_stale',
       ),
-      problem: 'Corefile:4:5: "serve_stale_policy" stands twice, once is allowed',
+      problem: 'Corefile:4:5: "serve_stale_policy" appears twice; remove one',
     },
     {
       name: 'refuses a greatest TTL of 0',

@@ -208,7 +208,7 @@ describe('what is wrong with forward', () => {
     {
       name: 'is an unknown policy',
       line: directive('forward . 192.0.2.1', 'policy least'),
-      problem: 'Corefile:3:5: "least" is not one of random, round_robin, sequential',
+      problem: 'Corefile:3:12: "least" is not one of random, round_robin, sequential',
     },
     {
       name: 'is a policy too many',
@@ -268,7 +268,7 @@ describe('what is wrong with forward', () => {
       ['token none', ':3:11: cannot read "none"'],
       ['token "two tokens"', ':3:11: "two tokens" does not contain exactly one token'],
       ['token token', ':2:3: "token" needs https:// upstreams only'],
-      ['doh_method PUT', ':3:5: "doh_method" is GET or POST'],
+      ['doh_method PUT', ':3:16: "PUT" is not one of GET, POST'],
       ['source_address eth0', ':3:5: "eth0" is not an address'],
       ['resolver dns.example.org', ':3:14: "dns.example.org" is not ADDRESS[:PORT]'],
       ['next', ':3:5: "next" takes 1 or more argument(s), got 0'],

@@ -143,7 +143,7 @@ describe('local', () => {
     {
       name: 'has it on or off',
       directives: [directive('local', 'localhost_prefix yes')],
-      problem: 'Corefile:3:22: "yes" is neither "on" nor "off"',
+      problem: 'Corefile:3:22: "yes" is not one of on, off',
     },
     {
       name: 'has it one way',

@@ -232,7 +232,7 @@ describe('prometheus', () => {
     {
       name: 'has two options',
       directives: [directive('prometheus', 'x')],
-      problem: 'Corefile:3:5: "prometheus" has no option "x"; it has runtime_metrics, tls',
+      problem: 'Corefile:3:5: "prometheus" has no option "x"; it has runtime_metrics',
     },
     {
       name: 'is told in the clear',

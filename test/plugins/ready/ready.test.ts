@@ -49,7 +49,7 @@ describe('ready', () => {
     {
       name: 'has two ways to look',
       directives: [directive('ready', 'monitor always')],
-      problem: 'Corefile:3:13: "always" is neither "until-ready" nor "continuously"',
+      problem: 'Corefile:3:13: "always" is not one of until-ready, continuously',
     },
     {
       name: 'stands once in a block',

@@ -52,13 +52,5 @@ describe('functions of templates', () => {
     ['{{ parseInt "1" 1 8 }}', 'error: 1 is not a base'],
     ['{{ parseInt "1" 10 65 }}', 'error: 65 is not a number of bits'],
     ['{{ print "a" 1 2 "b" 3 }} {{ println "a" 1 }}', 'a1 2b3 a 1\n'],
-    [`{{ html "<a href='x'>&\\"" 1 }}`, '&lt;a href=&#39;x&#39;&gt;&amp;&#34;1'],
-    ['{{ html nil }}', '&lt;no value&gt;'],
-    [
-      `{{ js "it's <b>\\"x\\" = \\\\ & é\\n" }}`,
-      `it\\'s \\u003Cb\\u003E\\"x\\" \\u003D \\\\ \\u0026 é\\u000A`,
-    ],
-    [`{{ urlquery "a b&c=d/é~!*'()" }}`, 'a+b%26c%3Dd%2F%C3%A9~%21%2A%27%28%29'],
-    ['{{ call .Name }}', 'error: string is not a function'],
   ])
 })

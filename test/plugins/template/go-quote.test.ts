@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, test } from 'vitest'
-import { quote, quoteCharacter, unquote } from '../../../src/plugins/template/go-quote.ts'
+import { quote, unquote } from '../../../src/plugins/template/go-quote.ts'
 
 describe('text in quotes', () => {
   const cases: readonly [literal: string, text: string | undefined][] = [
@@ -22,7 +22,6 @@ describe('text in quotes', () => {
 
   test('is written with escapes for what cannot be seen', () => {
     assert.equal(quote('a"\\\n\x01é\u200b\u{e0001}'), String.raw`"a\"\\\n\x01é\u200b\U000e0001"`)
-    assert.equal(quoteCharacter(0x27), String.raw`'\''`)
   })
 
   test('leads back to itself', () => {

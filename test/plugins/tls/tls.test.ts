@@ -71,7 +71,7 @@ https://b.org {
     {
       line: directive('tls cert.pem key.pem', 'client_auth maybe'),
       problem:
-        ':3:5: "maybe" is not one of nocert, request, require, verify_if_given, ' +
+        ':3:17: "maybe" is not one of nocert, request, require, verify_if_given, ' +
         'require_and_verify',
     },
     {

@@ -67,7 +67,7 @@ describe('transfer refuses', () => {
     {
       name: 'two sources in a line',
       line: directive('transfer', 'to *', 'source 192.0.2.1 192.0.2.2'),
-      problem: 'Corefile:4:5: "source" takes one address',
+      problem: 'Corefile:4:5: "source" takes 1 argument(s), got 2',
     },
     {
       name: 'two sources',

@@ -1,6 +1,6 @@
 /**
- * What CoreDNS answered, asked again: of the resolver, over sockets, over HTTPS, and of the gateway in
- * workerd.
+ * Sends all queries that CoreDNS was recorded with, one way, and compares the responses. Each way has
+ * a test file of its own, so that they run at the same time: some scenarios wait for TTLs.
  * @module
  */
 import { deepEqual } from 'node:assert/strict'
@@ -17,38 +17,27 @@ import {
   scenarioNames,
   writeScenarioFiles,
 } from './scenario.ts'
-import { openBothWays, openDohApp, openSockets, type Place, type Transport } from './transports.ts'
+import type { Place, Transport } from './transports.ts'
 import { startUpstream, type Upstream } from './upstream.ts'
-import { openWorker, whyNotAtTheEdge, whyNotCaseAtTheEdge } from './worker-transport.ts'
 
-type Way = {
+/** A way to send the queries. */
+export type Way = {
   readonly name: string
   readonly open: (place: Place) => Transport | Promise<Transport>
   readonly isDoh: boolean
-  /** Says why a scenario cannot be asked this way; all can when left out. */
+  /** Returns why a scenario cannot be sent this way; all can when left out. */
   readonly whyNot?: (scenario: Scenario) => string | undefined
-  /** Says why a case cannot be asked this way. */
+  /** Returns why a case cannot be sent this way. */
   readonly whyNotCase?: (recorded: Case) => string | undefined
 }
 
-const WAYS: readonly Way[] = [
-  { name: 'the resolver, quickly and at length', open: openBothWays, isDoh: false },
-  { name: 'sockets', open: openSockets, isDoh: false },
-  { name: 'the app for HTTPS', open: openDohApp, isDoh: true },
-  {
-    name: 'the gateway in workerd',
-    open: openWorker,
-    isDoh: true,
-    whyNot: whyNotAtTheEdge,
-    whyNotCase: whyNotCaseAtTheEdge,
-  },
-]
 /** What Corefiles name; keys come from a file. */
 const NO_ETCD = 'http://127.0.0.1:2379'
 /** Questions under way at one time, where their order does not matter. */
 const CONCURRENCY = 16
 
-for (const way of WAYS) {
+/** Declares a test for each scenario. */
+export function testRecordedAnswers(way: Way): void {
   describe(`by ${way.name}, CoreDNS's answers`, () => {
     const tally: Tally = { asked: 0, left: new Map() }
     for (const name of scenarioNames()) {

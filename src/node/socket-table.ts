@@ -1,0 +1,50 @@
+/**
+ * The kernel's tables of sockets on Linux, `/proc/net/udp` and its like (proc_net_udp(5)).
+ * @module
+ */
+import { readFileSync } from 'node:fs'
+import { endianness } from 'node:os'
+import { formatAddress } from '../dns/address.ts'
+
+/** A protocol whose sockets the kernel lists. */
+export type SocketProtocol = 'udp' | 'tcp'
+
+/** One socket of this network namespace. */
+export type SocketRow = {
+  readonly address: string
+  readonly port: number
+  readonly inode: string
+  /** UDP datagrams that the kernel dropped, mostly because the receive buffer was full. */
+  readonly drops: number
+}
+
+/** Reads the sockets of a protocol, IPv4 and IPv6; none where the system has no such table. */
+export function readSocketTable(protocol: SocketProtocol): SocketRow[] {
+  return [`/proc/net/${protocol}`, `/proc/net/${protocol}6`].flatMap((path) => {
+    try {
+      return parseSocketTable(readFileSync(path, 'latin1'))
+    } catch {
+      return []
+    }
+  })
+}
+
+/** Parses such a table; skips lines of an unknown form. */
+export function parseSocketTable(text: string): SocketRow[] {
+  return text.split('\n').flatMap((line) => {
+    const columns = line.trim().split(/\s+/)
+    const [, hex = '', port] =
+      /^([0-9A-F]{8}|[0-9A-F]{32}):([0-9A-F]{4})$/.exec(columns[1] ?? '') ?? []
+    const inode = columns[9]
+    if (port === undefined || inode === undefined) return []
+    const drops = Number(columns[12] ?? 0)
+    const row = { address: formatHex(hex), port: Number.parseInt(port, 16), inode }
+    return [{ ...row, drops: Number.isSafeInteger(drops) ? drops : 0 }]
+  })
+}
+
+/** The kernel prints each 32-bit word of an address as a number in its own byte order. */
+function formatHex(hex: string): string {
+  const bytes = Buffer.from(hex, 'hex')
+  return formatAddress(endianness() === 'LE' ? bytes.swap32() : bytes)
+}

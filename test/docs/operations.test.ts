@@ -1,0 +1,39 @@
+/**
+ * The units and the manifest of docs/operations.md; test/clients/operations.suite.ts runs them.
+ * @module
+ */
+import assert from 'node:assert/strict'
+import { describe, test } from 'vitest'
+import { parse } from 'yaml'
+import { COMMANDS } from '../../src/cli/commands.ts'
+import { read } from './pages.ts'
+
+const PAGE = read('docs/operations.md')
+
+describe('docs/operations.md', () => {
+  test('has a socket unit and a service unit, whose lines are sections or settings', () => {
+    const units = [...PAGE.matchAll(/```ini\n([\s\S]*?)```/g)].map(([, text = '']) => text)
+    assert.equal(units.length, 2)
+    for (const line of units.join('').split('\n')) assert.match(line, /^$|^\[\w+\]$|^\w+=\S.*$/)
+  })
+
+  test('starts a command that exists', () => {
+    const [, command = '', flag] = /^ExecStart=\S+ (\S+) --(\S+)/m.exec(PAGE) ?? []
+    const found = COMMANDS.find(({ name }) => name === command)
+    assert.ok(found?.flags.some((name) => name === flag))
+  })
+
+  test('drops every capability but one', () => {
+    const [, text = ''] = /```yaml\n([\s\S]*?)```/.exec(PAGE) ?? []
+    const { securityContext } = parse(text)
+    assert.deepEqual(securityContext.capabilities, { drop: ['ALL'], add: ['NET_BIND_SERVICE'] })
+  })
+
+  test('names metrics that the code writes', () => {
+    const code = read('src/server/process-metrics.ts') + read('src/server/health-probe.ts')
+    for (const name of ['kubedoh_udp_dropped_total', 'process_resident_memory_bytes']) {
+      assert.ok(PAGE.includes(name) && code.includes(name))
+    }
+    assert.ok(code.includes('nodejs_eventloop_lag_'))
+  })
+})
