@@ -144,6 +144,21 @@ const QUERY: Command = {
   run: async (input, output) => (await import('./query.ts')).runQuery(input, output),
 }
 
+const CONNECT: Command = {
+  name: 'connect',
+  summary: 'resolve domains of a gateway on this machine, by split DNS',
+  args: [],
+  flags: ['gateway', 'domain', 'token', 'ca', 'listen', 'system', 'state', 'print'],
+  required: ['gateway', 'domain'],
+  examples: [
+    'export KUBEDOH_CLIENT_TOKEN=…   # from: kubedoh token create',
+    'kubedoh connect --gateway https://dns.example.org --domain prod.example.org',
+    'kubedoh connect --gateway https://dns.example.org --domain prod.example.org --print --system macos',
+  ],
+  notes: ['It needs root (Windows: an administrator), except with --print and --system none.'],
+  run: async (input, output) => (await import('./connect.ts')).runConnect(input, output),
+}
+
 const EXPLAIN: Command = {
   name: 'explain',
   summary: 'show how a gateway resolves a name',
@@ -303,6 +318,7 @@ export const COMMANDS: readonly Command[] = [
   ROLLBACK,
   CONFLICTS,
   QUERY,
+  CONNECT,
   EXPLAIN,
   CHECK,
   ...CONVERT_COMMANDS,

@@ -38,6 +38,9 @@ export type FlagName =
   | 'signing-key'
   | 'once'
   | 'listen'
+  | 'domain'
+  | 'system'
+  | 'state'
   | 'out'
   | 'server'
   | 'token'
@@ -138,7 +141,24 @@ export const FLAGS: Readonly<Record<FlagName, Flag>> = {
     default: '',
     help:
       'listen address of the gateway (127.0.0.1:8787 if not given) or of the status server of ' +
-      'export (127.0.0.1:9154 if not given; empty disables it) or hosts (none if not given)',
+      'export (127.0.0.1:9154 if not given; empty disables it) or hosts (none if not given); ' +
+      'loopback address of connect (127.0.0.1:5300 if not given)',
+  },
+  domain: {
+    value: 'DOMAIN',
+    default: '',
+    help: 'domain to send to the gateway',
+    isRepeated: true,
+  },
+  system: {
+    value: 'SYSTEM',
+    default: '',
+    help: "linux (systemd-resolved), macos, windows or none; empty uses this machine's",
+  },
+  state: {
+    value: 'FILE',
+    default: '',
+    help: 'record of what was set, for a start after a crash; empty uses a standard file',
   },
   out: { value: 'FOLDER', default: '', help: 'folder to write the snapshot to' },
   server: {

@@ -5,17 +5,19 @@
 
 /** SIGUSR1 reloads CoreDNS, SIGHUP most other servers. Node and Bun deliver both. */
 const RELOAD_SIGNALS = ['SIGHUP', 'SIGUSR1'] as const
+const END_SIGNALS = ['SIGINT', 'SIGTERM'] as const
 
-/** Resolves on SIGINT (Ctrl-C) or SIGTERM, which the kubelet sends. */
-export function untilSignal(): Promise<void> {
+/**
+ * Resolves on the first of some signals: SIGINT (Ctrl-C) or SIGTERM, which the kubelet sends, by
+ * default. A second signal ends the process.
+ */
+export function untilSignal(signals: readonly NodeJS.Signals[] = END_SIGNALS): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {
-      process.off('SIGINT', end)
-      process.off('SIGTERM', end)
+      for (const signal of signals) process.off(signal, end)
       resolve()
     }
-    process.on('SIGINT', end)
-    process.on('SIGTERM', end)
+    for (const signal of signals) process.on(signal, end)
   })
 }
 
