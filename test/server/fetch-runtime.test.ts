@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'vitest'
+import { describe, test, vi } from 'vitest'
 import { type FetchHandler, findRuntime } from '../../src/server/fetch-runtime.ts'
 
 const TLS = { cert: 'a certificate', key: 'a key' }
@@ -15,7 +15,9 @@ describe('findRuntime', () => {
   })
 
   for (const tls of [undefined, TLS]) {
-    test(`listens on Bun ${tls === undefined ? 'without TLS' : 'over TLS, with HTTP/2'}`, async () => {
+    test(`listens on Bun ${tls === undefined ? 'without TLS' : 'over TLS, with HTTP/2'}`, async (t) => {
+      vi.useFakeTimers()
+      t.onTestFinished(() => void vi.useRealTimers())
       const stops: boolean[] = []
       const serving = {
         port: 8443,
@@ -45,8 +47,10 @@ describe('findRuntime', () => {
       )
       assert.deepEqual(await given?.fetch(REQUEST, serving).json(), REMOTE)
       assert.equal(given?.error().status, 500)
+      assert.equal(vi.getTimerCount(), tls === undefined ? 0 : 1, 'handshakes keep the loop awake')
       await listener?.stop(true)
       assert.deepEqual(stops, [true])
+      assert.equal(vi.getTimerCount(), 0)
     })
   }
 
