@@ -20,10 +20,11 @@ const MSG_DONTWAIT = 0x40
 let loaded: { readonly mmsg: Mmsg | undefined } | undefined
 
 /**
- * Loads the two functions, once per process. Returns `undefined` before Node 26, on systems other
- * than 64-bit Linux, and when KUBEDOH_UDP_BATCHES is 0.
+ * Returns the two functions, loaded once per process; `undefined` before Node 26, on systems other
+ * than 64-bit Linux, and while KUBEDOH_UDP_BATCHES is 0.
  */
 export function openMmsg(): Mmsg | undefined {
+  if (process.env.KUBEDOH_UDP_BATCHES === '0') return undefined
   loaded ??= { mmsg: load() }
   return loaded.mmsg
 }

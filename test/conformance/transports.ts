@@ -134,7 +134,22 @@ export async function openSockets({ scenario, ...place }: Place): Promise<Transp
   }
 }
 
-function createScenarioResolver(
+/**
+ * The same where `node:ffi` is absent: node:dgram reads and sends each datagram. Where it is absent
+ * anyway, this is what `openSockets` does.
+ */
+export async function openPlainSockets(place: Place): Promise<Transport> {
+  const { KUBEDOH_UDP_BATCHES: before = '' } = process.env
+  process.env.KUBEDOH_UDP_BATCHES = '0'
+  try {
+    return await openSockets(place)
+  } finally {
+    process.env.KUBEDOH_UDP_BATCHES = before
+  }
+}
+
+/** Compiles a scenario's Corefile to a resolver over its objects. */
+export function createScenarioResolver(
   { scenario, corefile, objects, etcd, files }: Place,
   overrides: Partial<Host> = {},
 ): Resolver {

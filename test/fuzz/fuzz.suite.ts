@@ -2,13 +2,14 @@
  * `npm run test:fuzz`: a million shards and as many manifests, each changed somewhere. Whatever
  * comes of it is refused by the error that says so, or opens and can be read from end to end. Then
  * ten thousand stores that misbehave under a gateway: of a cluster's names, of labels that views go by, and of
- * clusters that answer together.
+ * clusters that answer together. And 200,000 damaged packets through a UDP server, in batches and one by one.
  * `FUZZ_RUNS` and `FUZZ_SEED` in the environment change how many and which.
  * @module
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
 import { parseHex } from '../../src/bytes/bytes.ts'
+import { openMmsg } from '../../src/server/mmsg.ts'
 import { SnapshotError } from '../../src/snapshot/format/layout.ts'
 import {
   formatManifest,
@@ -20,13 +21,17 @@ import type { Shard } from '../../src/snapshot/read/shard.ts'
 import { shardRecords } from '../../src/snapshot/read/shard-records.ts'
 import { buildShards } from '../../src/snapshot/write/build-shards.ts'
 import { randomFrom } from '../bench/cluster-objects.ts'
+import { describeUnless } from '../describe-unless.ts'
 import { askFaultyClusters, askFaultyLabels, askFaultyStores } from '../gateway/faulty-stores.ts'
 import { existingName, labels, ORIGIN, pointer, recordSet } from '../snapshot/entries.ts'
 import { lookUpEverything } from '../snapshot/look-ups.ts'
+import { compareUdpWays } from './udp-ways.ts'
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 1_000_000)
 const STORES = Math.min(RUNS, 10_000)
+const PACKETS = Math.min(RUNS, 200_000)
 const SEED = Number(process.env.FUZZ_SEED ?? 1)
+const mmsg = openMmsg()
 /** Of shards that open, each so many is looked up in with every read watched, which takes long. */
 const WATCHED_EVERY = 64
 
@@ -148,6 +153,15 @@ function mutatedManifest(random: Random): Uint8Array {
   const word = new TextEncoder().encode(pick(WORDS, random))
   return Uint8Array.from([...bytes.subarray(0, at), ...word, ...bytes.subarray(end)])
 }
+
+describeUnless(mmsg === undefined && 'no node:ffi or no recvmmsg', 'packets over UDP', () => {
+  it('get the same responses in batches as one by one', async (t) => {
+    assert.ok(mmsg)
+    const { packets, responses, batched } = await compareUdpWays(mmsg, PACKETS, randomFrom(SEED))
+    await t.annotate(`${packets} packets, ${batched} of them in batches, ${responses} responses`)
+    assert.ok(batched > packets / 2 && responses > packets / 2)
+  })
+})
 
 describe(`${STORES} stores that misbehave never make wrong`, () => {
   const seeds = Array.from({ length: STORES }, (_, i) => SEED + i)
