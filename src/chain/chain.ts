@@ -76,7 +76,7 @@ export function compileChain(
   for (const { entry, directives } of groups) {
     try {
       const result = configurePlugin(entry, directives, at)
-      for (const plugin of result.plugins ?? []) {
+      for (const plugin of [result.plugin ?? [], result.plugins ?? []].flat()) {
         plugins.push(plugin)
         links.push({ plugin, facts: entry })
       }

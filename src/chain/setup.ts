@@ -38,6 +38,8 @@ export type SetupContext<H extends Host = Host> = {
 
 /** The result of a plugin's setup. */
 export type SetupResult = {
+  readonly plugin?: Plugin
+  /** For directives that each act for themselves. */
   readonly plugins?: readonly Plugin[]
   readonly features?: readonly Feature[]
   /** Warnings for the operator. */

@@ -6,7 +6,7 @@
 
 import type { Outcome } from '../../chain/outcome.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
-import type { Setup, SetupContext } from '../../chain/setup.ts'
+import type { SetupContext } from '../../chain/setup.ts'
 import { options, unknownOption, zonesOf } from '../../corefile/arguments.ts'
 import { configError } from '../../corefile/problem.ts'
 import type { Directive, Word } from '../../corefile/server-block.ts'
@@ -73,12 +73,15 @@ const DONE_TO: Readonly<Record<Verdict['action'], string>> = {
  * Configures `acl [ZONE…] { allow|block|filter|drop [type TYPE…] [net NETWORK…] … }`, once for each
  * rule. The first line of a rule that matches a query decides; `*` matches all.
  */
-const setup: Setup = (directives, { host, server, view, zones }) => {
-  const rules = new ClientRules(directives.map((directive) => parseRule(directive, zones)))
-  const allowed = host.metrics.counter(ALLOWED, [server, view])
-  return {
-    plugins: [
-      {
+export const aclPlugin: PluginEntry = {
+  name: 'acl',
+  isAtEdge: true,
+  mayAnswer: true,
+  setup: (directives, { host, server, view, zones }) => {
+    const rules = new ClientRules(directives.map((directive) => parseRule(directive, zones)))
+    const allowed = host.metrics.counter(ALLOWED, [server, view])
+    return {
+      plugin: {
         name: 'acl',
         fastPath: {
           needsSlowPath: (query, client) => rules.judge(query, client.address) !== undefined,
@@ -97,16 +100,8 @@ const setup: Setup = (directives, { host, server, view, zones }) => {
           return outcomeOf(verdict)
         },
       },
-    ],
-  }
-}
-
-/** The entry of `acl`. */
-export const aclPlugin: PluginEntry = {
-  name: 'acl',
-  isAtEdge: true,
-  mayAnswer: true,
-  setup,
+    }
+  },
 }
 
 function outcomeOf({ action }: Verdict): Outcome {

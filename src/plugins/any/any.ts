@@ -5,7 +5,6 @@
 
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Request } from '../../chain/request.ts'
-import type { Setup } from '../../chain/setup.ts'
 import { checkArgs, checkNoBlock, onlyDirective } from '../../corefile/arguments.ts'
 import { EMPTY_REPLY, type Reply } from '../../dns/message.ts'
 import { ROOT } from '../../dns/name.ts'
@@ -17,27 +16,22 @@ const TTL_SECONDS = 8482
 const HINFO = parseRdata(TYPE.HINFO, ['ANY obsoleted', 'See RFC 8482'], ROOT) ?? new Uint8Array(0)
 
 /** Configures `any`. */
-const setup: Setup = (directives) => {
-  const directive = onlyDirective(directives)
-  checkArgs(directive, 0)
-  checkNoBlock(directive)
-  return {
-    plugins: [
-      {
-        name: 'any',
-        fastPath: { needsSlowPath: (query) => query.type === TYPE.ANY },
-        serve: (request, next) => (request.type === TYPE.ANY ? answer(request) : next(request)),
-      },
-    ],
-  }
-}
-
-/** The entry of `any`. */
 export const anyPlugin: PluginEntry = {
   name: 'any',
   isAtEdge: true,
   answers: { takesAll: false },
-  setup,
+  setup: (directives) => {
+    const directive = onlyDirective(directives)
+    checkArgs(directive, 0)
+    checkNoBlock(directive)
+    return {
+      plugin: {
+        name: 'any',
+        fastPath: { needsSlowPath: (query) => query.type === TYPE.ANY },
+        serve: (request, next) => (request.type === TYPE.ANY ? answer(request) : next(request)),
+      },
+    }
+  },
 }
 
 function answer({ name }: Request): Reply {

@@ -14,7 +14,7 @@ import type { Outcome } from '../../chain/outcome.ts'
 import type { Plugin } from '../../chain/plugin.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Next, Request } from '../../chain/request.ts'
-import type { Setup, SetupContext } from '../../chain/setup.ts'
+import type { SetupContext } from '../../chain/setup.ts'
 import { checkNoBlock, onlyDirective, zonesOf } from '../../corefile/arguments.ts'
 import { configError } from '../../corefile/problem.ts'
 import type { Directive, Word } from '../../corefile/server-block.ts'
@@ -41,21 +41,23 @@ const SUCCESSES = {
 }
 
 /** Configures `autopath [ZONE…] FILE|@PLUGIN`; the file is a resolv.conf, read once. */
-const setup: Setup = (directives, context) => {
-  const directive = onlyDirective(directives)
-  checkNoBlock(directive)
-  const { zones, searchPath } = parseAutopath(directive, context)
-  const successes = context.host.metrics.counter(SUCCESSES, [context.server])
-  const pathOf: SearchPath = (query, client) => {
-    if (closestZoneIndex(zones, query) < 0) return undefined
-    const path = searchPath(query, client)
-    const first = path?.[0]
-    return first !== undefined && isBelow(query, first) ? path : undefined
-  }
-  let isSearched = false
-  return {
-    plugins: [
-      {
+export const autopathPlugin: PluginEntry = {
+  name: 'autopath',
+  mayAnswer: true,
+  setup: (directives, context) => {
+    const directive = onlyDirective(directives)
+    checkNoBlock(directive)
+    const { zones, searchPath } = parseAutopath(directive, context)
+    const successes = context.host.metrics.counter(SUCCESSES, [context.server])
+    const pathOf: SearchPath = (query, client) => {
+      if (closestZoneIndex(zones, query) < 0) return undefined
+      const path = searchPath(query, client)
+      const first = path?.[0]
+      return first !== undefined && isBelow(query, first) ? path : undefined
+    }
+    let isSearched = false
+    return {
+      plugin: {
         name: 'autopath',
         fastPath: {
           accepts: (query, client, reply) => {
@@ -71,15 +73,8 @@ const setup: Setup = (directives, context) => {
           return path === undefined ? next(request) : search(request, next, { path, successes })
         },
       },
-    ],
-  }
-}
-
-/** The entry of `autopath`. */
-export const autopathPlugin: PluginEntry = {
-  name: 'autopath',
-  mayAnswer: true,
-  setup,
+    }
+  },
 }
 
 function parseAutopath(

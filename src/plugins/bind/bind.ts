@@ -6,7 +6,6 @@
 import type { Feature } from '../../chain/feature.ts'
 import type { Host } from '../../chain/host.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
-import type { Setup } from '../../chain/setup.ts'
 import { argTexts, type OptionReaders, readOptions } from '../../corefile/arguments.ts'
 import { configError } from '../../corefile/problem.ts'
 import type { Directive, Word } from '../../corefile/server-block.ts'
@@ -23,11 +22,6 @@ const READERS: OptionReaders<Word[]> = {
  * Configures `bind ADDRESS|INTERFACE… { except ADDRESS|INTERFACE… }`. Several directives add up;
  * `except` applies to its own directive only.
  */
-const setup: Setup = (directives, { host }) => ({
-  features: directives.map((directive) => bindOf(directive, host)),
-})
-
-/** The entry of `bind`. */
 export const bindPlugin: PluginEntry = {
   name: 'bind',
   isApart: true,
@@ -35,7 +29,9 @@ export const bindPlugin: PluginEntry = {
   blockSettings: (directives) => ({
     addresses: directives.flatMap(({ args }) => args.map(({ text }) => text)),
   }),
-  setup,
+  setup: (directives, { host }) => ({
+    features: directives.map((directive) => bindOf(directive, host)),
+  }),
 }
 
 function bindOf(directive: Directive, host: Host): Feature {

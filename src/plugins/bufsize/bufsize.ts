@@ -4,7 +4,6 @@
  */
 
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
-import type { Setup } from '../../chain/setup.ts'
 import { checkArgs, checkNoBlock, onlyDirective, parseCount } from '../../corefile/arguments.ts'
 import { UDP_BYTES_ADVERTISED, UDP_BYTES_MIN } from '../../dns/limits.ts'
 import type { Query } from '../../dns/query.ts'
@@ -12,14 +11,16 @@ import type { Query } from '../../dns/query.ts'
 const UDP_BYTES_MAX = 4096
 
 /** Configures `bufsize [SIZE]`, from 512 to 4096; 1232 by default. */
-const setup: Setup = (directives) => {
-  const directive = onlyDirective(directives)
-  const [word] = checkArgs(directive, 1)
-  checkNoBlock(directive)
-  const size = word ? parseCount(word, UDP_BYTES_MIN, UDP_BYTES_MAX) : UDP_BYTES_ADVERTISED
-  return {
-    plugins: [
-      {
+export const bufsizePlugin: PluginEntry = {
+  name: 'bufsize',
+  isAtEdge: true,
+  setup: (directives) => {
+    const directive = onlyDirective(directives)
+    const [word] = checkArgs(directive, 1)
+    checkNoBlock(directive)
+    const size = word ? parseCount(word, UDP_BYTES_MIN, UDP_BYTES_MAX) : UDP_BYTES_ADVERTISED
+    return {
+      plugin: {
         name: 'bufsize',
         fastPath: {
           prepare: (how, query) => {
@@ -34,15 +35,8 @@ const setup: Setup = (directives) => {
           return next(request)
         },
       },
-    ],
-  }
-}
-
-/** The entry of `bufsize`. */
-export const bufsizePlugin: PluginEntry = {
-  name: 'bufsize',
-  isAtEdge: true,
-  setup,
+    }
+  },
 }
 
 /** Returns the client's advertised size, at most `size`. */

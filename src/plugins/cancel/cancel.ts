@@ -6,7 +6,6 @@
 import type { Host } from '../../chain/host.ts'
 import { failure, type Outcome } from '../../chain/outcome.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
-import type { Setup } from '../../chain/setup.ts'
 import { checkArgs, checkNoBlock, parseDuration } from '../../corefile/arguments.ts'
 import { configError } from '../../corefile/problem.ts'
 import type { Directive } from '../../corefile/server-block.ts'
@@ -16,12 +15,13 @@ import { RCODE } from '../../dns/rcode.ts'
 const TIMEOUT_MS_DEFAULT = 5001
 
 /** Configures `cancel [TIMEOUT]`; 5001ms by default. The last directive counts. */
-const setup: Setup = (directives, { host }) => {
-  const timeouts = directives.map(parseTimeout)
-  const timeoutMs = timeouts.at(-1) ?? TIMEOUT_MS_DEFAULT
-  return {
-    plugins: [
-      {
+export const cancelPlugin: PluginEntry = {
+  name: 'cancel',
+  setup: (directives, { host }) => {
+    const timeouts = directives.map(parseTimeout)
+    const timeoutMs = timeouts.at(-1) ?? TIMEOUT_MS_DEFAULT
+    return {
+      plugin: {
         name: 'cancel',
         fastPath: {},
         serve: (request, next) => {
@@ -29,14 +29,8 @@ const setup: Setup = (directives, { host }) => {
           return outcome instanceof Promise ? bounded(outcome, timeoutMs, host) : outcome
         },
       },
-    ],
-  }
-}
-
-/** The entry of `cancel`. */
-export const cancelPlugin: PluginEntry = {
-  name: 'cancel',
-  setup,
+    }
+  },
 }
 
 function parseTimeout(directive: Directive): number {

@@ -6,7 +6,6 @@
 
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Request } from '../../chain/request.ts'
-import type { Setup } from '../../chain/setup.ts'
 import { checkNoBlock, onlyDirective } from '../../corefile/arguments.ts'
 import type { Word } from '../../corefile/server-block.ts'
 import { EMPTY_REPLY, type Reply } from '../../dns/message.ts'
@@ -27,20 +26,24 @@ type Facts = ReadonlyMap<string, () => readonly string[]>
  * Configures `chaos [VERSION [AUTHOR…]]`. Authors come in random order. Other queries go on
  * to the next plugin.
  */
-const setup: Setup = (directives, { host }) => {
-  const directive = onlyDirective(directives)
-  checkNoBlock(directive)
-  const [version, ...authorWords] = directive.args
-  const authors = authorWords.length === 0 ? AUTHORS : textsOf(authorWords)
-  const versionText = version?.text ?? `${PROGRAM}-${VERSION}`
-  const facts = factsOf({
-    version: () => [versionText],
-    authors: () => permute([...authors], host.random16),
-    hostname: () => [host.hostname],
-  })
-  return {
-    plugins: [
-      {
+export const chaosPlugin: PluginEntry = {
+  name: 'chaos',
+  isAtEdge: true,
+  answers: { takesAll: false },
+  takesAnyClass: true,
+  setup: (directives, { host }) => {
+    const directive = onlyDirective(directives)
+    checkNoBlock(directive)
+    const [version, ...authorWords] = directive.args
+    const authors = authorWords.length === 0 ? AUTHORS : textsOf(authorWords)
+    const versionText = version?.text ?? `${PROGRAM}-${VERSION}`
+    const facts = factsOf({
+      version: () => [versionText],
+      authors: () => permute([...authors], host.random16),
+      hostname: () => [host.hostname],
+    })
+    return {
+      plugin: {
         name: 'chaos',
         // The fast path is for class IN only.
         fastPath: {},
@@ -50,17 +53,8 @@ const setup: Setup = (directives, { host }) => {
           return texts === undefined ? next(request) : answer(request, texts())
         },
       },
-    ],
-  }
-}
-
-/** The entry of `chaos`. */
-export const chaosPlugin: PluginEntry = {
-  name: 'chaos',
-  isAtEdge: true,
-  answers: { takesAll: false },
-  takesAnyClass: true,
-  setup,
+    }
+  },
 }
 
 /** Returns the texts for the names of RFC 4892 and their predecessors. */

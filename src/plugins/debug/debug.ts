@@ -5,24 +5,20 @@
  */
 
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
-import type { Setup } from '../../chain/setup.ts'
 import { checkArgs, checkNoBlock } from '../../corefile/arguments.ts'
 import { problemAt } from '../../corefile/problem.ts'
 
 /** Configures `debug`. */
-const setup: Setup = (directives) => {
-  for (const directive of directives) {
-    checkArgs(directive, 0)
-    checkNoBlock(directive)
-  }
-  const message =
-    '"debug" only enables the debug level of "errors": failures are always logged in full'
-  return { notices: [problemAt(directives[0], message)] }
-}
-
-/** The entry of `debug`. */
 export const debugPlugin: PluginEntry = {
   name: 'debug',
   isApart: true,
-  setup,
+  setup: (directives) => {
+    for (const directive of directives) {
+      checkArgs(directive, 0)
+      checkNoBlock(directive)
+    }
+    const message =
+      '"debug" only enables the debug level of "errors": failures are always logged in full'
+    return { notices: [problemAt(directives[0], message)] }
+  },
 }

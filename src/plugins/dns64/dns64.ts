@@ -10,7 +10,6 @@ import { andThen, type MaybePromise } from '../../chain/maybe-promise.ts'
 import { failure, type Outcome } from '../../chain/outcome.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Request } from '../../chain/request.ts'
-import type { Setup } from '../../chain/setup.ts'
 import {
   checkArgs,
   flag,
@@ -51,12 +50,15 @@ const TRANSLATED = {
 }
 
 /** Configures `dns64 [PREFIX=64:ff9b::/96] { prefix PREFIX; translate_all; allow_ipv4 }`. */
-const setup: Setup = (directives, { host, server }) => {
-  const translation = parseTranslation(directives)
-  const translated = host.metrics.counter(TRANSLATED, [server])
-  return {
-    plugins: [
-      {
+export const dns64Plugin: PluginEntry = {
+  name: 'dns64',
+  isAtEdge: true,
+  mayAnswer: true,
+  setup: (directives, { host, server }) => {
+    const translation = parseTranslation(directives)
+    const translated = host.metrics.counter(TRANSLATED, [server])
+    return {
+      plugin: {
         name: 'dns64',
         fastPath: { accepts: (query, client, reply) => isDone(query, client, reply, translation) },
         serve: (request, next) => {
@@ -69,17 +71,9 @@ const setup: Setup = (directives, { host, server }) => {
           })
         },
       },
-    ],
-    notices: directives.flatMap(noticesOf),
-  }
-}
-
-/** The entry of `dns64`. */
-export const dns64Plugin: PluginEntry = {
-  name: 'dns64',
-  isAtEdge: true,
-  mayAnswer: true,
-  setup,
+      notices: directives.flatMap(noticesOf),
+    }
+  },
 }
 
 function parseTranslation(directives: readonly Directive[]): Translation {

@@ -7,7 +7,7 @@ import type { Outcome } from '../../chain/outcome.ts'
 import type { Plugin } from '../../chain/plugin.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Request } from '../../chain/request.ts'
-import type { Setup, SetupContext } from '../../chain/setup.ts'
+import type { SetupContext } from '../../chain/setup.ts'
 import {
   type Option,
   onlyDirective,
@@ -31,20 +31,22 @@ import { dnssecMetrics, Signer } from './signer.ts'
 const KEYS_TTL_SECONDS = 3600
 
 /** Configures `dnssec [ZONE…] { key file KEY…  cache_capacity N }`. */
-const setup: Setup<DnssecHost> = (directives, context) => {
-  const { host, server, peers } = context
-  const { zones, keys, capacity, notices } = parseDnssec(directives, context)
-  const metrics = dnssecMetrics(host.metrics, server)
-  const signer = new Signer({ keys, capacity, now: host.now, metrics })
-  const keysOf = (zone: Uint8Array, isSigned: boolean): Outcome => {
-    const answer = keys.map(({ record }) => ({ ...record, owner: zone }))
-    const signatures = isSigned ? signKeys(answer, zone, signer) : []
-    return { ...EMPTY_REPLY, authoritative: true, answer: [...answer, ...signatures] }
-  }
-  return {
-    notices,
-    plugins: [
-      {
+export const dnssecPlugin: PluginEntry<DnssecHost> = {
+  name: 'dnssec',
+  mayAnswer: true,
+  setup: (directives, context) => {
+    const { host, server, peers } = context
+    const { zones, keys, capacity, notices } = parseDnssec(directives, context)
+    const metrics = dnssecMetrics(host.metrics, server)
+    const signer = new Signer({ keys, capacity, now: host.now, metrics })
+    const keysOf = (zone: Uint8Array, isSigned: boolean): Outcome => {
+      const answer = keys.map(({ record }) => ({ ...record, owner: zone }))
+      const signatures = isSigned ? signKeys(answer, zone, signer) : []
+      return { ...EMPTY_REPLY, authoritative: true, answer: [...answer, ...signatures] }
+    }
+    return {
+      notices,
+      plugin: {
         name: 'dnssec',
         fastPath: {
           needsSlowPath: (query) =>
@@ -66,15 +68,8 @@ const setup: Setup<DnssecHost> = (directives, context) => {
           )
         },
       },
-    ],
-  }
-}
-
-/** The entry of `dnssec`. */
-export const dnssecPlugin: PluginEntry<DnssecHost> = {
-  name: 'dnssec',
-  mayAnswer: true,
-  setup,
+    }
+  },
 }
 
 /** Whether a zone is hidden from a client, which must not get its keys. */

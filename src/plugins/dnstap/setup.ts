@@ -7,7 +7,6 @@ import { EMPTY } from '../../bytes/bytes.ts'
 import type { Observation, UpstreamExchange } from '../../chain/observation.ts'
 import type { Plugin } from '../../chain/plugin.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
-import type { Setup } from '../../chain/setup.ts'
 import type { Directive } from '../../corefile/server-block.ts'
 import { PROGRAM, VERSION } from '../../telemetry/version.ts'
 import { compileFormat } from '../log/setup.ts'
@@ -18,14 +17,11 @@ import { TAP, type TapMessage, writeTap } from './tap-message.ts'
 const encoder = new TextEncoder()
 
 /** Configures `dnstap SOCKET [full] [BUFFER] [QUEUE] { … }`, once for each collector. */
-const setup: Setup<DnstapHost> = (directives, { host, peers }) => ({
-  plugins: directives.map((directive) => createPlugin(directive, host, peers)),
-})
-
-/** The entry of `dnstap`. */
 export const dnstapPlugin: PluginEntry<DnstapHost> = {
   name: 'dnstap',
-  setup,
+  setup: (directives, { host, peers }) => ({
+    plugins: directives.map((directive) => createPlugin(directive, host, peers)),
+  }),
 }
 
 function createPlugin(

@@ -8,7 +8,6 @@ import type { MaybePromise } from '../../chain/maybe-promise.ts'
 import { failure, type Outcome } from '../../chain/outcome.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Request } from '../../chain/request.ts'
-import type { Setup } from '../../chain/setup.ts'
 import {
   argTexts,
   type Option,
@@ -51,12 +50,15 @@ const SEARCH_PATH: readonly Uint8Array[] = [nameOf('a.example.org'), nameOf('b.e
  * Configures `erratic { drop [N]; truncate [N]; delay [N [DURATION]]; large }`. N is 2 by default.
  * Without options, drops every second query.
  */
-const setup: Setup = (directives, { host }) => {
-  const faults = parseFaults(directives)
-  let count = 0
-  return {
-    plugins: [
-      {
+export const erraticPlugin: PluginEntry = {
+  name: 'erratic',
+  isAtEdge: true,
+  answers: { takesAll: true },
+  setup: (directives, { host }) => {
+    const faults = parseFaults(directives)
+    let count = 0
+    return {
+      plugin: {
         name: 'erratic',
         searchPath: () => SEARCH_PATH,
         isReady: () => 3 <= count && count < 5,
@@ -67,16 +69,8 @@ const setup: Setup = (directives, { host }) => {
           return isEvery(faults.delay, number) ? later(host, faults.delayMs, outcome) : outcome
         },
       },
-    ],
-  }
-}
-
-/** The entry of `erratic`. */
-export const erraticPlugin: PluginEntry = {
-  name: 'erratic',
-  isAtEdge: true,
-  answers: { takesAll: true },
-  setup,
+    }
+  },
 }
 
 function isEvery(interval: number, number: number): boolean {

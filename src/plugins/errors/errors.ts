@@ -9,7 +9,6 @@ import { andThen } from '../../chain/maybe-promise.ts'
 import type { Failure } from '../../chain/outcome.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Request } from '../../chain/request.ts'
-import type { Setup } from '../../chain/setup.ts'
 import {
   argTexts,
   checkArgs,
@@ -55,30 +54,33 @@ export function tellsWhy({ directives }: ServerBlock): boolean {
  * }`. The server always logs stack traces. The first matching expression counts. Logs the level
  * `debug` only if the server block has `debug`.
  */
-const setup: Setup = (directives, { host, block }) => {
-  const isDebugged = block.directives.some(({ name }) => name === 'debug')
-  const report: Log = (event) => {
-    if (isDebugged || event.level !== 'debug') host.log(event)
-  }
-  const { after } = host
-  const groups = parseKinds(onlyDirective(directives)).map(
-    (kind) => new ErrorGroup(kind, { after, report }),
-  )
-  const log = (request: Request, { rcode, reason = '' }: Failure): void => {
-    const group = groups.find((one) => one.kind.pattern.test(reason))
-    if (group?.takes() === true) return
-    report({
-      level: group?.kind.level ?? 'error',
-      message: reason,
-      plugin: 'errors',
-      rcode: formatRcode(rcode),
-      name: formatName(request.lowerName),
-      type: formatType(request.type),
-    })
-  }
-  return {
-    plugins: [
-      {
+export const errorsPlugin: PluginEntry = {
+  name: 'errors',
+  isAtEdge: true,
+  explainsRefusals: true,
+  setup: (directives, { host, block }) => {
+    const isDebugged = block.directives.some(({ name }) => name === 'debug')
+    const report: Log = (event) => {
+      if (isDebugged || event.level !== 'debug') host.log(event)
+    }
+    const { after } = host
+    const groups = parseKinds(onlyDirective(directives)).map(
+      (kind) => new ErrorGroup(kind, { after, report }),
+    )
+    const log = (request: Request, { rcode, reason = '' }: Failure): void => {
+      const group = groups.find((one) => one.kind.pattern.test(reason))
+      if (group?.takes() === true) return
+      report({
+        level: group?.kind.level ?? 'error',
+        message: reason,
+        plugin: 'errors',
+        rcode: formatRcode(rcode),
+        name: formatName(request.lowerName),
+        type: formatType(request.type),
+      })
+    }
+    return {
+      plugin: {
         name: 'errors',
         fastPath: {},
         stop: () => {
@@ -90,16 +92,8 @@ const setup: Setup = (directives, { host, block }) => {
             return outcome
           }),
       },
-    ],
-  }
-}
-
-/** The entry of `errors`. */
-export const errorsPlugin: PluginEntry = {
-  name: 'errors',
-  isAtEdge: true,
-  explainsRefusals: true,
-  setup,
+    }
+  },
 }
 
 type Services = { readonly after: Host['after']; readonly report: Log }

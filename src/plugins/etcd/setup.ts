@@ -7,7 +7,6 @@
 import type { Outcome } from '../../chain/outcome.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Next, Request } from '../../chain/request.ts'
-import type { Setup } from '../../chain/setup.ts'
 import { configError } from '../../corefile/problem.ts'
 import { EXTENDED_ERROR, extendedError } from '../../dns/edns.ts'
 import { EMPTY_REPLY, type Reply } from '../../dns/message.ts'
@@ -18,19 +17,23 @@ import { LINKS_MAX } from './chase.ts'
 import { type EtcdHost, type EtcdOptions, type KeySource, parseEtcd } from './options.ts'
 
 /** Configures `etcd [ZONE…] { … }`. */
-const setup: Setup<EtcdHost> = (directives, { host, zones, pathOf }) => {
-  const options = parseEtcd(directives, zones, (path) => host.readText(pathOf(path)))
-  if (host.openKeys === undefined) {
-    throw configError(
-      directives[0],
-      '"etcd" works in "kubedoh serve" only: gateways do not connect to etcd',
-    )
-  }
-  const source = host.openKeys(options.connection)
-  const { now } = host
-  return {
-    plugins: [
-      {
+export const etcdPlugin: PluginEntry<EtcdHost> = {
+  name: 'etcd',
+  isServeOnly: true,
+  hasListArgs: true,
+  answers: { zoneArgs: [0], takesAll: true },
+  setup: (directives, { host, zones, pathOf }) => {
+    const options = parseEtcd(directives, zones, (path) => host.readText(pathOf(path)))
+    if (host.openKeys === undefined) {
+      throw configError(
+        directives[0],
+        '"etcd" works in "kubedoh serve" only: gateways do not connect to etcd',
+      )
+    }
+    const source = host.openKeys(options.connection)
+    const { now } = host
+    return {
+      plugin: {
         name: 'etcd',
         serve: (request, next) => {
           const zone = closestZone(options.zones, request.lowerName)
@@ -39,17 +42,8 @@ const setup: Setup<EtcdHost> = (directives, { host, zones, pathOf }) => {
             : serve(request, next, { options, source, zone, now })
         },
       },
-    ],
-  }
-}
-
-/** The entry of `etcd`. */
-export const etcdPlugin: PluginEntry<EtcdHost> = {
-  name: 'etcd',
-  isServeOnly: true,
-  hasListArgs: true,
-  answers: { zoneArgs: [0], takesAll: true },
-  setup,
+    }
+  },
 }
 
 type Served = {

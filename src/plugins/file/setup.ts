@@ -6,7 +6,6 @@
 import type { Host } from '../../chain/host.ts'
 import type { Plugin } from '../../chain/plugin.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
-import type { Setup } from '../../chain/setup.ts'
 import {
   firstWord,
   type OptionReaders,
@@ -31,51 +30,48 @@ type Shared = ReloadOptions & { readonly fallthrough: Fallthrough; readonly noti
  * Configures `file FILE [ZONE…] { reload DURATION  reload_by_mtime  fallthrough [ZONE…] }`. Each
  * reload tries a missing file again; an invalid file is an error.
  */
-const setup: Setup = (directives, context) => {
-  const { host, zones: blockZones, pathOf, peers } = context
-  const defaults = { reloadMs: RELOAD_MS_DEFAULT, isByTime: false, fallthrough: undefined }
-  const shared: Shared = { ...defaults, notices: [] }
-  const keepers = new ZoneMap<ZoneKeeper>()
-  for (const directive of directives) {
-    const [file, ...zoneWords] = directive.args
-    if (file === undefined) throw configError(directive, '"file" needs the path of a zone file')
-    readOptions(directive, READERS, shared)
-    for (const origin of zonesOf(zoneWords, blockZones)) {
-      const keeper = new ZoneKeeper(host, { file: pathOf(file.text), origin }, { ...shared })
-      readFirst(keeper, file, host)
-      keepers.set(origin, keeper)
-    }
-  }
-  const plugin: Plugin = {
-    name: 'file',
-    serve: (request, next) => {
-      const keeper = keepers.closest(request.lowerName)
-      if (keeper === undefined) return passOn(request, next, peers(), 'file')
-      const goesOn = (name: Uint8Array): boolean => fallsThrough(shared.fallthrough, name)
-      return serveZone(keeper.zone, request, { fallsThrough: goesOn, next })
-    },
-    ...zoneHooks(keepers),
-    start: () => {
-      for (const keeper of keepers.values()) {
-        const report = (): void => {
-          tellPeers(peers(), keeper.source.origin)
-        }
-        if (keeper.zone !== undefined) report()
-        keeper.start(report)
-      }
-    },
-    stop: () => {
-      for (const keeper of keepers.values()) keeper.stop()
-    },
-  }
-  return { plugins: [plugin], notices: shared.notices }
-}
-
-/** The entry of `file`. */
 export const filePlugin: PluginEntry = {
   name: 'file',
   answers: { zoneArgs: [1], takesAll: true },
-  setup,
+  setup: (directives, context) => {
+    const { host, zones: blockZones, pathOf, peers } = context
+    const defaults = { reloadMs: RELOAD_MS_DEFAULT, isByTime: false, fallthrough: undefined }
+    const shared: Shared = { ...defaults, notices: [] }
+    const keepers = new ZoneMap<ZoneKeeper>()
+    for (const directive of directives) {
+      const [file, ...zoneWords] = directive.args
+      if (file === undefined) throw configError(directive, '"file" needs the path of a zone file')
+      readOptions(directive, READERS, shared)
+      for (const origin of zonesOf(zoneWords, blockZones)) {
+        const keeper = new ZoneKeeper(host, { file: pathOf(file.text), origin }, { ...shared })
+        readFirst(keeper, file, host)
+        keepers.set(origin, keeper)
+      }
+    }
+    const plugin: Plugin = {
+      name: 'file',
+      serve: (request, next) => {
+        const keeper = keepers.closest(request.lowerName)
+        if (keeper === undefined) return passOn(request, next, peers(), 'file')
+        const goesOn = (name: Uint8Array): boolean => fallsThrough(shared.fallthrough, name)
+        return serveZone(keeper.zone, request, { fallsThrough: goesOn, next })
+      },
+      ...zoneHooks(keepers),
+      start: () => {
+        for (const keeper of keepers.values()) {
+          const report = (): void => {
+            tellPeers(peers(), keeper.source.origin)
+          }
+          if (keeper.zone !== undefined) report()
+          keeper.start(report)
+        }
+      },
+      stop: () => {
+        for (const keeper of keepers.values()) keeper.stop()
+      },
+    }
+    return { plugin, notices: shared.notices }
+  },
 }
 
 const READERS: OptionReaders<Shared> = {

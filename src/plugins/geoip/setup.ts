@@ -6,7 +6,7 @@
 import { byteAt, readUint16 } from '../../bytes/bytes.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { ClientQuery } from '../../chain/request.ts'
-import type { Setup, SetupContext } from '../../chain/setup.ts'
+import type { SetupContext } from '../../chain/setup.ts'
 import {
   checkArgs,
   flag,
@@ -25,15 +25,16 @@ const FAMILY_IPV6 = 2
 const PREFIX_OFFSET = 4
 
 /** Configures `geoip DATABASE { edns-subnet }`. */
-const setup: Setup = (directives, context) => {
-  const directive = onlyDirective(directives)
-  const [word] = checkArgs(directive, 1)
-  if (word === undefined) throw configError(directive, '"geoip" needs the path of a database')
-  const { usesSubnet } = readOptions(directive, OPTIONS, { usesSubnet: false })
-  const { database, schema } = openDatabase(word, context)
-  return {
-    plugins: [
-      {
+export const geoipPlugin: PluginEntry = {
+  name: 'geoip',
+  setup: (directives, context) => {
+    const directive = onlyDirective(directives)
+    const [word] = checkArgs(directive, 1)
+    if (word === undefined) throw configError(directive, '"geoip" needs the path of a database')
+    const { usesSubnet } = readOptions(directive, OPTIONS, { usesSubnet: false })
+    const { database, schema } = openDatabase(word, context)
+    return {
+      plugin: {
         name: 'geoip',
         metadata: (label, clientQuery) => {
           if (!hasLabel(schema, label)) return undefined
@@ -41,14 +42,8 @@ const setup: Setup = (directives, context) => {
           return address && readLabel(schema, label, database.find(address))
         },
       },
-    ],
-  }
-}
-
-/** The entry of `geoip`. */
-export const geoipPlugin: PluginEntry = {
-  name: 'geoip',
-  setup,
+    }
+  },
 }
 
 const OPTIONS: OptionReaders<{ usesSubnet: boolean }> = {

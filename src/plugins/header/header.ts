@@ -10,7 +10,6 @@ import { andThen } from '../../chain/maybe-promise.ts'
 import type { Outcome } from '../../chain/outcome.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Request } from '../../chain/request.ts'
-import type { Setup } from '../../chain/setup.ts'
 import { checkArgs, type Option, options, unknownOption } from '../../corefile/arguments.ts'
 import { configError, problemAt } from '../../corefile/problem.ts'
 import type { Directive, Word } from '../../corefile/server-block.ts'
@@ -23,13 +22,15 @@ type Rules = { readonly query: Flags; readonly response: Flags }
 const FLAG_NAMES = ['aa', 'ra', 'rd'] as const
 
 /** Configures `header { query|response set|clear FLAG… }`. */
-const setup: Setup = (directives) => {
-  const [first, ...ignored] = directives
-  const rules = parseRules(first)
-  const flags = replyFlags(rules)
-  return {
-    plugins: [
-      {
+export const headerPlugin: PluginEntry = {
+  name: 'header',
+  isAtEdge: true,
+  setup: (directives) => {
+    const [first, ...ignored] = directives
+    const rules = parseRules(first)
+    const flags = replyFlags(rules)
+    return {
+      plugin: {
         name: 'header',
         fastPath: { configure: (how) => prepare(how, flags) },
         serve: (request, next) =>
@@ -37,18 +38,11 @@ const setup: Setup = (directives) => {
             changedOutcome(outcome, rules),
           ),
       },
-    ],
-    notices: ignored.map((other) =>
-      problemAt(other, 'only the first "header" of a block takes effect; remove this one'),
-    ),
-  }
-}
-
-/** The entry of `header`. */
-export const headerPlugin: PluginEntry = {
-  name: 'header',
-  isAtEdge: true,
-  setup,
+      notices: ignored.map((other) =>
+        problemAt(other, 'only the first "header" of a block takes effect; remove this one'),
+      ),
+    }
+  },
 }
 
 function parseRules(directive: Directive): Rules {

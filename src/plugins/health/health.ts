@@ -4,7 +4,6 @@
  */
 
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
-import type { Setup } from '../../chain/setup.ts'
 import {
   checkArgs,
   type OptionReaders,
@@ -19,20 +18,17 @@ const READERS: OptionReaders<{ lameduckMs: number }> = {
 }
 
 /** Configures `health [ADDRESS] { lameduck DURATION }` (default `:8080`); later values win. */
-const setup: Setup = (directives) => {
-  let address = ':8080'
-  const draft = { lameduckMs: 0 }
-  for (const directive of directives) {
-    for (const word of checkArgs(directive, 1)) address = parseListenAddress(word)
-    readOptions(directive, READERS, draft)
-  }
-  return { features: [{ kind: 'health', address, ...draft }] }
-}
-
-/** The entry of `health`. */
 export const healthPlugin: PluginEntry = {
   name: 'health',
   isApart: true,
   options: ['lameduck'],
-  setup,
+  setup: (directives) => {
+    let address = ':8080'
+    const draft = { lameduckMs: 0 }
+    for (const directive of directives) {
+      for (const word of checkArgs(directive, 1)) address = parseListenAddress(word)
+      readOptions(directive, READERS, draft)
+    }
+    return { features: [{ kind: 'health', address, ...draft }] }
+  },
 }

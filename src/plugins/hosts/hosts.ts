@@ -8,7 +8,6 @@ import type { MaybePromise } from '../../chain/maybe-promise.ts'
 import { failure, type Outcome } from '../../chain/outcome.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Next, Request } from '../../chain/request.ts'
-import type { Setup } from '../../chain/setup.ts'
 import {
   flag,
   type Option,
@@ -78,33 +77,38 @@ const READERS: OptionReaders<HostsConfig> = {
  * Configures `hosts [FILE [ZONE…]] { LINE… ttl SECONDS no_reverse reload DURATION fallthrough
  * [ZONE…] fallthrough_unsupported }` (default file `/etc/hosts`).
  */
-const setup: Setup = (directives, { host, zones, pathOf }) => {
-  const { path, ...rest } = parseConfig(onlyDirective(directives), zones)
-  const config = { ...rest, path: pathOf(path) }
-  const inline = parseHosts(config.lines, config)
-  let text: string | undefined
-  let fromFile = parseHosts([], config)
-  let filter = filterOf([fromFile, inline])
-  /** Reads the file. A missing or unchanged file leaves the previous entries in place. */
-  const read = (): void => {
-    const found = host.readText(config.path)
-    if (found === undefined || found === text) return
-    text = found
-    fromFile = parseHosts(found.split('\n'), config)
-    filter = filterOf([fromFile, inline])
-    const count = countEntries(fromFile) + countEntries(inline)
-    host.metrics.gauge(ENTRIES, [config.path]).value = count
-    host.metrics.gauge(RELOADED).value = host.now() / 1000
-  }
-  read()
-  let cancel = (): void => {}
-  const reload = (): void => {
+export const hostsPlugin: PluginEntry = {
+  name: 'hosts',
+  isAtEdge: true,
+  options: ['fallthrough'],
+  answers: { zoneArgs: [1], takesAll: true },
+  advise: adviseOnLines,
+  setup: (directives, { host, zones, pathOf }) => {
+    const { path, ...rest } = parseConfig(onlyDirective(directives), zones)
+    const config = { ...rest, path: pathOf(path) }
+    const inline = parseHosts(config.lines, config)
+    let text: string | undefined
+    let fromFile = parseHosts([], config)
+    let filter = filterOf([fromFile, inline])
+    /** Reads the file. A missing or unchanged file leaves the previous entries in place. */
+    const read = (): void => {
+      const found = host.readText(config.path)
+      if (found === undefined || found === text) return
+      text = found
+      fromFile = parseHosts(found.split('\n'), config)
+      filter = filterOf([fromFile, inline])
+      const count = countEntries(fromFile) + countEntries(inline)
+      host.metrics.gauge(ENTRIES, [config.path]).value = count
+      host.metrics.gauge(RELOADED).value = host.now() / 1000
+    }
     read()
-    cancel = host.after(config.reloadMs, reload)
-  }
-  return {
-    plugins: [
-      {
+    let cancel = (): void => {}
+    const reload = (): void => {
+      read()
+      cancel = host.after(config.reloadMs, reload)
+    }
+    return {
+      plugin: {
         name: 'hosts',
         fastPath: { needsSlowPath: (query) => concerns(query, config, filter) },
         start: () => {
@@ -115,18 +119,8 @@ const setup: Setup = (directives, { host, zones, pathOf }) => {
         },
         serve: (request, next) => serve(request, next, { config, tables: [fromFile, inline] }),
       },
-    ],
-  }
-}
-
-/** The entry of `hosts`. */
-export const hostsPlugin: PluginEntry = {
-  name: 'hosts',
-  isAtEdge: true,
-  options: ['fallthrough'],
-  answers: { zoneArgs: [1], takesAll: true },
-  advise: adviseOnLines,
-  setup,
+    }
+  },
 }
 
 /** Warns that `hosts` skips lines without an address (hosts(5)). */

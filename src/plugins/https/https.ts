@@ -5,7 +5,6 @@
  */
 
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
-import type { Setup } from '../../chain/setup.ts'
 import {
   checkArgs,
   type OptionReaders,
@@ -26,17 +25,14 @@ const READERS: OptionReaders<{ connectionsMax?: number }> = {
 }
 
 /** Configures `https { max_connections COUNT }`; 0 means no limit. */
-const setup: Setup = (directives) => {
-  const directive = onlyDirective(directives)
-  checkArgs(directive, 0)
-  const { connectionsMax } = readOptions(directive, READERS, {})
-  if (connectionsMax === undefined) return {}
-  return { features: [{ kind: 'https', connectionsMax: connectionsMax || Infinity }] }
-}
-
-/** The entry of `https`. */
 export const httpsPlugin: PluginEntry = {
   name: 'https',
   isApart: true,
-  setup,
+  setup: (directives) => {
+    const directive = onlyDirective(directives)
+    checkArgs(directive, 0)
+    const { connectionsMax } = readOptions(directive, READERS, {})
+    if (connectionsMax === undefined) return {}
+    return { features: [{ kind: 'https', connectionsMax: connectionsMax || Infinity }] }
+  },
 }

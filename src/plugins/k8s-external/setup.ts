@@ -8,7 +8,6 @@ import type { MaybePromise } from '../../chain/maybe-promise.ts'
 import type { Outcome } from '../../chain/outcome.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Request } from '../../chain/request.ts'
-import type { Setup } from '../../chain/setup.ts'
 import {
   firstWord,
   type OptionReaders,
@@ -37,19 +36,23 @@ import { apexReply, authorityOf, externalTransfer, replyWith } from './apex.ts'
 import { findService, serviceReply } from './service-reply.ts'
 
 /** Configures `k8s_external [ZONES…] { … }`, which needs `kubernetes` in its server block. */
-const setup: Setup = (directives, { block, host, zones: blockZones }) => {
-  const options = parseExternal(directives, blockZones)
-  const { zones, ttlSeconds, hasEndpoints, notices } = options
-  const directive = block.directives.find(({ name }) => name === 'kubernetes')
-  if (directive === undefined) {
-    const message = '"k8s_external" needs "kubernetes" in the same server block; add it'
-    throw configError(directives[0], message)
-  }
-  const cluster = parseKubernetes(directive, blockZones)
-  const source = host.openCluster(cluster, { kind: 'external', ttlSeconds, hasEndpoints })
-  return {
-    plugins: [
-      {
+export const k8sExternalPlugin: PluginEntry = {
+  name: 'k8s_external',
+  isServeOnly: true,
+  hasListArgs: true,
+  answers: { zoneArgs: [0], takesAll: true },
+  setup: (directives, { block, host, zones: blockZones }) => {
+    const options = parseExternal(directives, blockZones)
+    const { zones, ttlSeconds, hasEndpoints, notices } = options
+    const directive = block.directives.find(({ name }) => name === 'kubernetes')
+    if (directive === undefined) {
+      const message = '"k8s_external" needs "kubernetes" in the same server block; add it'
+      throw configError(directives[0], message)
+    }
+    const cluster = parseKubernetes(directive, blockZones)
+    const source = host.openCluster(cluster, { kind: 'external', ttlSeconds, hasEndpoints })
+    return {
+      plugin: {
         name: 'k8s_external',
         fastPath: { needsSlowPath: (query) => closestZoneIndex(zones, query) >= 0 },
         isReady: () => isComplete(source),
@@ -68,18 +71,9 @@ const setup: Setup = (directives, { block, host, zones: blockZones }) => {
           })
         },
       },
-    ],
-    notices,
-  }
-}
-
-/** The entry of `k8s_external`. */
-export const k8sExternalPlugin: PluginEntry = {
-  name: 'k8s_external',
-  isServeOnly: true,
-  hasListArgs: true,
-  answers: { zoneArgs: [0], takesAll: true },
-  setup,
+      notices,
+    }
+  },
 }
 
 /** Answers a request; `undefined` if the name does not exist. */

@@ -11,7 +11,6 @@ import type { Outcome } from '../../chain/outcome.ts'
 import type { Plugin } from '../../chain/plugin.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Request } from '../../chain/request.ts'
-import type { Setup } from '../../chain/setup.ts'
 import { defaultKubernetes } from '../../corefile/kubernetes-options.ts'
 import { joinName, tailOffset } from '../../dns/name.ts'
 import { RCODE } from '../../dns/rcode.ts'
@@ -31,28 +30,25 @@ import {
 import { type GatewayOptions, parseGateway } from './options.ts'
 
 /** Configures `k8s_gateway [ZONES…] { … }`; `fallthrough` passes names to the next directive. */
-const setup: Setup = (directives, { host, zones }) => {
-  const all = directives.map((directive) => ({
-    directive,
-    options: parseGateway(directive, zones),
-  }))
-  return {
-    plugins: all.map(({ directive, options }) => {
-      const { kubeconfig, tree } = options
-      const cluster = { ...defaultKubernetes(directive, options.zones), kubeconfig }
-      return createPlugin(options, host.openCluster(cluster, tree))
-    }),
-    notices: all.flatMap(({ options }) => options.notices),
-  }
-}
-
-/** The entry of `k8s_gateway`. */
 export const k8sGatewayPlugin: PluginEntry = {
   name: 'k8s_gateway',
   isServeOnly: true,
   hasListArgs: true,
   answers: { zoneArgs: [0], takesAll: true },
-  setup,
+  setup: (directives, { host, zones }) => {
+    const all = directives.map((directive) => ({
+      directive,
+      options: parseGateway(directive, zones),
+    }))
+    return {
+      plugins: all.map(({ directive, options }) => {
+        const { kubeconfig, tree } = options
+        const cluster = { ...defaultKubernetes(directive, options.zones), kubeconfig }
+        return createPlugin(options, host.openCluster(cluster, tree))
+      }),
+      notices: all.flatMap(({ options }) => options.notices),
+    }
+  },
 }
 
 function createPlugin(options: GatewayOptions, source: SnapshotSource): Plugin {

@@ -88,41 +88,39 @@ function configure(
       visibility && (({ origin }) => visibility.seesOrigin(cluster, origin.bytes)),
     )
   return {
-    plugins: [
-      {
-        name: 'kubernetes',
-        fastPath: { answer: (query, reply, how) => fast.answer(query, reply, how) },
-        hides: (visibility, query, blockZone) => {
-          const zone = zoneOf(zones, query)
-          if (zone === undefined || seenZone(query, visibility) !== undefined) return false
-          return isSubdomain(blockZone, zone.origin.bytes)
-        },
-        ...peerParts({ zones, source, sharedSource, isZonal }, context),
-        explain: (query, { visibility }) => {
-          const zone = seenZone(query, visibility)
-          if (zone === undefined) return []
-          const tree = zone.isMulticluster ? 'multicluster' : 'cluster'
-          const own = zone.isMulticluster ? sharedSource : source
-          return explainPlace(query, { zone, source: own, cluster, tree, visibility })
-        },
-        isReady: () => hasFallback || (isComplete(source) && isComplete(sharedSource)),
-        serve: (request, next) => {
-          const { visibility } = request.client
-          const zone = seenZone(request.query, visibility)
-          if (zone === undefined) return next(request)
-          if (request.type === TYPE.AXFR || request.type === TYPE.IXFR) {
-            return failure(RCODE.REFUSED)
-          }
-          const own = zone.isMulticluster ? sharedSource : source
-          const serve = (snapshot: Snapshot): MaybePromise<Outcome> => {
-            const from = { zone, home: zones.home, rules, snapshot, source: own, visibility }
-            return serveZone(request, from, { fallthrough, hasFallback, next })
-          }
-          const refuse = hasFallback ? () => next(request) : undefined
-          return withSnapshot(own, serve, { namespaces: visibility?.namespaces, refuse })
-        },
+    plugin: {
+      name: 'kubernetes',
+      fastPath: { answer: (query, reply, how) => fast.answer(query, reply, how) },
+      hides: (visibility, query, blockZone) => {
+        const zone = zoneOf(zones, query)
+        if (zone === undefined || seenZone(query, visibility) !== undefined) return false
+        return isSubdomain(blockZone, zone.origin.bytes)
       },
-    ],
+      ...peerParts({ zones, source, sharedSource, isZonal }, context),
+      explain: (query, { visibility }) => {
+        const zone = seenZone(query, visibility)
+        if (zone === undefined) return []
+        const tree = zone.isMulticluster ? 'multicluster' : 'cluster'
+        const own = zone.isMulticluster ? sharedSource : source
+        return explainPlace(query, { zone, source: own, cluster, tree, visibility })
+      },
+      isReady: () => hasFallback || (isComplete(source) && isComplete(sharedSource)),
+      serve: (request, next) => {
+        const { visibility } = request.client
+        const zone = seenZone(request.query, visibility)
+        if (zone === undefined) return next(request)
+        if (request.type === TYPE.AXFR || request.type === TYPE.IXFR) {
+          return failure(RCODE.REFUSED)
+        }
+        const own = zone.isMulticluster ? sharedSource : source
+        const serve = (snapshot: Snapshot): MaybePromise<Outcome> => {
+          const from = { zone, home: zones.home, rules, snapshot, source: own, visibility }
+          return serveZone(request, from, { fallthrough, hasFallback, next })
+        }
+        const refuse = hasFallback ? () => next(request) : undefined
+        return withSnapshot(own, serve, { namespaces: visibility?.namespaces, refuse })
+      },
+    },
     notices,
   }
 }

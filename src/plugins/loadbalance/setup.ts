@@ -9,7 +9,7 @@ import type { Host } from '../../chain/host.ts'
 import { andThen } from '../../chain/maybe-promise.ts'
 import type { Plugin } from '../../chain/plugin.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
-import type { Setup, SetupContext } from '../../chain/setup.ts'
+import type { SetupContext } from '../../chain/setup.ts'
 import {
   checkArgs,
   type OptionReaders,
@@ -39,34 +39,31 @@ type Balancer = {
  * Configures `loadbalance [round_robin] { prefer NETWORK… }` or `loadbalance weighted FILE { reload
  * DURATION }` (default 30s; 0 disables reloads).
  */
-const setup: Setup = (directives, context) => {
-  const { policy, preferred: networks } = parseLoadbalance(directives)
-  const balancer =
-    policy.kind === 'weighted' ? weightedBalancer(policy, context) : roundRobin(context.host)
-  const isSimple = policy.kind === 'round_robin' && networks.length === 0
-  const { order, configure, start, stop, notices = [] } = balancer
-  const plugin: Plugin = {
-    name: 'loadbalance',
-    fastPath: {
-      ...(configure && { configure }),
-      ...(!isSimple && { accepts: (query, _, reply) => hasOneAddress(query, reply) }),
-    },
-    ...(start && { start }),
-    ...(stop && { stop }),
-    serve: (request, next) =>
-      andThen(next(request), (outcome) => {
-        if (outcome.kind !== 'reply' || outcome.rcode !== RCODE.NOERROR) return outcome
-        return withPreferred(order(outcome, request.type), networks)
-      }),
-  }
-  return { plugins: [plugin], notices }
-}
-
-/** The entry of `loadbalance`. */
 export const loadbalancePlugin: PluginEntry = {
   name: 'loadbalance',
   isAtEdge: true,
-  setup,
+  setup: (directives, context) => {
+    const { policy, preferred: networks } = parseLoadbalance(directives)
+    const balancer =
+      policy.kind === 'weighted' ? weightedBalancer(policy, context) : roundRobin(context.host)
+    const isSimple = policy.kind === 'round_robin' && networks.length === 0
+    const { order, configure, start, stop, notices = [] } = balancer
+    const plugin: Plugin = {
+      name: 'loadbalance',
+      fastPath: {
+        ...(configure && { configure }),
+        ...(!isSimple && { accepts: (query, _, reply) => hasOneAddress(query, reply) }),
+      },
+      ...(start && { start }),
+      ...(stop && { stop }),
+      serve: (request, next) =>
+        andThen(next(request), (outcome) => {
+          if (outcome.kind !== 'reply' || outcome.rcode !== RCODE.NOERROR) return outcome
+          return withPreferred(order(outcome, request.type), networks)
+        }),
+    }
+    return { plugin, notices }
+  },
 }
 
 function roundRobin({ random16 }: Host): Balancer {

@@ -7,7 +7,6 @@
 import { byteAt } from '../../bytes/bytes.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Request } from '../../chain/request.ts'
-import type { Setup } from '../../chain/setup.ts'
 import {
   checkArgs,
   type OptionReaders,
@@ -55,12 +54,15 @@ const INTERCEPTED = {
  * Configures `local { localhost_prefix on|off }`: whether `localhost.` before any other name, which
  * search lists produce, means this machine as well (default on).
  */
-const setup: Setup = (directives, { host }) => {
-  const hasPrefix = directives.reduce(readPrefix, true)
-  const intercepted = host.metrics.counter(INTERCEPTED)
-  return {
-    plugins: [
-      {
+export const localPlugin: PluginEntry = {
+  name: 'local',
+  isAtEdge: true,
+  mayAnswer: true,
+  setup: (directives, { host }) => {
+    const hasPrefix = directives.reduce(readPrefix, true)
+    const intercepted = host.metrics.counter(INTERCEPTED)
+    return {
+      plugin: {
         name: 'local',
         fastPath: {
           needsSlowPath: (query) => mayBeLocal(query, hasPrefix),
@@ -74,16 +76,8 @@ const setup: Setup = (directives, { host }) => {
           return zone === undefined ? next(request) : zoneReply(request, zone)
         },
       },
-    ],
-  }
-}
-
-/** The entry of `local`. */
-export const localPlugin: PluginEntry = {
-  name: 'local',
-  isAtEdge: true,
-  mayAnswer: true,
-  setup,
+    }
+  },
 }
 
 const READERS: OptionReaders<{ prefix: 'on' | 'off' }> = {

@@ -6,7 +6,6 @@
 import { readUint16 } from '../../bytes/bytes.ts'
 import type { Observation } from '../../chain/observation.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
-import type { Setup } from '../../chain/setup.ts'
 import { argTexts, type OptionReaders, parseChoice, readOptions } from '../../corefile/arguments.ts'
 import { configError } from '../../corefile/problem.ts'
 import type { Directive, Word } from '../../corefile/server-block.ts'
@@ -47,12 +46,15 @@ const KIND_NAMES: Readonly<Record<ResponseKind, string>> = {
  * Configures `log [NAME…] [FORMAT] { class CLASS… }`. Each directive adds a rule; only the first
  * rule for a query's name applies, whether or not it includes the response's class.
  */
-const setup: Setup = (directives, { host, peers }) => {
-  const rules = directives.map(parseRule)
-  const fromPlugins = metadataOf(peers)
-  return {
-    plugins: [
-      {
+export const logPlugin: PluginEntry = {
+  name: 'log',
+  isAtEdge: true,
+  options: ['class'],
+  setup: (directives, { host, peers }) => {
+    const rules = directives.map(parseRule)
+    const fromPlugins = metadataOf(peers)
+    return {
+      plugin: {
         name: 'log',
         observe: (observation) => {
           const { query } = observation
@@ -65,16 +67,8 @@ const setup: Setup = (directives, { host, peers }) => {
           host.print(rule.format({ observation, metadata }))
         },
       },
-    ],
-  }
-}
-
-/** The entry of `log`. */
-export const logPlugin: PluginEntry = {
-  name: 'log',
-  isAtEdge: true,
-  options: ['class'],
-  setup,
+    }
+  },
 }
 
 /** Returns the value of a label that `log` itself provides. */

@@ -5,7 +5,6 @@
  */
 
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
-import type { Setup } from '../../chain/setup.ts'
 import { checkArgs, checkNoBlock, onlyDirective } from '../../corefile/arguments.ts'
 import { equalNames, formatName, joinName, nameOf, ROOT } from '../../dns/name.ts'
 import { TYPE } from '../../dns/rr-type.ts'
@@ -18,19 +17,20 @@ const SIGHTINGS_MAX = 1
 const WATCH_MS = 2000
 
 /** Configures `loop`, which watches for two seconds. */
-const setup: Setup = (directives, { host, zones, lookup }) => {
-  const directive = onlyDirective(directives)
-  checkArgs(directive, 0)
-  checkNoBlock(directive)
-  const zone = zones[0] ?? ROOT
-  const words = Array.from({ length: 8 }, host.random16)
-  const label = (from: number): string => words.slice(from, from + 4).join('')
-  const probe = joinName(nameOf(`${label(0)}.${label(4)}`).subarray(0, -1), zone) ?? zone
-  let isWatching = true
-  let sightings = 0
-  return {
-    plugins: [
-      {
+export const loopPlugin: PluginEntry = {
+  name: 'loop',
+  setup: (directives, { host, zones, lookup }) => {
+    const directive = onlyDirective(directives)
+    checkArgs(directive, 0)
+    checkNoBlock(directive)
+    const zone = zones[0] ?? ROOT
+    const words = Array.from({ length: 8 }, host.random16)
+    const label = (from: number): string => words.slice(from, from + 4).join('')
+    const probe = joinName(nameOf(`${label(0)}.${label(4)}`).subarray(0, -1), zone) ?? zone
+    let isWatching = true
+    let sightings = 0
+    return {
+      plugin: {
         name: 'loop',
         fastPath: { needsSlowPath: (query) => query.type === TYPE.HINFO },
         start: () => {
@@ -52,12 +52,6 @@ const setup: Setup = (directives, { host, zones, lookup }) => {
           return next(request)
         },
       },
-    ],
-  }
-}
-
-/** The entry of `loop`. */
-export const loopPlugin: PluginEntry = {
-  name: 'loop',
-  setup,
+    }
+  },
 }

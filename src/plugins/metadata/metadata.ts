@@ -7,35 +7,29 @@
 import type { Plugin } from '../../chain/plugin.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { ClientQuery } from '../../chain/request.ts'
-import type { Setup } from '../../chain/setup.ts'
 import { checkNoBlock, onlyDirective, zonesOf } from '../../corefile/arguments.ts'
 import { closestZoneIndex } from '../../plugin-kit/zones.ts'
 
 const NAME = 'metadata'
 
 /** Configures `metadata [ZONE…]`. */
-const setup: Setup = (directives, { zones: blockZones, peers }) => {
-  const directive = onlyDirective(directives)
-  checkNoBlock(directive)
-  const zones = zonesOf(directive.args, blockZones)
-  return {
-    plugins: [
-      {
+export const metadataPlugin: PluginEntry = {
+  name: 'metadata',
+  isAtEdge: true,
+  setup: (directives, { zones: blockZones, peers }) => {
+    const directive = onlyDirective(directives)
+    checkNoBlock(directive)
+    const zones = zonesOf(directive.args, blockZones)
+    return {
+      plugin: {
         name: NAME,
         metadata: (label, clientQuery) =>
           closestZoneIndex(zones, clientQuery.query) >= 0
             ? fromPlugins(peers(), label, clientQuery)
             : undefined,
       },
-    ],
-  }
-}
-
-/** The entry of `metadata`. */
-export const metadataPlugin: PluginEntry = {
-  name: 'metadata',
-  isAtEdge: true,
-  setup,
+    }
+  },
 }
 
 /** Returns a lookup of the plugins' metadata, which is empty without `metadata` among them. */

@@ -6,19 +6,20 @@
 import { andThen } from '../../chain/maybe-promise.ts'
 import type { Outcome } from '../../chain/outcome.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
-import type { Setup } from '../../chain/setup.ts'
 import { checkArgs, checkNoBlock, onlyDirective } from '../../corefile/arguments.ts'
 import { RCODE } from '../../dns/rcode.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 
 /** Configures `minimal`. */
-const setup: Setup = (directives) => {
-  const directive = onlyDirective(directives)
-  checkArgs(directive, 0)
-  checkNoBlock(directive)
-  return {
-    plugins: [
-      {
+export const minimalPlugin: PluginEntry = {
+  name: 'minimal',
+  isAtEdge: true,
+  setup: (directives) => {
+    const directive = onlyDirective(directives)
+    checkArgs(directive, 0)
+    checkNoBlock(directive)
+    return {
+      plugin: {
         name: 'minimal',
         fastPath: {
           configure: (how) => {
@@ -27,15 +28,8 @@ const setup: Setup = (directives) => {
         },
         serve: (request, next) => andThen(next(request), minimize),
       },
-    ],
-  }
-}
-
-/** The entry of `minimal`. */
-export const minimalPlugin: PluginEntry = {
-  name: 'minimal',
-  isAtEdge: true,
-  setup,
+    }
+  },
 }
 
 /** Keeps the SOA record of negative responses and the records of referrals. */

@@ -5,25 +5,21 @@
  */
 
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
-import type { Setup } from '../../chain/setup.ts'
 import { checkArgs, checkNoBlock, onlyDirective, parseCount } from '../../corefile/arguments.ts'
 import { problemAt } from '../../corefile/problem.ts'
 
 const SOCKETS_MAX = 1024
 
 /** Configures `multisocket [COUNT]`. */
-const setup: Setup = (directives) => {
-  const directive = onlyDirective(directives)
-  const [count] = checkArgs(directive, 1)
-  checkNoBlock(directive)
-  if (count !== undefined) parseCount(count, 1, SOCKETS_MAX)
-  const message = '"multisocket" has no effect: one process answers on one socket'
-  return { notices: [problemAt(directive, message)] }
-}
-
-/** The entry of `multisocket`. */
 export const multisocketPlugin: PluginEntry = {
   name: 'multisocket',
   isApart: true,
-  setup,
+  setup: (directives) => {
+    const directive = onlyDirective(directives)
+    const [count] = checkArgs(directive, 1)
+    checkNoBlock(directive)
+    if (count !== undefined) parseCount(count, 1, SOCKETS_MAX)
+    const message = '"multisocket" has no effect: one process answers on one socket'
+    return { notices: [problemAt(directive, message)] }
+  },
 }

@@ -6,7 +6,6 @@
 import { andThen } from '../../chain/maybe-promise.ts'
 import type { Outcome } from '../../chain/outcome.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
-import type { Setup } from '../../chain/setup.ts'
 import { checkNoBlock, onlyDirective } from '../../corefile/arguments.ts'
 import { configError } from '../../corefile/problem.ts'
 import { OPTION } from '../../dns/edns.ts'
@@ -15,19 +14,21 @@ import { OPTION } from '../../dns/edns.ts'
 const IDENTIFIER_BYTES_MAX = 255
 
 /** Configures `nsid [WORD…]` (default: the hostname). */
-const setup: Setup = (directives, { host }) => {
-  const directive = onlyDirective(directives)
-  checkNoBlock(directive)
-  const [first] = directive.args
-  const text = first ? directive.args.map((word) => word.text).join(' ') : host.hostname
-  const data = new TextEncoder().encode(text)
-  if (data.length > IDENTIFIER_BYTES_MAX) {
-    const message = `the identifier has ${data.length} bytes, more than ${IDENTIFIER_BYTES_MAX}`
-    throw configError(first ?? directive, message)
-  }
-  return {
-    plugins: [
-      {
+export const nsidPlugin: PluginEntry = {
+  name: 'nsid',
+  isAtEdge: true,
+  setup: (directives, { host }) => {
+    const directive = onlyDirective(directives)
+    checkNoBlock(directive)
+    const [first] = directive.args
+    const text = first ? directive.args.map((word) => word.text).join(' ') : host.hostname
+    const data = new TextEncoder().encode(text)
+    if (data.length > IDENTIFIER_BYTES_MAX) {
+      const message = `the identifier has ${data.length} bytes, more than ${IDENTIFIER_BYTES_MAX}`
+      throw configError(first ?? directive, message)
+    }
+    return {
+      plugin: {
         name: 'nsid',
         // Queries with NSID always take the slow path.
         fastPath: {},
@@ -36,15 +37,8 @@ const setup: Setup = (directives, { host }) => {
             ? andThen(next(request), (outcome) => identified(outcome, data))
             : next(request),
       },
-    ],
-  }
-}
-
-/** The entry of `nsid`. */
-export const nsidPlugin: PluginEntry = {
-  name: 'nsid',
-  isAtEdge: true,
-  setup,
+    }
+  },
 }
 
 function identified(outcome: Outcome, data: Uint8Array): Outcome {

@@ -7,7 +7,7 @@
 import type { Plugin } from '../../chain/plugin.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import { RequestCounts, serverIndex } from '../../chain/request-counts.ts'
-import type { Setup, SetupContext } from '../../chain/setup.ts'
+import type { SetupContext } from '../../chain/setup.ts'
 import {
   argTexts,
   checkArgs,
@@ -37,36 +37,31 @@ const BUILD = {
 }
 
 /** Configures `prometheus [ADDRESS] { runtime_metrics }` (default `localhost:9153`). */
-const setup: Setup = (directives, context) => {
-  const directive = onlyDirective(directives)
-  const [word] = checkArgs(directive, 1)
-  const address = word === undefined ? ADDRESS_DEFAULT : parseListenAddress(word)
-  const notices = readOptions<Problem[]>(directive, READERS, [])
-  const { host, zones, servers, view } = context
-  const byLength = zones.toSorted((a, b) => b.length - a.length)
-  const counts = servers.map(({ name }) =>
-    byLength.map((zone) => new RequestCounts(host.metrics, [name, formatName(zone), view])),
-  )
-  host.metrics.gauge(BUILD, [VERSION, '', host.runtime]).value = 1
-  return {
-    features: [{ kind: 'metrics', address }],
-    notices,
-    plugins: [
-      {
+export const prometheusPlugin: PluginEntry = {
+  name: 'prometheus',
+  isAtEdge: true,
+  setup: (directives, context) => {
+    const directive = onlyDirective(directives)
+    const [word] = checkArgs(directive, 1)
+    const address = word === undefined ? ADDRESS_DEFAULT : parseListenAddress(word)
+    const notices = readOptions<Problem[]>(directive, READERS, [])
+    const { host, zones, servers, view } = context
+    const byLength = zones.toSorted((a, b) => b.length - a.length)
+    const counts = servers.map(({ name }) =>
+      byLength.map((zone) => new RequestCounts(host.metrics, [name, formatName(zone), view])),
+    )
+    host.metrics.gauge(BUILD, [VERSION, '', host.runtime]).value = 1
+    return {
+      features: [{ kind: 'metrics', address }],
+      notices,
+      plugin: {
         name: 'prometheus',
         start: () => addEnabled(context, 1),
         stop: () => addEnabled(context, -1),
         observe: observer(counts, servers, byLength),
       },
-    ],
-  }
-}
-
-/** The entry of `prometheus`. */
-export const prometheusPlugin: PluginEntry = {
-  name: 'prometheus',
-  isAtEdge: true,
-  setup,
+    }
+  },
 }
 
 /** Counts queries by server address and zone; most blocks have one of each. */

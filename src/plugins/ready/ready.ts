@@ -5,7 +5,6 @@
 
 import type { ReadyMonitor } from '../../chain/feature.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
-import type { Setup } from '../../chain/setup.ts'
 import {
   checkArgs,
   type OptionReaders,
@@ -28,17 +27,14 @@ const READERS: OptionReaders<{ monitor: ReadyMonitor }> = {
  * Configures `ready [ADDRESS] { monitor until-ready|continuously }` (default `:8181` and
  * `until-ready`: a plugin that was ready once is not checked again).
  */
-const setup: Setup = (directives) => {
-  const directive = onlyDirective(directives)
-  const [word] = checkArgs(directive, 1)
-  const address = word === undefined ? ADDRESS_DEFAULT : parseListenAddress(word)
-  const { monitor } = readOptions(directive, READERS, { monitor: 'until-ready' })
-  return { features: [{ kind: 'ready', address, monitor }] }
-}
-
-/** The entry of `ready`. */
 export const readyPlugin: PluginEntry = {
   name: 'ready',
   isApart: true,
-  setup,
+  setup: (directives) => {
+    const directive = onlyDirective(directives)
+    const [word] = checkArgs(directive, 1)
+    const address = word === undefined ? ADDRESS_DEFAULT : parseListenAddress(word)
+    const { monitor } = readOptions(directive, READERS, { monitor: 'until-ready' })
+    return { features: [{ kind: 'ready', address, monitor }] }
+  },
 }

@@ -4,7 +4,6 @@
  */
 
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
-import type { Setup } from '../../chain/setup.ts'
 import { checkArgs, checkNoBlock, onlyDirective, parseDuration } from '../../corefile/arguments.ts'
 import { configError } from '../../corefile/problem.ts'
 
@@ -14,25 +13,22 @@ const INTERVAL_MS_MIN = 2000
 const JITTER_MS_MIN = 1000
 
 /** Configures `reload [INTERVAL [JITTER]]` (default 30s 15s, minimum 2s 1s; jitter 0: none). */
-const setup: Setup = (directives) => {
-  const directive = onlyDirective(directives)
-  const [interval, jitter] = checkArgs(directive, 2)
-  checkNoBlock(directive)
-  const intervalMs = interval ? parseDuration(interval) : INTERVAL_MS_DEFAULT
-  if (interval !== undefined && intervalMs < INTERVAL_MS_MIN) {
-    throw configError(interval, `"${interval.text}" is too short; the minimum is 2s`)
-  }
-  const wanted = jitter ? parseDuration(jitter) : JITTER_MS_DEFAULT
-  if (jitter !== undefined && wanted > 0 && wanted < JITTER_MS_MIN) {
-    throw configError(jitter, `"${jitter.text}" is too short; the minimum is 1s`)
-  }
-  const jitterMs = Math.min(wanted, intervalMs / 2)
-  return { features: [{ kind: 'reload', intervalMs, jitterMs }] }
-}
-
-/** The entry of `reload`. */
 export const reloadPlugin: PluginEntry = {
   name: 'reload',
   isApart: true,
-  setup,
+  setup: (directives) => {
+    const directive = onlyDirective(directives)
+    const [interval, jitter] = checkArgs(directive, 2)
+    checkNoBlock(directive)
+    const intervalMs = interval ? parseDuration(interval) : INTERVAL_MS_DEFAULT
+    if (interval !== undefined && intervalMs < INTERVAL_MS_MIN) {
+      throw configError(interval, `"${interval.text}" is too short; the minimum is 2s`)
+    }
+    const wanted = jitter ? parseDuration(jitter) : JITTER_MS_DEFAULT
+    if (jitter !== undefined && wanted > 0 && wanted < JITTER_MS_MIN) {
+      throw configError(jitter, `"${jitter.text}" is too short; the minimum is 1s`)
+    }
+    const jitterMs = Math.min(wanted, intervalMs / 2)
+    return { features: [{ kind: 'reload', intervalMs, jitterMs }] }
+  },
 }

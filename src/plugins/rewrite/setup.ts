@@ -9,7 +9,6 @@ import { andThen, type MaybePromise } from '../../chain/maybe-promise.ts'
 import { failure, type Outcome } from '../../chain/outcome.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Next, Request } from '../../chain/request.ts'
-import type { Setup } from '../../chain/setup.ts'
 import type { Directive } from '../../corefile/server-block.ts'
 import type { EdnsOption } from '../../dns/edns.ts'
 import { nameText, parseNameText } from '../../dns/name-text.ts'
@@ -21,11 +20,14 @@ import { revert } from './revert.ts'
 import type { QuestionDraft, ResponseRule } from './rule.ts'
 
 /** Configures `rewrite [continue|stop] FIELD …`, one rule each, in the order of the Corefile. */
-const setup: Setup = (directives, { peers }) => {
-  const rewriter = new Rewriter(directives, metadataOf(peers))
-  return {
-    plugins: [
-      {
+export const rewritePlugin: PluginEntry = {
+  name: 'rewrite',
+  isAtEdge: true,
+  rewrites: true,
+  setup: (directives, { peers }) => {
+    const rewriter = new Rewriter(directives, metadataOf(peers))
+    return {
+      plugin: {
         name: 'rewrite',
         fastPath: {
           needsSlowPath: (query) => {
@@ -37,16 +39,8 @@ const setup: Setup = (directives, { peers }) => {
         },
         serve: (request, next) => rewriter.serve(request, next),
       },
-    ],
-  }
-}
-
-/** The entry of `rewrite`. */
-export const rewritePlugin: PluginEntry = {
-  name: 'rewrite',
-  isAtEdge: true,
-  rewrites: true,
-  setup,
+    }
+  },
 }
 
 class Rewriter {

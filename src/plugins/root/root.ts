@@ -4,24 +4,20 @@
  */
 
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
-import type { Setup } from '../../chain/setup.ts'
 import { checkArgs, checkNoBlock } from '../../corefile/arguments.ts'
 import { configError } from '../../corefile/problem.ts'
 
 /** Configures `root FOLDER`; the last one wins. The directory need not exist. */
-const setup: Setup = (directives) => {
-  for (const directive of directives) {
-    const [folder] = checkArgs(directive, 1)
-    if (folder === undefined) throw configError(directive, '"root" needs a folder')
-    checkNoBlock(directive)
-  }
-  return {}
-}
-
-/** The entry of `root`. */
 export const rootPlugin: PluginEntry = {
   name: 'root',
   isApart: true,
   blockSettings: (directives) => ({ folder: directives.at(-1)?.args[0]?.text ?? '.' }),
-  setup,
+  setup: (directives) => {
+    for (const directive of directives) {
+      const [folder] = checkArgs(directive, 1)
+      if (folder === undefined) throw configError(directive, '"root" needs a folder')
+      checkNoBlock(directive)
+    }
+    return {}
+  },
 }

@@ -6,7 +6,7 @@
 import { errorText } from '../../bytes/unknown.ts'
 import type { Plugin } from '../../chain/plugin.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
-import type { Setup, SetupContext } from '../../chain/setup.ts'
+import type { SetupContext } from '../../chain/setup.ts'
 import { configError } from '../../corefile/problem.ts'
 import type { Directive } from '../../corefile/server-block.ts'
 import { fallsThrough } from '../../plugin-kit/zones.ts'
@@ -25,42 +25,39 @@ const TRANSFERS_MAX = 16
  * Configures `secondary [ZONE…] { transfer from ADDRESS[:PORT]…  catalog [ZONE…]  fallthrough
  * [ZONE…] }`. Zones are kept in memory only.
  */
-const setup: Setup<SecondaryHost> = (directives, context) => {
-  const { rules, fallthrough } = parseSecondary(directives, context.zones)
-  const zones = openZones(rules, directives[0], context)
-  const plugin: Plugin = {
-    name: 'secondary',
-    serve: (request, next) => {
-      const zone = zones.closest(request.lowerName)
-      if (zone === undefined) return passOn(request, next, context.peers(), 'secondary')
-      const goesOn = (name: Uint8Array): boolean => fallsThrough(fallthrough, name)
-      return serveZone(zone.zone, request, { fallsThrough: goesOn, next })
-    },
-    ...zoneHooks(zones),
-    handleNotify: (query, client) => {
-      const name = query.name.subarray(0, query.nameBytes)
-      const zone = zones.closest(name)
-      if (zone === undefined) return undefined
-      const isMeant = zone.origin.length === name.length && zone.hasPrimary(client.address)
-      if (isMeant) zone.update()
-      return isMeant ? 'taken' : 'ignored'
-    },
-    start: () => {
-      for (const zone of zones.values()) zone.update()
-    },
-    stop: () => {
-      for (const zone of zones.values()) zone.stop()
-    },
-  }
-  return { plugins: [plugin] }
-}
-
-/** The entry of `secondary`. */
 export const secondaryPlugin: PluginEntry<SecondaryHost> = {
   name: 'secondary',
   hasListArgs: true,
   answers: { zoneArgs: [0], takesAll: true },
-  setup,
+  setup: (directives, context) => {
+    const { rules, fallthrough } = parseSecondary(directives, context.zones)
+    const zones = openZones(rules, directives[0], context)
+    const plugin: Plugin = {
+      name: 'secondary',
+      serve: (request, next) => {
+        const zone = zones.closest(request.lowerName)
+        if (zone === undefined) return passOn(request, next, context.peers(), 'secondary')
+        const goesOn = (name: Uint8Array): boolean => fallsThrough(fallthrough, name)
+        return serveZone(zone.zone, request, { fallsThrough: goesOn, next })
+      },
+      ...zoneHooks(zones),
+      handleNotify: (query, client) => {
+        const name = query.name.subarray(0, query.nameBytes)
+        const zone = zones.closest(name)
+        if (zone === undefined) return undefined
+        const isMeant = zone.origin.length === name.length && zone.hasPrimary(client.address)
+        if (isMeant) zone.update()
+        return isMeant ? 'taken' : 'ignored'
+      },
+      start: () => {
+        for (const zone of zones.values()) zone.update()
+      },
+      stop: () => {
+        for (const zone of zones.values()) zone.stop()
+      },
+    }
+    return { plugin }
+  },
 }
 
 function openZones(

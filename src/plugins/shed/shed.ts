@@ -5,28 +5,24 @@
  */
 
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
-import type { Setup } from '../../chain/setup.ts'
 import { checkArgs, checkNoBlock, onlyDirective } from '../../corefile/arguments.ts'
 import { configError, problemAt } from '../../corefile/problem.ts'
 
 /** Configures `shed`. */
-const setup: Setup = (directives, { block }) => {
-  const directive = onlyDirective(directives)
-  checkArgs(directive, 0)
-  checkNoBlock(directive)
-  const other = block.keys.find(({ transport }) => transport !== 'dns')
-  if (other !== undefined) {
-    throw configError(
-      directive,
-      `"shed" is for plain DNS, and this block has ${other.transport}://`,
-    )
-  }
-  const message = '"shed" has no effect: the system drops excess queries'
-  return { notices: [problemAt(directive, message)] }
-}
-
-/** The entry of `shed`. */
 export const shedPlugin: PluginEntry = {
   name: 'shed',
-  setup,
+  setup: (directives, { block }) => {
+    const directive = onlyDirective(directives)
+    checkArgs(directive, 0)
+    checkNoBlock(directive)
+    const other = block.keys.find(({ transport }) => transport !== 'dns')
+    if (other !== undefined) {
+      throw configError(
+        directive,
+        `"shed" is for plain DNS, and this block has ${other.transport}://`,
+      )
+    }
+    const message = '"shed" has no effect: the system drops excess queries'
+    return { notices: [problemAt(directive, message)] }
+  },
 }

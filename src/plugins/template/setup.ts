@@ -5,7 +5,6 @@
  */
 
 import type { DirectiveSurroundings, PluginEntry } from '../../chain/plugin-entry.ts'
-import type { Setup } from '../../chain/setup.ts'
 import { type Problem, problemAt } from '../../corefile/problem.ts'
 import type { Directive } from '../../corefile/server-block.ts'
 import type { Query } from '../../dns/query.ts'
@@ -22,28 +21,23 @@ import { serveRules } from './serve.ts'
  * answer|additional|authority RECORD… rcode CODE ederror CODE [REASON] fallthrough [ZONE…] }`. Each
  * directive adds a rule; the first match answers.
  */
-const setup: Setup = (directives, { host, zones, server, view, peers }) => {
-  const rules = directives.map((directive) => parseRule(directive, zones))
-  const fastRules = rules.map(fastRule)
-  const surroundings = { metrics: host.metrics, server, view, metadata: metadataOf(peers) }
-  return {
-    plugins: [
-      {
-        name: 'template',
-        fastPath: { needsSlowPath: (query) => needsSlowPath(fastRules, query) },
-        serve: (request, next) => serveRules(request, next, rules, surroundings),
-      },
-    ],
-  }
-}
-
-/** The entry of `template`. */
 export const templatePlugin: PluginEntry = {
   name: 'template',
   isAtEdge: true,
   answers: { zoneArgs: [2], takesAll: false },
   advise: adviseOnFallthrough,
-  setup,
+  setup: (directives, { host, zones, server, view, peers }) => {
+    const rules = directives.map((directive) => parseRule(directive, zones))
+    const fastRules = rules.map(fastRule)
+    const surroundings = { metrics: host.metrics, server, view, metadata: metadataOf(peers) }
+    return {
+      plugin: {
+        name: 'template',
+        fastPath: { needsSlowPath: (query) => needsSlowPath(fastRules, query) },
+        serve: (request, next) => serveRules(request, next, rules, surroundings),
+      },
+    }
+  },
 }
 
 /** The part of a rule that decides whether a query needs the slow path. */

@@ -6,7 +6,6 @@
 
 import type { ConnectionBounds } from '../../chain/feature.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
-import type { Setup } from '../../chain/setup.ts'
 import {
   checkArgs,
   type OptionReaders,
@@ -33,18 +32,15 @@ const READERS: OptionReaders<ConnectionBounds> = {
 }
 
 /** Configures `timeouts { read|write|idle DURATION maxtcpqueries COUNT|-1 }`. */
-const setup: Setup = (directives) => ({
-  features: directives.map((directive) => ({
-    kind: 'timeouts',
-    bounds: parseBounds(directive),
-  })),
-})
-
-/** The entry of `timeouts`. */
 export const timeoutsPlugin: PluginEntry = {
   name: 'timeouts',
   isApart: true,
-  setup,
+  setup: (directives) => ({
+    features: directives.map((directive) => ({
+      kind: 'timeouts',
+      bounds: parseBounds(directive),
+    })),
+  }),
 }
 
 function parseBounds(directive: Directive): ConnectionBounds {

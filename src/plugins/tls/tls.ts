@@ -7,7 +7,6 @@
 import type { ClientAuth, TlsService } from '../../chain/feature.ts'
 import type { Host } from '../../chain/host.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
-import type { Setup } from '../../chain/setup.ts'
 import {
   type OptionReaders,
   onlyDirective,
@@ -28,23 +27,20 @@ const CLIENT_AUTHS: readonly ClientAuth[] = [
 ]
 
 /** Configures `tls CERT KEY [CA] { client_auth … }`. */
-const setup: Setup = (directives, { host, pathOf }) => {
-  const directive = onlyDirective(directives)
-  const service = parseTls(directive, (path) => host.readText(pathOf(path)))
-  try {
-    host.checkIdentity(service)
-  } catch (error) {
-    if (!(error instanceof Error)) throw error
-    throw configError(directive, error.message)
-  }
-  return { features: [{ kind: 'tls', service }] }
-}
-
-/** The entry of `tls`. */
 export const tlsPlugin: PluginEntry = {
   name: 'tls',
   isApart: true,
-  setup,
+  setup: (directives, { host, pathOf }) => {
+    const directive = onlyDirective(directives)
+    const service = parseTls(directive, (path) => host.readText(pathOf(path)))
+    try {
+      host.checkIdentity(service)
+    } catch (error) {
+      if (!(error instanceof Error)) throw error
+      throw configError(directive, error.message)
+    }
+    return { features: [{ kind: 'tls', service }] }
+  },
 }
 
 function parseTls(directive: Directive, readText: Host['readText']): TlsService {

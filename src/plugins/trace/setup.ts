@@ -8,7 +8,6 @@ import type { MaybePromise } from '../../chain/maybe-promise.ts'
 import type { Outcome } from '../../chain/outcome.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Next, Request } from '../../chain/request.ts'
-import type { Setup } from '../../chain/setup.ts'
 import { formatName } from '../../dns/name.ts'
 import { formatRcode } from '../../dns/rcode.ts'
 import { formatType } from '../../dns/rr-type.ts'
@@ -17,15 +16,16 @@ import { Reporter, type TraceHost } from './reporter.ts'
 import { RequestSpans } from './spans.ts'
 
 /** Configures `trace [[zipkin|otlp] ENDPOINT] { … }`. */
-const setup: Setup<TraceHost> = (directives, { host }) => {
-  const { reporter: options, every, notices } = parseTrace(directives)
-  const { postJson, after, log } = host
-  const reporter = new Reporter(options, { postJson, after, log })
-  const sampler = new Sampler(every)
-  return {
-    notices,
-    plugins: [
-      {
+export const tracePlugin: PluginEntry<TraceHost> = {
+  name: 'trace',
+  setup: (directives, { host }) => {
+    const { reporter: options, every, notices } = parseTrace(directives)
+    const { postJson, after, log } = host
+    const reporter = new Reporter(options, { postJson, after, log })
+    const sampler = new Sampler(every)
+    return {
+      notices,
+      plugin: {
         name: 'trace',
         fastPath: { needsSlowPath: () => sampler.takeOnFastPath() },
         metadata: (label, { trace }) =>
@@ -36,14 +36,8 @@ const setup: Setup<TraceHost> = (directives, { host }) => {
             ? serveTraced(request, next, { reporter, spans: new RequestSpans(host) })
             : next(request),
       },
-    ],
-  }
-}
-
-/** The entry of `trace`. */
-export const tracePlugin: PluginEntry<TraceHost> = {
-  name: 'trace',
-  setup,
+    }
+  },
 }
 
 /** Samples queries. A query that moves from the fast path to the slow path counts once. */

@@ -12,7 +12,6 @@ import { failure, type Outcome } from '../../chain/outcome.ts'
 import type { Plugin } from '../../chain/plugin.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Next, Request } from '../../chain/request.ts'
-import type { Setup } from '../../chain/setup.ts'
 import { configError } from '../../corefile/problem.ts'
 import type { Directive } from '../../corefile/server-block.ts'
 import { EMPTY_REPLY, type ResourceRecord } from '../../dns/message.ts'
@@ -33,16 +32,18 @@ type Serving = {
 }
 
 /** Configures `transfer [ZONE…] { to *|ADDRESS[:PORT]…  source ADDRESS }`, one rule each. */
-const setup: Setup = (directives, { host, zones, peers }) => {
-  const notifiers = new Map<TransferRule, Notifier>()
-  for (const directive of directives) {
-    const rule = parseRule(directive, zones)
-    notifiers.set(rule, openNotifier(host, rule, directive))
-  }
-  const rules = [...notifiers.keys()]
-  return {
-    plugins: [
-      {
+export const transferPlugin: PluginEntry = {
+  name: 'transfer',
+  hasListArgs: true,
+  setup: (directives, { host, zones, peers }) => {
+    const notifiers = new Map<TransferRule, Notifier>()
+    for (const directive of directives) {
+      const rule = parseRule(directive, zones)
+      notifiers.set(rule, openNotifier(host, rule, directive))
+    }
+    const rules = [...notifiers.keys()]
+    return {
+      plugin: {
         name: 'transfer',
         fastPath: { needsSlowPath: isTransfer },
         serve: (request, next) =>
@@ -55,15 +56,8 @@ const setup: Setup = (directives, { host, zones, peers }) => {
           for (const notifier of notifiers.values()) notifier.stop()
         },
       },
-    ],
-  }
-}
-
-/** The entry of `transfer`. */
-export const transferPlugin: PluginEntry = {
-  name: 'transfer',
-  hasListArgs: true,
-  setup,
+    }
+  },
 }
 
 function openNotifier(host: Host, rule: TransferRule, directive: Directive): Notifier {

@@ -10,7 +10,6 @@ import { readUint16 } from '../../bytes/bytes.ts'
 import { failure } from '../../chain/outcome.ts'
 import type { SignatureVerdict } from '../../chain/plugin.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
-import type { Setup } from '../../chain/setup.ts'
 import type { Query } from '../../dns/query.ts'
 import { RCODE } from '../../dns/rcode.ts'
 import { findTsig } from '../../dns/tsig.ts'
@@ -22,32 +21,33 @@ import { type TsigHost, type Verifier, verify } from './verify.ts'
 const NOT_SECURED: SignatureVerdict = { rcode: undefined, signer: undefined }
 
 /** Configures `tsig [ZONE…] { secret NAME KEY  secrets FILE  require …  require_opcode … }`. */
-const setup: Setup<TsigHost> = (directives, { host, zones: blockZones, secrets: shared }) => {
-  const { notices, ...options } = parseTsig(directives, blockZones, host.readText)
-  const { zones, secrets } = options
-  const { hmac } = host
-  for (const ring of shared) for (const [key, secret] of secrets) ring.set(key, secret)
-  const verifier: Verifier = {
-    secretOf: (key) => secrets.get(key) ?? shared.find((ring) => ring.has(key))?.get(key),
-    hmac,
-    nowSeconds: () => Math.floor(host.now() / 1000),
-  }
-  const isRequired = (query: Query): boolean =>
-    isIn(options.types, query.type) || isIn(options.operations, (query.flags >>> 11) & 15)
-  const secured = (query: Query): SignatureVerdict => {
-    if (closestZoneIndex(zones, query) < 0) return NOT_SECURED
-    const found = findTsig(query)
-    if (found === 'malformed') return { rcode: RCODE.FORMERR, signer: undefined }
-    if (found === undefined) {
-      return isRequired(query) ? { rcode: RCODE.REFUSED, signer: undefined } : NOT_SECURED
+export const tsigPlugin: PluginEntry<TsigHost> = {
+  name: 'tsig',
+  setup: (directives, { host, zones: blockZones, secrets: shared }) => {
+    const { notices, ...options } = parseTsig(directives, blockZones, host.readText)
+    const { zones, secrets } = options
+    const { hmac } = host
+    for (const ring of shared) for (const [key, secret] of secrets) ring.set(key, secret)
+    const verifier: Verifier = {
+      secretOf: (key) => secrets.get(key) ?? shared.find((ring) => ring.has(key))?.get(key),
+      hmac,
+      nowSeconds: () => Math.floor(host.now() / 1000),
     }
-    const { error, signer } = verify(query, found, verifier)
-    return { rcode: error === RCODE.NOERROR ? undefined : RCODE.NOTAUTH, signer }
-  }
-  return {
-    notices,
-    plugins: [
-      {
+    const isRequired = (query: Query): boolean =>
+      isIn(options.types, query.type) || isIn(options.operations, (query.flags >>> 11) & 15)
+    const secured = (query: Query): SignatureVerdict => {
+      if (closestZoneIndex(zones, query) < 0) return NOT_SECURED
+      const found = findTsig(query)
+      if (found === 'malformed') return { rcode: RCODE.FORMERR, signer: undefined }
+      if (found === undefined) {
+        return isRequired(query) ? { rcode: RCODE.REFUSED, signer: undefined } : NOT_SECURED
+      }
+      const { error, signer } = verify(query, found, verifier)
+      return { rcode: error === RCODE.NOERROR ? undefined : RCODE.NOTAUTH, signer }
+    }
+    return {
+      notices,
+      plugin: {
         name: 'tsig',
         fastPath: {
           needsSlowPath: (query) =>
@@ -60,14 +60,8 @@ const setup: Setup<TsigHost> = (directives, { host, zones: blockZones, secrets: 
           return rcode === undefined ? next(request) : failure(rcode)
         },
       },
-    ],
-  }
-}
-
-/** The entry of `tsig`. */
-export const tsigPlugin: PluginEntry<TsigHost> = {
-  name: 'tsig',
-  setup,
+    }
+  },
 }
 
 /** Whether a query has an additional record besides OPT. Allocates nothing. */

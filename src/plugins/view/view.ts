@@ -4,7 +4,6 @@
  */
 
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
-import type { Setup } from '../../chain/setup.ts'
 import { checkArgs, onlyDirective, options, unknownOption } from '../../corefile/arguments.ts'
 import { configError, type Problem, problemAt } from '../../corefile/problem.ts'
 import { ExpressionError } from '../../expression/errors.ts'
@@ -18,28 +17,32 @@ import { metadataOf } from '../metadata/metadata.ts'
 const NAME_LABEL = 'view/name'
 
 /** Configures `view NAME { expr EXPRESSION… }`; a query must meet every condition. */
-const setup: Setup = (directives, { peers }) => {
-  const directive = onlyDirective(directives)
-  const [name] = checkArgs(directive, 1)
-  if (name === undefined) throw configError(directive, '"view" takes a name')
-  const functions = queryFunctions()
-  const metadata = metadataOf(peers)
-  const notices: Problem[] = []
-  const conditions = options(directive).map((option) => {
-    if (option.name !== 'expr') throw unknownOption('view', option, ['expr'])
-    const condition = compileWords(option, option.args, functions)
-    const { kind } = condition.type
-    if (kind !== 'bool' && kind !== 'unknown') {
-      const what = `a condition of view "${name.text}" is ${formatType(condition.type)}`
-      const message = `${what}, which is never true: its server block serves no query`
-      notices.push(problemAt(option, message))
-    }
-    return condition
-  })
-  return {
-    notices,
-    plugins: [
-      {
+export const viewPlugin: PluginEntry = {
+  name: 'view',
+  isAtEdge: true,
+  admitsSome: true,
+  blockSettings: ([directive]) => ({ view: directive?.args[0]?.text ?? '' }),
+  setup: (directives, { peers }) => {
+    const directive = onlyDirective(directives)
+    const [name] = checkArgs(directive, 1)
+    if (name === undefined) throw configError(directive, '"view" takes a name')
+    const functions = queryFunctions()
+    const metadata = metadataOf(peers)
+    const notices: Problem[] = []
+    const conditions = options(directive).map((option) => {
+      if (option.name !== 'expr') throw unknownOption('view', option, ['expr'])
+      const condition = compileWords(option, option.args, functions)
+      const { kind } = condition.type
+      if (kind !== 'bool' && kind !== 'unknown') {
+        const what = `a condition of view "${name.text}" is ${formatType(condition.type)}`
+        const message = `${what}, which is never true: its server block serves no query`
+        notices.push(problemAt(option, message))
+      }
+      return condition
+    })
+    return {
+      notices,
+      plugin: {
         name: 'view',
         admits: (query, client) => {
           if (conditions.length === 0) return true
@@ -53,17 +56,8 @@ const setup: Setup = (directives, { peers }) => {
         },
         metadata: (label) => (label === NAME_LABEL ? name.text : undefined),
       },
-    ],
-  }
-}
-
-/** The entry of `view`. */
-export const viewPlugin: PluginEntry = {
-  name: 'view',
-  isAtEdge: true,
-  admitsSome: true,
-  blockSettings: ([directive]) => ({ view: directive?.args[0]?.text ?? '' }),
-  setup,
+    }
+  },
 }
 
 /** Evaluates a condition. As in CoreDNS, an error silently counts as not met. */

@@ -6,7 +6,6 @@
 import { writeUint16 } from '../../bytes/bytes.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Request } from '../../chain/request.ts'
-import type { Setup } from '../../chain/setup.ts'
 import { checkArgs, checkNoBlock, onlyDirective } from '../../corefile/arguments.ts'
 import { parseAddress } from '../../dns/address.ts'
 import { EMPTY_REPLY, type Reply } from '../../dns/message.ts'
@@ -14,19 +13,16 @@ import { joinName, nameOf } from '../../dns/name.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 
 /** Configures `whoami`. */
-const setup: Setup = (directives) => {
-  const directive = onlyDirective(directives)
-  checkArgs(directive, 0)
-  checkNoBlock(directive)
-  return { plugins: [{ name: 'whoami', serve: answer }] }
-}
-
-/** The entry of `whoami`. */
 export const whoamiPlugin: PluginEntry = {
   name: 'whoami',
   isAtEdge: true,
   answers: { takesAll: true },
-  setup,
+  setup: (directives) => {
+    const directive = onlyDirective(directives)
+    checkArgs(directive, 0)
+    checkNoBlock(directive)
+    return { plugins: [{ name: 'whoami', serve: answer }] }
+  },
 }
 
 function answer({ name, class: rrClass, client }: Request): Reply {

@@ -15,7 +15,7 @@ function pluginOf(entry: PluginEntry): Plugin | undefined {
   let made: Plugin | undefined
   const setup: Setup = (directives, context) => {
     const configured = entry.setup(directives, context)
-    made = configured.plugins?.[0]
+    made = configured.plugin
     return configured
   }
   const cluster = { objects: aliases({}) }
