@@ -24,15 +24,20 @@ const LONG_TEXT = 1024
  * Decodes base64url text; `undefined` for padding, characters outside the alphabet, an impossible
  * length, or bits set after the last byte. Empty text gives no bytes.
  * @param start offset of the base64url text in `text`
+ * @param allocate returns memory for the bytes
  */
-export function decodeBase64url(text: string, start = 0): Uint8Array | undefined {
+export function decodeBase64url(
+  text: string,
+  start = 0,
+  allocate: (size: number) => Uint8Array = newBytes,
+): Uint8Array | undefined {
   const size = text.length - start
   const tail = size % 4
   if (tail === 1) return undefined
   if (tail === 0 && size >= LONG_TEXT && Uint8Array.fromBase64 !== undefined) {
     return decodeWhole(text.slice(start))
   }
-  const bytes = new Uint8Array(Math.floor((size * 3) / 4))
+  const bytes = allocate(Math.floor((size * 3) / 4))
   const whole = text.length - tail
   let offset = 0
   let all = 0
@@ -53,6 +58,10 @@ export function decodeBase64url(text: string, start = 0): Uint8Array | undefined
   bytes[offset++] = last >>> 8
   if (tail === 3) bytes[offset] = last
   return bytes
+}
+
+function newBytes(size: number): Uint8Array {
+  return new Uint8Array(size)
 }
 
 /** Decodes complete groups. The runtime accepts white space and padding: the size reveals them. */

@@ -3,6 +3,7 @@
  * @module
  */
 import { EMPTY } from '../bytes/bytes.ts'
+import { bytesOfSlab } from '../bytes/slab.ts'
 import { parseQuery, Query, type Refusal } from '../dns/query.ts'
 import type { ReplyWriter } from '../dns/reply-writer.ts'
 import type { Client } from './client.ts'
@@ -15,12 +16,6 @@ import type { MaybePromise } from './maybe-promise.ts'
 export type AnswerResult = number | MaybePromise<Uint8Array | undefined>
 
 const NO_CLIENT: Client = { address: '', port: 0, transport: 'udp' }
-
-/** Bytes of a slab. A client that never reads its response keeps one slab alive. */
-const SLAB_BYTES = 4096
-const SLAB_SHARE_MAX = SLAB_BYTES / 8
-let slab = new Uint8Array(SLAB_BYTES)
-let slabUsed = 0
 
 /** Holds one message at a time; a transport creates one and reuses it for every message. */
 export class Incoming {
@@ -46,21 +41,15 @@ export class Incoming {
 }
 
 /**
- * Returns a response in memory of its own, for transports that hold on to what they send. Copies
- * share slabs, as Node's small buffers do: an `ArrayBuffer` each takes 0.75 µs, a part of one 0.2.
+ * Returns a response in memory of its own, for transports that hold on to what they send. A client
+ * that never reads its response keeps a slab of 4 KiB alive.
  */
 export function ownResponse(
   result: AnswerResult,
   { bytes }: ReplyWriter,
 ): MaybePromise<Uint8Array | undefined> {
   if (typeof result !== 'number') return result
-  if (result > SLAB_SHARE_MAX) return bytes.slice(0, result)
-  if (slabUsed + result > SLAB_BYTES) {
-    slab = new Uint8Array(SLAB_BYTES)
-    slabUsed = 0
-  }
-  const start = slabUsed
-  slabUsed += result
-  slab.set(bytes.subarray(0, result), start)
-  return slab.subarray(start, slabUsed)
+  const own = bytesOfSlab(result)
+  own.set(bytes.subarray(0, result))
+  return own
 }

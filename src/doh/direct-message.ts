@@ -6,6 +6,7 @@
  */
 import { decodeBase64url } from '../bytes/base64url.ts'
 import { byteAt } from '../bytes/bytes.ts'
+import { bytesOfSlab } from '../bytes/slab.ts'
 import { HEADER_BYTES, MESSAGE_BYTES_MAX } from '../dns/limits.ts'
 import { answerHeaders, cacheControl } from './answer-headers.ts'
 import { HttpError } from './http-error.ts'
@@ -54,7 +55,7 @@ export function readDirect(head: MessageHead, start = 0): DirectMessage | undefi
   if (!ACCEPTED.has(accept)) return undefined
   const bytesMax = replyBytesMax(method, accept)
   if (isPost) return isPlainBody(head) ? { isPost, message: undefined, bytesMax } : undefined
-  const message = decodeBase64url(path, start + GET_PREFIX.length)
+  const message = decodeBase64url(path, start + GET_PREFIX.length, bytesOfSlab)
   return message !== undefined && isQuery(message) ? { isPost, message, bytesMax } : undefined
 }
 

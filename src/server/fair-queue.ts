@@ -25,12 +25,12 @@ export class FairQueue {
    * @param followingMs milliseconds of work that the task causes after its end
    */
   run(network: string, work: () => void, followingMs = 0): void {
-    const task: Task = { work, followingMs, next: undefined }
     if (this.spentMs < SLICE_MS && this.waiting.size === 0) {
       this.schedule()
-      this.spend(task)
+      this.spend(work, followingMs)
       return
     }
+    const task: Task = { work, followingMs, next: undefined }
     const queue = this.waiting.get(network)
     if (queue === undefined) this.waiting.set(network, { first: task, last: task })
     else {
@@ -61,14 +61,14 @@ export class FairQueue {
         queue.first = next
         this.waiting.set(network, queue)
       }
-      this.spend(first)
+      this.spend(first.work, first.followingMs)
       if (this.spentMs >= SLICE_MS) break
     }
     if (this.waiting.size > 0) this.schedule()
     else this.spentMs = 0
   }
 
-  private spend({ work, followingMs }: Task): void {
+  private spend(work: () => void, followingMs: number): void {
     const startMs = this.now()
     work()
     this.spentMs += this.now() - startMs + followingMs
