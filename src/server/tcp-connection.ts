@@ -11,7 +11,7 @@ import { HEADER_BYTES } from '../dns/limits.ts'
 import { MessageStream } from '../dns/message-stream.ts'
 import { ReplyWriter } from '../dns/reply-writer.ts'
 import { elapsed } from '../node/elapsed.ts'
-import { Turns } from '../node/turns.ts'
+import { TimeSlices } from '../node/time-slices.ts'
 import { FramedResponses } from './framed-responses.ts'
 import type { Answer } from './udp-server.ts'
 
@@ -44,7 +44,7 @@ export type ConnectionService = {
 /** Messages to answer for one connection before those of other connections. */
 const SLICE_MESSAGES = 32
 /** Shared by all connections, because they share the event loop. */
-const turns = new Turns()
+const slices = new TimeSlices()
 /** Shared by all connections: each response is copied out of it synchronously. */
 const writer = new ReplyWriter()
 /** Responses of the present slice, which belongs to one connection. */
@@ -119,7 +119,7 @@ export class TcpConnection {
     this.activeMs = elapsed()
     this.stream.hold(chunk)
     this.isWaiting = true
-    turns.addFirst(this.takeTurn)
+    slices.addFirst(this.takeTurn)
     if (this.isWaiting) this.socket.pause()
   }
 
@@ -221,7 +221,7 @@ export class TcpConnection {
     const hasUnread = stream.hasUnread && this.queriesLeft > 0
     if (hasUnread && !this.isBusy && !this.isWaiting) {
       this.isWaiting = true
-      turns.add(this.takeTurn)
+      slices.add(this.takeTurn)
     }
     if (hasUnread || this.isBusy) socket.pause()
     else socket.resume()

@@ -102,7 +102,7 @@ describe('adviseOn says nothing of', () => {
   }
 })
 
-describe('adviseOn tells of', () => {
+describe('adviseOn warns about', () => {
   const cases: { name: string; corefile: string; advice: string[] }[] = [
     {
       name: 'a block in which nothing answers',

@@ -58,7 +58,7 @@ describe('answeringParts reads', () => {
   }
 })
 
-test('hasAnswers tells whether anything may answer', () => {
+test('hasAnswers returns whether a plugin may answer', () => {
   const of = (...lines: string[]): boolean => {
     return hasAnswers(parseBlocks(block(...lines))[0] ?? assert.fail(), ALL_PLUGINS)
   }

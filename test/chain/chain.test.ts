@@ -92,7 +92,7 @@ describe('compileChain', () => {
     )
   })
 
-  test('fails behind the last plugin and says why', async () => {
+  test('fails after the last plugin, with the reason', async () => {
     const server = serve(block('errors', 'loadbalance'))
     assert.deepEqual(await server.ask('www.example.org A'), ['SERVFAIL rd'])
     assert.deepEqual(
@@ -121,7 +121,7 @@ describe('compileChain', () => {
     assert.equal(observers.length, 2)
   })
 
-  test('tells of unknown plugins and bad options together', () => {
+  test('reports unknown plugins and bad options together', () => {
     assert.deepEqual(problemsOf(block('cahce', 'bufsize 1', 'Errors')), [
       'Corefile:2:3: there is no plugin "cahce"; did you mean "cache"?',
       'Corefile:4:3: there is no plugin "Errors"; did you mean "errors"?',

@@ -94,7 +94,7 @@ describe('FastPath', () => {
     assert.equal(ask([careful, answering()], 'a.example.org A', { ...CLIENT, port: 2 }), 0)
   })
 
-  test('ends where a plugin does not accept what was answered, and tells nobody', () => {
+  test('ends where a plugin does not accept the response, and calls no observer', () => {
     let answers = 0
     const counting: Plugin = { name: 'a', serve, fastPath: { answered: () => answers++ } }
     const strict = (accepted: boolean): Plugin => {
@@ -106,11 +106,11 @@ describe('FastPath', () => {
     assert.equal(answers, 1)
   })
 
-  test('ends where the server’s identifier is asked for', () => {
+  test('ends where the client requests the server identifier', () => {
     assert.equal(ask([answering()], 'a.example.org A +edns +nsid'), 0)
   })
 
-  test('begins anew for each query', () => {
+  test('starts again for each query', () => {
     const seen: FastReplyOptions[] = []
     const prepare = (how: FastReplyOptions): void => {
       how.isMinimal = true
@@ -183,7 +183,7 @@ describe('FastPath', () => {
     )
   })
 
-  test('tells plugins of answers, and of nothing else', () => {
+  test('reports answers to plugins, and nothing else', () => {
     let answers = 0
     const counting: Plugin = { name: 'a', serve, fastPath: { answered: () => answers++ } }
     ask([counting, answering()])

@@ -6,7 +6,7 @@ import { ALL_PLUGINS } from '../../src/plugins/all-plugins.ts'
 describe('what is left out', () => {
   const names = LEFT_OUT.flatMap(({ plugins }) => plugins)
 
-  test('is not here, and is told of once', () => {
+  test('is not supported, and is reported once', () => {
     assert.deepEqual(
       names.filter((name) => ALL_PLUGINS.has(name)),
       [],

@@ -3,14 +3,14 @@ import { describe, test } from 'vitest'
 import { andThen } from '../../src/chain/maybe-promise.ts'
 
 describe('andThen', () => {
-  test('goes on at once with a value that is there', () => {
+  test('continues at once with a value that is available', () => {
     assert.equal(
       andThen(1, (value) => value + 1),
       2,
     )
   })
 
-  test('goes on later with a value that comes later', async () => {
+  test('continues later with a value that comes later', async () => {
     const later = andThen(Promise.resolve(1), (value) => value + 1)
     assert.ok(later instanceof Promise)
     assert.equal(await later, 2)

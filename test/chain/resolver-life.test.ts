@@ -90,7 +90,7 @@ describe('a plugin that throws', () => {
   }
 })
 
-test('quick answers that are not timed count as the last one that was', async () => {
+test('fast answers that are not timed count as the last one that was', async () => {
   const seen: number[] = []
   const server = serveWith({
     name: 'test',

@@ -212,7 +212,7 @@ describe('EDNS', () => {
     })
   }
 
-  test('does not tell for an upstream that it has no identifier', async () => {
+  test('does not report that an upstream has no identifier', async () => {
     const server = serve(block('forward . 192.0.2.53'), { upstream: () => ['NOERROR ra'] })
     assert.deepEqual(await server.ask('www.example.org A +nsid'), ['NOERROR rd ra', 'edns: 1232'])
   })
@@ -276,7 +276,7 @@ describe('outcomes', () => {
 })
 
 describe('requests', () => {
-  test('keep the name as it was asked beside its lower case', async () => {
+  test('keep the query name as sent beside its lower case', async () => {
     const seen: [Uint8Array, Uint8Array][] = []
     const server = serveWith({
       name: 'test',
@@ -328,7 +328,7 @@ describe('lookup', () => {
 `
   const blocks = ['one', 'two'].map((zone) => `${zone}.example.org {\n kubernetes\n}\n`).join('')
 
-  test('ends when look-ups lead to look-ups', async () => {
+  test('ends when lookups cause lookups', async () => {
     const server = serve(blocks, { cluster: { objects: CIRCLE } })
     const [head, ...links] = await server.ask('a.x.svc.one.example.org A +tcp')
     assert.equal(head, 'NOERROR aa rd')

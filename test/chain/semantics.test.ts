@@ -42,7 +42,7 @@ example.net {
   ${FORWARD}
 }`
 
-describe('what is asked of upstreams', () => {
+describe('queries to upstreams', () => {
   const cases: { name: string; corefile: string; ask: string; asked: string[] }[] = [
     {
       name: 'has DO through a cache, which asks with AD for who comes next',

@@ -48,7 +48,7 @@ ns 300 IN A 192.0.2.53
 peer 300 IN CNAME ${PEER}
 `
 
-describeUnless(skip, 'a peer that was asked for too early', () => {
+describeUnless(skip, 'a peer that was looked up too early', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kubedoh-peer-'))
   const running: Running[] = []
   let api: ApiServer | undefined

@@ -119,7 +119,7 @@ describe('differences', () => {
     notDeepEqual(differences(recorded, [withTtl(32)]), [])
   })
 
-  it('counts a cut set, and looks only at what is there', () => {
+  it('counts a truncated RRset, and compares only the records present', () => {
     const expect = {
       ...RECORDED.expect,
       tc: true,
@@ -142,7 +142,7 @@ describe('differences', () => {
     notDeepEqual(differences(recorded, [answer([...head, ...twice, ...chain])]), [])
   })
 
-  it('wants aliases in their order', () => {
+  it('requires CNAMEs in their order', () => {
     const chain = ['a.test. 5 IN CNAME b.test.', 'b.test. 5 IN CNAME c.test.']
     const expect = { ...RECORDED.expect, answer: chain, authority: [], chain }
     const recorded = { ...RECORDED, expect }

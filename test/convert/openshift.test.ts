@@ -117,7 +117,7 @@ describe('convertOpenshift', () => {
     })
   }
 
-  test('tells what is passed over', () => {
+  test('reports what is ignored', () => {
     const spec = { upstreamResolvers: { transportConfig: { tls: { serverName: 'x' } } } }
     const { notices } = convertOpenshift([dns(spec)], new Settings([]))
     assert.deepEqual(notices, [

@@ -193,12 +193,12 @@ describe('reverseName', () => {
 
 describe('hasIPv6Form', () => {
   for (const text of ['::1', '2001:db8::1', 'fe80::1%eth0', '::ffff:192.0.2.1']) {
-    test(`tells of ${text} that it is`, () => {
+    test(`returns true for ${text}`, () => {
       assert.equal(hasIPv6Form(text), true)
     })
   }
   for (const text of ['192.0.2.1', '', 'localhost:53']) {
-    test(`tells of "${text}" that it is not`, () => {
+    test(`returns false for "${text}"`, () => {
       assert.equal(hasIPv6Form(text), false)
     })
   }

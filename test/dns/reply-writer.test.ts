@@ -324,7 +324,7 @@ describe('the OPT record of a reply', () => {
     options: [extendedError(18, 'no')],
   }
 
-  test('is there just when the query has one', () => {
+  test('is present exactly when the query has one', () => {
     assert.equal(decodeMessage(finished(begun(queryOf('. A'), limits))).additionals?.length, 0)
     const reply = finished(begun(queryOf('. A', { udpBytes: 4096 }), limits))
     assert.equal(formatHex(reply.subarray(17)), '0000290578000000000008000f000400126e6f')

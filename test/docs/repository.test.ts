@@ -113,7 +113,7 @@ describe('links', () => {
     })
   }
 
-  test('of README.md lead to every page of docs, but those of plugins', () => {
+  test('of README.md reach every page of docs, except those of plugins', () => {
     const pages = filesBelow('docs', '.md').filter((page) => !page.startsWith('docs/plugins/'))
     const text = read('README.md')
     assert.deepEqual(

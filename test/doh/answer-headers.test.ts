@@ -46,7 +46,7 @@ test('the same headers are one object, and others are not', () => {
   }
 })
 
-test('of many headers, the last are there to be had again', () => {
+test('of many headers, the last can be read again', () => {
   const more = {}
   const sizes = Array.from({ length: 2500 }, (_, i) => i)
   for (const size of sizes) answerHeaders('a/b', size, 'no-store', more)

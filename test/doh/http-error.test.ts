@@ -7,7 +7,7 @@ import { SECURITY_HEADERS } from '../../src/doh/json-response.ts'
 import { anyText } from './replies.ts'
 
 describe('errorResponse', () => {
-  test('tells what went wrong as JSON that nobody keeps', async () => {
+  test('describes the error as JSON that no cache keeps', async () => {
     const response = errorResponse(new HttpError(400, 'bad_parameter', 'Parameter "a" is missing'))
     assert.equal(response.status, 400)
     assert.equal(response.headers.get('content-type'), 'application/json')

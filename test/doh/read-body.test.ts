@@ -81,7 +81,7 @@ describe('readBody', () => {
     assert.ok(pulls < 8, `${pulls} chunks were read`)
   })
 
-  test('tells of a body that breaks off', async () => {
+  test('reports a body that breaks off', async () => {
     const body = new ReadableStream<Uint8Array>({
       start(controller) {
         controller.enqueue(new Uint8Array(2))

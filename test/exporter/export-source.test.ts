@@ -179,7 +179,7 @@ describe('a source of objects that never change', () => {
   })
 })
 
-test('a source of host names from objects makes them once', () => {
+test('a source of hostnames from objects builds them once', () => {
   const objects = objectsOf(`
 - { kind: Service, metadata: { namespace: shop, name: web }, spec: { type: LoadBalancer },
     status: { loadBalancer: { ingress: [{ ip: 203.0.113.1 }] } } }

@@ -89,7 +89,7 @@ function reportOf(records: number): PublishReport {
 }
 
 describe('publish', () => {
-  test('has nothing to tell before the source is confirmed', async (t) => {
+  test('reports nothing before the source is confirmed', async (t) => {
     const { exporter, attempts } = Object.assign(new Exporting(t), { isConfirmed: false })
     assert.equal(await exporter.publish(), undefined)
     assert.deepEqual([exporter.isReady, attempts], [false, []])

@@ -304,7 +304,7 @@ describe('a gateway that cannot be reached', () => {
     })
   }
 
-  test('is told as it is when there is no token', async () => {
+  test('is reported unchanged when there is no token', async () => {
     const client = clientOf(new Error('down'), { token: '' })
     await assert.rejects(client.state(), { message: /reached: down$/ })
   })

@@ -130,7 +130,7 @@ test('an API that nothing is said of is left as it is', () => {
 })
 
 describe('requests in a second', () => {
-  test('are so many, behind a burst', async () => {
+  test('are at the given rate after a burst', async () => {
     const { scripted, api, clock, metrics } = throttle({ requestsPerSecond: 2, burst: 3 })
     const listing = list(api, scripted, 6)
     await settle()
@@ -157,7 +157,7 @@ describe('requests in a second', () => {
     await listing
   })
 
-  test('are 5 behind a burst of 10 where one of them is not said', async () => {
+  test('have the default of 5 and bursts of 10 when only one is given', async () => {
     for (const [said, burst] of [
       [{ requestsPerSecond: 5 }, 10],
       [{ burst: 2 }, 2],

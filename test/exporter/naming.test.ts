@@ -55,7 +55,7 @@ describe('namingOptions', () => {
     assert.deepEqual(origins, [nameOf('cluster.local'), nameOf('example.org')])
   })
 
-  test('reads the selectors of Services that say host names', () => {
+  test('reads the selectors of Services with hostnames', () => {
     const tree = { ...hostsTree(), serviceSelectors: ['tier=gold', '!old'] }
     const expected = hostsTree({ serviceSelectors: [selectorOf('tier=gold'), selectorOf('!old')] })
     assert.deepEqual(namingOptions(kubernetes(''), [], tree).tree, expected)

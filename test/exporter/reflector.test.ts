@@ -161,7 +161,7 @@ describe('an event', () => {
     })
   }
 
-  test('counts for nothing behind one that ends the watch', async (t) => {
+  test('is ignored after an event that ends the watch', async (t) => {
     const mirror = new Mirror(t)
     await startWatch(mirror)
     const { watch } = mirror

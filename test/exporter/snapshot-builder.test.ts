@@ -164,7 +164,7 @@ describe('ClusterSnapshots', () => {
     })
   }
 
-  test('tells snapshots of other shards apart, however many there are', () => {
+  test('distinguishes snapshots by their shards, however many there are', () => {
     const snapshots = new ClusterSnapshots(() => START_MS)
     const [web = new Uint8Array(0)] = built('web').shards
     const [db = new Uint8Array(0)] = built('db').shards

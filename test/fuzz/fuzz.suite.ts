@@ -23,7 +23,7 @@ import { buildShards } from '../../src/snapshot/write/build-shards.ts'
 import { randomFrom } from '../bench/cluster-objects.ts'
 import { describeUnless } from '../describe-unless.ts'
 import { askFaultyClusters, askFaultyLabels, askFaultyStores } from '../gateway/faulty-stores.ts'
-import { existingName, labels, ORIGIN, pointer, recordSet } from '../snapshot/entries.ts'
+import { existingName, labels, ORIGIN, pointer, rrset } from '../snapshot/entries.ts'
 import { lookUpEverything } from '../snapshot/look-ups.ts'
 import { compareUdpWays } from './udp-ways.ts'
 
@@ -38,15 +38,15 @@ const WATCHED_EVERY = 64
 const SHARDS: readonly Uint8Array[] = [
   ...buildShards([
     existingName('svc'),
-    recordSet('web.shop.svc 5 IN A 192.0.2.1\nweb.shop.svc 5 IN A 192.0.2.2', 'shop'),
-    recordSet('web.shop.svc 5 IN AAAA 2001:db8::1', 'shop'),
-    recordSet('_http._tcp.web.shop.svc 5 IN SRV 0 50 80 web.shop.svc', 'shop'),
-    recordSet('out.shop.svc 5 IN CNAME www.example.org.', 'shop'),
-    recordSet('text.shop.svc 5 IN TXT "one" "two"', 'shop'),
+    rrset('web.shop.svc 5 IN A 192.0.2.1\nweb.shop.svc 5 IN A 192.0.2.2', 'shop'),
+    rrset('web.shop.svc 5 IN AAAA 2001:db8::1', 'shop'),
+    rrset('_http._tcp.web.shop.svc 5 IN SRV 0 50 80 web.shop.svc', 'shop'),
+    rrset('out.shop.svc 5 IN CNAME www.example.org.', 'shop'),
+    rrset('text.shop.svc 5 IN TXT "one" "two"', 'shop'),
     pointer([192, 0, 2, 1], 'web.shop.svc', { namespace: 'shop' }),
     pointer([0x20, 1, 0xd, 0xb8, ...Array<number>(11).fill(0), 1], 'web.shop.svc'),
   ]),
-  ...buildShards([recordSet('a 5 IN A 192.0.2.1')]),
+  ...buildShards([rrset('a 5 IN A 192.0.2.1')]),
 ]
 const ASKED = {
   names: ['', 'svc', 'web.shop.svc', '_http._tcp.web.shop.svc', 'none.svc'].map(labels),

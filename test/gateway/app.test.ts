@@ -104,7 +104,7 @@ describe('who may see what', () => {
 describe('answers', () => {
   const answer = 'web.shop.svc.shop.example.org. 5 IN A 10.96.0.80'
 
-  test('come from what is published, under the origin that was asked', async () => {
+  test('come from the published names, below the origin of the query', async () => {
     const running = await withToken()
     await running.publish()
     assert.ok((await running.ask()).includes(answer))
@@ -173,7 +173,7 @@ describe('readiness', () => {
   })
 })
 
-test('metrics count queries and tell the age of snapshots', async () => {
+test('metrics count queries and report the age of snapshots', async () => {
   const running = await Running.start({
     CLIENT_TOKEN_SHA256: clientSha256,
     COREFILE: COREFILE.replace('. {', '. {\n  prometheus'),
@@ -214,7 +214,7 @@ describe('a Corefile that a gateway cannot follow is refused:', () => {
   }
 })
 
-test('what breaks inside is logged and told to nobody', async () => {
+test('an internal error is logged and not sent to the client', async () => {
   const running = await Running.start()
   const response = await running.get('/v1/clusters/shop', EXPORTER_TOKEN)
   assert.equal(response.status, 500)

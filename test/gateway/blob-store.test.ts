@@ -108,13 +108,13 @@ class Fixture {
   }
 }
 
-describe('a store in memory that remembers what it was asked for in vain', () => {
+describe('a store in memory that remembers failed reads', () => {
   const store = new Forgetful()
   for (const { name, hold } of BLOB_PROMISES) test(name, () => hold(store))
 })
 
 describe('shards near their readers', () => {
-  test('are read there, and nobody asks for one before it is there', async () => {
+  test('are read there, and nothing reads one before it is stored', async () => {
     const fixture = new Fixture()
     for (const generation of [1, 2, 3]) {
       const { shards } = await fixture.publish(generation)
@@ -143,7 +143,7 @@ describe('shards near their readers', () => {
     }
   })
 
-  test('are read from the writer when they are not there, or the store is away', async () => {
+  test('are read from the writer when they are missing, or the store is unavailable', async () => {
     const fixture = new Fixture()
     const { shards } = await fixture.publish(1)
     const [[sha256 = '', bytes] = []] = shards

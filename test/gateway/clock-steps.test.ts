@@ -8,7 +8,7 @@ import type { PublishReport } from '../../src/exporter/publisher.ts'
 import { AGE_HEADER } from '../../src/gateway/cors.ts'
 import { buildShards } from '../../src/snapshot/write/build-shards.ts'
 import { FakeHost, START_MS } from '../fake-host.ts'
-import { recordSet } from '../snapshot/entries.ts'
+import { rrset } from '../snapshot/entries.ts'
 import { WEB } from './publishing.ts'
 import { CLIENT_TOKEN, clientSha256, QUESTION, Running } from './running.ts'
 import { tokenRecord } from './tokens.ts'
@@ -46,7 +46,7 @@ class Fixture {
 
   publish(lines: string): Promise<PublishReport | undefined> {
     const built = {
-      shards: buildShards([recordSet(lines)]),
+      shards: buildShards([rrset(lines)]),
       ...{ records: 1, ttlSeconds: 5, origins: ['cluster.local.'], warnings: [] },
     }
     return this.publisher.publish(built, { sources: {}, confirmedMs: this.exporterNow() })
@@ -131,7 +131,7 @@ describe('a cluster answers again', () => {
   })
 })
 
-test('changes go on while the clock of the exporter is an hour behind', async () => {
+test("changes continue while the exporter's clock is an hour slow", async () => {
   const fixture = await Fixture.start()
   await fixture.publish(OLD)
   await fixture.pass(10 * SECOND)

@@ -14,7 +14,7 @@ const first = await snapshotOf(signingKey, [WEB])
 const second = await snapshotOf(signingKey, [WEB.replace('web', 'api')], { generation: 2 })
 
 describe('a reader', () => {
-  test('has nothing until it is told to load', async () => {
+  test('has nothing until it loads', async () => {
     const { reader, reads } = new Reading(first)
     assert.equal(reader.current(), undefined)
     assert.equal(reader.freshness(), 'expired')
@@ -23,7 +23,7 @@ describe('a reader', () => {
     assert.deepEqual(reads, [])
   })
 
-  test('loads the manifest, then a shard when one is asked for', async () => {
+  test('loads the manifest, then a shard on demand', async () => {
     const reading = new Reading(first)
     const hollow = await reading.reader.load()
     assert.deepEqual(namesIn(hollow, ['web.shop.svc']), [])
@@ -80,7 +80,7 @@ describe('a reader', () => {
     assert.equal(await reading.reader.load(0), undefined)
   })
 
-  test('takes no shard that is not there', async () => {
+  test('accepts no shard that does not exist', async () => {
     const reading = new Reading({ ...first, shards: new Map() })
     await reading.reader.load()
     assert.equal(await reading.reader.load(0), undefined)
@@ -161,7 +161,7 @@ describe('refreshing', () => {
     assert.equal(reading.reads.filter((what) => what === 'manifest').length, 3)
   })
 
-  test('begins anew when the last one does not end', async () => {
+  test('starts again when the last one does not end', async () => {
     const reading = new Reading(first)
     reading.gate = new Promise(() => undefined)
     assert.ok(reading.reader.refreshIfDue())
@@ -171,7 +171,7 @@ describe('refreshing', () => {
     assert.ok(reading.reader.refreshIfDue())
   })
 
-  test('tells what goes wrong, and answers on', async () => {
+  test('reports errors, and keeps answering', async () => {
     const reading = new Reading(first)
     const before = await reading.load()
     reading.failure = new Error('the store is away')
@@ -239,7 +239,7 @@ describe('freshness goes by when the source confirmed its names:', () => {
     })
   }
 
-  test('a clock that is behind makes nothing younger than new', async () => {
+  test('a slow clock makes no snapshot younger than new', async () => {
     const reading = new Reading(first)
     reading.nowMs = START_MS - 5000
     await reading.load()
@@ -265,7 +265,7 @@ function manyShards(generation: number, changed = ''): Promise<Published> {
 }
 
 describe('shards', () => {
-  test('that were loaded and have changed are there when the newer snapshot is', async () => {
+  test('that were loaded and have changed are loaded with the newer snapshot', async () => {
     const reading = new Reading(await manyShards(1))
     const before = await reading.load()
     reading.published = await manyShards(2, 'db')
@@ -282,7 +282,7 @@ describe('shards', () => {
     assert.notEqual(after, before)
   })
 
-  test('that cannot be had keep the snapshot before in use', async () => {
+  test('that cannot be loaded keep the previous snapshot in use', async () => {
     const [one, two] = [await manyShards(1), await manyShards(2, 'db')]
     const reading = new Reading(one)
     const before = await reading.load()
@@ -307,7 +307,7 @@ describe('shards', () => {
     assert.ok(reader.current()?.shards.includes(loaded[0]))
   })
 
-  test('are gone when a newer manifest is there, which is then gone over to', async () => {
+  test('are gone when a newer manifest exists, which replaces the current one', async () => {
     const reading = new Reading(await manyShards(1))
     await reading.reader.load()
     reading.published = await manyShards(2, 'db')

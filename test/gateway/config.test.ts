@@ -19,7 +19,7 @@ function clusters(value: unknown): Partial<GatewayVariables> {
 }
 
 describe('readGatewayConfig', () => {
-  test('is closed, and patient for a minute and a day, unless told otherwise', async () => {
+  test('is closed by default, stale after a minute and expired after a day', async () => {
     const { access, times, clusters: known, blocks } = await readGatewayConfig({ COREFILE })
     assert.deepEqual(access, { isPublic: false, sha256: undefined })
     assert.deepEqual(
@@ -49,7 +49,7 @@ describe('readGatewayConfig', () => {
     assert.deepEqual([config.times.staleMs, config.times.expireMs], [1500, 10_000])
   })
 
-  test('answers everybody when it is told to, token or not', async () => {
+  test('answers every client if it is public, with or without a token', async () => {
     const { access } = await readGatewayConfig({
       COREFILE,
       PUBLIC: 'true',

@@ -72,18 +72,18 @@ describe('CORS', () => {
 })
 
 describe('AgeHeaders', () => {
-  it('tells seconds', () => {
+  it('returns seconds', () => {
     const ages = new AgeHeaders()
     assert.deepEqual(ages.of(0), { [AGE_HEADER]: '0' })
     assert.deepEqual(ages.of(1499), { [AGE_HEADER]: '1' })
     assert.deepEqual(ages.of(1500), { [AGE_HEADER]: '2' })
   })
 
-  it('tells nothing where there are no names', () => {
+  it('returns nothing without names', () => {
     assert.deepEqual(new AgeHeaders().of(Number.POSITIVE_INFINITY), {})
   })
 
-  it('makes one object for each age, and after many makes them anew', () => {
+  it('creates one object for each age, and starts again after many', () => {
     const ages = new AgeHeaders()
     const first = ages.of(1000)
     assert.equal(ages.of(1001), first)

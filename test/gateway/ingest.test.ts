@@ -222,7 +222,7 @@ describe('a manifest that is not right is refused, and the one before stays:', (
     assert.deepEqual(await at.store.readManifest(), { ...before.signed, generation: 5 })
   })
 
-  test('replacing what is not there', async () => {
+  test('replacing a manifest that does not exist', async () => {
     const { signed } = await good()
     assert.equal(codeOf(await ingestManifest(publisher(), signed, '"x"')), '412 changed')
   })
@@ -244,7 +244,7 @@ describe('a later manifest', () => {
     assert.equal((await ingestManifest(at, again.signed, etag)).kind, 'stored')
   })
 
-  test('may be five minutes behind, as clocks of two exporters are', async () => {
+  test('may be five minutes older, as clocks of two exporters differ', async () => {
     const { at, etag } = await publisherWith(await snapshotOf(privateKey, [WEB]))
     const fields = { generation: 2, time: '2025-12-31T23:55:00.000Z' }
     const next = await snapshotOf(privateKey, [WEB], fields)
@@ -264,7 +264,7 @@ describe('a later manifest', () => {
     assert.equal((await ingestManifest(at, next.signed, etag)).kind, 'stored')
   })
 
-  test('keeps the shards of the one before it, for readers that are not there yet', async () => {
+  test('keeps the shards of the previous one, for readers that are still loading', async () => {
     const names = ['80', '81', '82'].map((last) => WEB.replace('80', last))
     const snapshots = await Promise.all(
       names.map((name, i) => snapshotOf(privateKey, [name], { generation: i + 1 })),

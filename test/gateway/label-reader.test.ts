@@ -60,14 +60,14 @@ describe('a reader of labels', () => {
     assert.deepEqual(labelsIn(await reading.load()), [['team=b'], ['team=b']])
   })
 
-  test('has none where a cluster tells none', async () => {
+  test('has none where a cluster publishes none', async () => {
     const reading = new Reading(bare)
     reading.needsLabels = true
     assert.deepEqual(labelsIn(await reading.load()), [undefined, undefined])
     assert.notEqual(reading.reader.current(), undefined)
   })
 
-  test('stays with what it has when new ones cannot be had', async () => {
+  test('keeps its labels when new ones cannot be loaded', async () => {
     const reading = new Reading(first)
     reading.needsLabels = true
     const before = await reading.load()

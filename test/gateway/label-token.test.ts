@@ -49,7 +49,7 @@ async function goOver(running: Running, token: string): Promise<void> {
 }
 
 describe('a token by labels', () => {
-  test('sees what its labels say at each generation; else it is as if it were not there', async () => {
+  test('sees what its labels select at each generation; all else looks absent', async () => {
     const { running, byLabel, byName } = await start()
     await running.publish(WEB, 1, { shop: ['team=shop', 'tier=gold'] })
     const seen = await answers(running, byLabel)
@@ -67,7 +67,7 @@ describe('a token by labels', () => {
     assert.notDeepEqual(await answers(running, byLabel), await answers(running, byName))
   })
 
-  test('sees no namespace of a cluster that tells no labels', async () => {
+  test('sees no namespace of a cluster that publishes no labels', async () => {
     const { running, byLabel, byName } = await start()
     await running.publish()
     assert.deepEqual(await answers(running, byLabel), await answers(running, byName))

@@ -42,7 +42,7 @@ describe('names that a gateway answers by itself', () => {
     })
   }
 
-  test('padded for who asks for that', () => {
+  test('padded for clients that request it', () => {
     for (const name of ['resolver.arpa', 'use-application-dns.net']) {
       const { message } = parseQuestion(`${name} A +padding`)
       assert.equal(answerLocally(parseQuery(message))?.length, 468)

@@ -91,14 +91,14 @@ describe('where clusters contradict each other', () => {
     `split.shop ports: one ClusterSetIP 80!, two ClusterSetIP 81+443 because ${ORDER}`,
   ]
 
-  test('is told of what ServiceImports say, and of exports that they do not name', async () => {
+  test('reads ServiceImports, and exports that they do not name', async () => {
     const found = await conflictsOf()
     assert.deepEqual(linesOf(found).sort(), everything)
     assert.deepEqual(found.zones, ['clusterset.local.'])
     assert.equal(found.isWhole, true)
   })
 
-  test('is told of all shards, also of those that are not here yet', async () => {
+  test('reads all shards, and loads those that are missing', async () => {
     const later = { presence: 'shards-later', shardCount: 4 } as const
     const found = await conflictsOf({ one: later, two: later })
     assert.deepEqual(linesOf(found).sort(), everything)

@@ -27,7 +27,7 @@ describe('a reader', () => {
     assert.deepEqual(namesIn(await reading.load(), ['api.shop.svc']), ['api.shop.svc'])
   })
 
-  test('lets no store pass off an older manifest behind a pin that is released', async () => {
+  test('accepts no older manifest after a pin is released', async () => {
     const reading = new Reading(second)
     await reading.load()
     reading.published = pinned(first)

@@ -43,7 +43,7 @@ describe('too many requests', () => {
     }
   })
 
-  test('without a token are soon told so, and keep out nobody who has one', async () => {
+  test('without a token are soon limited, and do not affect clients with one', async () => {
     const running = await Running.start(slow)
     assert.deepEqual(await statuses(4, () => running.get(PATH, 'x')), [401, 401, 429, 429])
     assert.deepEqual(await statuses(2, () => running.get('/metrics')), [429, 429])

@@ -184,7 +184,7 @@ describe('refused:', () => {
     })
   }
 
-  test('a wrong token and a cluster that is not there are answered alike', async () => {
+  test('a wrong token and an unknown cluster get the same response', async () => {
     const { gateway } = await open()
     const headers = { authorization: 'Bearer x' }
     const [wrong, absent] = await Promise.all(

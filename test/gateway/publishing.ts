@@ -15,7 +15,7 @@ import {
 import type { ShardEntry } from '../../src/snapshot/format/shard-list.ts'
 import { type PrivateKey, sha256Hex, signBytes } from '../../src/snapshot/format/signature.ts'
 import { buildShards } from '../../src/snapshot/write/build-shards.ts'
-import { recordSet } from '../snapshot/entries.ts'
+import { rrset } from '../snapshot/entries.ts'
 
 /** What `web` is at first. */
 export const WEB = 'web.shop.svc.cluster.local. 5 IN A 10.96.0.80'
@@ -52,7 +52,7 @@ export async function snapshotOf(
     )
   const build = (some: readonly string[]): readonly Uint8Array[] =>
     buildShards(
-      some.map((lines) => recordSet(lines, namespaceOf(lines))),
+      some.map((lines) => rrset(lines, namespaceOf(lines))),
       shardCount,
     )
   const listed = await list(build(sets))

@@ -51,7 +51,7 @@ describe('Refresher', () => {
     assert.ok(fixture.refresher.refreshIfDue())
   })
 
-  test('tells of a look that fails, and looks again when it is time', async () => {
+  test('reports a failed refresh, and refreshes again when it is due', async () => {
     const fixture = new Fixture()
     const { refresher, looks, errors } = fixture
     const first = refresher.refreshIfDue()

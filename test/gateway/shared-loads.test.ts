@@ -38,7 +38,7 @@ describe('SharedLoads', () => {
     assert.equal(await later, '2')
   })
 
-  test('fails for all who wait, and then begins anew', async () => {
+  test('fails for all waiting requests, and then starts again', async () => {
     const fixture = new Fixture()
     const [one, other] = [fixture.load(), fixture.load()]
     fixture.begun[0]?.reject(new Error('away'))

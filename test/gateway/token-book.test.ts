@@ -194,7 +194,7 @@ describe('TokenBook', () => {
     await assert.rejects(fixture.knows(token), isUnavailable)
   })
 
-  test('gives the same view to the same scope, look after look', async () => {
+  test('returns the same visibility for the same grants, after each refresh', async () => {
     const [one, other] = [await tokenRecord(), await tokenRecord()]
     const fixture = new Fixture([one.record, other.record])
     const before = (await fixture.book.find(one.token))?.visibility

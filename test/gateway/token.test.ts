@@ -114,7 +114,7 @@ describe('namespaceMatcherOf', () => {
   })
 })
 
-test('no pattern takes long, whatever it is asked about', { timeout: 10_000 }, () => {
+test('no pattern takes long, whatever the name', { timeout: 10_000 }, () => {
   const matches = matcherOf([`${'*a'.repeat(100)}*b`])
   assert.equal(matches('a'.repeat(5000)), false)
   assert.equal(matches(`${'a'.repeat(5000)}b`), true)
@@ -146,8 +146,8 @@ test('secrets are equal when all of them is', () => {
 const PROD = nameOf('prod.example.org')
 const LAB = nameOf('lab.example.net')
 
-describe('the view of a scope', () => {
-  test('has clusters below origins, both of which the scope has', () => {
+describe("the visibility of a token's grants", () => {
+  test('has clusters below origins, if the token grants both', () => {
     const view = visibilityOf({ ...WHOLE_SCOPE, clusters: ['p*'], origins: ['prod.example.org.'] })
     assert.equal(view.seesOrigin('prod', PROD), true)
     assert.equal(view.seesOrigin('prod', LAB), false)
@@ -170,13 +170,13 @@ describe('the view of a scope', () => {
     assert.notEqual(visibilityOf({ ...WHOLE_SCOPE, namespaces: ['shop'] }).namespaces, undefined)
   })
 
-  test('may recurse as the scope has it', () => {
+  test('may recurse if the token grants it', () => {
     for (const recurse of [true, false]) {
       assert.equal(visibilityOf({ ...WHOLE_SCOPE, recurse }).mayRecurse, recurse)
     }
   })
 
-  test('is known by its scope', () => {
+  test('is cached by its grants', () => {
     const [one, other] = [
       visibilityOf(WHOLE_SCOPE),
       visibilityOf({ ...WHOLE_SCOPE, recurse: false }),

@@ -238,7 +238,7 @@ describe('a cluster that a view has not', () => {
     )
   })
 
-  test('is not there below an origin that the view has not', async () => {
+  test('is absent below an origin that the token may not see', async () => {
     const view = visibilityOf({ ...scope, clusters: ['*'], origins: ['stage.test.'] })
     assert.deepEqual(rcodes(await ask('svc.stage.test', view)), [0, 0])
     assert.deepEqual(rcodes(await ask('svc.lab.test', view)), [5])

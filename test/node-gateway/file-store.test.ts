@@ -11,7 +11,7 @@ describe('the store in a folder', () => {
     test(name, (t) => hold(createFileStore(join(temporaryFolder(t), 'shop'))))
   }
 
-  test('is there for the next process', async (t) => {
+  test('is available to the next process', async (t) => {
     const folder = temporaryFolder(t)
     const sha256 = 'a'.repeat(64)
     const one = createFileStore(folder)

@@ -44,7 +44,7 @@ describe('files', () => {
     assert.deepEqual(readdirSync(join(path, '..')), ['b'])
   })
 
-  test('leave nothing behind when they cannot be put in place', async (t) => {
+  test('leave no file if they cannot be put in place', async (t) => {
     const folder = temporaryFolder(t)
     mkdirSync(join(folder, 'a', 'b'), { recursive: true })
     const files = new Files()

@@ -83,7 +83,7 @@ describe('replaceFile', () => {
     assert.equal(calls, 5)
   })
 
-  test('removes what a crash left behind', (t) => {
+  test('removes the remains of a crash', (t) => {
     const { folder, path } = createFile(t)
     writeFileSync(`${path}.kubedoh`, 'half')
     replaceFile(path, () => 'new\n')

@@ -13,7 +13,7 @@ describe('at the edge', () => {
     )
   })
 
-  test('plugins without files and sockets are there', () => {
+  test('plugins without files and sockets are included', () => {
     const directives = ['acl', 'rewrite name a.test b.test', 'any', 'view a {\nexpr true\n}']
     assert.deepEqual(problemsOf(block(...directives), { plugins: EDGE_PLUGINS }), [])
   })

@@ -130,7 +130,7 @@ describe('a record', () => {
     })
   }
 
-  test('is told of briefly when it is long and wrong', () => {
+  test('is reported shortened when it is long and invalid', () => {
     const [message = ''] = read(`a 1 A ${'x'.repeat(500)}`)
     assert.equal(message, `db:1:7: a A record cannot have "${'x'.repeat(60)}…" for its data`)
   })

@@ -39,7 +39,7 @@ export function labels(text: string): Uint8Array {
 }
 
 /** The set that lines of a zone file make up: one owner, one type, the first line's TTL. */
-export function recordSet(lines: string, namespace = ''): RRset {
+export function rrset(lines: string, namespace = ''): RRset {
   const records = lines
     .split('\n')
     .map((line) => line.trim())

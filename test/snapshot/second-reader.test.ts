@@ -18,7 +18,7 @@ import {
   ORIGIN,
   podAddress,
   pointer,
-  recordSet,
+  rrset,
   zoneEntry,
 } from './entries.ts'
 import { SecondReader, shardOf, wireLabels } from './second-reader.ts'
@@ -71,7 +71,7 @@ describe('a reader written from the README', () => {
       '1.2.0.192.in-addr.arpa. 5 IN PTR web.cluster.local. ; shop',
     ])
     const entries = [
-      recordSet('web 5 IN A 192.0.2.1', 'shop'),
+      rrset('web 5 IN A 192.0.2.1', 'shop'),
       pointer([192, 0, 2, 1], 'web', { namespace: 'shop' }),
     ]
     assert.deepEqual(buildShards(entries), [shard])
@@ -89,7 +89,7 @@ describe('a reader written from the README', () => {
       'mail.shop.svc.cluster.local. 5 IN MX 10 web.shop.svc.cluster.local. ; shop',
     ]
     const entries: ZoneEntry[] = lines.map((line) =>
-      recordSet(line, line.slice(line.lastIndexOf(';') + 2)),
+      rrset(line, line.slice(line.lastIndexOf(';') + 2)),
     )
     const pointers = [
       pointer([192, 0, 2, 1], 'web.shop.svc', { namespace: 'shop' }),
@@ -122,7 +122,7 @@ describe('a reader written from the README', () => {
 
   test('lists every name with its flags', () => {
     const [reader] = readersOf([
-      { ...recordSet('ns.dns 5 IN A 192.0.2.1'), isGlue: true },
+      { ...rrset('ns.dns 5 IN A 192.0.2.1'), isGlue: true },
       addressNames('shop.pod', 'shop'),
     ])
     assert.deepEqual(reader?.names().sort(), [
@@ -135,7 +135,7 @@ describe('a reader written from the README', () => {
 
   test('finds names by the index', () => {
     const names = Array.from({ length: 500 }, (_, i) => `s${i}.shop.svc`)
-    const [reader] = readersOf(names.map((name) => recordSet(`${name} 5 IN A 192.0.2.1`)))
+    const [reader] = readersOf(names.map((name) => rrset(`${name} 5 IN A 192.0.2.1`)))
     for (const name of [...names, 'shop.svc', 'svc']) assert.ok(reader?.hasName(name), name)
     for (let i = 500; i < 1000; i++) assert.equal(reader?.hasName(`s${i}.shop.svc`), false)
   })

@@ -5,7 +5,7 @@
 import { EMPTY } from '../../src/bytes/bytes.ts'
 import type { ZoneEntry } from '../../src/records/zone-entry.ts'
 import { buildShards } from '../../src/snapshot/write/build-shards.ts'
-import { existingName, labels, pointer, recordSet } from './entries.ts'
+import { existingName, labels, pointer, rrset } from './entries.ts'
 
 /** A shard that is refused: a good one, a change, and a part of the message. */
 export type Patch = {
@@ -17,18 +17,18 @@ export type Patch = {
 
 /** The example of the README, which says where everything stands in it. */
 export const EXAMPLE: readonly ZoneEntry[] = [
-  recordSet('web 5 IN A 192.0.2.1', 'shop'),
+  rrset('web 5 IN A 192.0.2.1', 'shop'),
   pointer([192, 0, 2, 1], 'web', { namespace: 'shop' }),
 ]
 
 /** Names above; nodes at 0x90 and 0xac; an SRV set at 0xc0, and its record at 0xc4. */
 const SERVICE: readonly ZoneEntry[] = [
-  recordSet('a.x.y 5 IN A 192.0.2.1'),
-  recordSet('b.a.x.y 5 IN SRV 0 100 80 a.x.y'),
+  rrset('a.x.y 5 IN A 192.0.2.1'),
+  rrset('b.a.x.y 5 IN SRV 0 100 80 a.x.y'),
 ]
 
 /** One node and one set at 0x60, its record at 0x64. */
-const MAIL = [recordSet('a 5 IN MX 10 b')]
+const MAIL = [rrset('a 5 IN MX 10 b')]
 const ADDRESSES = [pointer([192, 0, 2, 1], 'a'), pointer([192, 0, 2, 2], 'a')]
 
 /** Labels of 255 bytes, no room for a root. */
@@ -186,7 +186,7 @@ export const PATCHES: readonly Patch[] = [
   },
   {
     name: 'a node with a label of 64 bytes',
-    base: [recordSet(`${'a'.repeat(62)}.b 5 IN A 192.0.2.1`)],
+    base: [rrset(`${'a'.repeat(62)}.b 5 IN A 192.0.2.1`)],
     change: u8(0x74, 64),
     message: 'the node at 104 has an invalid name',
   },
@@ -198,7 +198,7 @@ export const PATCHES: readonly Patch[] = [
   },
   {
     name: 'a record whose name has no room for the root',
-    base: [{ ...recordSet('a 5 IN CNAME b'), rdata: [{ bytes: EMPTY, target: labels(NAME_255) }] }],
+    base: [{ ...rrset('a 5 IN CNAME b'), rdata: [{ bytes: EMPTY, target: labels(NAME_255) }] }],
     change: () => undefined,
     message: 'has an invalid name',
   },
@@ -294,7 +294,7 @@ export const PATCHES: readonly Patch[] = [
   },
   {
     name: 'names that point to each other and so keep the size of their rdata',
-    base: [recordSet('a 5 IN TYPE65280 \\# 8 00000161c000c002')],
+    base: [rrset('a 5 IN TYPE65280 \\# 8 00000161c000c002')],
     change: u16(0x54, 26),
     message: 'the record at 100 is not of type 26',
   },
@@ -312,21 +312,21 @@ export const PATCHES: readonly Patch[] = [
   },
   {
     name: 'one set as two types',
-    base: [recordSet('a.x.y 5 IN AAAA 2001:db8::1'), recordSet('b.a.x.y 5 IN AAAA 2001:db8::1')],
+    base: [rrset('a.x.y 5 IN AAAA 2001:db8::1'), rrset('b.a.x.y 5 IN AAAA 2001:db8::1')],
     change: u16(0xbc, 1),
     message: 'is used in two ways',
   },
   {
     name: 'one set with two counts',
-    base: ['a.x.y', 'b.a.x.y'].map((name) => recordSet(`${name} 5 IN TXT x\n${name} 5 IN TXT z`)),
+    base: ['a.x.y', 'b.a.x.y'].map((name) => rrset(`${name} 5 IN TXT x\n${name} 5 IN TXT z`)),
     change: u16(0xba, 1),
     message: 'is used in two ways',
   },
   {
     name: 'sets within each other, which would take for ever to walk',
     base: [
-      recordSet([0, 1, 2, 3].map((i) => `a 5 IN A 192.0.2.${i}`).join('\n')),
-      recordSet('b 5 IN TXT x'),
+      rrset([0, 1, 2, 3].map((i) => `a 5 IN A 192.0.2.${i}`).join('\n')),
+      rrset('b 5 IN TXT x'),
     ],
     change: (view) => {
       view.setUint16(0x88, 1, true)

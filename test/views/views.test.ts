@@ -9,7 +9,7 @@ import { compareWorlds, formatTally } from './compare.ts'
 const SHORT = { worlds: 12, requests: 150 }
 
 describe('what a token may not see', () => {
-  test('is, byte for byte, as if it were not there', async () => {
+  test('looks, byte for byte, as if it were absent', async () => {
     const tally = await compareWorlds(1, SHORT)
     assert.deepEqual(tally.differences, [])
     assert.ok(tally.kinds.size > 8, formatTally(tally))

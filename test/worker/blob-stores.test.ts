@@ -25,7 +25,7 @@ for (const [name, blobs] of [
   })
 }
 
-test('KV is told that a data centre may keep a shard for a day', async () => {
+test('KV lets a data centre cache a shard for a day', async () => {
   const asked: number[] = []
   const kv = kvBlobs({
     get: async (_, { cacheTtl }) => {
@@ -39,7 +39,7 @@ test('KV is told that a data centre may keep a shard for a day', async () => {
   assert.deepEqual(asked, [86_400])
 })
 
-test('R2 is not asked to remove nothing, and else all at once', async () => {
+test('R2 gets no request to remove nothing, and one request for all removals', async () => {
   const removed: string[][] = []
   const r2 = r2Blobs({
     get: async () => null,

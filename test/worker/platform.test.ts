@@ -83,7 +83,7 @@ describe('on the platform as wrangler simulates it', () => {
     new Shop(platform?.worker(NAMES[kind]) ?? assert.fail('the platform did not start'))
 
   for (const kind of ['KV', 'R2'] as const) {
-    test(`a gateway with ${kind}: from the first snapshot on, and never asked for in vain`, async () => {
+    test(`a gateway with ${kind} reads from the first snapshot on, without failed reads`, async () => {
       const shop = shopOn(kind)
       const own = (await shop.worker.blobKeys()).length
       assert.equal(await shop.ask(), '')

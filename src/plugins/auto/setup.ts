@@ -10,7 +10,7 @@ import { problemAt } from '../../corefile/problem.ts'
 import { formatName, nameKey } from '../../dns/name.ts'
 import { closestZone } from '../../plugin-kit/zones.ts'
 import { passOn, serveZone } from '../file/serve-zone.ts'
-import { tellPeers, ZoneMap, zoneHooks } from '../file/zone-hooks.ts'
+import { notifyPeers, ZoneMap, zoneHooks } from '../file/zone-hooks.ts'
 import { ZoneKeeper } from '../file/zone-keeper.ts'
 import { type AutoOptions, originOfFile, parseAuto } from './options.ts'
 
@@ -31,7 +31,7 @@ export const autoPlugin: PluginEntry = {
     if (options.folder !== '') folder.look()
     const { keepers } = folder
     const notify = (zone: Uint8Array): void => {
-      tellPeers(peers(), zone)
+      notifyPeers(peers(), zone)
     }
     const plugin: Plugin = {
       name: 'auto',

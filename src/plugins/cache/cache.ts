@@ -29,7 +29,7 @@ export type CacheParts = {
   readonly host: Host
   readonly metrics: CacheMetrics
   /** Whether clients learn that an answer is stale. */
-  readonly tellsWhy: boolean
+  readonly showsErrors: boolean
 }
 
 /** One block's cache. */
@@ -37,15 +37,15 @@ export class Cache {
   private readonly options: CacheOptions
   private readonly host: Host
   private readonly metrics: CacheMetrics
-  private readonly tellsWhy: boolean
+  private readonly showsErrors: boolean
   private readonly success: EntryStore
   private readonly denial: EntryStore
 
-  constructor({ options, host, metrics, tellsWhy }: CacheParts) {
+  constructor({ options, host, metrics, showsErrors }: CacheParts) {
     this.options = options
     this.host = host
     this.metrics = metrics
-    this.tellsWhy = tellsWhy
+    this.showsErrors = showsErrors
     this.success = new EntryStore(options.success.entriesMax)
     this.denial = new EntryStore(options.denial.entriesMax)
   }
@@ -114,7 +114,7 @@ export class Cache {
     const own = keepsTtl ? entry.ttlSeconds : Math.max(left, 0)
     const reply = withTtl(entry.reply, isStale && stale.ttlSeconds > 0 ? stale.ttlSeconds : own)
     const why = reply.rcode === RCODE.NXDOMAIN ? STALE_DENIAL : STALE
-    const options = isStale && this.tellsWhy ? [why] : []
+    const options = isStale && this.showsErrors ? [why] : []
     return toClient(
       { ...reply, origin: 'server', options, authoritative: true, recursionDesired: undefined },
       request,

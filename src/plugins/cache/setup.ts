@@ -11,7 +11,7 @@ import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Setup } from '../../chain/setup.ts'
 import { formatName } from '../../dns/name.ts'
 import { closestZone, closestZoneIndex } from '../../plugin-kit/zones.ts'
-import { tellsWhy } from '../errors/errors.ts'
+import { showsErrors } from '../errors/errors.ts'
 import { Cache } from './cache.ts'
 import { cacheMetrics } from './metrics.ts'
 import { parseCache } from './options.ts'
@@ -21,7 +21,7 @@ const setup: Setup = (directives, { host, zones, server, view, block }) => {
   const options = parseCache(directives, zones)
   const labels = { server, zones: options.zones.map((one) => formatName(one)).join(',') }
   const metrics = cacheMetrics(host.metrics, { ...labels, view })
-  const cache = new Cache({ options, host, metrics, tellsWhy: tellsWhy(block) })
+  const cache = new Cache({ options, host, metrics, showsErrors: showsErrors(block) })
   return {
     plugins: [
       {

@@ -45,7 +45,7 @@ const SHOW_FIRST = 'show_first'
  * Whether responses give the reason for a failure in extended errors (RFC 8914): if the block logs
  * `errors`. CoreDNS has no extended errors, and without `errors` kubedoh has none.
  */
-export function tellsWhy({ directives }: ServerBlock): boolean {
+export function showsErrors({ directives }: ServerBlock): boolean {
   return directives.some(({ name }) => name === 'errors')
 }
 

@@ -18,7 +18,7 @@ import type { Word } from '../../corefile/server-block.ts'
 import { formatName, ROOT } from '../../dns/name.ts'
 import { type Fallthrough, fallsThrough } from '../../plugin-kit/zones.ts'
 import { passOn, serveZone } from './serve-zone.ts'
-import { tellPeers, ZoneMap, zoneHooks } from './zone-hooks.ts'
+import { notifyPeers, ZoneMap, zoneHooks } from './zone-hooks.ts'
 import { type ReloadOptions, ZoneKeeper } from './zone-keeper.ts'
 
 const RELOAD_MS_DEFAULT = 60_000
@@ -60,7 +60,7 @@ export const filePlugin: PluginEntry = {
       start: () => {
         for (const keeper of keepers.values()) {
           const report = (): void => {
-            tellPeers(peers(), keeper.source.origin)
+            notifyPeers(peers(), keeper.source.origin)
           }
           if (keeper.zone !== undefined) report()
           keeper.start(report)

@@ -28,7 +28,7 @@ export function zoneHooks(
 }
 
 /** Notifies a block's plugins of a new or changed zone. */
-export function tellPeers(peers: readonly Plugin[], zone: Uint8Array): void {
+export function notifyPeers(peers: readonly Plugin[], zone: Uint8Array): void {
   for (const { zoneChanged } of peers) zoneChanged?.(zone)
 }
 

@@ -76,7 +76,7 @@ type Target = {
 /** What the server block decides for all of its `forward` directives. */
 export type BlockOptions = {
   /** Whether clients get the reason for a failure. */
-  readonly tellsWhy: boolean
+  readonly showsErrors: boolean
   /** Observes each query to an upstream. */
   readonly observeExchange: (exchange: UpstreamExchange) => void
 }
@@ -99,7 +99,7 @@ function waitingOf(host: Host): WaitingRequests<Relayed> {
 export class Forward {
   private readonly options: ForwardOptions
   private readonly host: Host
-  private readonly tellsWhy: boolean
+  private readonly showsErrors: boolean
   private readonly observeExchange: BlockOptions['observeExchange']
   private readonly targets: readonly Target[]
   /** Queries under way, by `upstreamKey`: equal queries share one response. */
@@ -111,9 +111,9 @@ export class Forward {
   private concurrent = 0
 
   /** @throws {Error} when this runtime does not support an upstream or its options */
-  constructor(options: ForwardOptions, host: Host, { tellsWhy, observeExchange }: BlockOptions) {
+  constructor(options: ForwardOptions, host: Host, { showsErrors, observeExchange }: BlockOptions) {
     this.options = options
-    this.tellsWhy = tellsWhy
+    this.showsErrors = showsErrors
     this.observeExchange = observeExchange
     this.host = host
     this.rejects = host.metrics.counter(REJECTS)
@@ -199,7 +199,7 @@ export class Forward {
       if (!failover.includes(outcome.rcode) || --failoversLeft < 0) return fallback
     }
     if (fallback !== undefined) return fallback
-    const outcome = failure(RCODE.SERVFAIL, reason, this.tellsWhy ? [NO_UPSTREAM] : [])
+    const outcome = failure(RCODE.SERVFAIL, reason, this.showsErrors ? [NO_UPSTREAM] : [])
     return { outcome, upstream: last, goesOn: false }
   }
 

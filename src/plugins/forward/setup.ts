@@ -12,7 +12,7 @@ import type { Setup } from '../../chain/setup.ts'
 import { configError, type Problem, problemAt } from '../../corefile/problem.ts'
 import type { Directive } from '../../corefile/server-block.ts'
 import { equalNames, nameOf } from '../../dns/name.ts'
-import { tellsWhy } from '../errors/errors.ts'
+import { showsErrors } from '../errors/errors.ts'
 import { type BlockOptions, Forward, type Relayed } from './forward.ts'
 import { type ForwardOptions, parseForward } from './options.ts'
 import { adviseOnUpstreams } from './upstream-advice.ts'
@@ -35,7 +35,7 @@ const setup: Setup = (directives, context) => {
   const relays = (visibility: ClientVisibility): boolean =>
     visibility.mayRecurse || isOpenTo(visibility, zones)
   const plugins = parsed.map(({ directive, options }, i): Plugin => {
-    const beside = { tellsWhy: tellsWhy(block), observeExchange: observerOf(peers) }
+    const beside = { showsErrors: showsErrors(block), observeExchange: observerOf(peers) }
     const forward = openForward(directive, () => new Forward(options, host, beside))
     const isLast = i === parsed.length - 1
     return {

@@ -12,7 +12,7 @@ import type { Directive } from '../../corefile/server-block.ts'
 import { fallsThrough } from '../../plugin-kit/zones.ts'
 import { passOn, serveZone } from '../file/serve-zone.ts'
 import type { ZoneData } from '../file/zone-data.ts'
-import { tellPeers, ZoneMap, zoneHooks } from '../file/zone-hooks.ts'
+import { notifyPeers, ZoneMap, zoneHooks } from '../file/zone-hooks.ts'
 import { CatalogZones } from './catalog-zones.ts'
 import { parseSecondary, type SecondaryRule, Slots } from './options.ts'
 import type { Primary, SecondaryHost } from './receive-zone.ts'
@@ -78,7 +78,7 @@ function openZones(
   ): SecondaryZone => {
     const changed = (data: ZoneData): void => {
       if (allowed !== undefined) members.take({ origin, primaries, allowed }, data)
-      tellPeers(peers(), origin)
+      notifyPeers(peers(), origin)
     }
     return new SecondaryZone(host, { origin, primaries, slots, changed }, known)
   }

@@ -6,7 +6,7 @@ import { parseObject } from '../../../src/kubernetes/objects/parse-object.ts'
 const meta = { namespace: 'shop', name: 'a', labels: new Map() }
 const none = { className: '', gateways: [] }
 
-describe('objects that say host names', () => {
+describe('objects with hostnames', () => {
   const cases: { name: string; yaml: string; object: object }[] = [
     {
       name: 'an Ingress: the hosts of its rules, at its load balancer',

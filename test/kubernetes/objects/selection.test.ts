@@ -35,7 +35,7 @@ describe('isSelected', () => {
   })
 })
 
-describe('isSelected for host names', () => {
+describe('isSelected for hostnames', () => {
   const balanced = 'spec: { type: LoadBalancer }'
   const ignored = "labels: { k8s-gateway.dns/ignore: 'true' }"
   const cases: {

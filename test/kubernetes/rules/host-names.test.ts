@@ -60,7 +60,7 @@ describe('saidNames', () => {
     })
   }
 
-  test('lists the hosts of Ingresses and the host names of Nodes', () => {
+  test('lists the hosts of Ingresses and the hostnames of Nodes', () => {
     const [ingress, node] = objectsOf(`
       - { kind: Ingress, metadata: { name: a, namespace: b }, spec: { rules: [{ host: A.test }] } }
       - { kind: Node, metadata: { name: n },

@@ -138,7 +138,7 @@ describe('acl', () => {
     })
   }
 
-  test('keeps telling clients apart when there are many', async () => {
+  test('keeps distinguishing clients when there are many', async () => {
     const server = serve(rule('block net 10.0.0.0/16', 'filter net 10.0.0.0/8'))
     for (let i = 0; i < 5000; i++) {
       const ask = `www.example.org A +from=10.${i >> 8}.0.${i & 255}`
@@ -167,7 +167,7 @@ describe('acl', () => {
     )
   })
 
-  test('leaves what it allows on the quick way, and counts it', async () => {
+  test('leaves allowed queries on the fast path, and counts them', async () => {
     const server = serve(
       block(directive('acl', 'block type SRV net 198.51.100.7'), 'kubernetes cluster.local'),
       { cluster: { objects: SERVICE } },

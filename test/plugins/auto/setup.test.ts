@@ -79,7 +79,7 @@ describe('auto', () => {
     })
   }
 
-  test('has its zones transferred, and tells secondaries of each that comes or changes', async () => {
+  test('transfers its zones, and sends NOTIFY for each new or changed one', async () => {
     const transfer = directive('transfer', 'to * 192.0.2.9')
     const reloading = directive('auto', 'directory /zones', 'reload 5s')
     const server = serve(block(transfer, reloading), {

@@ -44,7 +44,7 @@ describe('the zones of a folder', () => {
     assert.deepEqual(zones(), ['a.test. 1 z/db.a.test', 'b.test. 2 z/sub/db.b.test'])
   })
 
-  test('are none of a folder that is not there', () => {
+  test('are none for a missing folder', () => {
     assert.deepEqual(open({}).look(), [])
   })
 

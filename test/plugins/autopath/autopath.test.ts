@@ -161,7 +161,7 @@ describe('autopath for Pods', () => {
     ])
   })
 
-  test('spells the question as it asked when nothing is found, as CoreDNS does', async () => {
+  test('restores the query name when nothing is found, as CoreDNS does', async () => {
     const { message } = parseQuestion('NoSuch.SHOP.svc.Cluster.local A')
     const client = { address: '10.244.0.7', port: 1, transport: 'udp' } as const
     const bytes = await pods().answer(message, client)
@@ -171,7 +171,7 @@ describe('autopath for Pods', () => {
     assert.equal(formatReply(bytes)[0], 'NXDOMAIN aa rd')
   })
 
-  test('stays on the quick way unless it has to search, and counts both', async () => {
+  test('stays on the fast path unless it has to search, and counts both', async () => {
     const server = pods()
     const isQuick = (question: string): Promise<boolean> => server.isQuick(question)
     assert.equal(await isQuick(`web.shop.svc.cluster.local A ${POD}`), true)

@@ -136,7 +136,7 @@ describe('answers from the cache', () => {
     assert.deepEqual((await server.ask('www.example.org A +edns')).slice(2), ['edns: 1232'])
   })
 
-  test('have the data of a denial', async () => {
+  test('have the data of a negative response', async () => {
     const server = serveCache('cache', ['NXDOMAIN ra', `authority: ${SOA}`])
     await server.ask('www.example.org A')
     assert.deepEqual(await server.ask('www.example.org A'), [

@@ -78,7 +78,7 @@ describe('hasAnswer', () => {
     })
   }
 
-  test('ends, whatever aliases there are', () => {
+  test('ends, whatever the CNAMEs', () => {
     const name = fc.constantFrom('a.org.', 'b.org.', 'c.org.', 'd.org.')
     fc.assert(
       fc.property(fc.array(fc.tuple(name, name), { maxLength: 12 }), (pairs) => {

@@ -82,7 +82,7 @@ describe('popular answers', () => {
     })
   }
 
-  test('are not asked for again where nothing is done once an answer is sent', async () => {
+  test('are not fetched again where nothing runs after a response', async () => {
     const server = serveActs(['prefetch 1'], [answer(1)], { isolatesRequests: true })
     await follow(server, [
       { at: 0, reply: 'NOERROR 1 10', asked: 1 },

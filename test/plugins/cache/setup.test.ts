@@ -31,7 +31,7 @@ describe('what is kept', () => {
 })
 
 describe('which cache it is', () => {
-  test('is told by its zones and its view', async () => {
+  test('is identified by its zones and its view', async () => {
     const server = serve(
       'example.org a.example.net {\n  cache 30 a.example.net b.example.net\n  whoami\n}',
     )
@@ -66,7 +66,7 @@ describe('metrics of the cache', () => {
     )
   })
 
-  test('tell hits of denials', async () => {
+  test('report hits of negative responses', async () => {
     const server = serveCache('cache', ['NXDOMAIN', `authority: ${SOA}`])
     await server.ask('www.example.org A')
     await server.ask('www.example.org A')

@@ -105,7 +105,7 @@ describe('stale answers at once', () => {
     })
   }
 
-  test('are asked for once, by whatever number of clients, and over TCP', async () => {
+  test('are fetched once for any number of clients, and over TCP', async () => {
     const server = serveActs(['serve_stale'], [answer(1), answer(2)])
     await server.ask(ASK)
     await server.host.advance(10_000)
@@ -131,7 +131,7 @@ describe('stale answers at once', () => {
     assert.ok(lines.includes(`coredns_cache_prefetch_total{${LABELS}} 1`))
   })
 
-  test('are asked for first where nothing is done once an answer is sent', async () => {
+  test('are fetched first where nothing runs after a response', async () => {
     const server = serveActs(['serve_stale'], [answer(1), answer(2)], { isolatesRequests: true })
     await follow(server, [
       { at: 0, reply: 'NOERROR 1 10', asked: 1 },
@@ -143,7 +143,7 @@ describe('stale answers at once', () => {
     { name: 'an answer', acts: [answer(1), DEAD], ede: 'ede: 3' },
     { name: 'a denial', acts: [DENIAL, DEAD], ede: 'ede: 19' },
   ]) {
-    test(`say that they are stale where errors are told: ${name}`, async () => {
+    test(`are marked as stale if the block logs errors: ${name}`, async () => {
       for (const before of [['errors'], []]) {
         const server = serveActs(['serve_stale'], acts, { before })
         await server.ask(`${ASK} +edns`)
@@ -254,7 +254,7 @@ describe('stale answers when there is nothing better', () => {
   })
 })
 
-describe('answers that are preferred to newer denials', () => {
+describe('answers that are preferred to newer negative responses', () => {
   const policy = 'serve_stale_policy prefer_positive'
   const cases: { name: string; options: string[]; acts: UpstreamAct[]; steps: Step[] }[] = [
     {

@@ -50,7 +50,7 @@ describe('EntryStore', () => {
     assert.equal(store.size, 0)
   })
 
-  test('finds what is over for less than told, and forgets what is for longer', () => {
+  test('finds entries expired for less than the limit, and drops those expired for longer', () => {
     const store = new EntryStore(1)
     store.put('a', entry(10))
     assert.ok(store.find('a', 10_000, 60))
@@ -68,7 +68,7 @@ describe('EntryStore', () => {
     assert.equal(store.peek('a'), undefined)
   })
 
-  test('forgets what it is told to', () => {
+  test('removes entries by key', () => {
     const store = new EntryStore(1)
     store.put('a', entry(10))
     store.remove('b')

@@ -123,14 +123,14 @@ describe('dns64', () => {
     ['2001:db8:122:344::/96', '2001:db8:122:344::c000:221'],
   ]
   for (const [prefix, address] of prefixes) {
-    test(`puts 192.0.2.33 behind ${prefix}`, async () => {
+    test(`puts 192.0.2.33 after ${prefix}`, async () => {
       const server = serve(corefile(`prefix ${prefix}`), { upstream })
       const lines = await server.ask(`v4.example.org AAAA ${V6}`)
       assert.equal(lines[1], `v4.example.org. 100 IN AAAA ${address}`)
     })
   }
 
-  test('passes over options behind a prefix on its own line, as CoreDNS does, and tells', async () => {
+  test('ignores options after a prefix on its own line, as CoreDNS does, and warns', async () => {
     const server = serve(
       block(directive('dns64 64:1337::/96', 'allow_ipv4'), 'forward . 192.0.2.53'),
       { upstream },

@@ -18,7 +18,7 @@ describe('SignatureCache', () => {
     assert.equal(cache.size, 0)
   })
 
-  test('has room for 1024 whatever was asked for, and for more', () => {
+  test('has room for at least 1024, and for more', () => {
     for (const [capacity, size] of [
       [0, ENTRIES],
       [1, ENTRIES],

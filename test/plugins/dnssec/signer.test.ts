@@ -122,7 +122,7 @@ describe('Signer', () => {
     assert.deepEqual(counts(), [1, 1, 1])
   })
 
-  test('signs anew what another zone signed, or has other records', () => {
+  test('signs again what another zone signed, or has other records', () => {
     const { signer, counts } = signerOf(csk)
     signer.sign(A, ZONE)
     const [other] = signer.sign(A, nameOf('org'))
@@ -131,7 +131,7 @@ describe('Signer', () => {
     assert.deepEqual(counts(), [0, 3, 3])
   })
 
-  test('signs anew when less than two days are left', () => {
+  test('signs again when less than two days are left', () => {
     const { signer, clock, counts } = signerOf(csk)
     signer.sign(A, ZONE)
     clock.ms += 6 * DAY_MS - 1000

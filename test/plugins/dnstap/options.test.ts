@@ -41,7 +41,7 @@ describe('the options of dnstap', () => {
     ],
   ]
   for (const [socket, target] of targets) {
-    test(`lead to ${socket}`, () => {
+    test(`connect to ${socket}`, () => {
       assert.deepEqual(parse(`dnstap ${socket}`).target, target)
     })
   }

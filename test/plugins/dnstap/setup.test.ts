@@ -21,7 +21,7 @@ async function tapped(
 }
 
 describe('dnstap', () => {
-  test('tells of queries and replies, without their bytes', async () => {
+  test('reports queries and responses, without their bytes', async () => {
     const { taps } = await tapped(['dnstap /tap', 'whoami'], 'www.example.org A')
     const known = {
       identity: 'ns1.example.org',
@@ -41,7 +41,7 @@ describe('dnstap', () => {
     ])
   })
 
-  test('tells the bytes where all is wanted, to as many collectors as there are', async () => {
+  test('sends the bytes with the full option, to every collector', async () => {
     const lines = ['dnstap tcp://192.0.2.1:6000 full', 'dnstap /tap', 'whoami']
     const { taps, server, reply } = await tapped(lines, 'www.example.org A +tcp')
     const [[query, response] = [], [bare] = []] = taps
@@ -52,7 +52,7 @@ describe('dnstap', () => {
     assert.deepEqual(server.host.taps[0]?.target, { kind: 'tcp', host: '192.0.2.1', port: 6000 })
   })
 
-  test('tells of a query without an answer that it came', async () => {
+  test('reports a query that gets no response', async () => {
     const lines = ['dnstap /tap', directive('acl', 'drop'), 'whoami']
     const { taps } = await tapped(lines, 'www.example.org A')
     assert.deepEqual(
@@ -61,7 +61,7 @@ describe('dnstap', () => {
     )
   })
 
-  test('tells what forward asks, and what it gets', async () => {
+  test('reports the queries of forward and their responses', async () => {
     const lines = ['dnstap /tap full', 'forward . 192.0.2.53']
     const { taps } = await tapped(lines, 'www.example.org A')
     assert.deepEqual(
@@ -75,7 +75,7 @@ describe('dnstap', () => {
     )
   })
 
-  test('tells what forward asks in vain', async () => {
+  test('reports the queries of forward that fail', async () => {
     const lines = ['dnstap /tap', directive('forward . 192.0.2.53', 'max_connect_attempts 1')]
     const { taps } = await tapped(lines, 'www.example.org A', () => new Error('away'))
     assert.deepEqual(
@@ -91,7 +91,7 @@ describe('dnstap', () => {
     assert.deepEqual([last?.identity, last?.extra], ['me', 'www.example.org. 192.0.2.53:53'])
   })
 
-  test('keeps no answer from the quick way', async () => {
+  test('leaves queries on the fast path', async () => {
     const cluster = { objects: '[]' }
     const server = serve(block('dnstap /tap', 'kubernetes cluster.local'), { cluster })
     assert.ok(server.resolver.listeners[0]?.zones[0]?.chain.fastPath)

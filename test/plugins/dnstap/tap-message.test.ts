@@ -11,7 +11,7 @@ const SOURCE = {
 }
 
 describe('writeTap', () => {
-  test('tells all that there is', () => {
+  test('writes every field', () => {
     const frame = writeTap(
       { ...SOURCE, extra: new TextEncoder().encode('more') },
       {
@@ -52,7 +52,7 @@ describe('writeTap', () => {
     ['dns.example.org', 1, undefined],
   ]
   for (const [address, family, told] of families) {
-    test(`tells of ${address}`, () => {
+    test(`writes ${address}`, () => {
       const to = { address, port: 853 }
       const read = readTap(
         writeTap(SOURCE, { type: TAP.FORWARDER_QUERY, isUdp: false, to, queryMs: 0 }),

@@ -57,7 +57,7 @@ describe('erratic', () => {
     })
   }
 
-  test('drops as often as it is told', async () => {
+  test('drops as often as configured', async () => {
     const server = serve(block(directive('erratic', 'drop 3')))
     assert.deepEqual(
       (await heads(server, 6)).map((head) => head === ''),
@@ -91,7 +91,7 @@ describe('erratic', () => {
     assert.deepEqual(await heads(server, 1), ['NOERROR aa rd'])
   })
 
-  test('delays as often and as long as it is told', async () => {
+  test('delays as often and as long as configured', async () => {
     const server = serve(block(directive('erratic', 'delay 1 2s', 'drop 0')))
     const reply = server.ask('a.example.org A')
     await server.host.advance(2000)

@@ -173,7 +173,7 @@ describe('errors', () => {
     )
   })
 
-  test('may be told where errors go', () => {
+  test('accepts the output of errors', () => {
     assert.deepEqual(problemsOf(block('errors stdout')), [])
   })
 

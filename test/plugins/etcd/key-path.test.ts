@@ -79,7 +79,7 @@ describe('nameOfKey', () => {
     })
   }
 
-  test('leads back to the names that lead to keys', () => {
+  test('is the inverse of the path of a name', () => {
     const label = fc.stringMatching(/^[a-z0-9_-]{1,63}$/)
     fc.assert(
       fc.property(fc.array(label, { maxLength: 3 }), (labels) => {

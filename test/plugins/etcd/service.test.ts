@@ -80,7 +80,7 @@ describe('parseService', () => {
   })
 })
 
-test('serviceKind tells what a host is', () => {
+test('serviceKind returns the kind of a host', () => {
   const cases: [value: unknown, kind: string][] = [
     [{ host: '192.0.2.1' }, 'ipv4'],
     [{ host: '::ffff:192.0.2.1', text: 'x' }, 'ipv4'],

@@ -88,7 +88,7 @@ describe('findServices', () => {
     })
   }
 
-  test('gives up behind as many services as no message holds', () => {
+  test('gives up after more services than a message holds', () => {
     const keys = Array.from({ length: 8200 }, (_, i) => [`/skydns/org/a/${i}`, '{"host":"b"}'])
     const search = { name: nameOf('a.org'), type: TYPE.A, includesBelow: true }
     const found = findServices(searched(Object.fromEntries(keys)), search)

@@ -40,7 +40,7 @@ type Case = {
   readonly replies: readonly string[]
 }
 
-describe('an alias', () => {
+describe('a CNAME', () => {
   const cases: Case[] = [
     {
       name: 'leads on within the zone',
@@ -218,7 +218,7 @@ describe('an alias', () => {
   }
 })
 
-describe('an alias into the cluster', () => {
+describe('a CNAME into the cluster', () => {
   const cluster = {
     objects: `
 - {apiVersion: v1, kind: Namespace, metadata: {name: shop}}
@@ -246,7 +246,7 @@ describe('an alias into the cluster', () => {
   })
 })
 
-describe('an alias of a signed zone', () => {
+describe('a CNAME of a signed zone', () => {
   const SIG = '13 2 3600 20300101000000 20200101000000 1 @ AQPS'
   const sig = (owner: string, type: string): string =>
     `${owner} 3600 IN RRSIG ${type} 13 2 3600 20300101000000 20200101000000 1 example.org. AQPS`

@@ -17,7 +17,7 @@ const NAMES = [
   '\\200.z.example.',
 ]
 
-describe('names with denials', () => {
+describe('names with negative responses', () => {
   const zone = zoneOf(
     NAMES.toReversed().map((name) => `${name} NSEC . NSEC`),
     'example',

@@ -59,7 +59,7 @@ describe('proofs', () => {
     })
   }
 
-  test('that a type is not there are none without an NSEC record', () => {
+  test('of a missing type are none without an NSEC record', () => {
     const [node] = zoneOf(['a A 192.0.2.1']).nodes.values()
     assert.deepEqual(node && typeProof(node), [])
   })

@@ -75,7 +75,7 @@ describe('a redirection', () => {
     })
   }
 
-  test('comes with its signature, and the alias that it makes without', async () => {
+  test('comes with its signature, its CNAME without', async () => {
     const signed = serveZoneText([
       ...LINES,
       'moved 60 RRSIG DNAME 13 3 60 20300101000000 20200101000000 1 @ AQPS',

@@ -28,12 +28,12 @@ function cut(name: string, wantsDnssec: boolean): ReturnType<typeof referral> {
 }
 
 describe('the authority section', () => {
-  test('has the name servers of the zone beside what was asked', () => {
+  test('has the name servers of the zone beside the answer', () => {
     assert.deepEqual(short(authorityOf(zone, false)), ['NS ns.example.org.'])
     assert.deepEqual(short(authorityOf(zone, true)), ['NS ns.example.org.', 'RRSIG NS'])
   })
 
-  test('has the SOA record where that is not there', () => {
+  test('has the SOA record when there is no answer', () => {
     assert.deepEqual(short(negativeAuthority(zone, false)), ['SOA ns.example.org.'])
     assert.deepEqual(short(negativeAuthority(zone, true)), ['SOA ns.example.org.', 'RRSIG SOA'])
   })

@@ -40,7 +40,7 @@ describe('a zone', () => {
     )
   })
 
-  test('has its apex also when nothing else is there', () => {
+  test('has its apex even if it is empty', () => {
     const zone = zoneOf([])
     assert.equal(zone.nodes.get(nameKey(zone.origin))?.sets.size, 0)
   })

@@ -5,7 +5,7 @@ import { parseQuery } from '../../../src/dns/query.ts'
 import { TYPE } from '../../../src/dns/rr-type.ts'
 import { writeQuery } from '../../../src/dns/write-query.ts'
 import type { ZoneData } from '../../../src/plugins/file/zone-data.ts'
-import { tellPeers, ZoneMap, zoneHooks } from '../../../src/plugins/file/zone-hooks.ts'
+import { notifyPeers, ZoneMap, zoneHooks } from '../../../src/plugins/file/zone-hooks.ts'
 import { zoneOf } from './zones.ts'
 
 const zones = new ZoneMap<{ zone: ZoneData | undefined }>()
@@ -32,7 +32,7 @@ describe('what is known of a query', () => {
 })
 
 describe('a transfer', () => {
-  test('is of a zone that is there, by its own name', () => {
+  test('is that of an existing zone, by its own name', () => {
     const counts = ['example.org', 'wild.example.org', 'example.net'].map((name) => {
       const records = hooks.transfer(nameOf(name), undefined)
       return records === undefined || records instanceof Promise ? 0 : [...records].length
@@ -41,9 +41,9 @@ describe('a transfer', () => {
   })
 })
 
-test('tellPeers tells all plugins that want to know', () => {
+test('notifyPeers calls all plugins with that hook', () => {
   const told: Uint8Array[] = []
   const peer = { name: 'a', zoneChanged: (zone: Uint8Array) => told.push(zone) }
-  tellPeers([peer, { name: 'b' }, peer], nameOf('example.org'))
+  notifyPeers([peer, { name: 'b' }, peer], nameOf('example.org'))
   assert.deepEqual(told, [nameOf('example.org'), nameOf('example.org')])
 })

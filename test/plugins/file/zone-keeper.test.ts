@@ -76,7 +76,7 @@ describe('a zone', () => {
     assert.deepEqual(changes, [0])
   })
 
-  test('is taken over when its file was written, whatever the serial, when told so', async () => {
+  test('is replaced when its file was written, whatever the serial, if configured so', async () => {
     const { host, keeper, changes } = keep(zone(1), { isByTime: true })
     await host.advance(1000)
     assert.deepEqual(changes, [])
@@ -112,7 +112,7 @@ describe('a zone', () => {
     assert.deepEqual(changes, [2, 3])
   })
 
-  test('is that of another file when that is told', async () => {
+  test('is that of another file when the path changes', async () => {
     const { host, keeper, changes } = keep(zone(1), { files: { other: zone(2) } })
     keeper.moveTo('other')
     await host.advance(1000)
@@ -140,7 +140,7 @@ describe('a zone', () => {
     assert.equal(host.timerCount, 0)
   })
 
-  test('is told of when records are outside of it', () => {
+  test('is reported when records are outside of it', () => {
     const { host } = keep(zone(1, 'a.example.net. 1 A 192.0.2.1'))
     assert.deepEqual(host.events, [
       {

@@ -57,7 +57,7 @@ describe('queries to upstreams', () => {
 })
 
 describe('queries under way', () => {
-  test('are asked once for the same question, and answered to each', async () => {
+  test('are sent once for the same question, and answered to each client', async () => {
     const server = serveForward('forward . 192.0.2.1', { 1: ['NOERROR', A] })
     const replies = await Promise.all([
       server.ask(`${ASK} +id=1`),
@@ -74,7 +74,7 @@ describe('queries under way', () => {
     assert.equal(server.host.asked.length, 2)
   })
 
-  test('are asked each by itself where what one request began may never end', async () => {
+  test("are sent by each request where another request's may never end", async () => {
     const upstream = (): readonly string[] => ['NOERROR', A]
     const options = { upstream, isolatesRequests: true }
     const server = serve(block('errors', 'forward . 192.0.2.1'), options)
@@ -84,7 +84,7 @@ describe('queries under way', () => {
 
   const differences = ['+tcp', '+do', '+cd', '+ad', '+nord', '+edns', '+edns=1200']
   for (const words of differences) {
-    test(`are asked apart with ${words}`, async () => {
+    test(`are sent apart with ${words}`, async () => {
       const server = serveForward('forward . 192.0.2.1', { 1: ['NOERROR', A] })
       await Promise.all([server.ask(ASK), server.ask(`${ASK} ${words}`)])
       assert.equal(server.host.asked.length, 2)
@@ -165,7 +165,7 @@ describe('connections', () => {
     )
   })
 
-  test('are counted by upstream and protocol, apart from those that were there', () => {
+  test('are counted by upstream and protocol, apart from reused ones', () => {
     const { host } = serveForward(TWO, {})
     const { onConnection } = host.upstreams[1]?.options ?? assert.fail('nothing was opened')
     onConnection('tcp', false)

@@ -116,7 +116,7 @@ describe('what forward says of itself', () => {
     assert.deepEqual(known, [undefined, '192.0.2.1:53', undefined])
   })
 
-  test('is which upstreams are names of hosts', () => {
+  test('returns which upstreams are hostnames', () => {
     const { resolver } = serve(block('forward . tls://dns.example.org 192.0.2.1'))
     assert.deepEqual(resolver.notices.map(formatProblem), [
       'Corefile:2:13: "dns.example.org" is neither an address nor a file: kubedoh resolves it ' +
@@ -124,7 +124,7 @@ describe('what forward says of itself', () => {
     ])
   })
 
-  test('is why an upstream cannot be asked', () => {
+  test('returns why an upstream cannot be used', () => {
     const openUpstream = (): never => {
       throw new Error('a Worker queries upstreams over https:// only')
     }

@@ -58,7 +58,7 @@ describe('failing over', () => {
     )
   })
 
-  test('does not say why to clients where it is not told to the log either', async () => {
+  test('does not give clients the reason unless the block logs errors', async () => {
     const server = serve(block('forward . 192.0.2.1'), { upstream: () => DEAD })
     assert.deepEqual(await server.ask(`${ASK} +edns`), ['SERVFAIL rd', 'edns: 1232'])
   })
@@ -90,7 +90,7 @@ describe('failing over', () => {
     { attempts: 3, asked: '1 2 1' },
     { attempts: 5, asked: '1 2 1 2 1' },
   ]) {
-    test(`ends after ${attempts} attempts that failed when told so`, async () => {
+    test(`ends after ${attempts} failed attempts if configured so`, async () => {
       const options = ['policy sequential', 'max_fails 0', `max_connect_attempts ${attempts}`]
       const server = serveForward(directive(TWO, ...options), {})
       assert.deepEqual(await server.ask(ASK), ['SERVFAIL rd'])
@@ -98,13 +98,13 @@ describe('failing over', () => {
     })
   }
 
-  test('ends after a hundred attempts when it is told of no bound', async () => {
+  test('ends after a hundred attempts without a configured bound', async () => {
     const server = serveForward(directive(TWO, 'max_fails 0', 'max_connect_attempts 0'), {})
     assert.deepEqual(await server.ask(ASK), ['SERVFAIL rd'])
     assert.equal(server.host.asked.length, 100)
   })
 
-  test('leaves a silent upstream when its time is up, and waits longer when told so', async () => {
+  test('leaves a silent upstream after the timeout, and waits longer if configured so', async () => {
     for (const ms of [300, 7000]) {
       const options = ['policy sequential', `read_timeout ${ms}ms`]
       const server = serveForward(directive(TWO, ...options), { 1: 'silence', 2: ['NOERROR', A] })
@@ -246,7 +246,7 @@ describe('upstreams that are down', () => {
     assert.equal(askedFor(server), '1 2 1 2 1 2 2')
   })
 
-  test('are not tried when all are down and it is told to fail fast', async () => {
+  test('are not tried when all are down and failfast is set', async () => {
     const options = ['policy sequential', 'failfast_all_unhealthy_upstreams']
     const server = serveForward(directive(TWO, ...options), {})
     await server.ask(ASK)
@@ -279,7 +279,7 @@ describe('policies', () => {
     { policy: 'round_robin', asked: '1 2 3 1 2' },
   ]
   for (const { policy, asked } of cases) {
-    test(`${policy} asks ${asked}`, async () => {
+    test(`${policy} queries ${asked}`, async () => {
       const server = serveForward(directive(upstreams, `policy ${policy}`), all)
       for (let i = 0; i < 5; i++) await server.ask(ASK)
       assert.equal(askedFor(server), asked)

@@ -89,7 +89,7 @@ describe('UpstreamHealth', () => {
     assert.equal(host.asked.length, 5)
   })
 
-  test('checks one at a time, and waits as long as told in between', async () => {
+  test('checks one at a time, with the configured interval between', async () => {
     const line = directive('forward . 192.0.2.1', 'health_check 2s')
     const times: number[] = []
     const { host, health } = watch(line, () => {
@@ -125,7 +125,7 @@ describe('UpstreamHealth', () => {
     assert.equal(health.isDown, false)
   })
 
-  test('is down after as many failures as told', async () => {
+  test('is down after the configured number of failures', async () => {
     const { host, health } = watch(directive('forward . 192.0.2.1', 'max_fails 4'), DEAD)
     health.noteFailure()
     await host.advance(1499)

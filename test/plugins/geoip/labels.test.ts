@@ -68,7 +68,7 @@ describe('databases', () => {
     { type: '', schema: undefined },
   ]
   for (const { type, schema } of cases) {
-    test(`of type "${type}" tell ${schema ?? 'nothing'}`, () => {
+    test(`of type "${type}" give ${schema ?? 'nothing'}`, () => {
       const bytes = writeMmdb({ type, recordBits: 24, ipVersion: 4 }, { '0.0.0.0/1': '' })
       assert.equal(schemaOf(new Mmdb(bytes)), schema)
     })

@@ -92,7 +92,7 @@ describe('Mmdb follows pointers', () => {
     assert.equal(findIn(0x20, 1), undefined)
   })
 
-  test('but each of them once, however many lead to it', () => {
+  test('but each of them once, however many point to it', () => {
     // Lists of two pointers to the next such list: 2^40 values, unless each target is read once.
     const lists = Array.from({ length: 40 }, (_, i) => {
       const next = 2 + 6 * (i + 1)

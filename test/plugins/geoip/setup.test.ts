@@ -26,7 +26,7 @@ function serveLabel(label: string, ...geoip: readonly string[]): Server {
   return serve(block('metadata', ...geoip, directive('template IN TXT', answer)), { files: FILES })
 }
 
-describe('geoip tells', () => {
+describe('geoip warns', () => {
   const subnet = directive('geoip city.mmdb', 'edns-subnet')
   const cases: {
     name: string

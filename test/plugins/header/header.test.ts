@@ -81,7 +81,7 @@ describe('header', () => {
     assert.deepEqual(await server.ask('a.test A'), ['NOERROR aa rd ra', A])
   })
 
-  test('changes quick answers as it does others', async () => {
+  test('changes fast responses like others', async () => {
     const header = directive('header', 'response set ra', 'response clear aa', 'query clear rd')
     const objects = '- { apiVersion: v1, kind: Namespace, metadata: { name: default } }'
     const { resolver } = serve(block(header, 'kubernetes c.test'), { cluster: { objects } })

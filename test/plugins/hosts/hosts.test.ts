@@ -309,7 +309,7 @@ describe('the hosts file', () => {
 })
 
 describe('the metrics of hosts', () => {
-  test('count addresses of names and names of addresses, and tell when the file was read', async () => {
+  test('count addresses of names and names of addresses, and report when the file was read', async () => {
     const files = { table: '192.0.2.1 a.test b.test\n192.0.2.2 *.c.test' }
     const server = serve(block(directive('hosts table', '192.0.2.3 d.test')), { files })
     server.resolver.start()
@@ -328,7 +328,7 @@ describe('the metrics of hosts', () => {
     assert.deepEqual(lines(), [`${entries} 2`, `${read} ${START_MS / 1000 + 10}`])
   })
 
-  test('are not there without a file', () => {
+  test('are absent without a file', () => {
     assert.doesNotMatch(serve(block('hosts none')).host.metrics.format(), /coredns_hosts/)
   })
 })

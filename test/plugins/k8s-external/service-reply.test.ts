@@ -72,7 +72,7 @@ describe('the name of a Service outside', () => {
     })
   }
 
-  test('has its alias also when that leads nowhere', async () => {
+  test('has its CNAME even if the target does not exist', async () => {
     const objects = `
 - kind: Service
   metadata: {name: out, namespace: shop}

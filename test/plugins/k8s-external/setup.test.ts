@@ -76,7 +76,7 @@ describe('k8s_external', () => {
     })
   }
 
-  test('leaves the cluster’s own names on the quick way', () => {
+  test('leaves the cluster’s own names on the fast path', () => {
     const server = serveExternal()
     assert.notEqual(server.resolver.listeners[0]?.zones[0]?.chain.fastPath, undefined)
   })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { denial, serveGateway } from './objects.ts'
 
-describe('load balancers that are called by host names', () => {
+describe('load balancers with hostnames', () => {
   const cases: {
     name: string
     options?: readonly string[]
@@ -37,7 +37,7 @@ describe('load balancers that are called by host names', () => {
     assert.equal(first, 'SERVFAIL rd')
   })
 
-  test('are told with those that others say, each address once', async () => {
+  test('are merged with those of others, each address once', async () => {
     const objects = `
 - kind: Service
   metadata: {name: cdn, namespace: shop}

@@ -191,7 +191,7 @@ describe('k8s_gateway', () => {
     })
   })
 
-  test('tells all that is wrong with it', () => {
+  test('reports every error', () => {
     assert.deepEqual(
       problemsOf(block(directive('k8s_gateway gw.test', 'ttl 3601', 'resource A'))),
       [

@@ -50,7 +50,7 @@ function serveAliases(
   })
 }
 
-describe('names that are aliases', () => {
+describe('names with CNAMEs', () => {
   const web = `${at('web', '.')} 5 IN A 192.0.2.10`
   const nodata = ['NOERROR aa rd', soa()]
   const cases: { name: string; ask: string; reply: string[] }[] = [
@@ -154,7 +154,7 @@ describe('names that are aliases', () => {
     assert.deepEqual([await count(rfc, 'A'), await count(rfc, 'CNAME')], [1, 1])
   })
 
-  test('lead to a Service in other letter case', async () => {
+  test('point to a Service in other letter case', async () => {
     const reply = await serveAliases().ask(at('near-capitals', ' A'))
     assert.deepEqual(
       reply.map((line) => line.toLowerCase()),
@@ -165,7 +165,7 @@ describe('names that are aliases', () => {
   })
 })
 
-describe('aliases that lead out of the cluster', () => {
+describe('CNAMEs that point out of the cluster', () => {
   const link = `${at('out', '.')} 5 IN CNAME www.example.org.`
   const cases: { name: string; upstream: UpstreamAct; reply: string[] }[] = [
     {
@@ -195,7 +195,7 @@ describe('aliases that lead out of the cluster', () => {
     })
   }
 
-  test('are asked for with the type of the question, and with DO when it has that', async () => {
+  test('are looked up with the type of the query, and with DO if it has that', async () => {
     const server = serveAliases()
     await server.ask(at('out', ' AAAA +do'))
     assert.deepEqual(
@@ -216,7 +216,7 @@ describe('aliases that lead out of the cluster', () => {
   })
 })
 
-describe('aliases within a cluster that goes by another name', () => {
+describe('CNAMEs within a cluster that has another name', () => {
   const pushed = block(directive('kubernetes prod.example.org', 'cluster prod'))
   const link = 'near.shop.svc.prod.example.org. 5 IN CNAME web.shop.svc.prod.example.org.'
   const cases: { name: string; ask: string; reply: string[] }[] = [
@@ -254,10 +254,10 @@ describe('aliases within a cluster that goes by another name', () => {
   })
 })
 
-describe('aliases while shards are loaded', () => {
+describe('CNAMEs while shards are loaded', () => {
   const shards = { shardCount: 64 }
 
-  test('wait for each shard that they lead to', async () => {
+  test('wait for each shard that they point to', async () => {
     const server = serveAliases(['NOERROR'], { ...shards, presence: 'shards-later' })
     assert.deepEqual(await server.ask(at('near', ' A')), [
       'NOERROR aa rd',
@@ -267,7 +267,7 @@ describe('aliases while shards are loaded', () => {
     assert.equal(new Set(server.host.loads).size, 2)
   })
 
-  test('fail when one of them cannot be had', async () => {
+  test('fail when one of them cannot be loaded', async () => {
     const server = serveAliases(['NOERROR'], { ...shards, presence: 'shards-once' })
     assert.deepEqual(await server.ask(at('near', ' A')), ['SERVFAIL rd'])
   })

@@ -84,7 +84,7 @@ describe('both ways give the same bytes', () => {
   }
 })
 
-describe('the quick way is not for', () => {
+describe('the fast path is not for', () => {
   const web = `web.${S} A`
   const cases: {
     name: string

@@ -26,7 +26,7 @@ function pluginOf(entry: PluginEntry): Plugin | undefined {
 describe('what other plugins ask of a cluster', () => {
   const parts = ['transfer', 'metadata', 'searchPath'] as const
   for (const part of parts) {
-    test(`${part} is there where there are such plugins, and only there`, () => {
+    test(`${part} exists exactly where such plugins do`, () => {
       assert.equal(typeof pluginOf(kubernetesForPeersPlugin)?.[part], 'function')
       assert.equal(pluginOf(kubernetesPlugin)?.[part], undefined)
     })

@@ -80,7 +80,7 @@ function pathsBy(source: SnapshotSource): (name: string, client?: Client) => str
 }
 
 describe('SearchPaths', () => {
-  test('are those of the zone that is asked, of the machine, and the root', () => {
+  test('are those of the zone of the query, of the machine, and the root', () => {
     const of = pathsBy(sourceOf(PODS))
     for (const zone of ['cluster.local.', 'other.test.', '0.10.in-addr.arpa.']) {
       const expected = [`shop.svc.${zone}`, `svc.${zone}`, zone, 'example.org.', '.']

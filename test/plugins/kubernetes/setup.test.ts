@@ -140,7 +140,7 @@ describe('several zones', () => {
   }
 })
 
-describe('snapshots that are not there, or old', () => {
+describe('snapshots that are missing or old', () => {
   const ask = 'web.shop.svc.cluster.local A +edns'
   const line = 'kubernetes cluster.local'
   const edns = 'edns: 1232'
@@ -227,7 +227,7 @@ describe('snapshots that are not there, or old', () => {
     })
   }
 
-  test('deny nothing while not all has been read, and tell so', async () => {
+  test('give no negative response before the cluster is read completely', async () => {
     const server = serveCluster(line, { freshness: 'partial' })
     const nosuch = 'nosuch.shop.svc.cluster.local A'
     assert.deepEqual(await server.ask(nosuch), ['SERVFAIL aa rd', soa()])
@@ -265,7 +265,7 @@ describe('snapshots that are not there, or old', () => {
     assert.deepEqual(server.resolver.notReady(), [])
   })
 
-  test('are not asked for by what is outside of the zones', async () => {
+  test('are not loaded for names outside of the zones', async () => {
     const server = serveCluster(line, { presence: 'never' })
     const outside = 'www.example.org A'
     assert.deepEqual(await server.ask(outside), expectedFor(outside, NEXT))

@@ -62,7 +62,7 @@ describe('withSnapshot', () => {
   })
 })
 
-test('a denial is one only when all has been read', () => {
+test('a negative response is given only when the cluster is read completely', () => {
   assert.equal(negativeFrom(sourceOf({}), OWN).rcode, RCODE.NXDOMAIN)
   assert.equal(negativeFrom(sourceOf({ freshness: 'stale' }), OWN).rcode, RCODE.NXDOMAIN)
   const early = negativeFrom(sourceOf({ freshness: 'partial' }), OWN)

@@ -70,7 +70,7 @@ describe('name servers', () => {
       cluster: { objects: DNS, localAddresses: ['203.0.113.53'] },
     })
 
-  test('are the Services that lead to this server', async () => {
+  test('are the Services that point to this server', async () => {
     assert.deepEqual(await serveDns().ask('cluster.local NS'), NS)
   })
 

@@ -109,7 +109,7 @@ describe('negativeReply', () => {
     )
   })
 
-  test('has the SOA record for an answer when that is asked', () => {
+  test('has the SOA record as the answer to an SOA query', () => {
     const query = queryOf('cluster.local SOA')
     const reply = negativeReply(query, viewOf(query, LINE, { objects: OBJECTS }), RCODE.NOERROR)
     assert.equal(reply.answer.length, 1)

@@ -32,7 +32,7 @@ describe('parseLoadbalance', () => {
     ])
   })
 
-  test('goes by the last policy of several directives, and all networks behind the last file', () => {
+  test('uses the last policy of several directives, and all networks after the last file', () => {
     const first = directive('loadbalance', 'prefer 10.0.0.0/8')
     const second = directive('loadbalance', 'prefer ::/0')
     assert.deepEqual(read(first, second), ['round_robin', '10.0.0.0/8', '::/0'])

@@ -45,7 +45,7 @@ for (const [name, order] of orders) {
       )
     })
 
-    test('puts aliases first', () => {
+    test('puts CNAMEs first', () => {
       const ordered = order(records(LINES.toReversed()), () => 1).map(formatRecord)
       if (name !== 'rotated') assert.equal(ordered[0], LINES[0])
     })

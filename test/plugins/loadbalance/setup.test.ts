@@ -30,7 +30,7 @@ async function balance(answer: readonly string[], seed: number): Promise<string[
 }
 
 describe('loadbalance', () => {
-  test('keeps all records, aliases first, then others as they came, addresses, exchangers', () =>
+  test('keeps all records: CNAMEs first, then others in their order, addresses, exchangers', () =>
     fc.assert(
       fc.asyncProperty(
         fc.shuffledSubarray([...RECORDS], { minLength: 1 }),
@@ -82,7 +82,7 @@ describe('loadbalance', () => {
     assert.deepEqual(await serve(block('loadbalance')).ask('www.example.org A'), ['SERVFAIL rd'])
   })
 
-  test('may be told its policy', () => {
+  test('accepts a policy', () => {
     assert.deepEqual(problemsOf(block('loadbalance round_robin')), [])
   })
 
@@ -178,7 +178,7 @@ describe('loadbalance that prefers', () => {
     assert.deepEqual((await server.ask('www.example.org A')).slice(1), records.toReversed())
   })
 
-  test('leaves answers with one address on the quick way', async () => {
+  test('leaves answers with one address on the fast path', async () => {
     const corefile = block(
       directive('loadbalance', 'prefer 10.244.2.0/24'),
       'kubernetes cluster.local',
@@ -251,7 +251,7 @@ describe('loadbalance by weights', () => {
     assert.equal(host.timerCount, 0)
   })
 
-  test('tells when its file is not there yet', () => {
+  test('warns when its file does not exist yet', () => {
     assert.deepEqual(serve(weighing, { upstream }).resolver.notices.map(formatProblem), [
       'Corefile:2:24: cannot read the weights file "weights" yet; retrying every 30 s',
     ])

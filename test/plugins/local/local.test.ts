@@ -92,7 +92,7 @@ describe('local', () => {
     '127.in-addr.arpa NS',
     '255.255.in-addr.arpa PTR',
   ]) {
-    test(`is not left to who is quick to answer: ${ask}`, async () => {
+    test(`is not answered by others on the fast path: ${ask}`, async () => {
       const kubernetes = 'kubernetes cluster.local in-addr.arpa localhost'
       const cluster = { objects: '- {kind: Namespace, metadata: {name: shop}}' }
       const beside = await serve(block('local', kubernetes), { cluster }).ask(ask)
@@ -120,7 +120,7 @@ describe('local', () => {
     assert.match(server.host.metrics.format(), /^coredns_local_localhost_requests_total 2$/m)
   })
 
-  test('leaves names of the cluster on the quick way', async () => {
+  test('leaves names of the cluster on the fast path', async () => {
     const corefile = block('local', 'kubernetes cluster.local in-addr.arpa')
     const server = serve(corefile, { cluster: { objects: '[]' } })
     assert.equal(await server.isQuick('nosuch.cluster.local A'), true)

@@ -99,7 +99,7 @@ describe('the line of the log', () => {
     assert.deepEqual(server.host.lines, ['1.234s'])
   })
 
-  test('has what plugins know, where they tell', async () => {
+  test('has the metadata of plugins', async () => {
     const [metadata, log] = ['metadata', 'log "{/view/name} {/log/type} {/log/class}"']
     const told: string[] = []
     for (const lines of [[metadata], []]) {

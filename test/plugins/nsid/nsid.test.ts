@@ -50,7 +50,7 @@ describe('nsid', () => {
     assert.deepEqual(await server.ask('a A +nsid'), reply)
   })
 
-  test('has no part in what is answered quickly', async () => {
+  test('has no part in the fast path', async () => {
     const corefile = block('nsid a', 'kubernetes cluster.local')
     const server = serve(corefile, { cluster: { objects: '[]' } })
     assert.equal(await server.isQuick('nosuch.cluster.local A +edns'), true)

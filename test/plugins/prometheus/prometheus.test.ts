@@ -166,13 +166,13 @@ describe('prometheus', () => {
     ])
   })
 
-  test('tells what is built in', async () => {
+  test('reports the version and build', async () => {
     const labels = `version="${VERSION}",revision="",goversion="test-1.0"`
     const lines = await metricsAfter(ROOT_BLOCK)
     assert.ok(lines.includes(`coredns_build_info{${labels}} 1`))
   })
 
-  test('tells which plugins are enabled as long as they are', () => {
+  test('reports the enabled plugins', () => {
     const { host, resolver } = serve(block('prometheus', 'errors', 'whoami', 'health'))
     const enabled = (): string[] =>
       host.metrics
@@ -206,7 +206,7 @@ describe('prometheus', () => {
     ])
   })
 
-  test('takes an option that means nothing here, and tells', () => {
+  test('accepts an option without effect here, and warns', () => {
     const { notices } = serve(block(directive('prometheus', 'runtime_metrics'))).resolver
     assert.deepEqual(notices.map(formatProblem), [
       'Corefile:3:5: "runtime_metrics" has no effect: there are no Go metrics',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { checkRewrite, problemsOfRule, type RewriteCase } from './rules.ts'
 
-describe('what stands behind answer', () => {
+describe('arguments of answer', () => {
   const asked = { ask: 'www.a.org SRV', asks: 'www.b.org. IN SRV rd' }
   const upstream = [
     'NOERROR ra',

@@ -145,7 +145,7 @@ describe('rules for CNAME records', () => {
     })
   }
 
-  test('end where they lead to themselves', async () => {
+  test('end where they point to themselves', async () => {
     const upstream = ['NOERROR ra', 'a.org. 60 IN CNAME a.org.']
     const server = serveRules(['cname a.org a.org'], { 'a.org. IN A rd': upstream })
     const reply = await server.ask('a.org A')

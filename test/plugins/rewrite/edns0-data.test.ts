@@ -138,7 +138,7 @@ describe('subnetData', () => {
     { bits: '24 56', address: 'somewhere', hex: undefined },
   ]
   for (const { bits, address, hex } of cases) {
-    test(`tells ${bits} bits of ${address}`, async () => {
+    test(`writes ${bits} bits of ${address}`, async () => {
       const [v4 = assert.fail('no word'), v6 = assert.fail('no word')] = wordsOf(bits)
       const request = await requestFrom({ address })
       const asked = {

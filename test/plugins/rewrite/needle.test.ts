@@ -105,7 +105,7 @@ describe('mayMatchPattern', () => {
     { source: '[a-z]+|b', yes: ['a.b', '1'], no: [] },
   ]
   for (const { source, yes, no } of patterns) {
-    test(`tells names apart for ${source}`, () => {
+    test(`distinguishes names for ${source}`, () => {
       const may = mayMatchPattern(compilePattern(source))
       assert.deepEqual(
         [...yes, ...no].filter((one) => may(queryFor(nameOf(one)))),

@@ -54,7 +54,7 @@ describe('rules of a block', () => {
   ]
   for (const one of cases) test(one.name, () => checkRewrite(one))
 
-  test('do not lead to another server block', async () => {
+  test('do not select another server block', async () => {
     const hosts = (address: string): string => `hosts none {\n${address} a.b.org\n}`
     const server = serve(
       `a.org {\nrewrite name suffix a.org a.b.org\n${hosts('192.0.2.1')}\n}\n` +

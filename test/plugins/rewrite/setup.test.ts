@@ -107,7 +107,7 @@ describe('rewrite', () => {
     ['+nsid', ['nsid: 6e7331']],
     ['', []],
   ] as const) {
-    test(`asks upstreams who they are, and tells who wants to know (${words})`, async () => {
+    test(`requests the identifier of upstreams, for clients that request it (${words})`, async () => {
       const server = serve(block('rewrite edns0 nsid set', 'forward . 192.0.2.53'), {
         upstream: ({ question }) => {
           assert.match(question, / option=3:$/)
@@ -129,7 +129,7 @@ describe('rewrite', () => {
     assert.deepEqual(await server.ask('c.org A'), ['REFUSED rd ra'])
   })
 
-  test('has upstreams asked with the options that it sets', async () => {
+  test('queries upstreams with the options that it sets', async () => {
     const lines = ['continue edns0 local set 65001 {qname}', 'name a.org b.org']
     const rules = lines.map((rule) => `rewrite ${rule}`)
     const server = serve(block(...rules, 'forward . 192.0.2.53'), {

@@ -25,7 +25,7 @@ describe('root', () => {
     assert.equal(await addressIn('root a', 'root zones', 'hosts table'), '192.0.2.1')
   })
 
-  test('leaves a block on the quick way', async () => {
+  test('leaves a block on the fast path', async () => {
     const corefile = block('root zones', 'kubernetes cluster.local')
     const server = serve(corefile, { cluster: { objects: '[]' } })
     assert.equal(await server.isQuick('nosuch.cluster.local A'), true)

@@ -58,7 +58,7 @@ describe('zones of a catalog', () => {
     ])
   })
 
-  test('are begun anew when they have another label', () => {
+  test('start again when they have another label', () => {
     const { take, zones } = setUp()
     take('cat.test', ['a.zones PTR a.test.'])
     const before = zones.get(nameOf('a.test'))

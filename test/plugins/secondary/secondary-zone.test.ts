@@ -149,7 +149,7 @@ describe('a secondary zone', () => {
     assert.deepEqual(asked(), ['192.0.2.1 SOA', '192.0.2.2 SOA'])
   })
 
-  test('is looked after at once when it is told to, and once more when told meanwhile', async () => {
+  test('is refreshed at once at a NOTIFY, and once more at a NOTIFY meanwhile', async () => {
     const { zone, asked } = keep({ '192.0.2.1': { serial: 1 } })
     zone.update()
     await settle()
@@ -179,7 +179,7 @@ describe('a secondary zone', () => {
     assert.deepEqual(known, [true, true, false])
   })
 
-  test('may begin with what is there already', () => {
+  test('may start with the records it has', () => {
     const host = new FakeHost()
     const options = { origin: nameOf('example.org'), primaries: [], slots: new Slots(1) }
     const data = zoneOf([])

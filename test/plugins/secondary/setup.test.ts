@@ -63,7 +63,7 @@ describe('secondary', () => {
     assert.deepEqual(await server.ask('www.example.org A'), ['SERVFAIL rd'])
   })
 
-  test('lets unknown names go on when told so', async () => {
+  test('passes unknown names on with fallthrough', async () => {
     const server = start(block(directive('secondary example.org', FROM, 'fallthrough'), 'whoami'))
     await settle()
     const [head, ...lines] = await server.ask('x.example.org A')
@@ -72,7 +72,7 @@ describe('secondary', () => {
     server.resolver.stop()
   })
 
-  test('has its zones transferred, and tells others of them', async () => {
+  test('transfers its zones, and sends NOTIFY for them', async () => {
     const transfer = directive('transfer example.org', 'to * 192.0.2.9')
     const server = start(block(transfer, directive('secondary example.org', FROM)))
     await settle()

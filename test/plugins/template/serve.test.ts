@@ -253,7 +253,7 @@ describe('expressions in template', () => {
   ])
 })
 
-describe('aliases from template', () => {
+describe('CNAMEs from template', () => {
   const alias = template('IN ANY alias.org', 'answer "{{ .Name }} 60 IN CNAME next.example.org"')
   testCases([
     {

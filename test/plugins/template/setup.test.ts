@@ -4,7 +4,7 @@ import { parseQuery } from '../../../src/dns/query.ts'
 import { block, directive, serve } from '../../ask.ts'
 import { parseQuestion } from '../../message-text.ts'
 
-describe('the quick way past template', () => {
+describe('the fast path past template', () => {
   const cases: { name: string; head: string; options?: string[]; ask: string; isFree: boolean }[] =
     [
       { name: 'is free for other types', head: 'template IN A', ask: 'a.org MX', isFree: true },

@@ -32,7 +32,7 @@ describe('Reporter', () => {
     assert.equal(host.timerCount, 0)
   })
 
-  test('loses the oldest when too many wait, and tells of that once a minute', async () => {
+  test('drops the oldest when too many wait, and logs that once a minute', async () => {
     const host = new FakeHost()
     const reporter = reporterOn(host)
     reporter.add(spans('a', 'b', 'c', 'd', 'e', 'f'))

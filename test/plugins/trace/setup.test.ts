@@ -22,7 +22,7 @@ async function spansOf(server: Server): Promise<Told[]> {
 }
 
 describe('trace', () => {
-  test('tells which plugins a query went through, each within the one before', async () => {
+  test('reports the plugins of a query, each within the previous one', async () => {
     const corefile = block('trace', 'errors', 'cache', HOSTS, 'forward . 192.0.2.53')
     const server = serve(corefile, { upstream: () => ['NOERROR rd ra'] })
     await server.ask('WWW.example.net A +from=2001:db8::9 +tcp')
@@ -46,7 +46,7 @@ describe('trace', () => {
     assert.equal(server.host.posted[0]?.url, 'http://localhost:9411/api/v2/spans')
   })
 
-  test('tells why there was no answer', async () => {
+  test('reports why there was no answer', async () => {
     const server = serve(block('trace', HOSTS))
     await server.ask('www.example.net A')
     const [whole] = await spansOf(server)
@@ -69,7 +69,7 @@ describe('trace', () => {
     assert.equal(new Set(json.map(({ traceId }) => traceId)).size, 1)
   })
 
-  test('takes one query in so many, also of those that are answered quickly', async () => {
+  test('traces one query in so many, on the fast path as well', async () => {
     const cluster = { objects: '[]' }
     const corefile = block(directive('trace', 'every 3'), 'kubernetes cluster.local', 'whoami')
     const server = serve(corefile, { cluster })
@@ -80,7 +80,7 @@ describe('trace', () => {
     assert.equal(wholes.length, 3)
   })
 
-  test('takes none where it is told so', async () => {
+  test('traces none if configured so', async () => {
     const server = serve(block(directive('trace', 'every 0'), 'whoami'))
     for (let i = 0; i < 5; i++) await server.ask('www.example.org A')
     assert.deepEqual(await spansOf(server), [])

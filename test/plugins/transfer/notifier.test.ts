@@ -13,7 +13,7 @@ function notifier(act: UpstreamAct, ...addresses: string[]): { host: FakeHost; t
 }
 
 describe('secondaries', () => {
-  test('are told of a zone, over UDP', async () => {
+  test('get the NOTIFY of a zone over UDP', async () => {
     const { host, teller } = notifier(['NOERROR aa'], '192.0.2.1', '192.0.2.2')
     teller.add(nameOf('example.org'))
     await settle()
@@ -26,7 +26,7 @@ describe('secondaries', () => {
     assert.deepEqual(host.events, [])
   })
 
-  test('are told of one zone after the other, of each once', async () => {
+  test('get NOTIFY for one zone after the other, for each once', async () => {
     const { host, teller } = notifier(['NOERROR'], '192.0.2.1')
     for (const zone of ['a.test', 'b.test', 'b.test', 'c.test']) teller.add(nameOf(zone))
     await settle()
@@ -39,7 +39,7 @@ describe('secondaries', () => {
     assert.equal(host.asked.length, 4)
   })
 
-  test('are told three times when they refuse, and the log says so', async () => {
+  test('get three NOTIFY messages when they refuse, which is logged', async () => {
     const { host, teller } = notifier(['REFUSED'], '192.0.2.1')
     teller.add(nameOf('example.org'))
     await settle()
@@ -55,7 +55,7 @@ describe('secondaries', () => {
     ])
   })
 
-  test('are told three times when they are silent', async () => {
+  test('get three NOTIFY messages when they are silent', async () => {
     const { host, teller } = notifier('silence', '192.0.2.1')
     teller.add(nameOf('example.org'))
     await host.advance(6000)
@@ -63,7 +63,7 @@ describe('secondaries', () => {
     assert.equal(host.events[0]?.reason, 'no answer in time')
   })
 
-  test('are told nothing after the end', async () => {
+  test('get nothing after the end', async () => {
     const { host, teller } = notifier('silence', '192.0.2.1')
     teller.add(nameOf('example.org'))
     teller.stop()
@@ -77,7 +77,7 @@ describe('secondaries', () => {
     )
   })
 
-  test('are told from the address that is wanted', () => {
+  test('get NOTIFY from the configured address', () => {
     const host = new FakeHost()
     const secondaries = [{ address: '192.0.2.1', port: 53 }]
     new Notifier(host, { ...RULE, secondaries, sourceAddress: '192.0.2.9' }).stop()

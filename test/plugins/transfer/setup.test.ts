@@ -136,7 +136,7 @@ describe('transfer', () => {
   })
 })
 
-describe('secondaries are told', () => {
+describe('secondaries get NOTIFY', () => {
   const questions = (server: Server): string[] =>
     server.host.asked.map(({ upstream, question }) => `${upstream} ${question}`)
   const rules = [

@@ -68,7 +68,7 @@ describe('tsig', () => {
     })
   }
 
-  test('tells what is passed over', () => {
+  test('reports what is ignored', () => {
     const { notices } = parse('tsig', 'require all A', 'require_opcode none QUERY')
     assert.deepEqual(notices.map(formatProblem), [
       'Corefile:3:17: "A" after "all" is ignored',

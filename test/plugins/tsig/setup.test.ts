@@ -223,7 +223,7 @@ describe('tsig', () => {
     assert.match(signature ?? '', /^b\.key\. hmac-sha256\. BADKEY /)
   })
 
-  test('leaves what is not signed and need not be on the quick way', async () => {
+  test('leaves unsigned queries on the fast path unless they must be signed', async () => {
     const tsig = directive('tsig', `secret a.key. ${SECRET}`, 'require SRV')
     const cluster = serve(['. {', tsig, 'kubernetes cluster.local', '}'].join('\n'), {
       cluster: { objects: SERVICE },

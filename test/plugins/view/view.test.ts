@@ -72,7 +72,7 @@ describe('view', () => {
     assert.deepEqual(await server.ask('www.split.test A'), ['REFUSED rd'])
   })
 
-  test('may stand behind a block that takes all, which then shadows it', async () => {
+  test('may follow a block that matches everything, which then shadows it', async () => {
     const server = serve([split(hosts('192.0.2.2')), split(view(), hosts('192.0.2.1'))].join('\n'))
     assert.deepEqual(await server.ask('www.split.test A'), [
       'NOERROR aa rd',
@@ -132,7 +132,7 @@ describe('the set-up of view', () => {
     })
   }
 
-  test('refuses two blocks of a zone that take all, also behind one with a view', () => {
+  test('rejects two blocks of a zone that match everything, even after one with a view', () => {
     const corefile = [
       split(view(), hosts('192.0.2.1')),
       split(hosts('192.0.2.2')),

@@ -117,7 +117,7 @@ describe('AddressTable.hasPrefix', () => {
     })
   }
 
-  test('is false behind the last entry', () => {
+  test('is false after the last entry', () => {
     assert.equal(table.hasPrefix(1, addressOf('192.0.2.129'), 0), false)
   })
 })
@@ -128,7 +128,7 @@ describe('the columns of an AddressTable', () => {
     { bytes: 16, texts: ['2001:db8::ff00:1', 'ff02::1'] },
   ]
   for (const { bytes, texts: list } of texts) {
-    test(`stand behind each other, of ${8 * bytes} bits`, () => {
+    test(`follow each other, of ${8 * bytes} bits`, () => {
       const table = tableOf(list.map(addressOf), bytes)
       assert.equal(table.count, 2)
       list.forEach((text, i) => {

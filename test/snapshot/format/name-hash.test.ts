@@ -79,7 +79,7 @@ test('hashByteRange begins and ends anywhere', () => {
   )
 })
 
-test('hashWords gives the same, whatever is behind the name', () => {
+test('hashWords gives the same, whatever follows the name', () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 64, maxLength: 64 }), fc.nat(60), (octets, size) => {
       const words = new Int32Array(octets.slice().buffer)

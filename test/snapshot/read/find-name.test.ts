@@ -12,14 +12,14 @@ import {
 import { openShard } from '../../../src/snapshot/read/open-shard.ts'
 import { Snapshot } from '../../../src/snapshot/read/snapshot.ts'
 import { buildShards } from '../../../src/snapshot/write/build-shards.ts'
-import { existingName, labels, ORIGIN, pointer, recordSet } from '../entries.ts'
+import { existingName, labels, ORIGIN, pointer, rrset } from '../entries.ts'
 
 const INFO = { generation: 1, timeMs: 0, ttlSeconds: 5, records: 0, origins: [] }
 const ENTRIES = [
-  recordSet('web.shop.cluster.local. 5 IN A 192.0.2.1\nweb.shop.cluster.local. 5 IN A 192.0.2.2'),
-  recordSet('web.shop.cluster.local. 7 IN SRV 0 100 80 web.shop.cluster.local.'),
-  recordSet('a.b.c.cluster.local. 5 IN A 192.0.2.3'),
-  { ...recordSet('glue.cluster.local. 5 IN A 192.0.2.4'), isGlue: true as const },
+  rrset('web.shop.cluster.local. 5 IN A 192.0.2.1\nweb.shop.cluster.local. 5 IN A 192.0.2.2'),
+  rrset('web.shop.cluster.local. 7 IN SRV 0 100 80 web.shop.cluster.local.'),
+  rrset('a.b.c.cluster.local. 5 IN A 192.0.2.3'),
+  { ...rrset('glue.cluster.local. 5 IN A 192.0.2.4'), isGlue: true as const },
   existingName('shop'),
   pointer([192, 0, 2, 1], 'web.shop'),
 ]

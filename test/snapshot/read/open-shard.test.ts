@@ -11,8 +11,8 @@ import {
   labels,
   podAddress,
   pointer,
-  recordSet,
   relativeName,
+  rrset,
   zoneEntry,
 } from '../entries.ts'
 import { lookUpEverything } from '../look-ups.ts'
@@ -22,18 +22,18 @@ import { EXAMPLE, PATCHES, type Patch, patchedShard } from '../shard-patches.ts'
 const ENTRIES = [
   existingName('svc'),
   addressNames('shop.pod', 'shop'),
-  recordSet('web.shop.svc 5 IN A 192.0.2.1\nweb.shop.svc 5 IN A 192.0.2.2', 'shop'),
-  recordSet('web.shop.svc 5 IN AAAA 2001:db8::1', 'shop'),
-  recordSet(
+  rrset('web.shop.svc 5 IN A 192.0.2.1\nweb.shop.svc 5 IN A 192.0.2.2', 'shop'),
+  rrset('web.shop.svc 5 IN AAAA 2001:db8::1', 'shop'),
+  rrset(
     `_http._tcp.web.shop.svc 5 IN SRV 0 50 80 web.shop.svc
      _http._tcp.web.shop.svc 5 IN SRV 0 50 81 svc`,
     'shop',
   ),
-  recordSet('far.shop.svc 5 IN SRV 0 50 80 www.example.org.', 'shop'),
-  recordSet('out.shop.svc 5 IN CNAME www.example.org.', 'shop'),
-  recordSet('mail.shop.svc 5 IN MX 10 web.shop.svc', 'shop'),
-  recordSet('text.shop.svc 5 IN TXT "one" "two"', 'shop'),
-  recordSet('new.shop.svc 5 IN TYPE65280 \\# 3 010203', 'shop'),
+  rrset('far.shop.svc 5 IN SRV 0 50 80 www.example.org.', 'shop'),
+  rrset('out.shop.svc 5 IN CNAME www.example.org.', 'shop'),
+  rrset('mail.shop.svc 5 IN MX 10 web.shop.svc', 'shop'),
+  rrset('text.shop.svc 5 IN TXT "one" "two"', 'shop'),
+  rrset('new.shop.svc 5 IN TYPE65280 \\# 3 010203', 'shop'),
   pointer([192, 0, 2, 1], 'web.shop.svc', { namespace: 'shop' }),
   pointer([192, 0, 2, 1], 'web.blog.svc', { namespace: 'blog' }),
   pointer([192, 0, 2, 9], 'web.shop.svc', { namespace: 'shop' }),
@@ -129,8 +129,8 @@ describe('openShard refuses', () => {
 
   test('a set that two nodes share only as long as they read it alike', () => {
     const [shard = new Uint8Array(0)] = buildShards([
-      recordSet('a.web.shop.svc 5 IN TXT x'),
-      recordSet('b.web.shop.svc 5 IN TXT x'),
+      rrset('a.web.shop.svc 5 IN TXT x'),
+      rrset('b.web.shop.svc 5 IN TXT x'),
     ])
     const opened = openShard(shard)
     const [a = 0, b = 0] = ['a', 'b'].map((name) => {
@@ -221,7 +221,7 @@ describe('openShard, given bytes that were tampered with, refuses or opens safel
     )
   })
 
-  test('anything behind a good header, and anything at all', () => {
+  test('anything after a valid header, and anything at all', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: whole.length }), (bytes) => {
         openAndLookUp(bytes)

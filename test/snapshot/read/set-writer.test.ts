@@ -13,7 +13,7 @@ import { openShard } from '../../../src/snapshot/read/open-shard.ts'
 import { SetWriter } from '../../../src/snapshot/read/set-writer.ts'
 import type { Shard } from '../../../src/snapshot/read/shard.ts'
 import { buildShard } from '../../../src/snapshot/write/build-shards.ts'
-import { existingName, labels, ORIGIN, pointer, recordSet } from '../entries.ts'
+import { existingName, labels, ORIGIN, pointer, rrset } from '../entries.ts'
 
 /** Names below one Service: records lead to no others. */
 const WEB = 'web.shop.svc'
@@ -90,7 +90,7 @@ describe('SetWriter.writeAnswer', () => {
   ]
   for (const { name, lines, asked = 'x', more = [] } of cases) {
     test(`writes ${name}`, () => {
-      const entry = recordSet(lines)
+      const entry = rrset(lines)
       const response = answer([entry, ...more], { name: asked, type: entry.type })
       assert.deepEqual(
         response.answer.map(formatRecord),
@@ -101,7 +101,7 @@ describe('SetWriter.writeAnswer', () => {
   }
 
   test('joins names to the origin of the query', () => {
-    const entry = recordSet('x 5 IN CNAME a.b')
+    const entry = rrset('x 5 IN CNAME a.b')
     const response = answer([entry], { type: TYPE.CNAME, origin: nameOf('example.org') })
     assert.deepEqual(response.answer.map(formatRecord), [
       'x.cluster.local. 5 IN CNAME a.b.example.org.',
@@ -109,7 +109,7 @@ describe('SetWriter.writeAnswer', () => {
   })
 
   test('starts at the address of the rotation, and wraps around', () => {
-    const entry = recordSet('x 5 IN A 192.0.2.0\nx 5 IN A 192.0.2.1\nx 5 IN A 192.0.2.2')
+    const entry = rrset('x 5 IN A 192.0.2.0\nx 5 IN A 192.0.2.1\nx 5 IN A 192.0.2.2')
     for (const [rotation, lasts] of [
       [0, [0, 1, 2]],
       [1, [1, 2, 0]],
@@ -128,8 +128,8 @@ describe('SetWriter.writeAnswer', () => {
     const far = `${[1, 2, 3].map((n) => String(n).repeat(63)).join('.')}.${WEB}`
     const near = `near.${WEB}`
     const origin = nameOf(['a'.repeat(63), 'b'].join('.'))
-    const srv = recordSet(`${name} 5 IN SRV 0 1 1 ${far}\n${name} 5 IN SRV 0 1 2 ${near}`)
-    const mail = recordSet(`${name} 5 IN MX 1 ${far}\n${name} 5 IN MX 2 ${near}`)
+    const srv = rrset(`${name} 5 IN SRV 0 1 1 ${far}\n${name} 5 IN SRV 0 1 2 ${near}`)
+    const mail = rrset(`${name} 5 IN MX 1 ${far}\n${name} 5 IN MX 2 ${near}`)
     for (const entries of [[srv], [srv, existingName(far), existingName(near)], [mail]]) {
       const type = entries[0]?.kind === 'records' ? entries[0].type : 0
       const { answer: records, truncated } = answer(entries, { name, type, origin })
@@ -141,7 +141,7 @@ describe('SetWriter.writeAnswer', () => {
 
   test('points at names that may be pointed at, and at no others (RFC 3597 §4)', () => {
     const sizes = ['CNAME', 'DNAME'].map((type) => {
-      const entry = recordSet(`x 5 IN ${type} a`)
+      const entry = rrset(`x 5 IN ${type} a`)
       return answer([entry], { type: entry.type }).size
     })
     const [pointed = 0, whole = 0] = sizes
@@ -152,7 +152,7 @@ describe('SetWriter.writeAnswer', () => {
     test(`stops and reports it when the response is full: ${type}`, () => {
       const rdata = { A: '192.0.2.', SRV: '0 1 2 a', MX: '10 a' }[type]
       const lines = Array.from({ length: 200 }, (_, i) => `x 5 IN ${type} ${rdata}${i}`)
-      const entry = recordSet(lines.join('\n'))
+      const entry = rrset(lines.join('\n'))
       const targets = lines.map((_, i) => existingName(`a${i}`))
       const {
         answer: records,
@@ -188,13 +188,13 @@ describe('SetWriter.writeSet', () => {
 
 describe('SetWriter.writeTargetAddresses', () => {
   const targets = [
-    recordSet(`a.${WEB} 5 IN A 192.0.2.1\na.${WEB} 5 IN A 192.0.2.2`),
-    recordSet(`a.${WEB} 6 IN AAAA 2001:db8::1`),
-    recordSet(`b.${WEB} 5 IN A 192.0.2.3`),
+    rrset(`a.${WEB} 5 IN A 192.0.2.1\na.${WEB} 5 IN A 192.0.2.2`),
+    rrset(`a.${WEB} 6 IN AAAA 2001:db8::1`),
+    rrset(`b.${WEB} 5 IN A 192.0.2.3`),
     existingName(`none.${WEB}`),
   ]
   const below = (lines: string): string => lines.replace(/\b(x|a|b|none)(?= 5|$)/gm, `$1.${WEB}`)
-  const service = (lines: string): ZoneEntry[] => [recordSet(below(lines)), ...targets]
+  const service = (lines: string): ZoneEntry[] => [rrset(below(lines)), ...targets]
   const a = [
     `a.${WEB}.cluster.local. 5 IN A 192.0.2.1`,
     `a.${WEB}.cluster.local. 5 IN A 192.0.2.2`,
@@ -242,7 +242,7 @@ describe('SetWriter.writeTargetAddresses', () => {
       answer: records,
       truncated,
       size,
-    } = answer([recordSet(below('x 5 IN SRV 0 1 80 a')), recordSet(lines)], {
+    } = answer([rrset(below('x 5 IN SRV 0 1 80 a')), rrset(lines)], {
       name: `x.${WEB}`,
       type: TYPE.SRV,
       step: writeService,
@@ -257,7 +257,7 @@ describe('SetWriter.writeTargetAddresses', () => {
   test('leaves out a target whose name is over 255 bytes', () => {
     const far = `${[1, 2, 3].map((n) => String(n).repeat(63)).join('.')}.${WEB}`
     const { additional } = answer(
-      [recordSet(`x.${WEB} 5 IN SRV 0 1 80 ${far}`), recordSet(`${far} 5 IN A 192.0.2.1`)],
+      [rrset(`x.${WEB} 5 IN SRV 0 1 80 ${far}`), rrset(`${far} 5 IN A 192.0.2.1`)],
       {
         name: `x.${WEB}`,
         type: TYPE.SRV,

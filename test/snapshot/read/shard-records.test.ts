@@ -8,7 +8,7 @@ import { openShard } from '../../../src/snapshot/read/open-shard.ts'
 import { shardRecords } from '../../../src/snapshot/read/shard-records.ts'
 import { buildShard } from '../../../src/snapshot/write/build-shards.ts'
 import { parseRecord } from '../../parse-record.ts'
-import { existingName, ORIGIN, pointer, recordSet, zoneEntry } from '../entries.ts'
+import { existingName, ORIGIN, pointer, rrset, zoneEntry } from '../entries.ts'
 import { SecondReader } from '../second-reader.ts'
 
 function linesOf(entries: readonly ZoneEntry[], origin = ORIGIN): string[] {
@@ -41,19 +41,19 @@ describe('shardRecords', () => {
   for (const { name, lines, more = [] } of sets) {
     test(`lists ${name}`, () => {
       assert.deepEqual(
-        linesOf([recordSet(lines), ...more]),
+        linesOf([rrset(lines), ...more]),
         lines.split('\n').map((line) => line.trim()),
       )
     })
   }
 
-  test('lists the pointers of both families behind the names', () => {
+  test('lists the pointers of both families after the names', () => {
     const six = [0x20, 1, 0xd, 0xb8, ...Array<number>(11).fill(0), 1]
     const lines = linesOf([
       pointer(six, 'b'),
       pointer([192, 0, 2, 1], 'b', { ttlSeconds: 9 }),
       pointer([192, 0, 2, 1], 'a', { ttlSeconds: 9 }),
-      recordSet('a 5 IN A 192.0.2.1'),
+      rrset('a 5 IN A 192.0.2.1'),
     ])
     assert.deepEqual(lines, [
       'a.cluster.local. 5 IN A 192.0.2.1',
@@ -64,7 +64,7 @@ describe('shardRecords', () => {
   })
 
   test('joins names to the given origin', () => {
-    const entries = [recordSet('x 5 IN CNAME a'), recordSet('y 5 IN SRV 0 1 2 x')]
+    const entries = [rrset('x 5 IN CNAME a'), rrset('y 5 IN SRV 0 1 2 x')]
     assert.deepEqual(linesOf(entries, nameOf('example.org')), [
       'x.example.org. 5 IN CNAME a.example.org.',
       'y.example.org. 5 IN SRV 0 1 2 x.example.org.',

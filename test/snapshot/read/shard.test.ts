@@ -6,15 +6,15 @@ import { openShard } from '../../../src/snapshot/read/open-shard.ts'
 import { readNamespaceNames, type Shard } from '../../../src/snapshot/read/shard.ts'
 import { buildShard } from '../../../src/snapshot/write/build-shards.ts'
 import { nodesOf } from '../contents.ts'
-import { addressNames, existingName, labels, pointer, recordSet } from '../entries.ts'
+import { addressNames, existingName, labels, pointer, rrset } from '../entries.ts'
 
 const ENTRIES: readonly ZoneEntry[] = [
   existingName('svc'),
   { ...existingName('pod'), isImplied: true },
   addressNames('shop.pod', 'shop'),
-  { ...recordSet('ns.dns 5 IN A 192.0.2.53'), isGlue: true },
-  recordSet('web.shop.svc 5 IN A 192.0.2.1\nweb.shop.svc 5 IN A 192.0.2.2', 'shop'),
-  recordSet('web.shop.svc 16777215 IN TXT x', 'shop'),
+  { ...rrset('ns.dns 5 IN A 192.0.2.53'), isGlue: true },
+  rrset('web.shop.svc 5 IN A 192.0.2.1\nweb.shop.svc 5 IN A 192.0.2.2', 'shop'),
+  rrset('web.shop.svc 16777215 IN TXT x', 'shop'),
   pointer([192, 0, 2, 1], 'web.shop.svc', { namespace: 'shop' }),
 ]
 

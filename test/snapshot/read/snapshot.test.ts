@@ -4,7 +4,7 @@ import { openShard } from '../../../src/snapshot/read/open-shard.ts'
 import type { Shard } from '../../../src/snapshot/read/shard.ts'
 import { Snapshot, type SnapshotInfo } from '../../../src/snapshot/read/snapshot.ts'
 import { buildShards } from '../../../src/snapshot/write/build-shards.ts'
-import { labels, pointer, recordSet } from '../entries.ts'
+import { labels, pointer, rrset } from '../entries.ts'
 
 const INFO: SnapshotInfo = { generation: 1, timeMs: 0, ttlSeconds: 5, records: 0, origins: [] }
 
@@ -31,7 +31,7 @@ describe('Snapshot', () => {
     const names = Array.from({ length: 50 }, (_, i) => `s${i}.shop.svc`)
     const addresses = names.map((_, i) => [192, 0, i, 1])
     const entries = [
-      ...names.map((name) => recordSet(`${name} 5 IN A 192.0.2.1`)),
+      ...names.map((name) => rrset(`${name} 5 IN A 192.0.2.1`)),
       ...addresses.map((address) => pointer(address, 'a')),
     ]
     const snapshot = new Snapshot(INFO, buildShards(entries, 8).map(openShard))

@@ -4,11 +4,11 @@ import { openShard } from '../../../src/snapshot/read/open-shard.ts'
 import type { Shard } from '../../../src/snapshot/read/shard.ts'
 import { Visibility } from '../../../src/snapshot/read/visibility.ts'
 import { buildShards } from '../../../src/snapshot/write/build-shards.ts'
-import { recordSet } from '../entries.ts'
+import { rrset } from '../entries.ts'
 
 function shardOf(namespaces: readonly string[]): Shard {
   const sets = namespaces.map((namespace, i) => ({
-    ...recordSet(`web.${namespace}.svc.cluster.local. 5 IN A 10.0.0.${i + 1}`, namespace),
+    ...rrset(`web.${namespace}.svc.cluster.local. 5 IN A 10.0.0.${i + 1}`, namespace),
   }))
   const [bytes] = buildShards(sets, 1)
   assert.ok(bytes)

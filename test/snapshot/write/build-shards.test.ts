@@ -15,7 +15,7 @@ import {
 } from '../../../src/snapshot/write/build-shards.ts'
 import { unitOf } from '../../../src/snapshot/write/group-units.ts'
 import { contentsOfEntries, contentsOfShards } from '../contents.ts'
-import { existingName, labels, pointer, recordSet, relativeName, zoneEntry } from '../entries.ts'
+import { existingName, labels, pointer, relativeName, rrset, zoneEntry } from '../entries.ts'
 
 const shardCount = (): fc.Arbitrary<number> => fc.constantFrom(1, 2, 8)
 const entryList = (): fc.Arbitrary<ZoneEntry[]> => fc.array(zoneEntry(), { maxLength: 25 })
@@ -108,9 +108,9 @@ describe('buildShards', () => {
   test('keeps all names below one Service in one shard', () => {
     const shards = openShards(
       [
-        recordSet('web.shop.svc 5 IN A 192.0.2.1', 'shop'),
-        recordSet('_http._tcp.web.shop.svc 5 IN SRV 0 100 80 web.shop.svc', 'shop'),
-        recordSet('192-0-2-1.web.shop.svc 5 IN A 192.0.2.1', 'shop'),
+        rrset('web.shop.svc 5 IN A 192.0.2.1', 'shop'),
+        rrset('_http._tcp.web.shop.svc 5 IN SRV 0 100 80 web.shop.svc', 'shop'),
+        rrset('192-0-2-1.web.shop.svc 5 IN A 192.0.2.1', 'shop'),
       ],
       8,
     )
@@ -124,8 +124,8 @@ describe('buildShards', () => {
   test('implies the names above once for all namespaces', () => {
     const [shard] = openShards(
       [
-        recordSet('web.shop.svc 5 IN A 192.0.2.1', 'shop'),
-        recordSet('web.blog.svc 5 IN A 192.0.2.2', 'blog'),
+        rrset('web.shop.svc 5 IN A 192.0.2.1', 'shop'),
+        rrset('web.blog.svc 5 IN A 192.0.2.2', 'blog'),
       ],
       1,
     )
@@ -136,7 +136,7 @@ describe('buildShards', () => {
   })
 
   test('adds no apex that nothing was said of, and no name for an address', () => {
-    const shards = openShards([recordSet('a 5 IN A 192.0.2.1'), pointer([192, 0, 2, 1], 'b.c')], 2)
+    const shards = openShards([rrset('a 5 IN A 192.0.2.1'), pointer([192, 0, 2, 1], 'b.c')], 2)
     assert.deepEqual(Object.keys(contentsOfShards(shards).names), [formatHex(labels('a'))])
   })
 
@@ -152,9 +152,9 @@ function service(name: string, size: number, namespace: string): ZoneEntry[] {
   if (size === 0) return []
   const srv = targets.map((target) => `_http._tcp.${owner} 5 IN SRV 0 1 80 ${target}`)
   return [
-    recordSet(`${owner} 5 IN A 198.18.0.1`, namespace),
-    recordSet(srv.join('\n'), namespace),
-    ...targets.map((target, i) => recordSet(`${target} 5 IN A 198.18.1.${i}`, namespace)),
+    rrset(`${owner} 5 IN A 198.18.0.1`, namespace),
+    rrset(srv.join('\n'), namespace),
+    ...targets.map((target, i) => rrset(`${target} 5 IN A 198.18.1.${i}`, namespace)),
     ...targets.map((target, i) => pointer([198, 18, name.length, i], target, { namespace })),
     ...targets.map((target, i) => {
       return pointer([...Array<number>(15).fill(name.length), i], target, { namespace })

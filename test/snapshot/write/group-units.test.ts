@@ -4,10 +4,10 @@ import { describe, test } from 'vitest'
 import type { ZoneEntry } from '../../../src/records/zone-entry.ts'
 import { addressKey } from '../../../src/snapshot/format/shard-key.ts'
 import { EntryDigester, GroupUnits, unitOf } from '../../../src/snapshot/write/group-units.ts'
-import { addressNames, existingName, labels, pointer, recordSet } from '../entries.ts'
+import { addressNames, existingName, labels, pointer, rrset } from '../entries.ts'
 
-const WEB = recordSet('web.shop.svc 5 IN A 192.0.2.1')
-const BELOW = recordSet('a.web.shop.svc 5 IN A 192.0.2.2')
+const WEB = rrset('web.shop.svc 5 IN A 192.0.2.1')
+const BELOW = rrset('a.web.shop.svc 5 IN A 192.0.2.2')
 const BACK = pointer([192, 0, 2, 2], 'a.web.shop.svc')
 
 describe('GroupUnits', () => {
@@ -43,8 +43,8 @@ function digestOf(...entries: readonly ZoneEntry[]): string {
   return `${digest.low} ${digest.high}`
 }
 
-const A = recordSet('web 5 IN A 192.0.2.1', 'shop')
-const SRV = recordSet('web 5 IN SRV 0 100 80 web', 'shop')
+const A = rrset('web 5 IN A 192.0.2.1', 'shop')
+const SRV = rrset('web 5 IN SRV 0 100 80 web', 'shop')
 const POINTER = pointer([192, 0, 2, 1], 'web', { namespace: 'shop' })
 
 const OWNER = labels('web')
@@ -54,14 +54,14 @@ describe('EntryDigester distinguishes', () => {
     { name: 'nothing', entries: [] },
     { name: 'a record', entries: [A] },
     { name: 'the same twice', entries: [A, A] },
-    { name: 'another address', entries: [recordSet('web 5 IN A 192.0.2.2', 'shop')] },
-    { name: 'another name', entries: [recordSet('api 5 IN A 192.0.2.1', 'shop')] },
-    { name: 'another TTL', entries: [recordSet('web 6 IN A 192.0.2.1', 'shop')] },
-    { name: 'another namespace', entries: [recordSet('web 5 IN A 192.0.2.1', 'depot')] },
+    { name: 'another address', entries: [rrset('web 5 IN A 192.0.2.2', 'shop')] },
+    { name: 'another name', entries: [rrset('api 5 IN A 192.0.2.1', 'shop')] },
+    { name: 'another TTL', entries: [rrset('web 6 IN A 192.0.2.1', 'shop')] },
+    { name: 'another namespace', entries: [rrset('web 5 IN A 192.0.2.1', 'depot')] },
     { name: 'glue', entries: [{ ...A, isGlue: true }] },
     { name: 'a service', entries: [SRV] },
-    { name: 'another target', entries: [recordSet('web 5 IN SRV 0 100 80 api', 'shop')] },
-    { name: 'another port', entries: [recordSet('web 5 IN SRV 0 100 81 web', 'shop')] },
+    { name: 'another target', entries: [rrset('web 5 IN SRV 0 100 80 api', 'shop')] },
+    { name: 'another port', entries: [rrset('web 5 IN SRV 0 100 81 web', 'shop')] },
     {
       name: 'two records of which the second is as the target of the first',
       entries: [{ ...A, rdata: [{ bytes: OWNER }, { bytes: OWNER }] }],

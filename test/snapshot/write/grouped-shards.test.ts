@@ -6,7 +6,7 @@ import { openShard } from '../../../src/snapshot/read/open-shard.ts'
 import { buildShards } from '../../../src/snapshot/write/build-shards.ts'
 import { countEntries } from '../../../src/snapshot/write/group-units.ts'
 import { GroupedShards } from '../../../src/snapshot/write/grouped-shards.ts'
-import { existingName, pointer, recordSet } from '../entries.ts'
+import { existingName, pointer, rrset } from '../entries.ts'
 
 /** Groups in memory, and the shards that follow them. */
 class Following {
@@ -35,8 +35,8 @@ const ZONE_NAMES = ['svc', 'shop.svc', 'depot.svc'].map((name) => existingName(n
 function service(name: string, size: number, namespace = 'shop'): ZoneEntry[] {
   const owner = `${name}.${namespace}.svc`
   return Array.from({ length: size }, (_, i) => [
-    recordSet(`e${i}.${owner} 5 IN A 198.18.${i >> 8}.${i & 255}`, namespace),
-    recordSet(`_p${i}._tcp.${owner} 5 IN SRV 0 100 80 e${i}.${owner}`, namespace),
+    rrset(`e${i}.${owner} 5 IN A 198.18.${i >> 8}.${i & 255}`, namespace),
+    rrset(`_p${i}._tcp.${owner} 5 IN SRV 0 100 80 e${i}.${owner}`, namespace),
     pointer([198, 18 + name.length, i & 7, i >> 3], `e${i}.${owner}`, { namespace }),
   ]).flat()
 }

@@ -10,14 +10,14 @@ import {
 } from '../../../src/snapshot/write/join-nodes.ts'
 import { KeptNodes } from '../../../src/snapshot/write/kept-nodes.ts'
 import { draftNodes } from '../../../src/snapshot/write/node-drafts.ts'
-import { existingName, recordSet } from '../entries.ts'
+import { existingName, rrset } from '../entries.ts'
 
 test('joinNodes copies nodes into a shard with other namespace numbers', () => {
   const entries = [
-    recordSet('a.api.shop.svc 5 IN A 192.0.2.1', 'shop'),
+    rrset('a.api.shop.svc 5 IN A 192.0.2.1', 'shop'),
     existingName('api.shop.svc', 'shop'),
-    recordSet('_x._tcp.web.blog.svc 5 IN SRV 0 1 80 web.blog.svc', 'blog'),
-    recordSet('web.blog.svc 5 IN A 192.0.2.2', 'blog'),
+    rrset('_x._tcp.web.blog.svc 5 IN SRV 0 1 80 web.blog.svc', 'blog'),
+    rrset('web.blog.svc 5 IN A 192.0.2.2', 'blog'),
   ]
   const isBlog = (entry: (typeof entries)[number]): boolean => entry.namespace === 'blog'
   const [shop, blog] = [entries.filter((e) => !isBlog(e)), entries.filter(isBlog)]

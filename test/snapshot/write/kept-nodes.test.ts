@@ -5,7 +5,7 @@ import { buildShards } from '../../../src/snapshot/write/build-shards.ts'
 import { unitOf } from '../../../src/snapshot/write/group-units.ts'
 import { KeptNodes } from '../../../src/snapshot/write/kept-nodes.ts'
 import { draftNodes } from '../../../src/snapshot/write/node-drafts.ts'
-import { existingName, recordSet } from '../entries.ts'
+import { existingName, rrset } from '../entries.ts'
 
 const NAMES = ['svc', 'shop.svc', 'api.shop.svc', 'db.shop.svc', 'web.shop.svc']
 
@@ -20,7 +20,7 @@ function kept(...replaced: string[]): KeptNodes {
 
 /** The pieces of a merge, new nodes by their first label. */
 function pieces(nodes: KeptNodes, ...names: string[]): string[] {
-  const drafts = draftNodes(names.map((name) => recordSet(`${name} 5 IN A 192.0.2.1`))).nodes
+  const drafts = draftNodes(names.map((name) => rrset(`${name} 5 IN A 192.0.2.1`))).nodes
   return nodes.mergeWith(drafts).map((piece) => {
     if (piece.kind === 'kept') return `${piece.from}-${piece.to}`
     return piece.nodes

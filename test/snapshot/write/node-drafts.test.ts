@@ -7,9 +7,9 @@ import { TYPE } from '../../../src/dns/rr-type.ts'
 import type { ExistingName, RRset, ZoneEntry } from '../../../src/records/zone-entry.ts'
 import type { NodeDraft } from '../../../src/snapshot/write/node-draft.ts'
 import { draftNodes } from '../../../src/snapshot/write/node-drafts.ts'
-import { addressNames, existingName, labels, pointer, rdataText, recordSet } from '../entries.ts'
+import { addressNames, existingName, labels, pointer, rdataText, rrset } from '../entries.ts'
 
-const A = recordSet('a 5 IN A 192.0.2.1', 'shop')
+const A = rrset('a 5 IN A 192.0.2.1', 'shop')
 const GLUE: RRset = { ...A, isGlue: true }
 const IMPLIED: ExistingName = { ...existingName('a', 'shop'), isImplied: true }
 
@@ -84,12 +84,12 @@ describe('draftNodes merges the entries of a name', () => {
 
 describe('draftNodes makes sets', () => {
   test('with the lowest TTL of their entries', () => {
-    const node = nodeOf(recordSet('a 30 IN A 192.0.2.1'), A, recordSet('a 9 IN A 192.0.2.1'))
+    const node = nodeOf(rrset('a 30 IN A 192.0.2.1'), A, rrset('a 9 IN A 192.0.2.1'))
     assert.equal(node.sets[0]?.ttlSeconds, 5)
   })
 
   test('with a TTL that fits', () => {
-    const node = nodeOf(recordSet('a 2147483647 IN A 192.0.2.1'))
+    const node = nodeOf(rrset('a 2147483647 IN A 192.0.2.1'))
     assert.equal(node.sets[0]?.ttlSeconds, 0xffffff)
   })
 
@@ -98,39 +98,39 @@ describe('draftNodes makes sets', () => {
       name: 'with each address once, in their order',
       type: TYPE.A,
       entries: [
-        recordSet('a 5 IN A 192.0.2.9\na 5 IN A 192.0.2.1'),
-        recordSet('a 5 IN A 192.0.2.1\na 5 IN A 192.0.2.5'),
+        rrset('a 5 IN A 192.0.2.9\na 5 IN A 192.0.2.1'),
+        rrset('a 5 IN A 192.0.2.1\na 5 IN A 192.0.2.5'),
       ],
       rdata: ['c0000201', 'c0000205', 'c0000209'],
     },
     {
       name: 'with the addresses of one entry in their order',
       type: TYPE.A,
-      entries: [recordSet('a 5 IN A 192.0.2.9\na 5 IN A 192.0.2.1')],
+      entries: [rrset('a 5 IN A 192.0.2.9\na 5 IN A 192.0.2.1')],
       rdata: ['c0000201', 'c0000209'],
     },
     {
       name: 'with the IPv6 addresses of one entry in their order',
       type: TYPE.AAAA,
-      entries: [recordSet('a 5 IN AAAA ::2\na 5 IN AAAA ::1')],
+      entries: [rrset('a 5 IN AAAA ::2\na 5 IN AAAA ::1')],
       rdata: [`${'0'.repeat(31)}1`, `${'0'.repeat(31)}2`],
     },
     {
       name: 'with the records of one entry in its order, each once',
       type: TYPE.MX,
-      entries: [recordSet('a 5 IN MX 20 a\na 5 IN MX 10 b\na 5 IN MX 20 a')],
+      entries: [rrset('a 5 IN MX 20 a\na 5 IN MX 10 b\na 5 IN MX 20 a')],
       rdata: ['0014+0161', '000a+0162'],
     },
     {
       name: 'with the records of several entries in order',
       type: TYPE.MX,
-      entries: [recordSet('a 5 IN MX 20 b\na 5 IN MX 30 a'), recordSet('a 5 IN MX 10 b')],
+      entries: [rrset('a 5 IN MX 20 b\na 5 IN MX 30 a'), rrset('a 5 IN MX 10 b')],
       rdata: ['001e+0161', '000a+0162', '0014+0162'],
     },
     {
       name: 'with PTR records in order',
       type: TYPE.PTR,
-      entries: [recordSet('a 5 IN PTR b\na 5 IN PTR a')],
+      entries: [rrset('a 5 IN PTR b\na 5 IN PTR a')],
       rdata: ['+0161', '+0162'],
     },
     {
@@ -168,7 +168,7 @@ describe('draftNodes makes sets', () => {
   })
 
   test('and changes no entry by it', () => {
-    const entry = recordSet('a 5 IN A 192.0.2.9\na 5 IN A 192.0.2.1')
+    const entry = rrset('a 5 IN A 192.0.2.9\na 5 IN A 192.0.2.1')
     const before = structuredClone(entry)
     nodeOf(entry, entry)
     assert.deepEqual(entry, before)

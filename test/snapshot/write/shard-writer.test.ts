@@ -7,7 +7,7 @@ import { openShard } from '../../../src/snapshot/read/open-shard.ts'
 import type { Shard } from '../../../src/snapshot/read/shard.ts'
 import { buildShard } from '../../../src/snapshot/write/build-shards.ts'
 import { contentsOfShards } from '../contents.ts'
-import { existingName, labels, pointer, recordSet, zoneEntry } from '../entries.ts'
+import { existingName, labels, pointer, rrset, zoneEntry } from '../entries.ts'
 
 function shardOf(...entries: readonly ZoneEntry[]): Shard {
   return openShard(buildShard(entries).bytes)
@@ -65,34 +65,34 @@ describe('buildShard', () => {
     test(name, () => {
       const owned = records.replaceAll('x 5', `x.${WEB} 5`)
       const others = [existingName(`a.${WEB}`), existingName('a.api.shop.svc')]
-      assert.equal(formAt(shardOf(recordSet(owned), ...others), `x.${WEB}`), form)
+      assert.equal(formAt(shardOf(rrset(owned), ...others), `x.${WEB}`), form)
     })
   }
 
   const shared: { name: string; entries: readonly ZoneEntry[]; bytes: number }[] = [
     {
       name: 'stores sets of the same bytes once',
-      entries: [recordSet(`a.${WEB} 5 IN A 192.0.2.1`), recordSet(`b.${WEB} 5 IN A 192.0.2.1`)],
+      entries: [rrset(`a.${WEB} 5 IN A 192.0.2.1`), rrset(`b.${WEB} 5 IN A 192.0.2.1`)],
       bytes: 8,
     },
     {
       name: 'stores them for each Service',
-      entries: [recordSet(`${WEB} 5 IN A 192.0.2.1`), recordSet('api.shop.svc 5 IN A 192.0.2.1')],
+      entries: [rrset(`${WEB} 5 IN A 192.0.2.1`), rrset('api.shop.svc 5 IN A 192.0.2.1')],
       bytes: 16,
     },
     {
       name: 'keeps sets with other TTLs apart',
-      entries: [recordSet(`a.${WEB} 5 IN A 192.0.2.1`), recordSet(`b.${WEB} 6 IN A 192.0.2.1`)],
+      entries: [rrset(`a.${WEB} 5 IN A 192.0.2.1`), rrset(`b.${WEB} 6 IN A 192.0.2.1`)],
       bytes: 16,
     },
     {
       name: 'keeps sets of other types apart',
-      entries: [recordSet(`a.${WEB} 5 IN CNAME x`), recordSet(`b.${WEB} 5 IN PTR x`)],
+      entries: [rrset(`a.${WEB} 5 IN CNAME x`), rrset(`b.${WEB} 5 IN PTR x`)],
       bytes: 24,
     },
     {
       name: 'keeps sets of addresses and names apart',
-      entries: [recordSet(`a.${WEB} 5 IN PTR x`), pointer([192, 0, 2, 1], 'x')],
+      entries: [rrset(`a.${WEB} 5 IN PTR x`), pointer([192, 0, 2, 1], 'x')],
       bytes: 24,
     },
   ]
@@ -104,9 +104,9 @@ describe('buildShard', () => {
 
   test('sorts the types of a name', () => {
     const shard = shardOf(
-      recordSet('a 5 IN AAAA 2001:db8::1'),
-      recordSet('a 5 IN TXT x'),
-      recordSet('a 5 IN A 192.0.2.1'),
+      rrset('a 5 IN AAAA 2001:db8::1'),
+      rrset('a 5 IN TXT x'),
+      rrset('a 5 IN A 192.0.2.1'),
     )
     const node = shard.findNode(labels('a'), 2)
     assert.deepEqual(
@@ -115,7 +115,7 @@ describe('buildShard', () => {
     )
   })
 
-  test('numbers the namespaces by name, behind the empty one', () => {
+  test('numbers the namespaces by name, after the empty one', () => {
     const namespaces = ['shop', 'blog', '', 'zoo', 'blog']
     const names = namespaces.map((namespace, i) => existingName(`a${i}`, namespace))
     const shard = shardOf(...names, pointer([192, 0, 2, 1], 'x', { namespace: 'mail' }))
@@ -164,7 +164,7 @@ describe('buildShard', () => {
 
 describe('the limits of buildShard', () => {
   const types = (count: number): ZoneEntry[] =>
-    Array.from({ length: count }, (_, i) => recordSet(`a 5 IN TYPE${65_000 + i} \\# 1 00`))
+    Array.from({ length: count }, (_, i) => rrset(`a 5 IN TYPE${65_000 + i} \\# 1 00`))
   const namespaces = (count: number): ZoneEntry[] =>
     Array.from({ length: count }, (_, i) => existingName('a', `n${i}`)).map((entry, i) => ({
       ...entry,

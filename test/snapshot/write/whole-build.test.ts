@@ -5,7 +5,7 @@ import type { ZoneEntry } from '../../../src/records/zone-entry.ts'
 import { buildShards } from '../../../src/snapshot/write/build-shards.ts'
 import { unitOf } from '../../../src/snapshot/write/group-units.ts'
 import { WholeBuild } from '../../../src/snapshot/write/whole-build.ts'
-import { existingName, pointer, recordSet } from '../entries.ts'
+import { existingName, pointer, rrset } from '../entries.ts'
 
 const ZONE_NAMES = ['svc', 'shop.svc', 'blog.svc'].map((name) => existingName(name))
 
@@ -13,8 +13,8 @@ const ZONE_NAMES = ['svc', 'shop.svc', 'blog.svc'].map((name) => existingName(na
 function service(name: string, size: number, namespace: string): ZoneEntry[] {
   const owner = `${name}.${namespace}.svc`
   return Array.from({ length: size }, (_, i) => [
-    recordSet(`e${i}.${owner} 5 IN A 198.18.${i >> 8}.${i & 255}`, namespace),
-    recordSet(`_p${i}._tcp.${owner} 5 IN SRV 0 100 80 e${i}.${owner}`, namespace),
+    rrset(`e${i}.${owner} 5 IN A 198.18.${i >> 8}.${i & 255}`, namespace),
+    rrset(`_p${i}._tcp.${owner} 5 IN SRV 0 100 80 e${i}.${owner}`, namespace),
     pointer([198, 18 + name.length, i & 7, i >> 3], `e${i}.${owner}`, { namespace }),
   ]).flat()
 }

@@ -4,11 +4,11 @@
  * @module
  */
 
-/** Time for bulk work in one turn, in milliseconds; the last task may exceed it. */
-const TURN_MS = 2
+/** Time for bulk work in one turn of the loop, in milliseconds; the last task may exceed it. */
+const SLICE_MS = 2
 
-/** A queue of tasks for later turns of the event loop. */
-export class Turns {
+/** Queues of tasks for later turns of the event loop. */
+export class TimeSlices {
   private readonly first = new Set<() => void>()
   private readonly waiting = new Set<() => void>()
   private readonly now: () => number
@@ -20,7 +20,7 @@ export class Turns {
     this.now = now
   }
 
-  /** Queues a task behind the others; a task that is already queued stays where it is. */
+  /** Queues a task after the others; a task that is already queued stays where it is. */
   add(work: () => void): void {
     this.waiting.add(work)
     this.schedule()
@@ -29,7 +29,7 @@ export class Turns {
   /** Runs a task now if this turn has time left, else before the tasks of `add`. */
   addFirst(work: () => void): void {
     this.schedule()
-    if (this.spentMs < TURN_MS) this.spend(work)
+    if (this.spentMs < SLICE_MS) this.spend(work)
     else this.first.add(work)
   }
 
@@ -49,7 +49,7 @@ export class Turns {
       for (const work of queue) {
         queue.delete(work)
         this.spend(work)
-        if (this.spentMs >= TURN_MS) break
+        if (this.spentMs >= SLICE_MS) break
       }
     }
     this.spentMs = 0
