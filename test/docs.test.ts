@@ -105,6 +105,7 @@ describe('all pages', () => {
     'SECURITY.md',
     'docs/analytics.md',
     'docs/hosts.md',
+    'docs/node-cache.md',
     'src/kubernetes/README.md',
     'src/snapshot/README.md',
     'test/attack/README.md',

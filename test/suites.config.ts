@@ -12,6 +12,7 @@ const SUITES = {
   cluster: 'test/{cluster,differential}/*.suite.ts',
   foreign: 'test/foreign/*.suite.ts',
   fuzz: 'test/fuzz/*.suite.ts',
+  modes: 'test/node-modes/*.suite.ts',
   stores: 'test/node-gateway/full-disk.suite.ts',
   views: 'test/views/*.suite.ts',
 }

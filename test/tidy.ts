@@ -137,7 +137,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'node:',
     'hono',
   ],
-  'src/node-local': ['src/bytes', 'src/dns', 'src/telemetry', 'src/node', 'node:'],
+  'src/node-local': ['src/bytes', 'src/dns', 'src/telemetry', 'src/convert', 'src/node', 'node:'],
   'src/cli': ['src', 'node:', 'commander', 'hono'],
   worker: [
     'src/bytes',

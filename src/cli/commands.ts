@@ -131,6 +131,41 @@ const HOSTS: Command = {
   run: async (input, output) => (await import('./hosts.ts')).runHosts(input, output),
 }
 
+const NODE_CACHE: Command = {
+  name: 'node-cache',
+  summary: 'run a DNS cache for the pods of a node, as NodeLocal DNSCache does',
+  args: [],
+  flags: [
+    'localip',
+    'conf',
+    'basecorefile',
+    'corefile',
+    'kubednscm',
+    'upstreamsvc',
+    'cluster-domain',
+    'setupinterface',
+    'interfacename',
+    'setupiptables',
+    'rules',
+    'skipteardown',
+    'syncinterval',
+    'health-port',
+    'metrics-listen-address',
+    'dns.port',
+    'pidfile',
+    'quiet',
+    'reloadwithsignal',
+    'print',
+  ],
+  required: ['localip'],
+  examples: [
+    'kubedoh node-cache --localip 169.254.20.10,10.96.0.10 --upstreamsvc kube-dns-upstream',
+    'kubedoh node-cache --localip 169.254.20.10 --rules nftables --print',
+  ],
+  notes: ['A single dash works as for NodeLocal DNSCache: -localip, -setupiptables=false.'],
+  run: async (input, output) => (await import('./node-cache.ts')).runNodeCache(input, output),
+}
+
 const QUERY: Command = {
   name: 'query',
   summary: 'query a DNS server over UDP, TCP, TLS or HTTPS',
@@ -307,6 +342,7 @@ export const COMMANDS: readonly Command[] = [
   SERVE,
   EXPORT,
   GATEWAY,
+  NODE_CACHE,
   HOSTS,
   KEYS,
   TOKEN_CREATE,

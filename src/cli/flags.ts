@@ -69,10 +69,27 @@ export type FlagName =
   | 'hosts-file'
   | 'syncinterval'
   | 'print'
+  | 'localip'
+  | 'basecorefile'
+  | 'corefile'
+  | 'kubednscm'
+  | 'upstreamsvc'
+  | 'setupinterface'
+  | 'interfacename'
+  | 'setupiptables'
+  | 'rules'
+  | 'skipteardown'
+  | 'health-port'
+  | 'metrics-listen-address'
+  | 'reloadwithsignal'
 
 /** All flags, in the order of docs/flags.md. An empty value counts as not given. */
 export const FLAGS: Readonly<Record<FlagName, Flag>> = {
-  conf: { value: 'COREFILE', default: '', help: 'Corefile to read; serve defaults to ./Corefile' },
+  conf: {
+    value: 'COREFILE',
+    default: '',
+    help: 'Corefile to read; serve defaults to ./Corefile, node-cache to the generated one',
+  },
   'dns.port': {
     value: 'PORT',
     short: 'p',
@@ -257,6 +274,59 @@ export const FLAGS: Readonly<Record<FlagName, Flag>> = {
   'hosts-file': { value: 'FILE', default: '/etc/hosts', help: 'hosts file to keep up to date' },
   syncinterval: { value: 'SECONDS', default: '60', help: 'interval of the checks' },
   print: { default: '', help: 'print what the command would write or run, and exit' },
+  localip: {
+    value: 'ADDRESSES',
+    default: '',
+    help: 'comma-separated addresses of the cache, IPv4 or IPv6',
+  },
+  basecorefile: {
+    value: 'FILE',
+    default: '/etc/coredns/Corefile.base',
+    help: 'template of the Corefile, with __PILLAR__ placeholders',
+  },
+  corefile: { value: 'FILE', default: '/etc/Corefile', help: 'Corefile to generate' },
+  kubednscm: {
+    value: 'FOLDER',
+    default: '/etc/kube-dns',
+    help: 'folder of the ConfigMap of kube-dns, with stubDomains and upstreamNameservers',
+  },
+  upstreamsvc: {
+    value: 'SERVICE',
+    default: 'kube-dns',
+    help: 'DNS Service behind the cache; its address is in SERVICE_SERVICE_HOST',
+  },
+  setupinterface: {
+    value: 'BOOL',
+    default: 'true',
+    help: 'create an interface with the addresses',
+  },
+  interfacename: { value: 'NAME', default: 'nodelocaldns', help: 'name of the interface' },
+  setupiptables: {
+    value: 'BOOL',
+    default: 'true',
+    help: 'load rules that skip connection tracking',
+  },
+  rules: {
+    value: 'KIND',
+    default: 'auto',
+    help: 'rules to load: iptables, nftables or auto (iptables where it works)',
+  },
+  skipteardown: { value: 'BOOL', default: 'false', help: 'leave interface and rules on exit' },
+  'health-port': {
+    value: 'PORT',
+    default: '8080',
+    help: 'port of the health directive, for the rules',
+  },
+  'metrics-listen-address': {
+    value: 'HOST:PORT',
+    default: '0.0.0.0:9353',
+    help: 'listen address of the metrics of setup errors; empty disables it',
+  },
+  reloadwithsignal: {
+    value: 'BOOL',
+    default: 'false',
+    help: 'accepted for NodeLocal DNSCache; a changed Corefile is always loaded at once',
+  },
 }
 
 /** Arguments, flags and environment of one run of a command. */

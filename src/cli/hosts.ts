@@ -14,7 +14,7 @@ import { HostsUpdater } from '../node-local/hosts-updater.ts'
 import { parseListenAddress } from '../server/feature-servers.ts'
 import { Metrics } from '../telemetry/metrics.ts'
 import { exchange } from '../upstream/exchange.ts'
-import { parseInterval } from './duration.ts'
+import { readInterval } from './duration.ts'
 import { listenStatus } from './export-status.ts'
 import type { Input } from './flags.ts'
 
@@ -89,12 +89,4 @@ function parseNameserver(text: string): { readonly address: string; readonly por
   const { host = '', port } = parseListenAddress(text)
   if (isIP(host) !== 0) return { address: host, port }
   throw new CommandError(`--nameserver "${text}" is not ADDRESS or ADDRESS:PORT`)
-}
-
-/** Reads `--syncinterval`, in seconds. @throws {CommandError} */
-export function readInterval(input: Input): number {
-  const text = input.text('syncinterval')
-  const seconds = parseInterval(text)
-  if (seconds !== undefined) return seconds
-  throw new CommandError(`--syncinterval is "${text}", expected seconds, such as 60`)
 }

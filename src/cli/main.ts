@@ -15,6 +15,10 @@ const GROUPS: Readonly<Record<string, string>> = {
   token: 'manage the client tokens of a gateway',
 }
 
+/** Commands that replace programs of Go. */
+const GO_COMMANDS: ReadonlySet<string> = new Set(['serve', 'node-cache'])
+const GO_FLAGS: ReadonlyMap<string, Flag> = new Map(Object.entries(FLAGS))
+
 /** Runs a command line and resolves with the exit status: 0, 1 for a failure, 2 for wrong usage. */
 export async function main(
   args: readonly string[],
@@ -34,13 +38,15 @@ export async function main(
 
 /**
  * Doubles the dash of CoreDNS's flags, such as `-conf` and `-dns.port=53`: Go's flag package
- * accepts one dash or two. Only `serve` replaces CoreDNS.
+ * accepts one dash or two. A Go flag with the value BOOL is `true` without a value.
  */
 function withGoFlags(args: readonly string[]): readonly string[] {
-  if (args[0] !== 'serve') return args
+  if (!GO_COMMANDS.has(args[0] ?? '')) return args
   return args.map((arg) => {
-    const [, name = ''] = /^-([a-z.]{2,})(?:=|$)/.exec(arg) ?? []
-    return name === 'version' || Object.hasOwn(FLAGS, name) ? `-${arg}` : arg
+    const [, name = '', value] = /^--?([a-z][a-z.-]+)(=.*)?$/s.exec(arg) ?? []
+    const flag = GO_FLAGS.get(name)
+    if (flag === undefined && name !== 'version') return arg
+    return `--${name}${value ?? (flag?.value === 'BOOL' ? '=true' : '')}`
   })
 }
 

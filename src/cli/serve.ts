@@ -13,7 +13,7 @@ import { onReloadSignal, untilSignal } from '../node/signals.ts'
 import { ALL_PLUGINS } from '../plugins/all-plugins.ts'
 import { type RunningServer, type ServeOptions, Server } from '../server/server.ts'
 import { serveByWorkers } from '../server/worker-pool.ts'
-import type { Input } from './flags.ts'
+import type { FlagName, Input } from './flags.ts'
 
 /** Maximum of --workers: one for each CPU of a large machine. */
 const WORKERS_MAX = 256
@@ -28,10 +28,15 @@ export async function runServe(input: Input, output: Output): Promise<void> {
     output.stdout.write(names.join(''))
     return
   }
+  await withPidfile(input, () => serveUntilSignal(input, output))
+}
+
+/** Writes `--pidfile` while a function runs. */
+export async function withPidfile(input: Input, run: () => Promise<void>): Promise<void> {
   const pidfile = input.text('pidfile')
   if (pidfile !== '') writePid(pidfile)
   try {
-    await serveUntilSignal(input, output)
+    await run()
   } finally {
     if (pidfile !== '') rmSync(pidfile, { force: true })
   }
@@ -41,7 +46,7 @@ async function serveUntilSignal(input: Input, output: Output): Promise<void> {
   const conf = input.text('conf')
   const options = {
     conf: conf === '' ? 'Corefile' : conf,
-    dnsPort: parsePort(input.text('dns.port')),
+    dnsPort: parsePort(input.text('dns.port'), 'dns.port'),
     objects: input.texts('objects'),
     etcd: input.text('etcd'),
     files: input.text('files'),
@@ -53,6 +58,15 @@ async function serveUntilSignal(input: Input, output: Output): Promise<void> {
   const count = parseWorkers(input.text('workers'), options)
   const running =
     count === 1 ? await serve(options, output) : await serveByWorkers(options, output, { count })
+  await runUntilSignal(running, input, output)
+}
+
+/** Prints the ready line, reloads on signals, and stops the server on SIGINT or SIGTERM. */
+export async function runUntilSignal(
+  running: RunningServer,
+  input: Input,
+  output: Output,
+): Promise<void> {
   const manager = new ServiceManager(createLog(output))
   manager.ready()
   const doh = input.text('doh.listen')
@@ -116,10 +130,11 @@ function checkInherited(): void {
   )
 }
 
-function parsePort(text: string): number {
+/** Parses a flag's port. @throws {CommandError} */
+export function parsePort(text: string, flag: FlagName): number {
   const port = Number(text)
   if (/^\d{1,5}$/.test(text) && port < 65536) return port
-  throw new CommandError(`--dns.port is "${text}", expected 0 to 65535`)
+  throw new CommandError(`--${flag} is "${text}", expected 0 to 65535`)
 }
 
 /** Rejects port 0 for several workers: the system would choose another port for each. */

@@ -59,10 +59,12 @@ export function convertNodeLocal(source: NodeLocalSource, settings: Settings): C
   }
   const template = overUdp(findTemplate(source), kubeDns)
   const filled = template.replace(PLACE, (word, name: string) => fill(word, name.slice(0, -2)))
-  const bound = unique([values.get('LOCAL__DNS') ?? '', ...localAddresses(flags)])
+  const local = values.get('LOCAL__DNS') ?? settings.take('local-dns') ?? ''
+  const bound = unique([...local.split(' '), ...localAddresses(flags)])
+  const port = settings.take('dns-port') ?? '53'
   const stubs = [...(kubeDns?.stubDomains ?? [])].map(([zone, servers]): TextServer => {
     const lines = [['errors'], ['cache', '30'], ['bind', ...bound], ['forward', '.', ...servers]]
-    return { head: [`${zone}:53`], lines }
+    return { head: [`${zone}:${port}`], lines }
   })
   return { corefile: `${filled.trimEnd()}\n${writeCorefile(stubs)}`, notices }
 }

@@ -1,0 +1,205 @@
+/**
+ * `kubedoh node-cache`: a DNS cache for the pods of a node, with NodeLocal DNSCache's flags.
+ * @module
+ */
+import { formatAddress, parseAddress } from '../dns/address.ts'
+import { sleep } from '../exporter/backoff.ts'
+import { CommandError, createLog, type Output } from '../node/output.ts'
+import { readTextFile } from '../node/read-files.ts'
+import {
+  generateCorefile,
+  NodeCorefile,
+  type NodeCorefileOptions,
+} from '../node-local/node-corefile.ts'
+import { chooseRules, NodeSetup, setupErrors } from '../node-local/node-network.ts'
+import {
+  interfaceRemovalScript,
+  interfaceScript,
+  type NodeNetwork,
+  type RulesKind,
+  rulesRemovalScript,
+  rulesScript,
+} from '../node-local/node-rules.ts'
+import { isServedByOthers } from '../node-local/other-servers.ts'
+import { FeatureServers } from '../server/feature-servers.ts'
+import { formatMetrics } from '../server/process-metrics.ts'
+import type { RunningServer, ServeOptions } from '../server/server.ts'
+import { Metrics } from '../telemetry/metrics.ts'
+import { readInterval } from './duration.ts'
+import type { FlagName, Input } from './flags.ts'
+import { parsePort, runUntilSignal, serve, withPidfile } from './serve.ts'
+
+/** Interval of the checks for changes of the template and of the ConfigMap. */
+const CONFIG_MS = 10_000
+/** Interval of the checks for missing addresses: without one, the node has no DNS. */
+const ADDRESSES_MS = 1000
+const ADDRESSES_MAX = 16
+const INTERFACE_NAME = /^[a-zA-Z0-9_-]{1,15}$/
+const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
+  ...['1', 't', 'T', 'TRUE', 'true', 'True'].map((text) => [text, true] as const),
+  ...['0', 'f', 'F', 'FALSE', 'false', 'False'].map((text) => [text, false] as const),
+])
+
+/** Runs the command until SIGINT or SIGTERM, or prints what it would run. */
+export async function runNodeCache(input: Input, output: Output): Promise<void> {
+  const network = readNetwork(input)
+  const corefile = readCorefileOptions(input, network)
+  const rules = readFlag(input, 'setupiptables') ? await readRules(input) : undefined
+  if (input.isSet('print')) output.stdout.write(printed(input, { network, corefile, rules }))
+  else await withPidfile(input, () => runCache(input, output, { network, corefile, rules }))
+}
+
+type Plan = {
+  readonly network: NodeNetwork
+  readonly corefile: NodeCorefileOptions
+  readonly rules: RulesKind | undefined
+}
+
+async function runCache(input: Input, output: Output, plan: Plan): Promise<void> {
+  const { network, corefile, rules } = plan
+  const seconds = readInterval(input)
+  const isKept = readFlag(input, 'skipteardown')
+  const hasInterface = readFlag(input, 'setupinterface')
+  const log = createLog(output)
+  const metrics = new Metrics()
+  const errors = setupErrors(metrics)
+  const setup = new NodeSetup({ network, hasInterface, rules, log, errors })
+  const config = new NodeCorefile(corefile, log, () => errors('configmap').value++)
+  config.start()
+  const status = await listenMetrics(input.text('metrics-listen-address'), metrics)
+  await setup.ensureInterface()
+  const running = await serve(serveOptions(input, corefile), output)
+  // Only now: without a server, packets to the Service's address must reach kube-proxy.
+  await setup.ensureRules()
+  const ended = new AbortController()
+  const repeat = async (intervalMs: number, check: () => Promise<void>): Promise<void> => {
+    for (;;) {
+      await sleep(intervalMs, ended.signal)
+      if (ended.signal.aborted) return
+      await check()
+    }
+  }
+  const loops = [
+    repeat(ADDRESSES_MS, () => setup.watchAddresses()),
+    repeat(seconds * 1000, async () => {
+      await setup.ensureInterface()
+      await setup.ensureRules()
+    }),
+    repeat(CONFIG_MS, async () => {
+      if (config.update()) await running.reload()
+    }),
+  ]
+  const isReplaced = (): boolean => isKept || isServedByOthers(network.addresses, network.dnsPort)
+  const stop = async (): Promise<void> => {
+    ended.abort()
+    await Promise.all(loops)
+    // First, so that packets to the Service's address reach kube-proxy while the server stops.
+    if (!isReplaced()) await setup.removeRules()
+    await running.stop()
+    if (!isReplaced()) await setup.removeInterface()
+    else log({ level: 'info', message: 'left interface and rules as they are' })
+    await status.close()
+  }
+  const { ports } = running
+  const notReady = (): ReturnType<RunningServer['notReady']> => running.notReady()
+  await runUntilSignal({ ports, notReady, reload: () => running.reload(), stop }, input, output)
+}
+
+function printed(input: Input, { network, corefile, rules }: Plan): string {
+  const generated = generateCorefile(corefile)
+  const hasInterface = readFlag(input, 'setupinterface')
+  const setup = [
+    ...(generated === undefined
+      ? []
+      : [`cat > ${corefile.corefile} <<'EOF'\n${generated.text}EOF\n`]),
+    ...(hasInterface ? [interfaceScript(network)] : []),
+    ...(rules === undefined ? [] : [rulesScript(rules, network)]),
+  ]
+  const removal = [
+    ...(rules === undefined ? [] : [rulesRemovalScript(rules, network)]),
+    ...(hasInterface ? [interfaceRemovalScript(network)] : []),
+  ]
+  const undo = removal.join('').replace(/^/gm, '# ').trimEnd()
+  return `${setup.join('')}# On exit:\n${undo}\n`
+}
+
+async function listenMetrics(address: string, metrics: Metrics): Promise<FeatureServers> {
+  const format = (): string => formatMetrics(metrics)
+  const servers = new FeatureServers({ metrics, format, notReady: () => [] })
+  if (address !== '') await servers.apply([{ kind: 'metrics', address }])
+  return servers
+}
+
+function serveOptions(input: Input, { corefile }: NodeCorefileOptions): ServeOptions {
+  return {
+    conf: corefile,
+    dnsPort: parsePort(input.text('dns.port'), 'dns.port'),
+    objects: [],
+    etcd: '',
+    files: '',
+    kubeconfig: '',
+    dohListen: '',
+    insecure: false,
+    localAddresses: input.env('LOCAL_IPS'),
+  }
+}
+
+function readNetwork(input: Input): NodeNetwork {
+  const interfaceName = input.text('interfacename')
+  if (!INTERFACE_NAME.test(interfaceName)) {
+    throw new CommandError(`--interfacename "${interfaceName}" is not the name of an interface`)
+  }
+  const addresses = input
+    .text('localip')
+    .split(',')
+    .map((text) => {
+      const address = parseAddress(text.trim())
+      if (address === undefined) throw new CommandError(`--localip "${text}" is not an address`)
+      return formatAddress(address)
+    })
+  if (addresses.length > ADDRESSES_MAX) {
+    throw new CommandError(
+      `--localip has ${addresses.length} addresses, expected 1 to ${ADDRESSES_MAX}`,
+    )
+  }
+  return {
+    interfaceName,
+    addresses: [...new Set(addresses)],
+    dnsPort: parsePort(input.text('dns.port'), 'dns.port'),
+    healthPort: parsePort(input.text('health-port'), 'health-port'),
+  }
+}
+
+function readCorefileOptions(
+  input: Input,
+  { addresses, dnsPort }: NodeNetwork,
+): NodeCorefileOptions {
+  const template = input.text('basecorefile')
+  const service = input.text('upstreamsvc')
+  const variable = `${service.replaceAll('-', '_').toUpperCase()}_SERVICE_HOST`
+  const clusterDns = input.env(variable)
+  const needsIt = readTextFile(template)?.includes('__PILLAR__CLUSTER__DNS__') === true
+  if (needsIt && parseAddress(clusterDns) === undefined) {
+    throw new CommandError(
+      `${variable} is not an address: create Service ${service} first, or pass --upstreamsvc`,
+    )
+  }
+  const corefile = input.text('conf') === '' ? input.text('corefile') : input.text('conf')
+  const domain = input.text('cluster-domain')
+  const configMap = input.text('kubednscm')
+  return { template, corefile, configMap, addresses, domain, dnsPort, clusterDns }
+}
+
+async function readRules(input: Input): Promise<RulesKind> {
+  const rules = input.text('rules')
+  if (rules === 'auto') return chooseRules()
+  if (rules === 'iptables' || rules === 'nftables') return rules
+  throw new CommandError(`--rules is "${rules}", expected auto, iptables or nftables`)
+}
+
+/** Parses a flag as Go does. @throws {CommandError} */
+function readFlag(input: Input, name: FlagName): boolean {
+  const isTrue = BOOLEANS.get(input.text(name))
+  if (isTrue !== undefined) return isTrue
+  throw new CommandError(`--${name} is "${input.text(name)}", expected true or false`)
+}

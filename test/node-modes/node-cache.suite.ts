@@ -1,0 +1,116 @@
+/**
+ * `npm run test:modes`: the cache of a node with real interfaces, nftables and iptables, in network
+ * namespaces. Needs root.
+ * @module
+ */
+import assert from 'node:assert/strict'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { test, vi } from 'vitest'
+import { findMissing } from '../clients/programs.ts'
+import { describeUnless } from '../describe-unless.ts'
+import { BY_CACHE, BY_CLUSTER, LOCAL, Node, WHO } from './node.ts'
+
+const missing =
+  process.getuid?.() === 0
+    ? ['ip', 'nft', 'iptables', 'ip6tables', 'conntrack', 'dig']
+        .map(findMissing)
+        .find((one) => one !== undefined)
+    : 'needs root for network namespaces'
+
+/** The node's addresses, its own rules and ours, without what changes by itself. */
+function stateOf(node: Node): readonly string[] {
+  const text = node.sh(`ip -o address show scope global
+nft list tables | grep kubedoh || true
+iptables-save | grep -E "^-A|^:KUBEDOH" || true
+ip6tables-save | grep -E "^-A|^:KUBEDOH" || true`)
+  return text
+    .replace(/^\d+: | \[\d+:\d+\]/gm, '')
+    .trim()
+    .split('\n')
+    .sort()
+}
+
+/** The conntrack entries of the pod's queries. */
+function tracked(node: Node): readonly string[] {
+  const lines = node.sh('cat /proc/net/nf_conntrack').split('\n')
+  return lines.filter((line) => / src=(10\.244\.0\.2|fd00:0244:\S+:0002) .* dport=53 /.test(line))
+}
+
+describeUnless(missing, 'node-cache', () => {
+  for (const rules of ['iptables', 'nftables']) {
+    test(`takes over the Service with ${rules}, and gives it back`, async (t) => {
+      const node = await Node.create(t)
+      const before = stateOf(node)
+      for (const server of ['10.96.0.10', 'fd00:96::10']) {
+        assert.equal(node.dig(server, WHO), BY_CLUSTER)
+      }
+      assert.equal(tracked(node).length, 2)
+      node.sh('conntrack -F')
+
+      const cache = await node.startCache('--rules', rules)
+      for (const server of LOCAL) {
+        for (const option of ['+notcp', '+tcp']) {
+          assert.equal(node.dig(server, WHO, option), BY_CACHE, server)
+          assert.equal(node.dig(server, 'web.shop.svc.cluster.local', option), '192.0.2.80')
+          assert.equal(
+            node.dig(server, 'web.shop.svc.cluster.local', option, 'AAAA'),
+            '2001:db8::80',
+          )
+        }
+      }
+      assert.deepEqual(tracked(node), [])
+      await node.stop(cache)
+      assert.deepEqual(stateOf(node), before)
+      for (const server of ['10.96.0.10', 'fd00:96::10']) {
+        assert.equal(node.dig(server, WHO), BY_CLUSTER)
+      }
+    })
+
+    test(`restores what somebody removes (${rules})`, async (t) => {
+      const node = await Node.create(t)
+      const cache = await node.startCache('--rules', rules, '-syncinterval', '1')
+      const complete = stateOf(node)
+      node.sh('ip link delete nodelocaldns')
+      if (rules === 'nftables') node.sh('nft delete table inet kubedoh_node_cache')
+      else node.sh('iptables -t raw -F; ip6tables -t raw -F; iptables -F; ip6tables -F')
+      const isRestored = (): void => assert.deepEqual(stateOf(node), complete)
+      await vi.waitFor(isRestored, 20_000)
+      assert.equal(node.dig('169.254.20.10', WHO), BY_CACHE)
+      node.sh('ip address add 192.0.2.77/32 dev nodelocaldns')
+      await vi.waitFor(isRestored, 20_000)
+      assert.match(cache.output(), /restoring nodelocaldns: an address is missing/)
+    })
+  }
+
+  test('prints a script that does the same', async (t) => {
+    const node = await Node.create(t)
+    const cache = await node.startCache()
+    const running = stateOf(node)
+    await node.stop(cache)
+    const before = stateOf(node)
+    const corefile = join(node.folder, 'Corefile')
+    rmSync(corefile)
+    const printing = node.start(['node-cache', ...node.cacheArgs(), '--print'], {
+      KUBE_DNS_UPSTREAM_SERVICE_HOST: '10.96.0.11',
+    })
+    await node.shows(printing, /# ip link delete dev nodelocaldns\n/)
+    const [setup = '', undo = ''] = printing.output().split('# On exit:\n')
+    node.sh(setup)
+    assert.deepEqual(stateOf(node), running)
+    node.sh(undo.replace(/^# /gm, ''))
+    assert.deepEqual(stateOf(node), before)
+  })
+
+  test("serves a pod's resolver by its resolv.conf", async (t) => {
+    const node = await Node.create(t)
+    await node.startCache()
+    for (const server of LOCAL) {
+      node.setResolvConf(
+        `nameserver ${server}\nsearch shop.svc.cluster.local svc.cluster.local cluster.local\noptions ndots:5\n`,
+      )
+      assert.match(node.pod('getent ahostsv4 web'), /^192\.0\.2\.80 /)
+      assert.match(node.pod('getent ahostsv6 web.shop'), /^2001:db8::80 /)
+    }
+  })
+})

@@ -1,0 +1,218 @@
+/**
+ * A node and a pod as network namespaces, joined by a cable. The cluster's DNS server listens on an
+ * address of the node, and the node translates the address of Service kube-dns to it, as kube-proxy
+ * does.
+ * @module
+ */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { TestContext } from 'vitest'
+import { temporaryFolder } from '../exporter/temporary-folder.ts'
+
+/** The cache's own address and that of Service kube-dns, by family. */
+export const LOCAL: readonly string[] = [
+  '169.254.20.10',
+  '10.96.0.10',
+  'fd00:20::10',
+  'fd00:96::10',
+]
+/** The addresses of the DNS server of the cluster. */
+const UPSTREAM = ['10.96.0.11', 'fd00:96::11']
+/** A name that the cluster's server and the cache answer differently. */
+export const WHO = 'who.shop.svc.cluster.local'
+export const BY_CLUSTER = '192.0.2.1'
+export const BY_CACHE = '192.0.2.2'
+
+/** The template: kubeadm's of NodeLocal DNSCache, with a name of its own. */
+const TEMPLATE = `${WHO}:53 {
+    bind __PILLAR__LOCAL__DNS__ __PILLAR__DNS__SERVER__
+    hosts {
+        ${BY_CACHE} ${WHO}
+        2001:db8::2 ${WHO}
+    }
+}
+__PILLAR__DNS__DOMAIN__:53 {
+    errors
+    cache {
+        success 9984 30
+        denial 9984 5
+    }
+    reload
+    loop
+    bind __PILLAR__LOCAL__DNS__ __PILLAR__DNS__SERVER__
+    forward . __PILLAR__CLUSTER__DNS__ {
+        force_tcp
+    }
+    prometheus :9253
+    health __PILLAR__LOCAL__DNS__:8080
+}
+.:53 {
+    errors
+    cache 30
+    reload
+    loop
+    bind __PILLAR__LOCAL__DNS__ __PILLAR__DNS__SERVER__
+    forward . __PILLAR__UPSTREAM__SERVERS__
+    prometheus :9253
+}
+`
+const CLUSTER = `.:53 {
+    bind ${UPSTREAM.join(' ')}
+    hosts {
+        ${BY_CLUSTER} ${WHO}
+        2001:db8::1 ${WHO}
+        192.0.2.80 web.shop.svc.cluster.local
+        2001:db8::80 web.shop.svc.cluster.local
+        192.0.2.90 www.example.org
+    }
+}
+`
+
+/** Output of a process. */
+export type Running = { readonly child: ChildProcess; readonly output: () => string }
+
+/** A node with one pod. */
+export class Node {
+  readonly folder: string
+  private readonly name = `kubedoh-${process.pid}`
+  private readonly running = new Set<ChildProcess>()
+
+  private constructor(folder: string) {
+    this.folder = folder
+  }
+
+  /** Creates the namespaces and starts the cluster's server. All of it ends with the test. */
+  static async create(t: TestContext): Promise<Node> {
+    const files = { 'Corefile.base': TEMPLATE, Cluster: CLUSTER }
+    const node = new Node(temporaryFolder(t, files))
+    t.onTestFinished(() => node.remove())
+    const { name } = node
+    for (const one of [name, `${name}-pod`]) execFileSync('ip', ['netns', 'add', one])
+    node.sh(`ip link set lo up
+ip link add pod0 type veth peer name eth0 netns ${name}-pod
+ip address add 10.244.0.1/24 dev pod0
+ip address add fd00:244::1/64 dev pod0 nodad
+ip link set pod0 up
+${UPSTREAM.map((address) => `ip address add ${address} dev lo`).join('\n')}
+sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1
+iptables -t nat -A PREROUTING -d 10.96.0.10 -p udp --dport 53 -j DNAT --to ${UPSTREAM[0]}
+iptables -t nat -A PREROUTING -d 10.96.0.10 -p tcp --dport 53 -j DNAT --to ${UPSTREAM[0]}
+ip6tables -t nat -A PREROUTING -d fd00:96::10 -p udp --dport 53 -j DNAT --to ${UPSTREAM[1]}
+ip6tables -t nat -A PREROUTING -d fd00:96::10 -p tcp --dport 53 -j DNAT --to ${UPSTREAM[1]}`)
+    node.pod(`ip link set lo up
+ip link set eth0 up
+ip address add 10.244.0.2/24 dev eth0
+ip address add fd00:244::2/64 dev eth0 nodad
+ip route add default via 10.244.0.1
+ip -6 route add default via fd00:244::1`)
+    const cluster = node.start(['serve', '--conf', join(node.folder, 'Cluster')])
+    await node.shows(cluster, /ready: DNS/)
+    return node
+  }
+
+  /** Starts a command of kubedoh on the node. */
+  start(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Running {
+    const entry = join(import.meta.dirname, '../../src/cli/run.ts')
+    const child = spawn('ip', ['netns', 'exec', this.name, process.execPath, entry, ...args], {
+      env: { ...process.env, ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    this.running.add(child)
+    let text = ''
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (chunk: Buffer) => {
+        text += chunk.toString()
+        child.emit('text')
+      })
+    }
+    child.once('exit', () => this.running.delete(child))
+    return { child, output: () => text }
+  }
+
+  /** Starts the cache, and waits until it is ready. */
+  async startCache(...more: readonly string[]): Promise<Running> {
+    const cache = this.start(['node-cache', ...this.cacheArgs(), ...more], {
+      KUBE_DNS_UPSTREAM_SERVICE_HOST: UPSTREAM[0] ?? '',
+    })
+    await this.shows(cache, /ready: DNS/)
+    return cache
+  }
+
+  /** The flags of the cache, as in NodeLocal DNSCache's manifest. */
+  cacheArgs(): readonly string[] {
+    const file = (name: string): string => join(this.folder, name)
+    return [
+      ...[
+        '-localip',
+        LOCAL.join(','),
+        '-conf',
+        file('Corefile'),
+        '-upstreamsvc',
+        'kube-dns-upstream',
+      ],
+      ...['-basecorefile', file('Corefile.base'), '-kubednscm', file('kube-dns')],
+    ]
+  }
+
+  /** Waits for output. @throws {Error} if the process ends without it */
+  async shows({ child, output }: Running, pattern: RegExp): Promise<void> {
+    while (!pattern.test(output())) {
+      const ended = once(child, 'exit').then(() => 'ended')
+      const next = await Promise.race([once(child, 'text'), ended])
+      if (next === 'ended' && !pattern.test(output())) throw new Error(`ended: ${output()}`)
+    }
+  }
+
+  /** Ends a process as the kubelet does, and waits for its end. */
+  async stop({ child }: Running): Promise<void> {
+    const ended = once(child, 'exit')
+    child.kill('SIGTERM')
+    await ended
+  }
+
+  /** Runs a shell script on the node and returns its output. */
+  sh(script: string): string {
+    return inNamespace(this.name, script)
+  }
+
+  /** Runs a shell script in the pod, which may have a resolv.conf. */
+  pod(script: string): string {
+    return inNamespace(`${this.name}-pod`, script)
+  }
+
+  /** The command that runs another one in the pod. */
+  get podCommand(): readonly string[] {
+    return ['ip', 'netns', 'exec', `${this.name}-pod`]
+  }
+
+  /** Sets the pod's resolv.conf, which `ip netns exec` mounts. */
+  setResolvConf(text: string): void {
+    const folder = `/etc/netns/${this.name}-pod`
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(join(folder, 'resolv.conf'), text)
+  }
+
+  /** Queries from the pod; returns the addresses. */
+  dig(server: string, name: string, ...options: readonly string[]): string {
+    return this.pod(`dig +short +tries=1 +time=3 ${options.join(' ')} @${server} ${name}`).trim()
+  }
+
+  private async remove(): Promise<void> {
+    for (const child of this.running) {
+      const ended = once(child, 'exit')
+      child.kill('SIGKILL')
+      await ended
+    }
+    for (const one of [this.name, `${this.name}-pod`]) {
+      execFileSync('ip', ['netns', 'delete', one])
+      rmSync(`/etc/netns/${one}`, { recursive: true, force: true })
+    }
+  }
+}
+
+function inNamespace(name: string, script: string): string {
+  const args = ['netns', 'exec', name, 'sh', '-ec', script]
+  return execFileSync('ip', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
+}
