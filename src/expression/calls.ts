@@ -3,16 +3,10 @@
  * functions that apply a closure to each element of an array (expr-lang, compiler/compiler.go).
  * @module
  */
-import {
-  type BuiltIn,
-  type Environment,
-  type EnvironmentFunction,
-  listOf,
-  truthOf,
-} from './built-in.ts'
+import { type Environment, type EnvironmentFunction, listOf, truthOf } from './built-in.ts'
 import type { Compiled } from './compile.ts'
 import { SyntaxProblem } from './errors.ts'
-import { LIST_FUNCTIONS, NUMBER_FUNCTIONS, TEXT_FUNCTIONS } from './functions.ts'
+import { FUNCTIONS } from './functions.ts'
 import type { Call, Node } from './grammar.ts'
 import type { Evaluate, Run } from './run.ts'
 import { arrayOf, BOOL, formatType, INT, type Type, UNKNOWN } from './type.ts'
@@ -25,13 +19,6 @@ export type CallCompiler<C> = {
   readonly compileClosure: (body: Node, element: Type) => Compiled<C>
 }
 
-const FUNCTIONS: ReadonlyMap<string, BuiltIn> = new Map(
-  Object.entries({
-    ...TEXT_FUNCTIONS,
-    ...NUMBER_FUNCTIONS,
-    ...LIST_FUNCTIONS,
-  }),
-)
 /** Functions of expr-lang that are left out; see README.md. */
 const LEFT_OUT: ReadonlySet<string> = new Set(
   (

@@ -16,70 +16,50 @@ import {
   type Value,
 } from './value.ts'
 
-/** Maximum length of a result. */
-const TEXT_MAX = 65_536
+const NUMBERS = 'int|float|array'
+const INT_MIN = -(2n ** 63n)
+const INT_MAX = 2n ** 63n - 1n
 
 /** The functions by name. */
-export const TEXT_FUNCTIONS: Readonly<Record<string, BuiltIn>> = {
-  string: { takes: ['any'], gives: STRING, call: (value) => formatValue(value) },
-  upper: { takes: ['string'], gives: STRING, call: (text) => textOf(text).toUpperCase() },
-  lower: { takes: ['string'], gives: STRING, call: (text) => textOf(text).toLowerCase() },
-  trim: {
-    takes: ['string', 'string?'],
-    gives: STRING,
-    call: (text, characters) =>
-      characters === undefined ? textOf(text).trim() : trim(textOf(text), textOf(characters)),
-  },
-  trimPrefix: {
-    takes: ['string', 'string?'],
-    gives: STRING,
-    call: (text, prefix = ' ') =>
-      textOf(text).startsWith(textOf(prefix))
-        ? textOf(text).slice(textOf(prefix).length)
-        : textOf(text),
-  },
-  trimSuffix: {
-    takes: ['string', 'string?'],
-    gives: STRING,
-    call: (text, suffix = ' ') =>
-      textOf(text).endsWith(textOf(suffix))
-        ? textOf(text).slice(0, textOf(text).length - textOf(suffix).length)
-        : textOf(text),
-  },
-  split: {
-    takes: ['string', 'string', 'int?'],
-    gives: arrayOf(STRING),
-    call: (text, separator, max = -1n) => split(textOf(text), textOf(separator), countOf(max)),
-  },
-  replace: {
-    takes: ['string', 'string', 'string', 'int?'],
-    gives: STRING,
-    call: (text, from, to, max = -1n) =>
-      bounded(replace(textOf(text), { from: textOf(from), to: textOf(to), max: countOf(max) })),
-  },
-  join: {
-    takes: ['array', 'string?'],
-    gives: STRING,
-    call: (list, glue = '') => bounded(listOf(list).map(textOf).join(textOf(glue))),
-  },
-  indexOf: {
-    takes: ['string', 'string'],
-    gives: INT,
-    call: (text, part) => BigInt(textOf(text).indexOf(textOf(part))),
-  },
-  hasPrefix: {
-    takes: ['string', 'string'],
-    gives: BOOL,
-    call: (text, prefix) => textOf(text).startsWith(textOf(prefix)),
-  },
-  hasSuffix: {
-    takes: ['string', 'string'],
-    gives: BOOL,
-    call: (text, suffix) => textOf(text).endsWith(textOf(suffix)),
-  },
+export const FUNCTIONS: ReadonlyMap<string, BuiltIn> = new Map<string, BuiltIn>([
+  ['string', { takes: ['any'], gives: STRING, call: formatValue }],
+  ['upper', ofTexts(['string'], STRING, (text) => text.toUpperCase())],
+  ['lower', ofTexts(['string'], STRING, (text) => text.toLowerCase())],
+  ['trim', ofTexts(['string', 'string?'], STRING, trim)],
+  ['trimPrefix', ofTexts(['string', 'string?'], STRING, trimPrefix)],
+  ['trimSuffix', ofTexts(['string', 'string?'], STRING, trimSuffix)],
+  ['indexOf', ofTexts(['string', 'string'], INT, (text, part) => BigInt(text.indexOf(part)))],
+  ['hasPrefix', ofTexts(['string', 'string'], BOOL, (text, prefix) => text.startsWith(prefix))],
+  ['hasSuffix', ofTexts(['string', 'string'], BOOL, (text, suffix) => text.endsWith(suffix))],
+  ['split', { takes: ['string', 'string', 'int?'], gives: arrayOf(STRING), call: split }],
+  ['replace', { takes: ['string', 'string', 'string', 'int?'], gives: STRING, call: replace }],
+  ['join', { takes: ['array', 'string?'], gives: STRING, call: join }],
+  ['len', { takes: ['array|map|string'], gives: INT, call: (value) => BigInt(lengthOf(value)) }],
+  ['first', { takes: ['array'], gives: elementType, call: (list) => listOf(list)[0] }],
+  ['last', { takes: ['array'], gives: elementType, call: (list) => listOf(list).at(-1) }],
+  ['get', { takes: ['array|map', 'any'], gives: elementType, call: get }],
+  ['concat', { takes: ['array', 'array...'], gives: ARRAY, call: (...all) => all.flatMap(listOf) }],
+  ['int', { takes: ['int|float|string'], gives: INT, call: toInt }],
+  ['max', ofNumbers((...args) => extreme(args, 1))],
+  ['min', ofNumbers((...args) => extreme(args, -1))],
+])
+
+/** Creates a function of strings. */
+function ofTexts(
+  takes: readonly string[],
+  gives: Type,
+  call: (...texts: string[]) => Value,
+): BuiltIn {
+  return { takes, gives, call: (...args) => call(...args.map(textOf)) }
 }
 
-function trim(text: string, characters: string): string {
+/** Creates a function of numbers and arrays of numbers. */
+function ofNumbers(call: BuiltIn['call']): BuiltIn {
+  return { takes: [NUMBERS, `${NUMBERS}...`], gives: extremeType, call }
+}
+
+function trim(text = '', characters?: string): string {
+  if (characters === undefined) return text.trim()
   const isCut = (at: number): boolean => characters.includes(text.charAt(at))
   let start = 0
   let end = text.length
@@ -88,35 +68,31 @@ function trim(text: string, characters: string): string {
   return text.slice(start, end)
 }
 
-function split(text: string, separator: string, max: number): Value[] {
+function trimPrefix(text = '', prefix = ' '): string {
+  return text.startsWith(prefix) ? text.slice(prefix.length) : text
+}
+
+function trimSuffix(text = '', suffix = ' '): string {
+  return text.endsWith(suffix) ? text.slice(0, text.length - suffix.length) : text
+}
+
+function split(text: Value, by: Value, limit: Value = -1n): Value[] {
+  const [separator, max] = [textOf(by), countOf(limit)]
   if (max === 0) return []
-  const whole = separator === '' ? [...text] : text.split(separator)
+  const whole = separator === '' ? [...textOf(text)] : textOf(text).split(separator)
   const parts = max > 0 && whole.length > max ? whole.slice(0, max - 1) : whole
   if (parts !== whole) parts.push(whole.slice(max - 1).join(separator))
   return parts
 }
 
-function replace(
-  text: string,
-  { from, to, max }: { readonly from: string; readonly to: string; readonly max: number },
-): string {
-  if (max < 0) return text.replaceAll(from, () => to)
+function replace(text: Value, from: Value, to: Value, limit: Value = -1n): string {
+  const [old, by, max] = [textOf(from), textOf(to), countOf(limit)]
   let count = 0
-  return text.replaceAll(from, () => (count++ < max ? to : from))
+  return textOf(text).replaceAll(old, () => (max < 0 || count++ < max ? by : old))
 }
 
-function bounded(text: string): string {
-  if (text.length <= TEXT_MAX) return text
-  throw new ExpressionError(`text is over ${TEXT_MAX} characters`)
-}
-
-/** The functions by name. */
-export const LIST_FUNCTIONS: Readonly<Record<string, BuiltIn>> = {
-  len: { takes: ['array|map|string'], gives: INT, call: (value) => BigInt(lengthOf(value)) },
-  first: { takes: ['array'], gives: elementType, call: (list) => listOf(list)[0] },
-  last: { takes: ['array'], gives: elementType, call: (list) => listOf(list).at(-1) },
-  get: { takes: ['array|map', 'any'], gives: elementType, call: get },
-  concat: { takes: ['array', 'array...'], gives: ARRAY, call: (...lists) => lists.flatMap(listOf) },
+function join(list: Value, glue: Value = ''): string {
+  return listOf(list).map(textOf).join(textOf(glue))
 }
 
 function lengthOf(value: Value): number {
@@ -127,25 +103,6 @@ function lengthOf(value: Value): number {
 
 function get(from: Value, key: Value): Value {
   return isMap(from) ? from.get(key) : listOf(from).at(countOf(key))
-}
-
-const NUMBERS = 'int|float|array'
-const INT_MIN = -(2n ** 63n)
-const INT_MAX = 2n ** 63n - 1n
-
-/** The functions by name. */
-export const NUMBER_FUNCTIONS: Readonly<Record<string, BuiltIn>> = {
-  int: { takes: ['int|float|string'], gives: INT, call: toInt },
-  max: {
-    takes: [NUMBERS, `${NUMBERS}...`],
-    gives: extremeType,
-    call: (...args) => extreme(args, 1),
-  },
-  min: {
-    takes: [NUMBERS, `${NUMBERS}...`],
-    gives: extremeType,
-    call: (...args) => extreme(args, -1),
-  },
 }
 
 function toInt(value: Value): Value {

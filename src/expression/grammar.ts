@@ -66,46 +66,32 @@ export const UNARY: ReadonlyMap<string, number> = new Map([
   ['-', 90],
   ['+', 90],
 ])
+/** The binary operators by precedence. */
+const BY_PRECEDENCE: Readonly<Record<number, string>> = {
+  0: '|',
+  10: 'or ||',
+  15: 'and &&',
+  20: '== != < > >= <= in matches contains startsWith endsWith',
+  25: '..',
+  30: '+ -',
+  60: '* / %',
+  100: '** ^',
+  500: '??',
+}
 /** Precedence of the binary operators. */
-export const BINARY: ReadonlyMap<string, number> = new Map([
-  ['|', 0],
-  ['or', 10],
-  ['||', 10],
-  ['and', 15],
-  ['&&', 15],
-  ['==', 20],
-  ['!=', 20],
-  ['<', 20],
-  ['>', 20],
-  ['>=', 20],
-  ['<=', 20],
-  ['in', 20],
-  ['matches', 20],
-  ['contains', 20],
-  ['startsWith', 20],
-  ['endsWith', 20],
-  ['..', 25],
-  ['+', 30],
-  ['-', 30],
-  ['*', 60],
-  ['/', 60],
-  ['%', 60],
-  ['**', 100],
-  ['^', 100],
-  ['??', 500],
-])
+export const BINARY: ReadonlyMap<string, number> = new Map(
+  Object.entries(BY_PRECEDENCE).flatMap(([precedence, operators]) =>
+    operators.split(' ').map((operator) => [operator, Number(precedence)]),
+  ),
+)
 /** Operators that can be chained: `1 < x < 9`. */
 export const COMPARISONS: ReadonlySet<string> = new Set(['<', '>', '>=', '<='])
 /** Right-associative operators. */
 export const FROM_THE_RIGHT: ReadonlySet<string> = new Set(['**', '^'])
 /** Operators that accept `not` before them: `x not in y`. */
-export const NEGATABLE: ReadonlySet<string> = new Set([
-  'in',
-  'matches',
-  'contains',
-  'startsWith',
-  'endsWith',
-])
+export const NEGATABLE: ReadonlySet<string> = new Set(
+  'in matches contains startsWith endsWith'.split(' '),
+)
 
 /** Functions that take a closure after the array. Only `count` can do without it. */
 export const CLOSURE_CALLS: ReadonlySet<string> = new Set(

@@ -44,50 +44,26 @@ const NUMBERS: readonly Kind[] = ['int', 'float']
 const RANGE_MAX = 100_000n
 
 /** The operators that always evaluate both operands: not `and`, `or`, `??`, and not `matches`. */
-export const OPERATIONS: ReadonlyMap<string, Operation> = operations()
-
-function operations(): ReadonlyMap<string, Operation> {
-  return new Map<string, Operation>([
-    ['==', { typeOf: equality, apply: equalValues }],
-    ['!=', { typeOf: equality, apply: (a, b) => !equalValues(a, b) }],
-    ['<', { typeOf: ordering, apply: (a, b) => compareValues(a, b, '<') < 0 }],
-    ['>', { typeOf: ordering, apply: (a, b) => compareValues(a, b, '>') > 0 }],
-    ['<=', { typeOf: ordering, apply: (a, b) => compareValues(a, b, '<=') <= 0 }],
-    ['>=', { typeOf: ordering, apply: (a, b) => compareValues(a, b, '>=') >= 0 }],
-    ['+', { typeOf: addition, apply: add }],
-    [
-      '-',
-      {
-        typeOf: arithmetic,
-        apply: calculate(
-          '-',
-          (a, b) => a - b,
-          (a, b) => a - b,
-        ),
-      },
-    ],
-    [
-      '*',
-      {
-        typeOf: arithmetic,
-        apply: calculate(
-          '*',
-          (a, b) => a * b,
-          (a, b) => a * b,
-        ),
-      },
-    ],
-    ['/', { typeOf: division, apply: calculateFloat('/', (a, b) => a / b) }],
-    ['**', { typeOf: division, apply: calculateFloat('**', (a, b) => a ** b) }],
-    ['^', { typeOf: division, apply: calculateFloat('^', (a, b) => a ** b) }],
-    ['%', { typeOf: (a, b) => both(a, b, ['int'], INT), apply: modulo }],
-    ['..', { typeOf: (a, b) => both(a, b, ['int'], arrayOf(INT)), apply: range }],
-    ['in', { typeOf: membership, apply: isIn }],
-    ['contains', textOperation('contains', (a, b) => a.includes(b))],
-    ['startsWith', textOperation('startsWith', (a, b) => a.startsWith(b))],
-    ['endsWith', textOperation('endsWith', (a, b) => a.endsWith(b))],
-  ])
-}
+export const OPERATIONS: ReadonlyMap<string, Operation> = new Map<string, Operation>([
+  ['==', { typeOf: equality, apply: equalValues }],
+  ['!=', { typeOf: equality, apply: (a, b) => !equalValues(a, b) }],
+  ['<', { typeOf: ordering, apply: (a, b) => compareValues(a, b, '<') < 0 }],
+  ['>', { typeOf: ordering, apply: (a, b) => compareValues(a, b, '>') > 0 }],
+  ['<=', { typeOf: ordering, apply: (a, b) => compareValues(a, b, '<=') <= 0 }],
+  ['>=', { typeOf: ordering, apply: (a, b) => compareValues(a, b, '>=') >= 0 }],
+  ['+', { typeOf: addition, apply: add }],
+  ['-', { typeOf: arithmetic, apply: (a, b) => calculate('-', a, b) }],
+  ['*', { typeOf: arithmetic, apply: (a, b) => calculate('*', a, b) }],
+  ['/', { typeOf: division, apply: (a, b) => calculate('/', a, b) }],
+  ['**', { typeOf: division, apply: (a, b) => calculate('**', a, b) }],
+  ['^', { typeOf: division, apply: (a, b) => calculate('^', a, b) }],
+  ['%', { typeOf: (a, b) => both(a, b, ['int'], INT), apply: modulo }],
+  ['..', { typeOf: (a, b) => both(a, b, ['int'], arrayOf(INT)), apply: range }],
+  ['in', { typeOf: membership, apply: isIn }],
+  ['contains', textOperation('contains', (a, b) => a.includes(b))],
+  ['startsWith', textOperation('startsWith', (a, b) => a.startsWith(b))],
+  ['endsWith', textOperation('endsWith', (a, b) => a.endsWith(b))],
+])
 
 /** Returns `result` if both operands are, or can be, of the given kinds. */
 export function both(
@@ -153,36 +129,32 @@ function textOperation(name: string, test: (a: string, b: string) => boolean): O
 }
 
 function add(a: Value, b: Value): Value {
-  if (typeof a === 'string' && typeof b === 'string') return a + b
-  return sum(a, b)
+  return typeof a === 'string' && typeof b === 'string' ? a + b : calculate('+', a, b)
 }
 
-const sum = calculate(
-  '+',
-  (a, b) => a + b,
-  (a, b) => a + b,
-)
+type Arithmetic = '+' | '-' | '*' | '/' | '**' | '^'
 
-/** Two ints give an int; an int and a float give a float. */
-function calculate(
-  operator: string,
-  ints: (a: bigint, b: bigint) => bigint,
-  floats: (a: number, b: number) => number,
-): Operation['apply'] {
-  return (a, b) => {
-    if (typeof a === 'bigint' && typeof b === 'bigint') return toInt64(ints(a, b))
-    if (isNumeric(a) && isNumeric(b)) return floats(Number(a), Number(b))
-    throw mismatch(a, operator, b)
+/** Two ints give an int, except for division and powers, which give floats. */
+function calculate(operator: Arithmetic, a: Value, b: Value): Value {
+  if (typeof a === 'bigint' && typeof b === 'bigint') {
+    if (operator === '+') return toInt64(a + b)
+    if (operator === '-') return toInt64(a - b)
+    if (operator === '*') return toInt64(a * b)
   }
-}
-
-function calculateFloat(
-  operator: string,
-  apply: (a: number, b: number) => number,
-): Operation['apply'] {
-  return (a, b) => {
-    if (isNumeric(a) && isNumeric(b)) return apply(Number(a), Number(b))
-    throw mismatch(a, operator, b)
+  if (!isNumeric(a) || !isNumeric(b)) throw mismatch(a, operator, b)
+  const [left, right] = [Number(a), Number(b)]
+  switch (operator) {
+    case '+':
+      return left + right
+    case '-':
+      return left - right
+    case '*':
+      return left * right
+    case '/':
+      return left / right
+    case '**':
+    case '^':
+      return left ** right
   }
 }
 

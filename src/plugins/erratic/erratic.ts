@@ -10,11 +10,13 @@ import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Request } from '../../chain/request.ts'
 import {
   argTexts,
+  flag,
   type Option,
+  type OptionReaders,
   options,
   parseCount,
   parseDuration,
-  unknownOption,
+  readOptions,
 } from '../../corefile/arguments.ts'
 import type { Directive } from '../../corefile/server-block.ts'
 import { EMPTY_REPLY, type ResourceRecord } from '../../dns/message.ts'
@@ -33,7 +35,6 @@ type Faults = {
   isLarge: boolean
 }
 
-const OPTIONS = ['drop', 'truncate', 'delay', 'large']
 const INTERVAL_DEFAULT = 2
 const INTERVAL_MAX = 0x7fffffff
 const DELAY_MS_DEFAULT = 100
@@ -120,38 +121,28 @@ function record(owner: Uint8Array, type: number, rdata: Uint8Array): ResourceRec
 /** Reads the options. With `delay` or `truncate`, drops queries only if `drop` has an N. */
 function parseFaults(directives: readonly Directive[]): Faults {
   const faults: Faults = { drop: 0, delay: 0, delayMs: 0, truncate: 0, isLarge: false }
-  let isDropExplicit = false
-  for (const option of directives.flatMap(options)) {
-    if (option.name === 'drop' && option.args.length > 0) isDropExplicit = true
-    readOption(option, faults)
-  }
+  for (const directive of directives) readOptions(directive, READERS, faults)
+  const isDropExplicit = directives
+    .flatMap(options)
+    .some(({ name, args }) => name === 'drop' && args.length > 0)
   const isOther = faults.delay > 0 || faults.truncate > 0
   if (!isDropExplicit) faults.drop = isOther ? 0 : INTERVAL_DEFAULT
   return faults
 }
 
-function readOption(option: Option, faults: Faults): void {
-  const [first, second] = option.args
-  const interval = first ? parseCount(first, 0, INTERVAL_MAX) : INTERVAL_DEFAULT
-  switch (option.name) {
-    case 'drop':
-      argTexts(option, 0, 1)
-      faults.drop = interval
-      return
-    case 'truncate':
-      argTexts(option, 0, 1)
-      faults.truncate = interval
-      return
-    case 'delay':
-      argTexts(option, 0, 2)
-      faults.delay = interval
-      faults.delayMs = second ? parseDuration(second) : DELAY_MS_DEFAULT
-      return
-    case 'large':
-      argTexts(option, 0)
-      faults.isLarge = true
-      return
-    default:
-      throw unknownOption('erratic', option, OPTIONS)
-  }
+const READERS: OptionReaders<Faults> = {
+  drop: (option) => ({ drop: interval(option, 1) }),
+  truncate: (option) => ({ truncate: interval(option, 1) }),
+  delay: (option) => ({
+    delay: interval(option, 2),
+    delayMs: option.args[1] ? parseDuration(option.args[1]) : DELAY_MS_DEFAULT,
+  }),
+  large: (option) => ({ isLarge: flag(option) }),
+}
+
+/** Reads the N of an option with at most so many arguments. */
+function interval(option: Option, argsMax: number): number {
+  argTexts(option, 0, argsMax)
+  const [word] = option.args
+  return word ? parseCount(word, 0, INTERVAL_MAX) : INTERVAL_DEFAULT
 }
