@@ -13,7 +13,7 @@ import type { Mmsg } from './mmsg.ts'
 /** Datagrams per call. */
 export const BATCH_MAX = 64
 /** Bytes received of a datagram; a longer query is cut and so malformed. CoreDNS reads 512. */
-const RECEIVE_BYTES = 4096
+export const RECEIVE_BYTES = 4096
 /** The longest response that a batch sends. */
 const SEND_BYTES = 4096
 

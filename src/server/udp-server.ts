@@ -9,7 +9,7 @@ import type { Client } from '../chain/client.ts'
 import type { AnswerResult } from '../chain/incoming.ts'
 import { ReplyWriter } from '../dns/reply-writer.ts'
 import { takeInherited } from '../node/inherited-sockets.ts'
-import { DatagramBatch } from './datagram-batch.ts'
+import { DatagramBatch, RECEIVE_BYTES } from './datagram-batch.ts'
 import { type Mmsg, openMmsg } from './mmsg.ts'
 
 /**
@@ -81,7 +81,9 @@ export class UdpServer {
       ? createSocket({ type: 'udp6', ipv6Only: true, reusePort })
       : createSocket({ type: 'udp4', reusePort })
     this.socket.on('message', (message, remote) => {
-      this.receive(message, remote)
+      // A batch cuts long messages: the way that a message takes must not change its response.
+      const isLong = message.length > RECEIVE_BYTES
+      this.receive(isLong ? message.subarray(0, RECEIVE_BYTES) : message, remote)
       this.receiveBatch()
     })
   }

@@ -25,8 +25,6 @@ const BURST = 200
 /** The last query of a burst has this ID. */
 const LAST_ID = 0xffff
 const WAIT_MS = 5000
-/** What a batch receives of a packet; a longer one is cut there, and so gets another response. */
-const WHOLE_BYTES = 4096
 const LONGEST_BYTES = 20_000
 
 type Random = () => number
@@ -125,13 +123,11 @@ class Way {
   async ask(packets: readonly Uint8Array[]): Promise<ReadonlyMap<number, string>> {
     const { client, port } = this
     const responses = new Map<number, string>()
-    const whole = new Set(packets.keys())
-    for (const [id, { length }] of packets.entries()) if (length > WHOLE_BYTES) whole.delete(id)
     const last = new Promise<void>((resolve, reject) => {
       const timer = setTimeout(reject, WAIT_MS, new Error('the server does not answer any more'))
       client.on('message', (response) => {
         const id = readUint16(response, 0)
-        if (whole.has(id)) responses.set(id, response.toString('hex'))
+        responses.set(id, response.toString('hex'))
         if (id !== LAST_ID) return
         clearTimeout(timer)
         resolve()
