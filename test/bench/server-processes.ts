@@ -140,9 +140,9 @@ export async function formatCorefile(
 `
 }
 
-/** Starts CoreDNS or the bundle of `kubedoh serve` with a Corefile. */
+/** Starts CoreDNS or the bundle of `kubedoh serve`, on Node or a `runtime`, with a Corefile. */
 export async function startCorefile(
-  server: { readonly name: string; readonly coredns?: string },
+  server: { readonly name: string; readonly coredns?: string; readonly runtime?: string },
   corefile: string,
   options: Pick<Command, 'variables' | 'cores'> & { readonly flags?: readonly string[] } = {},
 ): Promise<DnsProcess> {
@@ -150,12 +150,16 @@ export async function startCorefile(
   const path = join(BUNDLES, `Corefile-${port}`)
   writeFileSync(path, corefile.replace('.:53', `.:${port}`))
   const { flags = [], ...rest } = options
-  const { name, coredns } = server
+  const { name, coredns, runtime } = server
   if (coredns !== undefined) {
     return startProcess({ name, port, command: coredns, args: ['-conf', path], ...rest })
   }
   const args = ['serve', '--conf', path, ...flags]
-  const variables = { KUBEDOH_ENTRY: join(BUNDLES, 'package/run.js'), ...rest.variables }
+  const entry = join(BUNDLES, 'package/run.js')
+  const variables = { KUBEDOH_ENTRY: entry, ...rest.variables }
+  if (runtime !== undefined) {
+    return startProcess({ name, port, command: runtime, args: [entry, ...args], ...rest })
+  }
   return startProcess({ name, port, command: join(ROOT, 'bin/kubedoh'), args, ...rest, variables })
 }
 

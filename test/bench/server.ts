@@ -16,6 +16,7 @@ import { median, type Row, ratioRow, row } from './row.ts'
 import { changeRows, type Peers } from './server-changes.ts'
 import { BenchCluster, type NamedAddress } from './server-cluster.ts'
 import { costRows, type LoadedServer } from './server-costs.ts'
+import { httpsRows } from './server-https.ts'
 import {
   compileEcho,
   type DnsProcess,
@@ -91,6 +92,8 @@ class ServerBench {
     await this.stop(kubeadm.coredns, kubeadm.ours)
     say('threads')
     rows.push(...(await this.threadRows()))
+    say('HTTPS')
+    rows.push(...(await this.httpsRows()))
     say('changes')
     rows.push(...(await changeRows(cluster, alone)))
     return rows
@@ -201,6 +204,13 @@ class ServerBench {
     const rows = await costRows(measured, ROUNDS)
     await this.stop(echo, dgram)
     return rows
+  }
+
+  private httpsRows(): Promise<Row[]> {
+    const { cluster, upstream, binaries } = this
+    const names = cluster.clusterIps().keys()
+    const kubeconfig = cluster.api.exporterConfig
+    return httpsRows({ coredns: binaries.coredns, kubeconfig, upstream, names })
   }
 
   private async threadRows(): Promise<Row[]> {
