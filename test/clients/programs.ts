@@ -23,6 +23,8 @@ const PACKAGES: Readonly<Record<string, string>> = {
   iptables: 'iptables',
   nft: 'nftables',
   setfattr: 'attr',
+  gcc: 'gcc',
+  'musl-gcc': 'musl-tools',
   unshare: 'util-linux',
   setpriv: 'util-linux',
   'systemd-analyze': 'systemd',
