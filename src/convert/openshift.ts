@@ -23,6 +23,16 @@ const POLICIES: Readonly<Record<string, string>> = {
   RoundRobin: 'round_robin',
   Sequential: 'sequential',
 }
+/** What the CRD of the operator accepts. */
+const UPSTREAMS_MAX = 15
+const LEVEL = /^(Normal|Debug|Trace)$/
+const POLICY = /^(Random|RoundRobin|Sequential)$/
+const TRANSPORT = /^(TLS|Cleartext|)$/
+const STRATEGY = /^(TCP|)$/
+const STATE = /^(Managed|Unmanaged|Force|Removed)$/
+const DURATION = /^(0|([0-9]+(\.[0-9]+)?(ns|us|µs|μs|ms|s|m|h))+)$/
+const LABEL = '[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?'
+const HOSTNAME = new RegExp(`^(?=.{1,253}$)${LABEL}(\\.${LABEL})*$`)
 const LOG_CLASSES: Readonly<Record<string, readonly string[]>> = {
   Debug: ['denial', 'error'],
   Trace: ['all'],
@@ -66,6 +76,8 @@ function findDns(documents: readonly unknown[]): Fields {
 
 function convert(dns: Fields, settings: Settings): Conversion {
   const spec = dns.child('spec')
+  spec.match('operatorLogLevel', LEVEL, 'Normal, Debug or Trace')
+  spec.match('managementState', STATE, 'Managed, Unmanaged, Force or Removed')
   const notices: string[] = []
   const context = { log: logLine(spec), cache: cacheLine(spec), settings, notices }
   const domain =
@@ -83,6 +95,7 @@ function convert(dns: Fields, settings: Settings): Conversion {
 function serverBlock(server: Fields, context: Context): TextServer {
   const name = server.text('name')
   const plugin = server.child('forwardPlugin')
+  plugin.checkLength('upstreams', UPSTREAMS_MAX)
   const upstreams = plugin.texts('upstreams')
   const transport = transportOf(plugin, name, context)
   if (transport !== undefined && !upstreams.every(hasAddress)) {
@@ -101,6 +114,7 @@ function serverBlock(server: Fields, context: Context): TextServer {
 
 function mainBlock(spec: Fields, domain: string, context: Context): TextServer {
   const resolvers = spec.child('upstreamResolvers')
+  resolvers.checkLength('upstreams', UPSTREAMS_MAX)
   const listed = resolvers.children('upstreams')
   const transport = transportOf(resolvers, 'upstreamResolvers', context)
   const upstreams = listed.length === 0 ? [RESOLV_CONF] : unique(listed.map(resolverOf))
@@ -148,13 +162,19 @@ function transportOf(
 ): Transport | undefined {
   const config = fields.child('transportConfig')
   const tls = config.child('tls')
-  const serverName = tls.text('serverName')
-  if (config.text('transport') !== 'TLS') {
+  const serverName = tls.match('serverName', HOSTNAME, 'a hostname')
+  const isTls = config.match('transport', TRANSPORT, 'TLS or Cleartext') === 'TLS'
+  if (serverName === '' && (isTls || config.has('tls'))) {
+    throw new ConversionError(`${name}: TLS needs a serverName`)
+  }
+  if (!isTls) {
     if (serverName !== '') notices.push(`${name}: tls is ignored because the transport is not TLS`)
     return undefined
   }
-  if (serverName === '') throw new ConversionError(`${name}: TLS needs a serverName`)
   const bundle = tls.child('caBundle').text('name')
+  if (bundle === '' && tls.has('caBundle')) {
+    throw new ConversionError(`${name}: caBundle needs the name of a ConfigMap`)
+  }
   const path = bundle === '' ? undefined : settings.take(`ca.${bundle}`)
   if (bundle !== '' && path === undefined) {
     notices.push(
@@ -177,24 +197,30 @@ function forwardOptions(
   transport: Transport | undefined,
   otherwise: string,
 ): TextLine[] {
-  const text = fields.text('policy')
-  const policy = text === '' ? otherwise : POLICIES[text]
-  if (policy === undefined) throw new ConversionError(`policy "${text}" is not one of ${list()}`)
+  const policy = POLICIES[fields.match('policy', POLICY, Object.keys(POLICIES).join(', '))]
+  const strategy = fields.match('protocolStrategy', STRATEGY, 'TCP')
   return [
     ...(transport?.lines ?? []),
-    ['policy', policy],
-    ...(fields.text('protocolStrategy') === 'TCP' ? [['force_tcp']] : []),
+    ['policy', policy ?? otherwise],
+    ...(strategy === 'TCP' ? [['force_tcp']] : []),
   ]
-}
-
-function list(): string {
-  return Object.keys(POLICIES).join(', ')
 }
 
 /** Returns an address in upper case, as the operator writes it, to detect duplicates. */
 function resolverOf(upstream: Fields): string {
-  if (upstream.text('type') !== 'Network') return RESOLV_CONF
+  if (!upstream.has('type')) {
+    throw new ConversionError('upstreamResolvers: an upstream needs a type')
+  }
+  const type = upstream.match(
+    'type',
+    /^(SystemResolvConf|Network|)$/,
+    'SystemResolvConf or Network',
+  )
   const address = upstream.text('address').toUpperCase()
+  if (address !== '' && parseAddress(address) === undefined) {
+    throw new ConversionError(`upstreamResolvers: ${address} is not an address`)
+  }
+  if (type !== 'Network') return RESOLV_CONF
   if (address === '') {
     throw new ConversionError('upstreamResolvers: an upstream of type Network needs an address')
   }
@@ -218,14 +244,14 @@ function hasAddress(upstream: string): boolean {
 }
 
 function logLine(spec: Fields): TextLine {
-  const classes = LOG_CLASSES[spec.text('logLevel')] ?? ['error']
+  const classes = LOG_CLASSES[spec.match('logLevel', LEVEL, 'Normal, Debug or Trace')] ?? ['error']
   return { head: ['log', '.'], lines: [['class', ...classes]] }
 }
 
 function cacheLine(spec: Fields): TextLine {
   const cache = spec.child('cache')
-  const positive = seconds(cache.text('positiveTTL')) || POSITIVE_SECONDS
-  const negative = seconds(cache.text('negativeTTL')) || NEGATIVE_SECONDS
+  const positive = seconds(cache.match('positiveTTL', DURATION, 'a duration')) || POSITIVE_SECONDS
+  const negative = seconds(cache.match('negativeTTL', DURATION, 'a duration')) || NEGATIVE_SECONDS
   const denial = ['denial', '9984', String(negative)]
   return { head: ['cache', String(positive)], lines: [denial] }
 }
@@ -234,6 +260,7 @@ const UNIT_SECONDS: Readonly<Record<string, number>> = {
   ns: 1e-9,
   us: 1e-6,
   µs: 1e-6,
+  μs: 1e-6,
   ms: 1e-3,
   s: 1,
   m: 60,
@@ -243,8 +270,8 @@ const UNIT_SECONDS: Readonly<Record<string, number>> = {
 /** Parses a Go duration and rounds it to seconds; 0 for other text. */
 function seconds(text: string): number {
   let total = 0
-  for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h)/g)) {
+  for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ns|us|[µμ]s|ms|s|m|h)/g)) {
     total += Number(amount) * (UNIT_SECONDS[unit ?? ''] ?? 0)
   }
-  return text.startsWith('-') ? 0 : Math.round(total)
+  return Math.round(total)
 }

@@ -212,6 +212,7 @@ const PLURALS: Readonly<Record<string, string>> = {
   ClusterRole: 'clusterroles',
   ClusterRoleBinding: 'clusterrolebindings',
   CustomResourceDefinition: 'customresourcedefinitions',
+  DNS: 'dnses',
   Ingress: 'ingresses',
   Gateway: 'gateways',
   HTTPRoute: 'httproutes',

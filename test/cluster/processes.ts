@@ -18,7 +18,7 @@ export type Running = {
 }
 
 const TAIL_LINES = 40
-const KILL_MS = 10_000
+const KILL_MS = 30_000
 
 /** Starts a process in a folder (default: the current one). */
 export function start(

@@ -41,7 +41,7 @@ describe('convertOpenshift', () => {
     },
     {
       name: 'takes times under a second for none, as the operator does',
-      spec: { cache: { positiveTTL: '400ms', negativeTTL: '-5s' } },
+      spec: { cache: { positiveTTL: '400ms', negativeTTL: '0' } },
       line: 'denial 9984 30',
     },
     { name: 'logs denials', spec: { logLevel: 'Debug' }, line: 'class denial error' },
@@ -103,7 +103,18 @@ describe('convertOpenshift', () => {
     {
       name: 'an unknown policy',
       spec: { upstreamResolvers: { policy: 'Fastest' } },
-      message: 'policy "Fastest" is not one of Random, RoundRobin, Sequential',
+      message:
+        'spec.upstreamResolvers.policy is "Fastest", expected Random, RoundRobin, Sequential',
+    },
+    {
+      name: 'a negative duration',
+      spec: { cache: { negativeTTL: '-5s' } },
+      message: 'spec.cache.negativeTTL is "-5s", expected a duration',
+    },
+    {
+      name: 'more upstreams than the operator takes',
+      spec: { servers: [{ ...tls, forwardPlugin: { upstreams: Array(16).fill('192.0.2.1') } }] },
+      message: 'spec.servers[0].forwardPlugin.upstreams is 16, expected at most 15 items',
     },
     {
       name: 'a field of another kind',

@@ -7,6 +7,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { COREDNS } from '../cluster/binaries.ts'
+import { goModuleFolder } from './go-module.ts'
 
 /** An input of a setup test of CoreDNS's. */
 export type SetupCase = {
@@ -29,13 +30,9 @@ export type ReadmeBlock = {
 const TABLES = join(import.meta.dirname, 'tables.go')
 const FENCED = /^(?:~~~|```) corefile\n([\s\S]*?)^(?:~~~|```)$/gm
 
-/** Downloads the module, or finds it in Go's cache. @returns its folder @throws when there is no Go */
+/** Returns the folder of the module. @throws when there is no Go */
 export function coreDnsFolder(): string {
-  const module = `github.com/coredns/coredns@v${COREDNS}`
-  const text = execFileSync('go', ['mod', 'download', '-json', module], { encoding: 'utf8' })
-  const { Dir: folder }: { readonly Dir?: string } = JSON.parse(text)
-  if (folder === undefined) throw new Error(`Cannot download ${module}: ${text}`)
-  return folder
+  return goModuleFolder(`github.com/coredns/coredns@v${COREDNS}`)
 }
 
 /** Reads the tables of all setup tests. */

@@ -41,6 +41,14 @@ export class Fields {
     throw this.error(name, value, 'text')
   }
 
+  /** Returns a string that matches a pattern; '' if it is missing. */
+  match(name: string, pattern: RegExp, wanted: string): string {
+    if (!this.has(name)) return ''
+    const text = this.text(name)
+    if (pattern.test(text)) return text
+    throw this.error(name, text, wanted)
+  }
+
   /** Returns a boolean, or `undefined` if it is missing. */
   flag(name: string): boolean | undefined {
     const value = this.values[name] ?? undefined
@@ -93,6 +101,12 @@ export class Fields {
   private labels(): Labels {
     const labels = this.child('labels')
     return new Map(Object.keys(labels.values).map((key) => [key, labels.text(key)]))
+  }
+
+  /** @throws {FieldError} if a list has more items than that */
+  checkLength(name: string, max: number): void {
+    const { length } = this.list(name)
+    if (length > max) throw this.error(name, length, `at most ${max} items`)
   }
 
   private list(name: string): readonly unknown[] {
