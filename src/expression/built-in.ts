@@ -3,9 +3,8 @@
  * @module
  */
 
-import { ExpressionError } from './errors.ts'
 import { type Type, UNKNOWN } from './type.ts'
-import { isList, typeName, type Value } from './value.ts'
+import { ExpressionError, isList, typeName, type Value } from './value.ts'
 
 /** A built-in function. */
 export type BuiltIn = {

@@ -5,12 +5,11 @@
  */
 import { type Environment, type EnvironmentFunction, listOf, truthOf } from './built-in.ts'
 import type { Compiled } from './compile.ts'
-import { SyntaxProblem } from './errors.ts'
 import { FUNCTIONS } from './functions.ts'
 import type { Call, Node } from './grammar.ts'
 import type { Evaluate, Run } from './run.ts'
 import { arrayOf, BOOL, formatType, INT, type Type, UNKNOWN } from './type.ts'
-import type { Value } from './value.ts'
+import { SyntaxProblem, type Value } from './value.ts'
 
 /** The part of the compiler that calls need. */
 export type CallCompiler<C> = {

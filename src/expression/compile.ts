@@ -6,7 +6,6 @@
 
 import { countOf, type Environment, textOf, truthOf } from './built-in.ts'
 import { type CallCompiler, compileCall, isBuiltIn } from './calls.ts'
-import { ExpressionError, SyntaxProblem } from './errors.ts'
 import type { Binary, Member, Node } from './grammar.ts'
 import { both, matchOperation, OPERATIONS } from './operators.ts'
 import type { Evaluate } from './run.ts'
@@ -24,7 +23,16 @@ import {
   type Type,
   UNKNOWN,
 } from './type.ts'
-import { isList, isMap, isNumeric, toInt64, typeName, type Value } from './value.ts'
+import {
+  ExpressionError,
+  isList,
+  isMap,
+  isNumeric,
+  SyntaxProblem,
+  toInt64,
+  typeName,
+  type Value,
+} from './value.ts'
 
 /** A compiled node: the type of its value, and the function that computes it. */
 export type Compiled<C> = { readonly type: Type; readonly evaluate: Evaluate<C> }

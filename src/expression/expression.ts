@@ -7,11 +7,10 @@
 import type { Environment } from './built-in.ts'
 import { isBuiltIn } from './calls.ts'
 import { type Compiled, compileNode } from './compile.ts'
-import { ExpressionError, SyntaxProblem } from './errors.ts'
 import { parseExpression } from './parser.ts'
 import { Run } from './run.ts'
 import type { Type } from './type.ts'
-import type { Value } from './value.ts'
+import { ExpressionError, SyntaxProblem, type Value } from './value.ts'
 
 /** A compiled expression. */
 export type Expression<C> = {

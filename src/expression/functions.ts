@@ -4,10 +4,10 @@
  * @module
  */
 import { type BuiltIn, countOf, elementType, firstType, listOf, textOf, unfit } from './built-in.ts'
-import { ExpressionError } from './errors.ts'
 import { ARRAY, arrayOf, BOOL, INT, STRING, type Type, UNKNOWN } from './type.ts'
 import {
   compareValues,
+  ExpressionError,
   formatValue,
   isList,
   isMap,

@@ -2,7 +2,7 @@
  * Splits an expression into lexemes (github.com/expr-lang/expr, parser/lexer).
  * @module
  */
-import { SyntaxProblem } from './errors.ts'
+import { SyntaxProblem } from './value.ts'
 
 /** A lexeme; `text` of a string is without quotes and escapes. */
 export type Lexeme = {

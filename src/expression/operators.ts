@@ -5,7 +5,6 @@
  */
 
 import { compilePattern, type Pattern, PatternError } from '../pattern/pattern.ts'
-import { ExpressionError, SyntaxProblem } from './errors.ts'
 import type { Node } from './grammar.ts'
 import {
   arrayOf,
@@ -20,10 +19,12 @@ import {
 } from './type.ts'
 import {
   compareValues,
+  ExpressionError,
   equalValues,
   isList,
   isMap,
   isNumeric,
+  SyntaxProblem,
   toInt64,
   typeName,
   type Value,

@@ -3,11 +3,17 @@
  * @module
  */
 
-import { SyntaxProblem } from './errors.ts'
-import type { Node } from './grammar.ts'
-import { BINARY, CLOSURE_CALLS, COMPARISONS, FROM_THE_RIGHT, NEGATABLE, UNARY } from './grammar.ts'
+import {
+  BINARY,
+  CLOSURE_CALLS,
+  COMPARISONS,
+  FROM_THE_RIGHT,
+  NEGATABLE,
+  type Node,
+  UNARY,
+} from './grammar.ts'
 import { type Lexeme, readLexemes } from './lexemes.ts'
-import type { Value } from './value.ts'
+import { SyntaxProblem, type Value } from './value.ts'
 
 /** Maximum length of an expression. */
 const SOURCE_MAX = 65_536

@@ -2,8 +2,7 @@
  * One evaluation of an expression: its context, its variables, and a bound on its work.
  * @module
  */
-import { ExpressionError } from './errors.ts'
-import { isList, type Value } from './value.ts'
+import { ExpressionError, isList, type Value } from './value.ts'
 
 /** Array elements that one evaluation may create or visit. */
 const WORK_MAX = 100_000

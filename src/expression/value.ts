@@ -1,9 +1,8 @@
 /**
  * Values of expressions: 64-bit integers as `bigint`, floats as `number`, strings, bools, arrays,
- * maps, and `undefined` for nil. They compare as in Go.
+ * maps, and `undefined` for nil. They compare as in Go. Also the errors of expressions.
  * @module
  */
-import { ExpressionError } from './errors.ts'
 
 /** A value. Strings are compared and sliced by UTF-16 code units, Go's by bytes: same in ASCII. */
 export type Value =
@@ -114,4 +113,21 @@ export function formatFloat(value: number): string {
   const whole = bare.slice(0, exponent + 1).padEnd(exponent + 1, '0')
   const rest = bare.slice(exponent + 1)
   return `${sign}${whole}${rest === '' ? '' : `.${rest}`}`
+}
+
+/** An error in the text of an expression. */
+export class SyntaxProblem extends Error {
+  override readonly name = 'SyntaxProblem'
+  /** Offset in the source. */
+  readonly at: number
+
+  constructor(at: number, message: string) {
+    super(message)
+    this.at = at
+  }
+}
+
+/** An error while an expression is evaluated. */
+export class ExpressionError extends Error {
+  override readonly name = 'ExpressionError'
 }

@@ -6,7 +6,7 @@
 import { connect, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { concatBytes, EMPTY, readUint32, writeUint32 } from '../bytes/bytes.ts'
-import type { Tap, TapTarget } from '../plugins/dnstap/options.ts'
+import type { Tap, TapTarget } from '../plugins/dnstap/setup.ts'
 import type { Log } from '../telemetry/log.ts'
 import { tlsContext } from './tls-identity.ts'
 

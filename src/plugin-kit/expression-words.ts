@@ -5,8 +5,8 @@
 import { configError, type Position } from '../corefile/problem.ts'
 import type { Word } from '../corefile/server-block.ts'
 import type { Environment } from '../expression/built-in.ts'
-import { SyntaxProblem } from '../expression/errors.ts'
 import { compileExpression, type Expression } from '../expression/expression.ts'
+import { SyntaxProblem } from '../expression/value.ts'
 
 /**
  * Compiles the expression that the words form, joined with blanks.

@@ -10,10 +10,9 @@ import { nameText } from '../dns/name-text.ts'
 import { isInNetwork, type Network, parseClientAddress, parseNetwork } from '../dns/network.ts'
 import { formatClass } from '../dns/rr-class.ts'
 import { formatType } from '../dns/rr-type.ts'
-import type { Environment, EnvironmentFunction } from '../expression/built-in.ts'
-import { textOf } from '../expression/built-in.ts'
-import { ExpressionError } from '../expression/errors.ts'
+import { type Environment, type EnvironmentFunction, textOf } from '../expression/built-in.ts'
 import { BOOL, INT, STRING, type Type } from '../expression/type.ts'
+import { ExpressionError } from '../expression/value.ts'
 
 /** The query that an expression is evaluated for. */
 export type QueryContext = ClientQuery & {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { EtcdLeases } from '../../src/etcd/etcd-leases.ts'
+import { EtcdLeases } from '../../src/etcd/etcd-watch.ts'
 import { settle } from '../fake-host.ts'
 
 /** Leases whose etcd answers when it is told to. */

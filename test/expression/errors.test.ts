@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { ExpressionError, SyntaxProblem } from '../../src/expression/errors.ts'
+import { ExpressionError, SyntaxProblem } from '../../src/expression/value.ts'
 
 describe('errors of expressions', () => {
   test('say where and what', () => {

@@ -9,10 +9,14 @@ import type {
   EnvironmentFunction,
   EnvironmentVariable,
 } from '../../src/expression/built-in.ts'
-import { ExpressionError, SyntaxProblem } from '../../src/expression/errors.ts'
 import { compileExpression } from '../../src/expression/expression.ts'
 import { BOOL, INT, STRING, UNKNOWN } from '../../src/expression/type.ts'
-import { formatValue, type Value } from '../../src/expression/value.ts'
+import {
+  ExpressionError,
+  formatValue,
+  SyntaxProblem,
+  type Value,
+} from '../../src/expression/value.ts'
 
 /** Some functions and a variable; what is evaluated for is a name. */
 export const ENVIRONMENT: Environment<string> = new Map<string, Known>([

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, test } from 'vitest'
-import { SyntaxProblem } from '../../src/expression/errors.ts'
 import { parseExpression } from '../../src/expression/parser.ts'
+import { SyntaxProblem } from '../../src/expression/value.ts'
 import { outcomeOf, testOutcomes } from './evaluate.ts'
 
 describe('the parser', () => {

@@ -5,7 +5,7 @@ import { createServer as createSecureServer, Server as SecureServer } from 'node
 import { describe, type TestContext, test } from 'vitest'
 import { readUint32, toLatin1 } from '../../src/bytes/bytes.ts'
 import { FrameStream } from '../../src/node/frame-stream.ts'
-import type { TapTarget } from '../../src/plugins/dnstap/options.ts'
+import type { TapTarget } from '../../src/plugins/dnstap/setup.ts'
 import { SERVER } from '../certificates.ts'
 import { temporaryFolder } from '../exporter/temporary-folder.ts'
 

@@ -1,23 +1,23 @@
 /**
- * Converts the response of a zone to the outcome of a request, for all plugins with zones.
+ * Serves zones for all plugins that have some: the outcome of a request, transfers and metadata.
  * @module
  */
-
 import { andThen, type MaybePromise } from '../../chain/maybe-promise.ts'
 import { failure, type Outcome } from '../../chain/outcome.ts'
 import type { Plugin } from '../../chain/plugin.ts'
 import type { Request } from '../../chain/request.ts'
-import { EMPTY_REPLY } from '../../dns/message.ts'
-import { formatName } from '../../dns/name.ts'
+import { EMPTY_REPLY, type ResourceRecord } from '../../dns/message.ts'
+import { formatName, labelOffsets, nameKey } from '../../dns/name.ts'
 import { RCODE } from '../../dns/rcode.ts'
 import { TYPE } from '../../dns/rr-type.ts'
+import { isSerialAfter, soaSerial } from '../../dns/soa.ts'
 import { findName } from './find-name.ts'
 import type { ZoneAnswer } from './sections.ts'
 import { answerFrom } from './zone-answer.ts'
 import type { ZoneData } from './zone-data.ts'
 
 /** How to handle names that do not exist in a zone. */
-export type Absent = {
+type Absent = {
   /** Whether such a name goes to the next plugin. */
   readonly fallsThrough: (name: Uint8Array) => boolean
   /** The rest of the chain. */
@@ -91,4 +91,85 @@ const RCODES: Readonly<Record<ZoneAnswer['kind'], number>> = {
   referral: RCODE.NOERROR,
   failure: RCODE.SERVFAIL,
   'too-long': RCODE.YXDOMAIN,
+}
+
+/** Returns hooks that transfer zones, and that publish matching wildcards as metadata. */
+export function zoneHooks(
+  zones: ZoneMap<{ readonly zone: ZoneData | undefined }>,
+): Required<Pick<Plugin, 'metadata' | 'transfer'>> {
+  return {
+    metadata: (label, { query }) => {
+      if (label !== 'zone/wildcard') return undefined
+      const question = { lowerName: query.name.subarray(0, query.nameBytes), type: query.type }
+      const zone = zones.closest(question.lowerName)?.zone
+      return zone && wildcardOf(zone, question)
+    },
+    transfer: (name, serial) => {
+      const zone = zones.get(name)?.zone
+      return zone && transferRecords(zone, serial)
+    },
+  }
+}
+
+/** Notifies a block's plugins of a new or changed zone. */
+export function notifyPeers(peers: readonly Plugin[], zone: Uint8Array): void {
+  for (const { zoneChanged } of peers) zoneChanged?.(zone)
+}
+
+/** A value for each of some zones. */
+export class ZoneMap<T> {
+  private readonly byKey = new Map<string, T>()
+
+  /** Number of zones. */
+  get size(): number {
+    return this.byKey.size
+  }
+
+  /** Sets the value of a zone. */
+  set(zone: Uint8Array, value: T): void {
+    this.byKey.set(nameKey(zone), value)
+  }
+
+  /** Removes a zone. */
+  delete(zone: Uint8Array): void {
+    this.byKey.delete(nameKey(zone))
+  }
+
+  /** Returns the value of a zone itself. */
+  get(zone: Uint8Array): T | undefined {
+    return this.byKey.get(nameKey(zone))
+  }
+
+  /** Returns the value of the longest zone that a name is in. */
+  closest(name: Uint8Array): T | undefined {
+    const key = nameKey(name)
+    for (const at of [...labelOffsets(name), name.length - 1]) {
+      const found = this.byKey.get(key.slice(at))
+      if (found !== undefined) return found
+    }
+    return undefined
+  }
+
+  /** Lists all values, in the order of insertion. */
+  values(): Iterable<T> {
+    return this.byKey.values()
+  }
+}
+
+/**
+ * Lists the records of a zone, the SOA record first and last; only one SOA record if `serial` is no
+ * older than the zone's (RFC 1995 §2).
+ */
+export function* transferRecords(
+  zone: ZoneData,
+  serial: number | undefined,
+): Generator<ResourceRecord> {
+  const { soa } = zone
+  yield soa
+  if (serial !== undefined && !isSerialAfter(soaSerial(soa.rdata), serial)) return
+  yield* zone.soaSignatures
+  yield* zone.nameservers
+  yield* zone.nsSignatures
+  for (const { sets } of zone.nodes.values()) for (const set of sets.values()) yield* set
+  yield soa
 }

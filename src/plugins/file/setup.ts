@@ -17,8 +17,7 @@ import { configError, type Problem } from '../../corefile/problem.ts'
 import type { Word } from '../../corefile/server-block.ts'
 import { formatName, ROOT } from '../../dns/name.ts'
 import { type Fallthrough, fallsThrough } from '../../plugin-kit/zones.ts'
-import { passOn, serveZone } from './serve-zone.ts'
-import { notifyPeers, ZoneMap, zoneHooks } from './zone-hooks.ts'
+import { notifyPeers, passOn, serveZone, ZoneMap, zoneHooks } from './serve-zone.ts'
 import { type ReloadOptions, ZoneKeeper } from './zone-keeper.ts'
 
 const RELOAD_MS_DEFAULT = 60_000

@@ -12,15 +12,14 @@ import { nameText } from '../../dns/name-text.ts'
 import { RCODE } from '../../dns/rcode.ts'
 import { CLASS, formatClass } from '../../dns/rr-class.ts'
 import { formatType, TYPE } from '../../dns/rr-type.ts'
-import { ExpressionError } from '../../expression/errors.ts'
-import type { Value } from '../../expression/value.ts'
+import { ExpressionError, type Value } from '../../expression/value.ts'
 import { closestZone, fallsThrough } from '../../plugin-kit/zones.ts'
 import { parseFirstRecord } from '../../records/zone-text.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import { type Datum, TemplateError } from './datum.ts'
 import { executeTemplate } from './execute.ts'
-import type { RecordTemplate, Rule, Section } from './options.ts'
 import { type Match, namedGroups, queryData } from './query-data.ts'
+import type { RecordTemplate, Rule, Section } from './setup.ts'
 
 /** The context of all rules. */
 export type Surroundings = {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { formatName, nameOf } from '../../../src/dns/name.ts'
-import { parseAuto } from '../../../src/plugins/auto/options.ts'
+import { parseAuto } from '../../../src/plugins/auto/setup.ts'
 import { block, directive, parseDirective, problemsOf } from '../../ask.ts'
 
 function parsed(...lines: string[]): unknown {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { formatName } from '../../../src/dns/name.ts'
 import { compilePattern } from '../../../src/pattern/pattern.ts'
-import { originOfFile } from '../../../src/plugins/auto/options.ts'
+import { originOfFile } from '../../../src/plugins/auto/setup.ts'
 
 describe('the zone of a file', () => {
   const cases: {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { parseDnstap, type TapTarget } from '../../../src/plugins/dnstap/options.ts'
+import { parseDnstap, type TapTarget } from '../../../src/plugins/dnstap/setup.ts'
 import { block, directive, parseDirective, problemsOf } from '../../ask.ts'
 
 function parse(head: string, ...options: readonly string[]): ReturnType<typeof parseDnstap> {

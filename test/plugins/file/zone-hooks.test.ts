@@ -4,8 +4,8 @@ import { nameOf } from '../../../src/dns/name.ts'
 import { parseQuery } from '../../../src/dns/query.ts'
 import { TYPE } from '../../../src/dns/rr-type.ts'
 import { writeQuery } from '../../../src/dns/write-query.ts'
+import { notifyPeers, ZoneMap, zoneHooks } from '../../../src/plugins/file/serve-zone.ts'
 import type { ZoneData } from '../../../src/plugins/file/zone-data.ts'
-import { notifyPeers, ZoneMap, zoneHooks } from '../../../src/plugins/file/zone-hooks.ts'
 import { zoneOf } from './zones.ts'
 
 const zones = new ZoneMap<{ zone: ZoneData | undefined }>()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { nameOf } from '../../../src/dns/name.ts'
-import { ZoneMap } from '../../../src/plugins/file/zone-hooks.ts'
+import { ZoneMap } from '../../../src/plugins/file/serve-zone.ts'
 
 function mapOf(...zones: string[]): ZoneMap<string> {
   const map = new ZoneMap<string>()

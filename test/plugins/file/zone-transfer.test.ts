@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { transferRecords } from '../../../src/plugins/file/zone-hooks.ts'
+import { transferRecords } from '../../../src/plugins/file/serve-zone.ts'
 import { formatRecord } from '../../../src/records/zone-text.ts'
 import { zoneOf } from './zones.ts'
 

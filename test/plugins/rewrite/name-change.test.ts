@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { compilePattern } from '../../../src/pattern/pattern.ts'
-import { ownerRule, remapping, valueRule } from '../../../src/plugins/rewrite/name-change.ts'
 import {
   patternReplacement,
   type Replacement,
   replacement,
 } from '../../../src/plugins/rewrite/name-match.ts'
+import { ownerRule, remapping, valueRule } from '../../../src/plugins/rewrite/name-rule.ts'
 import type { ResponseRule } from '../../../src/plugins/rewrite/rule.ts'
 import { formatRecord } from '../../../src/records/zone-text.ts'
 import { recordOf } from '../../dns/messages.ts'

@@ -7,7 +7,7 @@ import { parseQuery, type Query } from '../../../src/dns/query.ts'
 import { TYPE } from '../../../src/dns/rr-type.ts'
 import { writeQuery } from '../../../src/dns/write-query.ts'
 import { compilePattern } from '../../../src/pattern/pattern.ts'
-import { mayHave, mayMatchPattern } from '../../../src/plugins/rewrite/needle.ts'
+import { mayHave, mayMatchPattern } from '../../../src/plugins/rewrite/name-match.ts'
 import { wireName } from '../../generators.ts'
 
 function queryFor(name: Uint8Array): Query {

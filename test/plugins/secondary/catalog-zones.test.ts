@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { formatName, nameOf } from '../../../src/dns/name.ts'
-import { ZoneMap } from '../../../src/plugins/file/zone-hooks.ts'
+import { ZoneMap } from '../../../src/plugins/file/serve-zone.ts'
 import { CatalogZones } from '../../../src/plugins/secondary/catalog-zones.ts'
 import { Slots } from '../../../src/plugins/secondary/options.ts'
 import { SecondaryZone } from '../../../src/plugins/secondary/secondary-zone.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { formatName } from '../../../src/dns/name.ts'
-import { readCatalog } from '../../../src/plugins/secondary/catalog.ts'
+import { readCatalog } from '../../../src/plugins/secondary/catalog-zones.ts'
 import { zoneOf } from '../file/zones.ts'
 
 const VERSION = 'version TXT "2"'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { nameOf } from '../../../src/dns/name.ts'
-import { transferRecords } from '../../../src/plugins/file/zone-hooks.ts'
+import { transferRecords } from '../../../src/plugins/file/serve-zone.ts'
 import { receiveZone } from '../../../src/plugins/secondary/receive-zone.ts'
 import { formatRecord } from '../../../src/records/zone-text.ts'
 import { FakeHost } from '../../fake-host.ts'

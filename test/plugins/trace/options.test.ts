@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { parseTrace } from '../../../src/plugins/trace/options.ts'
+import { parseTrace } from '../../../src/plugins/trace/setup.ts'
 import { block, directive, parseDirective, problemsOf } from '../../ask.ts'
 
 function parse(head: string, ...options: readonly string[]): ReturnType<typeof parseTrace> {
