@@ -88,10 +88,10 @@ export function startOurs(
   })
 }
 
-/** Starts the bare app over TLS. */
-export async function startBare(): Promise<BenchServer> {
+/** Starts a bare server over TLS: the bare app, or `node:http2` alone. */
+export async function startBare(name: 'bare-node' | 'bare-http2'): Promise<BenchServer> {
   const folder = benchFolder({})
-  const script = join(BUNDLES, 'bare-node.js')
+  const script = join(BUNDLES, `${name}.js`)
   const args = [script, join(folder, 'cert'), join(folder, 'key')]
   const server = await startProcess(process.execPath, args, { folder, ready: /^ready: (\d+)/ })
   return { ...server, url: `https://127.0.0.1:${server.url}` }

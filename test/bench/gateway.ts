@@ -101,7 +101,8 @@ async function nodeRows(
   const { keys, variables } = await benchGatewayOf()
   const ours = await startOurs(variables, true)
   const bun = await startOurs(variables, true, BUN.command)
-  const bare = await startBare()
+  const bare = await startBare('bare-node')
+  const http2 = await startBare('bare-http2')
   const coredns = await startCoreDns(prepareCoreDns(), hosts)
   // The benchmark trusts the authority of its own certificates.
   process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0'
@@ -117,18 +118,20 @@ async function nodeRows(
     ['POST', 2.5],
   ] as const) {
     const asking = { messages, method, headers }
-    const servers = [ours, bare, coredns, { ...bun, headers: bunHeaders }]
-    const [one = 0, bareUs = 0, peerUs = 0, bunUs = 0] = await inTurn(servers, asking)
+    const servers = [ours, bare, http2, coredns, { ...bun, headers: bunHeaders }]
+    const [one = 0, bareUs = 0, http2Us = 0, peerUs = 0, bunUs = 0] = await inTurn(servers, asking)
     const base = { bench: 'gateway', unit: 'µs' }
     const metric = `CPU for a ${method} on Node, HTTP/2 and TLS`
     const peer = { name: "CoreDNS's https://", value: peerUs }
     rows.push(ratioRow({ ...base, metric }, one, peer, { atLeast }))
     const bareRow = { ...base, metric: `the same of a bare Hono route, ${method}` }
     rows.push(ratioRow(bareRow, bareUs, peer))
+    const http2Row = { ...base, metric: `the same of bare node:http2, ${method}` }
+    rows.push(ratioRow(http2Row, http2Us, peer))
     const bunRow = { ...base, metric: `CPU for a ${method} on Bun, HTTP/2 and TLS` }
     rows.push(ratioRow(bunRow, bunUs, peer, { atLeast: 8 }))
   }
-  for (const server of [ours, bun, bare, coredns]) server.stop()
+  for (const server of [ours, bun, bare, http2, coredns]) server.stop()
   return rows
 }
 

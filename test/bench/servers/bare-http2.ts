@@ -1,0 +1,45 @@
+/**
+ * A server as small as one on `node:http2` can be, which bounds what ours can reach: answers each
+ * stream with a fixed body and as many header fields as the gateway sends. `bare-http2.ts CERT KEY`
+ * prints its port.
+ * @module
+ */
+import { readFileSync } from 'node:fs'
+import { createSecureServer, type ServerHttp2Stream } from 'node:http2'
+
+const BODY = Buffer.alloc(100)
+const FIELDS = Object.entries({
+  ':status': '200',
+  date: new Date().toUTCString(),
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'x-robots-tag': 'noindex',
+  'cross-origin-resource-policy': 'same-origin',
+  'content-type': 'application/dns-message',
+  'content-length': String(BODY.length),
+  'cache-control': 'private, max-age=5, no-transform',
+  vary: 'Accept',
+  'kubedoh-snapshot-age': '0',
+}).flat()
+
+const [, , cert = '', key = ''] = process.argv
+const tls = { cert: readFileSync(cert), key: readFileSync(key) }
+const server = createSecureServer({ ...tls, strictSingleValueFields: false })
+server.on('stream', (stream: ServerHttp2Stream, headers) => {
+  stream.on('error', ignore)
+  // The body of a query arrives in one piece.
+  if (headers[':method'] === 'POST') stream.on('data', () => respond(stream))
+  else respond(stream)
+})
+server.listen(0, '127.0.0.1', () => {
+  const address = server.address()
+  const port = typeof address === 'object' ? address?.port : undefined
+  process.stdout.write(`ready: ${port}\n`)
+})
+
+function respond(stream: ServerHttp2Stream): void {
+  stream.respond(FIELDS)
+  stream.end(BODY)
+}
+
+function ignore(): void {}
