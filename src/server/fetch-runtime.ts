@@ -3,6 +3,7 @@
  * @module
  */
 import type { TlsService } from '../chain/feature.ts'
+import { boundReceiveBuffers } from './bun-listeners.ts'
 
 /** Seconds that a connection may be idle on Bun; its maximum is 255. */
 const IDLE_SECONDS = 15
@@ -111,6 +112,7 @@ function bunRuntime(bun: Bun): FetchRuntime {
         fetch: (request, serving) => handler(request, () => serving.requestIP(request)),
         error: failure,
       })
+      boundReceiveBuffers()
       const waking = at.tls && setInterval(ignore, WAKE_MS).unref()
       const stop = (closesConnections: boolean): Promise<void> | void => {
         clearInterval(waking)

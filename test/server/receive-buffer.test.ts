@@ -2,13 +2,14 @@ import assert from 'node:assert/strict'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { Agent, request } from 'node:https'
-import { type AddressInfo, connect, createServer, Socket } from 'node:net'
+import { Socket } from 'node:net'
 import { type TestContext, test } from 'vitest'
 import { recordOf } from '../../src/bytes/unknown.ts'
 import { loadCFunctions } from '../../src/node/c-functions.ts'
 import { narrowReceiveBuffers } from '../../src/server/receive-buffer.ts'
 import { AUTHORITY } from '../certificates.ts'
 import { describeUnless } from '../describe-unless.ts'
+import { bytesPerTurn } from './bytes-per-turn.ts'
 import { openSession, secureServer, send } from './http2-clients.ts'
 
 const found = loadCFunctions({
@@ -63,25 +64,7 @@ const missing = found === undefined && 'this Node has no node:ffi, or this syste
 
 describeUnless(missing, 'narrow receive buffers', () => {
   test('let a connection bring at most 16 KiB to one iteration of the event loop', async (t) => {
-    const server = createServer()
-    t.onTestFinished(() => void server.close())
-    await once(server.listen(0, '127.0.0.1'), 'listening')
-    narrowReceiveBuffers(server)
-    const client = connect((server.address() as AddressInfo).port, '127.0.0.1')
-    const [socket]: Socket[] = await once(server, 'connection')
-    assert.ok(socket)
-    const totalBytes = 2_000_000
-    client.write(Buffer.alloc(totalBytes))
-    let [inTurn, most] = [0, 0]
-    await new Promise<void>((resolve) => {
-      socket.on('data', ({ length }) => {
-        if (inTurn === 0) setImmediate(() => (inTurn = 0))
-        inTurn += length
-        most = Math.max(most, inTurn)
-        if (socket.bytesRead === totalBytes) resolve()
-      })
-    })
-    client.destroy()
+    const most = await bytesPerTurn(t, narrowReceiveBuffers)
     assert.ok(most <= 16_384, `${most} bytes in one iteration`)
   })
 
