@@ -6,4 +6,6 @@ import { afterEach, vi } from 'vitest'
 
 afterEach(() => {
   vi.useRealTimers()
+  // Files share a process: a PATH of one would keep the next from finding programs.
+  vi.unstubAllEnvs()
 })

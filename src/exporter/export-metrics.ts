@@ -8,15 +8,18 @@ import type { PublishReport } from './publisher.ts'
 import type { BuiltSnapshot } from './snapshot-builder.ts'
 
 const PUBLISHES = info(
-  'publishes_total',
+  'kubedoh_exporter_publishes_total',
   'Manifests that the gateway took, and attempts that failed.',
   'result',
 )
-const OBJECTS = info('objects', 'Objects that names come from.', 'resource')
+const OBJECTS = info('kubedoh_exporter_objects', 'Objects that names come from.', 'resource')
 const LISTS_HELP = 'How often a collection was listed: once, and again after each 410 Gone.'
-const LISTS = info('lists_total', LISTS_HELP, 'resource')
-const CONNECTED = info('watch_connected', 'Whether a watch is open.', 'resource')
-const UPLOADED = info('uploaded_bytes_total', 'Bytes of shards and manifests that were uploaded.')
+const LISTS = info('kubedoh_exporter_lists_total', LISTS_HELP, 'resource')
+const CONNECTED = info('kubedoh_exporter_watch_connected', 'Whether a watch is open.', 'resource')
+const UPLOADED = info(
+  'kubedoh_exporter_uploaded_bytes_total',
+  'Bytes of shards and manifests that were uploaded.',
+)
 
 /** An accepted publication; the report is `undefined` if the gateway had all of it. */
 type Published = {
@@ -44,17 +47,17 @@ export function recordPublished(metrics: Metrics, outcome: Published | undefined
   const set = (name: string, help: string, value: number): void => {
     metrics.gauge(info(name, help)).value = value
   }
-  set('records', 'Records of the snapshot.', built.records)
-  set('shards', 'Shards of the snapshot.', built.shards.length)
-  set('unnamed_objects', 'Things that DNS cannot name.', built.warnings.length)
+  set('kubedoh_exporter_records', 'Records of the snapshot.', built.records)
+  set('kubedoh_exporter_shards', 'Shards of the snapshot.', built.shards.length)
+  set('kubedoh_exporter_unnamed_objects', 'Things that DNS cannot name.', built.warnings.length)
   const confirmed = 'When the published names were last known to be right.'
-  set('confirmed_timestamp_seconds', confirmed, confirmedMs / 1000)
+  set('kubedoh_exporter_confirmed_timestamp_seconds', confirmed, confirmedMs / 1000)
   if (report === undefined) return
   metrics.counter(PUBLISHES, ['stored']).value++
   metrics.counter(UPLOADED).value += report.shardBytes + report.manifestBytes
-  set('generation', 'Generation of the snapshot.', report.generation)
+  set('kubedoh_exporter_generation', 'Generation of the snapshot.', report.generation)
 }
 
 function info(name: string, help: string, ...labels: string[]): MetricInfo {
-  return { name: `kubedoh_exporter_${name}`, help, labels }
+  return { name, help, labels }
 }

@@ -28,8 +28,11 @@ export class HostsUpdater {
 
   constructor(options: HostsOptions) {
     this.options = options
-    this.count('lookup_failures_total', 'Failed look-ups of a Service; its entries stay.')
-    this.count('write_failures_total', 'Failed writes of the hosts file.')
+    this.count(
+      'kubedoh_hosts_lookup_failures_total',
+      'Failed look-ups of a Service; its entries stay.',
+    )
+    this.count('kubedoh_hosts_write_failures_total', 'Failed writes of the hosts file.')
   }
 
   /** Looks all Services up and returns the text that the file should have. */
@@ -54,10 +57,10 @@ export class HostsUpdater {
         return merged
       })
       if (how !== 'unchanged') log({ level: 'info', message: `wrote ${path}`, entries, how })
-      this.gauge('entries', 'Entries in the hosts file.').value = entries
+      this.gauge('kubedoh_hosts_entries', 'Entries in the hosts file.').value = entries
       this.fileError = ''
     } catch (error) {
-      this.count('write_failures_total').value++
+      this.count('kubedoh_hosts_write_failures_total').value++
       const code = errorCode(error)
       if (code !== this.fileError) log({ level: 'error', message: `cannot write ${path}: ${code}` })
       this.fileError = code
@@ -82,7 +85,7 @@ export class HostsUpdater {
       this.failing.delete(service)
       return found.addresses
     }
-    this.count('lookup_failures_total').value++
+    this.count('kubedoh_hosts_lookup_failures_total').value++
     const message = `cannot resolve ${service}: ${found.reason}; its entries stay`
     if (previous !== found.reason) log({ level: 'warning', message })
     this.failing.set(service, found.reason)
@@ -90,10 +93,10 @@ export class HostsUpdater {
   }
 
   private count(name: string, help = ''): Series {
-    return this.options.metrics.counter({ name: `kubedoh_hosts_${name}`, help, labels: [] })
+    return this.options.metrics.counter({ name, help, labels: [] })
   }
 
   private gauge(name: string, help: string): Series {
-    return this.options.metrics.gauge({ name: `kubedoh_hosts_${name}`, help, labels: [] })
+    return this.options.metrics.gauge({ name, help, labels: [] })
   }
 }

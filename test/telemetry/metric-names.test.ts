@@ -19,7 +19,7 @@ function definedMetrics(texts: readonly string[]): {
   let computed = 0
   const metrics = texts.flatMap((text) =>
     [...text.matchAll(METRIC)].flatMap(([, constant, , method, name = '', help = '']) => {
-      const usage = new RegExp(`\\.(counter|gauge|histogram)\\(\\s*${constant}\\b`)
+      const usage = new RegExp(`\\.(counter|gauge|histogram)\\([^)]*\\b${constant}\\b`)
       const type = constant === undefined ? method : usage.exec(text)?.[1]
       if (type !== undefined && name !== '' && !name.includes('$')) return [{ name, help, type }]
       computed++

@@ -124,8 +124,8 @@ export class Forward {
       const client = host.openUpstream(upstream, {
         ...options.connections,
         onConnection: (protocol, isReused) => {
-          const info = isReused ? CONNECTION_HITS : CONNECTION_MISSES
-          host.metrics.counter(info, ['forward', name, protocol]).value++
+          const labels = ['forward', name, protocol]
+          host.metrics.counter(isReused ? CONNECTION_HITS : CONNECTION_MISSES, labels).value++
         },
       })
       return { name, upstream, client, health: new UpstreamHealth({ name, client, options, host }) }
