@@ -127,7 +127,6 @@ export class EtcdClient implements EtcdApi {
     return parseTimeToLive(await this.ask('/v3/lease/timetolive', { ID: lease }, signal))
   }
 
-  /** Closes idle connections. */
   close(): void {
     this.http.destroy()
     this.https.destroy()

@@ -11,7 +11,6 @@ import type { StoredKey } from '../plugins/etcd/service.ts'
 import { CODE_COMPACTED, type EtcdApi, EtcdError, type KeyRange } from './etcd-client.ts'
 import type { KeyChange, WatchMessage } from './etcd-json.ts'
 
-/** Dependencies of `EtcdWatch`. */
 type EtcdWatchOptions = {
   readonly api: EtcdApi
   /** Prefix of the keys: a path without a final slash. */
@@ -27,7 +26,6 @@ type EtcdWatchOptions = {
 }
 
 const PAGE_KEYS = 1000
-/** Maximum number of keys. */
 const KEYS_MAX = 1_000_000
 /** Warnings about invalid values in a row that are logged. */
 const WARNINGS_MAX = 20
@@ -85,7 +83,6 @@ export class EtcdWatch implements KeySource {
     }
   }
 
-  /** Stops following. */
   stop(): void {
     this.ended.abort()
   }
@@ -177,7 +174,6 @@ export class EtcdWatch implements KeySource {
   }
 }
 
-/** Dependencies of `EtcdLeases`. */
 type LeaseOptions = {
   /** Requests the remaining seconds of a lease, 0 or less if it has expired. Can reject. */
   readonly ask: (lease: string) => Promise<number>

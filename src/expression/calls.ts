@@ -137,7 +137,6 @@ function checkArguments<C>(
   })
 }
 
-/** Arguments of such a call. */
 type ClosureCall<C> = {
   readonly run: Run<C>
   readonly list: readonly Value[]
@@ -145,7 +144,6 @@ type ClosureCall<C> = {
   readonly closure: Evaluate<C>
 }
 
-/** A function that takes a closure. */
 type ClosureFunction = {
   /** Whether its closure must return a bool. */
   readonly isTest: boolean

@@ -14,7 +14,6 @@ import { ExpressionError, SyntaxProblem, type Value } from './value.ts'
 
 /** A compiled expression. */
 export type Expression<C> = {
-  /** Static type of its value. */
   readonly type: Type
   /** Evaluates it; can be called repeatedly. @throws {ExpressionError} */
   readonly evaluate: (context: C) => Value

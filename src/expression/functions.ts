@@ -44,7 +44,6 @@ export const FUNCTIONS: ReadonlyMap<string, BuiltIn> = new Map<string, BuiltIn>(
   ['min', ofNumbers((...args) => extreme(args, -1))],
 ])
 
-/** Creates a function of strings. */
 function ofTexts(
   takes: readonly string[],
   gives: Type,

@@ -8,7 +8,6 @@ import { SyntaxProblem } from './value.ts'
 export type Lexeme = {
   readonly kind: 'name' | 'number' | 'string' | 'operator' | 'bracket' | 'end'
   readonly text: string
-  /** Offset in the source. */
   readonly at: number
 }
 

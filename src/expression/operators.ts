@@ -30,7 +30,6 @@ import {
   type Value,
 } from './value.ts'
 
-/** A binary operator. */
 type Operation = {
   /** Returns the type of the result; `undefined` for operands that it does not accept. */
   readonly typeOf: (left: Type, right: Type) => Type | undefined

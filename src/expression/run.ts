@@ -24,12 +24,10 @@ export class Run<C> {
     this.context = context
   }
 
-  /** Returns the variable of a `let` by its number. */
   variable(index: number): Value {
     return this.variables?.[index]
   }
 
-  /** Sets the variable of a `let`. */
   setVariable(index: number, value: Value): void {
     this.variables ??= []
     this.variables[index] = value

@@ -118,7 +118,6 @@ export function formatFloat(value: number): string {
 /** An error in the text of an expression. */
 export class SyntaxProblem extends Error {
   override readonly name = 'SyntaxProblem'
-  /** Offset in the source. */
   readonly at: number
 
   constructor(at: number, message: string) {

@@ -21,9 +21,7 @@ export type ResponseClass = 'success' | 'denial' | 'error'
 export type ResponseFacts = {
   readonly rcode: number
   readonly answerCount: number
-  /** Whether the authority section has an SOA record. */
   readonly hasSoa: boolean
-  /** Whether the authority section has an NS record. */
   readonly hasNs: boolean
 }
 

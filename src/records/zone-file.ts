@@ -8,7 +8,6 @@ import { parseNameBelow } from '../dns/rdata-text.ts'
 import { readRecord, readTtl, wrong, type ZoneState } from './zone-record.ts'
 import { type ZoneLine, ZoneScanner, type ZoneWord } from './zone-scanner.ts'
 
-/** A zone file. */
 type ZoneFile = {
   /** Its path, for messages and for relative paths in it. */
   readonly file: string
@@ -170,7 +169,6 @@ function besideFile(file: string, path: string): string {
   return path.startsWith('/') ? path : file.slice(0, file.lastIndexOf('/') + 1) + path
 }
 
-/** Returns the words of a line as text. */
 function templateOf(words: readonly ZoneWord[]): string {
   let text = ''
   for (const { text: word, isQuoted, isAttached } of words) {
@@ -179,7 +177,6 @@ function templateOf(words: readonly ZoneWord[]): string {
   return text.trimStart()
 }
 
-/** An inclusive range of numbers. */
 type NumberRange = { readonly first: number; readonly last: number; readonly step: number }
 
 /** Most lines of one directive. */

@@ -25,7 +25,6 @@ export type ZoneState = {
   isTtlFixed: boolean
 }
 
-/** The fields before the rdata. */
 type Head = {
   ttlSeconds: number | undefined
   class: number | undefined

@@ -32,7 +32,6 @@ type Policy = {
 
 type Rule = { readonly zones: readonly Uint8Array[]; readonly policies: readonly Policy[] }
 
-/** The verdict on a query, and the rule that gives it. */
 type Verdict = { readonly action: Exclude<Action, 'allow'>; readonly rule: Rule }
 
 /** The part of a rule that applies to one client. */
@@ -128,7 +127,6 @@ function count(metrics: Metrics, { action }: Verdict, labels: readonly string[])
 /** All rules; matches a client against their networks once, not for every query. */
 class ClientRules {
   private readonly rules: readonly Rule[]
-  /** The zones of all rules. */
   private readonly zones: readonly Uint8Array[]
   private readonly known = new Map<string, readonly ClientRule[]>()
 

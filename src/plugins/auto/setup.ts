@@ -108,7 +108,6 @@ export class ZoneFolder {
     })
   }
 
-  /** Ends the checks. */
   stop(): void {
     this.cancel()
   }
@@ -204,7 +203,6 @@ function readPattern(word: Word): Pattern {
   throw configError(word, `"${word.text}" needs a group in parentheses, which yields the zone`)
 }
 
-/** Maps names of files to zones. */
 type OriginRule = { readonly pattern: Pattern; readonly template: string }
 
 /**

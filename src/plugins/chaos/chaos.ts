@@ -19,7 +19,6 @@ import { PROGRAM, VERSION } from '../../telemetry/version.ts'
 const STRING_BYTES_MAX = 255
 const AUTHORS: readonly string[] = [`the ${PROGRAM} authors`]
 
-/** Texts by query name. */
 type Facts = ReadonlyMap<string, () => readonly string[]>
 
 /**

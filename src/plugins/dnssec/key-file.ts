@@ -15,13 +15,11 @@ import { parseFirstRecord } from '../../records/zone-text.ts'
 
 /** A key that signs. */
 export type ZoneKey = {
-  /** Its DNSKEY record. */
   readonly record: ResourceRecord
   readonly algorithm: number
   readonly tag: number
   /** What it signs: keys (KSK) or all else (ZSK); `undefined` for a key of no zone. */
   readonly use: 'keys' | 'zone' | undefined
-  /** Signs bytes. */
   readonly sign: (data: Uint8Array) => Uint8Array
 }
 

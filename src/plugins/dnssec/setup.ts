@@ -10,11 +10,11 @@ import type { Request } from '../../chain/request.ts'
 import type { SetupContext } from '../../chain/setup.ts'
 import {
   type Option,
+  type OptionReaders,
   onlyDirective,
   onlyWord,
-  options,
   parseCount,
-  unknownOption,
+  readOptions,
   zonesOf,
 } from '../../corefile/arguments.ts'
 import { configError, type Problem, problemAt } from '../../corefile/problem.ts'
@@ -95,7 +95,6 @@ function signKeys(
   return signatures.map((one) => ({ ...one, ttlSeconds: KEYS_TTL_SECONDS }))
 }
 
-/** The options of a `dnssec` directive. */
 type DnssecOptions = {
   readonly zones: readonly Uint8Array[]
   readonly keys: readonly ZoneKey[]
@@ -108,25 +107,29 @@ const CAPACITY_DEFAULT = 10_000
 const CAPACITY_MAX = 10_000_000
 const KEYS_MAX = 64
 
+type Context = Pick<SetupContext<DnssecHost>, 'host' | 'zones' | 'pathOf'>
+
 /**
  * Reads `dnssec [ZONE…] { key file KEY…  cache_capacity N }`.
  * @throws {ConfigError} also for an unusable key, or one for none of the zones
  */
 function parseDnssec(
   directives: readonly [Directive, ...Directive[]],
-  context: Pick<SetupContext<DnssecHost>, 'host' | 'zones' | 'pathOf'>,
+  context: Context,
 ): DnssecOptions {
   const directive = onlyDirective(directives)
   const zones = zonesOf(directive.args, context.zones)
-  const keys: ZoneKey[] = []
-  let capacity = CAPACITY_DEFAULT
-  for (const option of options(directive)) {
-    if (option.name === 'cache_capacity') capacity = parseCount(onlyWord(option), 0, CAPACITY_MAX)
-    else if (option.name !== 'key') throw unknownOption('dnssec', option, ['key', 'cache_capacity'])
-    else for (const word of keyWords(option)) keys.push(loadKey(word, zones, context))
+  const readers: OptionReaders<Pick<DnssecOptions, 'keys' | 'capacity'>> = {
+    key: (option, { keys }) => ({
+      keys: [...keys, ...keyWords(option).map((word) => loadKey(word, zones, context))],
+    }),
+    cache_capacity: (option) => ({ capacity: parseCount(onlyWord(option), 0, CAPACITY_MAX) }),
   }
-  if (keys.length > KEYS_MAX)
+  const defaults = { keys: [], capacity: CAPACITY_DEFAULT }
+  const { keys, capacity } = readOptions(directive, readers, defaults)
+  if (keys.length > KEYS_MAX) {
     throw configError(directive, `"dnssec" takes ${KEYS_MAX} keys at most`)
+  }
   const notice = problemAt(directive, '"dnssec" without "key" signs nothing')
   return { zones, keys, capacity, notices: keys.length === 0 ? [notice] : [] }
 }
@@ -143,11 +146,7 @@ function keyWords(option: Option): readonly Word[] {
   return words
 }
 
-function loadKey(
-  word: Word,
-  zones: readonly Uint8Array[],
-  { host, pathOf }: Pick<SetupContext<DnssecHost>, 'host' | 'pathOf'>,
-): ZoneKey {
+function loadKey(word: Word, zones: readonly Uint8Array[], { host, pathOf }: Context): ZoneKey {
   try {
     const key = readKey(pathOf(word.text.replace(/\.(key|private)$/, '')), host)
     const { owner } = key.record

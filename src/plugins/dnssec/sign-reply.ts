@@ -16,15 +16,12 @@ import { type ResponseKind, responseKind } from '../../plugin-kit/response-class
 import { closestZone } from '../../plugin-kit/zones.ts'
 import type { RRset, Signer } from './signer.ts'
 
-/** The zones to sign for, and the signer. */
 type Signing = {
   readonly zones: readonly Uint8Array[]
   readonly signer: Signer
 }
 
-/** The question of a reply. */
 type Question = Pick<Request, 'name' | 'type'> & {
-  /** The zone that the name is in. */
   readonly zone: Uint8Array
 }
 
@@ -120,10 +117,8 @@ type UnknownQuestion = {
   /** The query name with its letter case. */
   readonly name: Uint8Array
   readonly type: number
-  /** The zone that the name is in. */
   readonly zone: Uint8Array
   readonly ttlSeconds: number
-  /** Whether the response is a delegation. */
   readonly isDelegation: boolean
 }
 

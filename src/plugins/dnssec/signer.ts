@@ -26,7 +26,6 @@ const KEPT_MS = 1000 * (AFTER_SECONDS - REST_SECONDS)
 /** The original TTL in signatures: the plugin does not know the zone's. */
 const ORIGINAL_TTL_SECONDS = 3600
 
-/** The keys and services of a signer. */
 type SignerParts = {
   readonly keys: readonly ZoneKey[]
   readonly capacity: number
@@ -99,7 +98,6 @@ export class Signer {
   }
 }
 
-/** The series of one cache. */
 type DnssecMetrics = {
   readonly entries: Series
   readonly hits: Series

@@ -101,7 +101,6 @@ function upstreamMessages(
   return [clientQuery, isFull ? { ...answered, response: reply } : answered]
 }
 
-/** A `dnstap` directive. */
 type DnstapOptions = {
   readonly target: TapTarget
   /** Messages that may wait. */

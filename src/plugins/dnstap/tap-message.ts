@@ -21,7 +21,6 @@ export type TapPeer = { readonly address: string; readonly port: number }
 export type TapMessage = {
   readonly type: number
   readonly isUdp: boolean
-  /** The sender of the query. */
   readonly from?: TapPeer
   /** The sender of the response. */
   readonly to?: TapPeer

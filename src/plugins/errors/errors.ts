@@ -34,7 +34,6 @@ type Kind = {
   /** The period as written in the Corefile. */
   readonly periodText: string
   readonly level: Level
-  /** Whether to log the first error of a period at once. */
   readonly showsFirst: boolean
 }
 

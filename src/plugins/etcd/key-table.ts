@@ -15,7 +15,6 @@ export class KeyTable {
   private readonly keys: string[] = []
   private readonly entries = new Map<string, KeyEntry>()
 
-  /** Number of keys. */
   get size(): number {
     return this.keys.length
   }

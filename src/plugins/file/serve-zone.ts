@@ -120,17 +120,14 @@ export function notifyPeers(peers: readonly Plugin[], zone: Uint8Array): void {
 export class ZoneMap<T> {
   private readonly byKey = new Map<string, T>()
 
-  /** Number of zones. */
   get size(): number {
     return this.byKey.size
   }
 
-  /** Sets the value of a zone. */
   set(zone: Uint8Array, value: T): void {
     this.byKey.set(nameKey(zone), value)
   }
 
-  /** Removes a zone. */
   delete(zone: Uint8Array): void {
     this.byKey.delete(nameKey(zone))
   }

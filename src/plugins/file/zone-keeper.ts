@@ -85,7 +85,6 @@ export class ZoneKeeper {
     })
   }
 
-  /** Ends the checks. */
   stop(): void {
     this.cancel()
   }

@@ -143,7 +143,6 @@ export type Policy =
   | { readonly kind: 'round_robin' }
   | {
       readonly kind: 'weighted'
-      /** The weights file. */
       readonly file: Word
       /** Interval between reloads in milliseconds; 0 disables them. */
       readonly reloadMs: number

@@ -129,19 +129,15 @@ function classify({ query, reply, replyBytes }: Observation): {
   return { name: KIND_NAMES[kind], responseClass: responseClass(kind) }
 }
 
-/** The source of a line. */
 type Logged = {
   readonly observation: Observation
-  /** Returns the metadata under a label. */
   readonly metadata: (label: string) => string | undefined
 }
 
-/** Formats the line of a query. */
 type LineFormat = (logged: Logged) => string
 
 /** Stands for a missing value. */
 const NOTHING = '-'
-/** The default format. */
 const COMMON: string =
   '{remote}:{port} - {>id} "{type} {class} {name} {proto} {size} {>do} {>bufsize}" ' +
   '{rcode} {>rflags} {rsize} {duration}'

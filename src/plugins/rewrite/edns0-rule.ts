@@ -27,7 +27,6 @@ const WORD_COUNTS: Readonly<Record<Kind, number>> = { local: 2, nsid: 0, subnet:
 /** Number of arguments after `unset`. */
 const UNSET_WORD_COUNTS: Readonly<Record<Kind, number>> = { local: 1, nsid: 0, subnet: 0 }
 
-/** The option that a rule sets. */
 type Subject = {
   readonly code: number
   /** Returns the new data; `undefined` if it is unknown for a question. */

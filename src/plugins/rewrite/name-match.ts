@@ -23,11 +23,9 @@ const MATCH_KINDS = ['exact', 'prefix', 'suffix', 'substring', 'regex'] as const
 /** A kind of match. */
 export type MatchKind = (typeof MATCH_KINDS)[number]
 
-/** A compiled match. */
 type NameMatch = {
   /** Whether a name, as lower-case text, matches. */
   readonly test: (name: string) => boolean
-  /** Whether a query name may match. */
   readonly mayMatch: MayMatch
 }
 

@@ -18,7 +18,6 @@ import { NO_RESPONSE_RULES, type QuestionDraft, type ResponseRule, type Rule } f
 /** A rule, and whether it ends rewriting once it matches. */
 export type OrderedRule = Rule & { readonly isLast: boolean }
 
-/** Parses the arguments of one kind of rule. */
 type ParseRule = (words: readonly Word[], at: Position, metadata: Metadata) => Rule
 
 const KINDS: ReadonlyMap<string, ParseRule> = new Map([

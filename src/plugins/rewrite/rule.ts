@@ -40,13 +40,10 @@ export type ReplyDraft = {
 
 /** Rewrites a reply. */
 export type ResponseRule = {
-  /** Changes a record. */
   readonly record?: (record: RecordDraft, reply: Pick<ReplyDraft, 'problem'>) => void
   /** Changes the answer section because of one of its records. */
   readonly answer?: (record: RecordDraft, reply: ReplyDraft) => MaybePromise<void>
-  /** Changes the response code. */
   readonly rcode?: (rcode: number) => number
-  /** Reverts changes to options. */
   readonly options?: (options: readonly EdnsOption[]) => readonly EdnsOption[]
 }
 

@@ -25,7 +25,6 @@ import type { SecondaryZone } from './secondary-zone.ts'
 /** A catalog and the zones that it may list. */
 type CatalogRule = {
   readonly origin: Uint8Array
-  /** The primaries of its members. */
   readonly primaries: readonly Primary[]
   /** Zones that must contain the members; empty for any. */
   readonly allowed: readonly Uint8Array[]
@@ -141,7 +140,6 @@ function isAllowed(allowed: readonly Uint8Array[], { zone }: Member): boolean {
   return allowed.length === 0 || allowed.some((parent) => isSubdomain(zone, parent))
 }
 
-/** A zone that a catalog lists. */
 type Member = {
   /** Its label in the catalog, as Latin-1 text; a changed label means a new zone (§5.4). */
   readonly id: string
@@ -156,7 +154,6 @@ type Catalog =
   | { readonly kind: 'catalog'; readonly members: readonly Member[] }
   | { readonly kind: 'wrong'; readonly reason: string }
 
-/** Members of one catalog. */
 const MEMBERS_MAX = 100_000
 /** TXT data of the supported version, `2` (§4.2.1). */
 const VERSION = '\x012'

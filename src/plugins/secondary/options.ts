@@ -18,7 +18,6 @@ export type SecondaryRule = {
   readonly members: readonly Uint8Array[] | undefined
 }
 
-/** Primaries of one directive. */
 const PRIMARIES_MAX = 64
 
 type Draft = Omit<SecondaryRule, 'zones'> & { readonly fallthrough: Fallthrough }

@@ -45,7 +45,6 @@ export async function receiveZone(
   throw new TransferError('the transfer is incomplete')
 }
 
-/** A zone during its transfer. */
 class ReceivedZone {
   private readonly origin: Uint8Array
   private readonly builder: ZoneBuilder

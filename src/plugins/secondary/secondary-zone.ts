@@ -23,7 +23,6 @@ export type SecondaryOptions = {
   readonly primaries: readonly Primary[]
   /** Limits concurrent refreshes of all zones. */
   readonly slots: Slots
-  /** Called with each new zone. */
   readonly changed: (zone: ZoneData) => void
 }
 
@@ -75,7 +74,6 @@ export class SecondaryZone {
     return this.host.elapsed() < this.expiresMs ? this.data : undefined
   }
 
-  /** Whether a client is a primary of the zone. */
   hasPrimary(address: string): boolean {
     return this.primaries.some((primary) => isSameAddress(primary.address, address))
   }
@@ -87,7 +85,6 @@ export class SecondaryZone {
     if (!this.isBusy) void this.work()
   }
 
-  /** Stops refreshing. */
   stop(): void {
     this.isStopped = true
     this.cancel()

@@ -19,7 +19,6 @@ import { sprint, sprintf, sprintln } from './printf.ts'
 
 /** A function of templates. */
 export type TemplateFunction = {
-  /** The types of its arguments. */
   readonly takes: readonly ArgumentKind[]
   /** Whether the last argument may repeat. */
   readonly isOpen: boolean

@@ -101,7 +101,6 @@ function adviseOnFallthrough(directive: Directive, { next }: DirectiveSurroundin
   return [problemAt(directive, message)]
 }
 
-/** The input of a rule's expressions. */
 type RuleContext = QueryContext & {
   /** The groups of the match, by number and by name. */
   readonly groups: ReadonlyMap<string, string>
@@ -115,7 +114,6 @@ export type RecordTemplate = {
   readonly text: string
 }
 
-/** A variable of a rule. */
 type RuleVariable = { readonly name: string; readonly expression: Expression<RuleContext> }
 
 /** One directive. */

@@ -126,7 +126,6 @@ function outcomeTags(outcome: Outcome): Record<string, string> {
   return reason === undefined ? rcode : { ...rcode, error: reason }
 }
 
-/** A `trace` directive. */
 type TraceOptions = {
   readonly reporter: ReporterOptions
   /** Traces one query in so many; 0 traces none. */

@@ -15,14 +15,11 @@ export type Secondary = { readonly address: string; readonly port: number }
 /** The zones of a rule, and the servers that may transfer them and receive NOTIFY messages. */
 export type TransferRule = {
   readonly zones: readonly Uint8Array[]
-  /** Whether any client may transfer them. */
   readonly isOpen: boolean
   readonly secondaries: readonly Secondary[]
-  /** The source address of NOTIFY messages. */
   readonly sourceAddress: string | undefined
 }
 
-/** Secondaries of one directive. */
 const SECONDARIES_MAX = 256
 
 type Draft = Omit<TransferRule, 'zones'>

@@ -29,9 +29,7 @@ export type TsigOptions = {
   readonly zones: readonly Uint8Array[]
   /** By the `nameKey` of their names. */
   readonly secrets: ReadonlyMap<string, Uint8Array>
-  /** Types whose queries must be signed. */
   readonly types: Required
-  /** Opcodes whose messages must be signed. */
   readonly operations: Required
   readonly notices: readonly Problem[]
 }
