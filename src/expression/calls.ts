@@ -4,10 +4,9 @@
  * @module
  */
 import { type Environment, type EnvironmentFunction, listOf, truthOf } from './built-in.ts'
-import type { Compiled } from './compile.ts'
 import { FUNCTIONS } from './functions.ts'
 import type { Call, Node } from './grammar.ts'
-import type { Evaluate, Run } from './run.ts'
+import type { Compiled, Evaluate, Run } from './run.ts'
 import { arrayOf, BOOL, formatType, INT, type Type, UNKNOWN } from './type.ts'
 import { SyntaxProblem, type Value } from './value.ts'
 

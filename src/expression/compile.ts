@@ -8,7 +8,7 @@ import { countOf, type Environment, textOf, truthOf } from './built-in.ts'
 import { type CallCompiler, compileCall, isBuiltIn } from './calls.ts'
 import type { Binary, Member, Node } from './grammar.ts'
 import { both, matchOperation, OPERATIONS } from './operators.ts'
-import type { Evaluate } from './run.ts'
+import type { Compiled, Evaluate } from './run.ts'
 import {
   arrayOf,
   BOOL,
@@ -33,9 +33,6 @@ import {
   typeName,
   type Value,
 } from './value.ts'
-
-/** A compiled node: the type of its value, and the function that computes it. */
-export type Compiled<C> = { readonly type: Type; readonly evaluate: Evaluate<C> }
 
 /** Compiles a syntax tree. @throws {SyntaxProblem} */
 export function compileNode<C>(node: Node, environment: Environment<C>): Compiled<C> {

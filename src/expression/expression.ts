@@ -6,9 +6,9 @@
 
 import type { Environment } from './built-in.ts'
 import { isBuiltIn } from './calls.ts'
-import { type Compiled, compileNode } from './compile.ts'
+import { compileNode } from './compile.ts'
 import { parseExpression } from './parser.ts'
-import { Run } from './run.ts'
+import { type Compiled, Run } from './run.ts'
 import type { Type } from './type.ts'
 import { ExpressionError, SyntaxProblem, type Value } from './value.ts'
 

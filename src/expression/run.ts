@@ -2,6 +2,7 @@
  * One evaluation of an expression: its context, its variables, and a bound on its work.
  * @module
  */
+import type { Type } from './type.ts'
 import { ExpressionError, isList, type Value } from './value.ts'
 
 /** Array elements that one evaluation may create or visit. */
@@ -11,6 +12,9 @@ const TEXT_MAX = 65_536
 
 /** A compiled part of an expression. @throws {ExpressionError} */
 export type Evaluate<C> = (run: Run<C>) => Value
+
+/** A compiled node: the type of its value, and the function that computes it. */
+export type Compiled<C> = { readonly type: Type; readonly evaluate: Evaluate<C> }
 
 /** One evaluation. */
 export class Run<C> {

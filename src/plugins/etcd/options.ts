@@ -19,7 +19,8 @@ import type { Directive, Word } from '../../corefile/server-block.ts'
 import { ROOT } from '../../dns/name.ts'
 import { tlsIdentity } from '../../plugin-kit/tls-files.ts'
 import type { Fallthrough } from '../../plugin-kit/zones.ts'
-import { cleanPath, type KeyTable } from './key-table.ts'
+import { cleanPath } from './key-path.ts'
+import type { KeyTable } from './key-table.ts'
 
 /** Where keys are, and how to connect. */
 export type EtcdConnection = Position & {

@@ -4,7 +4,7 @@
  * @module
  */
 import { parseAddress } from '../../dns/address.ts'
-import { nameOfKey, nameOfText } from './key-table.ts'
+import { nameOfKey, nameOfText } from './key-path.ts'
 
 /** The service of one key. */
 export type Service = {

@@ -3,7 +3,8 @@
  * @module
  */
 import { TYPE } from '../../dns/rr-type.ts'
-import { beginsWith, type KeyEntry, type KeyTable, keyPattern } from './key-table.ts'
+import { beginsWith, keyPattern } from './key-path.ts'
+import type { KeyEntry, KeyTable } from './key-table.ts'
 import { ofOneGroup, type Service } from './service.ts'
 
 /** The keys that a look-up searches. */

@@ -3,13 +3,16 @@
  * @module
  */
 
-import type { MaybePromise } from '../../chain/maybe-promise.ts'
+import { concatBytes } from '../../bytes/bytes.ts'
+import { andThen, type MaybePromise } from '../../chain/maybe-promise.ts'
 import type { Request } from '../../chain/request.ts'
+import { NAME_BYTES_MAX } from '../../dns/limits.ts'
 import type { ResourceRecord } from '../../dns/message.ts'
 import { equalNames } from '../../dns/name.ts'
+import { CLASS } from '../../dns/rr-class.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 import { followCname } from './cname-chain.ts'
-import { findName, type Match, redirect } from './find-name.ts'
+import { findName, type Match } from './find-name.ts'
 import {
   additionalAddresses,
   authorityOf,
@@ -110,4 +113,32 @@ function expand({ sets, owner }: ZoneNode, name: Uint8Array): ZoneNode {
 function isOwn(record: ResourceRecord): boolean {
   const { type } = record
   return type === TYPE.NSEC || (type === TYPE.RRSIG && coveredType(record) === TYPE.NSEC)
+}
+
+/** Returns the DNAME record, the CNAME synthesized from it, and the records of the target. */
+function redirect(
+  zone: ZoneData,
+  request: Request,
+  { owner, sets }: ZoneNode,
+): MaybePromise<ZoneAnswer> {
+  const { lowerName: name, type, query } = request
+  const { wantsDnssec } = query
+  const redirections = recordsOf(sets, TYPE.DNAME, wantsDnssec)
+  const [first] = redirections
+  if (first === undefined) return { ...NO_RECORDS, kind: 'failure' }
+  const target = concatBytes(name.subarray(0, name.length - owner.length), first.rdata)
+  if (target.length > NAME_BYTES_MAX) {
+    return { ...NO_RECORDS, kind: 'too-long', answer: redirections }
+  }
+  if (equalNames(target, name)) return { ...NO_RECORDS, kind: 'failure' }
+  const { ttlSeconds } = first
+  const link = { owner: name, type: TYPE.CNAME, class: CLASS.IN, ttlSeconds, rdata: target }
+  if (type === TYPE.CNAME) {
+    const authority = authorityOf(zone, wantsDnssec)
+    return { ...NO_RECORDS, kind: 'found', answer: [...redirections, link], authority }
+  }
+  return andThen(followCname(zone, request, { links: [link], proofs: [] }), (found) => ({
+    ...found,
+    answer: [...redirections, ...found.answer],
+  }))
 }

@@ -14,7 +14,7 @@ import { type Authority, nsRecord, soaRecord } from '../../plugin-kit/authority.
 import { findName, recordsOf } from '../../snapshot/read/find-name.ts'
 import type { Snapshot } from '../../snapshot/read/snapshot.ts'
 import { recordsBelow } from '../kubernetes/zone-transfer.ts'
-import type { ExternalOptions } from './setup.ts'
+import type { ExternalOptions } from './options.ts'
 
 const SERVER = parseRelativeName('ns1') ?? ROOT
 const HOSTMASTER = parseRelativeName('hostmaster') ?? ROOT

@@ -8,31 +8,18 @@ import type { MaybePromise } from '../../chain/maybe-promise.ts'
 import type { Outcome } from '../../chain/outcome.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Request } from '../../chain/request.ts'
-import {
-  firstWord,
-  type OptionReaders,
-  parseCount,
-  readOptions,
-  zonesOf,
-} from '../../corefile/arguments.ts'
 import { parseKubernetes } from '../../corefile/kubernetes-options.ts'
-import { configError, type Problem, problemAt } from '../../corefile/problem.ts'
-import type { Directive } from '../../corefile/server-block.ts'
-import { equalNames, parseRelativeName, ROOT, tailOffset } from '../../dns/name.ts'
+import { configError } from '../../corefile/problem.ts'
+import { equalNames, tailOffset } from '../../dns/name.ts'
 import { ReverseAddress, readReverseName } from '../../dns/reverse-name.ts'
 import { TYPE } from '../../dns/rr-type.ts'
-import { parseServerName } from '../../plugin-kit/authority.ts'
-import {
-  closestZone,
-  closestZoneIndex,
-  type Fallthrough,
-  fallsThrough,
-} from '../../plugin-kit/zones.ts'
+import { closestZone, closestZoneIndex, fallsThrough } from '../../plugin-kit/zones.ts'
 import { pointersOf } from '../../snapshot/read/find-name.ts'
 import type { Snapshot } from '../../snapshot/read/snapshot.ts'
 import { SURPLUS_LABELS } from '../kubernetes/reverse-answer.ts'
 import { isComplete, negativeFrom, withSnapshot } from '../kubernetes/with-snapshot.ts'
 import { apexReply, authorityOf, externalTransfer, replyWith } from './apex.ts'
+import { type ExternalOptions, parseExternal } from './options.ts'
 import { findService, serviceReply } from './service-reply.ts'
 
 /** Configures `k8s_external [ZONES…] { … }`, which needs `kubernetes` in its server block. */
@@ -112,58 +99,4 @@ function addressOf({ query }: Request): ReverseAddress | undefined {
   const address = new ReverseAddress()
   if (!readReverseName(query, address, SURPLUS_LABELS)) return undefined
   return address.bitCount === 8 * address.addressBytes ? address : undefined
-}
-
-/** The merged options of a server block's directives. */
-export type ExternalOptions = {
-  /** Absolute and in lower case; PTR records point to names below the first. */
-  readonly zones: readonly Uint8Array[]
-  /** The labels between a zone and its name server and mailbox, without the root. */
-  readonly apex: Uint8Array
-  readonly ttlSeconds: number
-  /** Whether endpoints stand in for Services without external addresses. */
-  readonly hasEndpoints: boolean
-  readonly fallthrough: Fallthrough
-  readonly notices: Problem[]
-}
-
-const APEX_DEFAULT = parseRelativeName('dns') ?? ROOT
-const TTL_SECONDS_DEFAULT = 5
-const TTL_SECONDS_MAX = 3600
-
-/**
- * Merges the directives of a server block: the last directive's zones win, options accumulate.
- * @param blockZones the server block's zones, used when a directive names none
- * @throws {ConfigError} at the invalid word
- */
-export function parseExternal(
-  directives: readonly [Directive, ...Directive[]],
-  blockZones: readonly Uint8Array[],
-): ExternalOptions {
-  const draft: ExternalOptions = {
-    zones: blockZones,
-    apex: APEX_DEFAULT,
-    ttlSeconds: TTL_SECONDS_DEFAULT,
-    hasEndpoints: false,
-    fallthrough: undefined,
-    notices: [],
-  }
-  for (const directive of directives) {
-    if (directive !== directives.at(-1)) {
-      const message = 'the zones of this "k8s_external" have no effect: the last one\'s zones win'
-      draft.notices.push(problemAt(directive, message))
-    }
-    readOptions(directive, READERS, draft)
-  }
-  const last = directives.at(-1) ?? directives[0]
-  return { ...draft, zones: zonesOf(last.args, blockZones) }
-}
-
-const READERS: OptionReaders<ExternalOptions> = {
-  apex: (option, { notices }) => ({ apex: parseServerName(option, 'dns', notices) }),
-  ttl: (option, { notices }) => ({
-    ttlSeconds: parseCount(firstWord(option, notices), 0, TTL_SECONDS_MAX),
-  }),
-  headless: () => ({ hasEndpoints: true }),
-  fallthrough: ({ args }) => ({ fallthrough: zonesOf(args, [ROOT]) }),
 }

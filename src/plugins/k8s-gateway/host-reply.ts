@@ -3,7 +3,8 @@
  * decides for A and AAAA together, for TXT alone, and never for other types.)
  * @module
  */
-import { concatBytes } from '../../bytes/bytes.ts'
+
+import { byteAt, concatBytes } from '../../bytes/bytes.ts'
 import type { SnapshotSource } from '../../chain/host.ts'
 import { andThen, type MaybePromise } from '../../chain/maybe-promise.ts'
 import { failure, type Outcome } from '../../chain/outcome.ts'
@@ -13,11 +14,10 @@ import { equalNames, joinName, parseRelativeName, ROOT } from '../../dns/name.ts
 import { RCODE } from '../../dns/rcode.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 import { type Authority, nsRecord, soaRecord } from '../../plugin-kit/authority.ts'
-import { type FoundName, recordsOf } from '../../snapshot/read/find-name.ts'
+import { type FoundName, findName, hasRecords, recordsOf } from '../../snapshot/read/find-name.ts'
 import type { Snapshot } from '../../snapshot/read/snapshot.ts'
 import { negativeFrom } from '../kubernetes/with-snapshot.ts'
 import type { GatewayOptions } from './options.ts'
-import { findHost } from './setup.ts'
 
 /** The zone and snapshot to answer from. */
 export type GatewayPlace = {
@@ -165,4 +165,25 @@ function unique(records: readonly ResourceRecord[]): readonly ResourceRecord[] {
     if (!known.has(key)) known.set(key, record)
   }
   return [...known.values()]
+}
+
+const WILDCARD = Uint8Array.of(1, 0x2a)
+
+/**
+ * Finds a name, or the wildcard that replaces its first label; at the apex of the zone, the
+ * wildcard below it.
+ * @param name absolute and in lower case
+ * @param zone the name's zone, absolute and in lower case
+ */
+export function findHost(
+  snapshot: Snapshot,
+  name: Uint8Array,
+  zone: Uint8Array,
+): FoundName | undefined {
+  const labels = name.subarray(0, -1)
+  const own = findName(snapshot, labels)
+  if (own !== undefined && hasRecords(own)) return own
+  const isApex = name.length === zone.length
+  const above = isApex ? labels : labels.subarray(byteAt(labels, 0) + 1)
+  return findName(snapshot, concatBytes(WILDCARD, above))
 }

@@ -4,7 +4,6 @@
  * @module
  */
 
-import { byteAt, concatBytes } from '../../bytes/bytes.ts'
 import type { SnapshotSource } from '../../chain/host.ts'
 import { andThen, type MaybePromise } from '../../chain/maybe-promise.ts'
 import type { Outcome } from '../../chain/outcome.ts'
@@ -16,11 +15,10 @@ import { joinName, tailOffset } from '../../dns/name.ts'
 import { RCODE } from '../../dns/rcode.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 import { closestZone, closestZoneIndex, fallsThrough } from '../../plugin-kit/zones.ts'
-import { type FoundName, findName, hasRecords } from '../../snapshot/read/find-name.ts'
-import type { Snapshot } from '../../snapshot/read/snapshot.ts'
 import { isComplete, withSnapshot } from '../kubernetes/with-snapshot.ts'
 import {
   addressesOf,
+  findHost,
   type GatewayPlace,
   hostReply,
   replyWith,
@@ -91,25 +89,4 @@ function serverReply(request: Request, view: GatewayPlace): MaybePromise<Outcome
     const answer = records.map((record) => ({ ...record, ttlSeconds: ZONE_TTL_SECONDS }))
     return replyWith(view, { answer })
   })
-}
-
-const WILDCARD = Uint8Array.of(1, 0x2a)
-
-/**
- * Finds a name, or the wildcard that replaces its first label; at the apex of the zone, the
- * wildcard below it.
- * @param name absolute and in lower case
- * @param zone the name's zone, absolute and in lower case
- */
-export function findHost(
-  snapshot: Snapshot,
-  name: Uint8Array,
-  zone: Uint8Array,
-): FoundName | undefined {
-  const labels = name.subarray(0, -1)
-  const own = findName(snapshot, labels)
-  if (own !== undefined && hasRecords(own)) return own
-  const isApex = name.length === zone.length
-  const above = isApex ? labels : labels.subarray(byteAt(labels, 0) + 1)
-  return findName(snapshot, concatBytes(WILDCARD, above))
 }

@@ -18,8 +18,8 @@ import { parseFirstRecord } from '../../records/zone-text.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import { type Datum, TemplateError } from './datum.ts'
 import { executeTemplate } from './execute.ts'
+import type { RecordTemplate, Rule, Section } from './options.ts'
 import { type Match, namedGroups, queryData } from './query-data.ts'
-import type { RecordTemplate, Rule, Section } from './setup.ts'
 
 /** The context of all rules. */
 export type Surroundings = {

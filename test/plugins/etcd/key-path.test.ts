@@ -8,7 +8,7 @@ import {
   keyPattern,
   nameOfKey,
   nameOfText,
-} from '../../../src/plugins/etcd/key-table.ts'
+} from '../../../src/plugins/etcd/key-path.ts'
 
 describe('cleanPath', () => {
   const cases: [path: string, clean: string][] = [

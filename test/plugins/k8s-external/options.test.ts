@@ -3,7 +3,7 @@ import { describe, test } from 'vitest'
 import { concatBytes } from '../../../src/bytes/bytes.ts'
 import type { Directive } from '../../../src/corefile/server-block.ts'
 import { formatName, nameOf, ROOT } from '../../../src/dns/name.ts'
-import { type ExternalOptions, parseExternal } from '../../../src/plugins/k8s-external/setup.ts'
+import { type ExternalOptions, parseExternal } from '../../../src/plugins/k8s-external/options.ts'
 import { block, directive, parseBlocks } from '../../ask.ts'
 import { problemsOf } from '../../corefile/source.ts'
 

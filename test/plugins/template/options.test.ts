@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { ROOT } from '../../../src/dns/name.ts'
-import { parseRule } from '../../../src/plugins/template/setup.ts'
+import { parseRule } from '../../../src/plugins/template/options.ts'
 import { block, directive, parseDirective, problemsOf } from '../../ask.ts'
 
 describe('a rule of template', () => {
