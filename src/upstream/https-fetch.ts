@@ -31,6 +31,8 @@ export class HttpsFetch {
   private readonly plainAgent: PlainAgent
   private speaksHttp2: boolean | undefined
   private session: ClientHttp2Session | undefined
+  /** Responses so far, by which a slow query is distinguished from a dead connection. */
+  private responses = 0
   private connecting: Promise<ClientHttp2Session | undefined> | undefined
 
   constructor(server: HttpsServer) {
@@ -50,10 +52,16 @@ export class HttpsFetch {
    * @throws {Error} with the reason
    */
   async fetch(url: string, wanted: DohRequest): Promise<Response> {
+    const { session, responses } = this
     try {
-      return await this.request(new URL(url), wanted)
+      const response = await this.request(new URL(url), wanted)
+      this.responses++
+      return response
     } catch (cause) {
       if (!wanted.signal.aborted) throw cause
+      // A laptop that has slept or changed its network has a dead connection, which TCP notices
+      // after minutes only: the next query gets another one.
+      if (this.responses === responses) session?.close()
       throw new Error('no response over HTTPS in time', { cause })
     }
   }

@@ -77,8 +77,10 @@ describe('docs/failures.md', () => {
 
   test('names metrics that exist', () => {
     const named = [...PROSE.matchAll(/\b(?:kubedoh|coredns)_\w+/g)].map(([name]) => name)
+    // The exporter's metrics get their prefix in one place.
+    const written = (name: string): string => name.replace(/^kubedoh_exporter_/, '')
     assert.deepEqual(
-      named.filter((name) => !CODE.includes(`'${name}'`)),
+      named.filter((name) => !CODE.includes(`'${name}'`) && !CODE.includes(`'${written(name)}'`)),
       [],
     )
   })
