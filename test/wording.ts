@@ -1,6 +1,6 @@
 /**
  * The words that our text never uses, with the term of the field for each: engineers search for the
- * words of the RFCs and of Kubernetes. Covers code, comments and documents.
+ * words of the RFCs and of Kubernetes. Covers code, comments, documents and the titles of tests.
  * @module
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -23,6 +23,18 @@ const WORDS: readonly (readonly [never: RegExp, write: string])[] = [
   [/\bkeeps quiet\b|\bstays away\b/i, 'is silent, is unavailable'],
   [/\bby how much\b/i, 'how much'],
 ]
+/** More words that titles of tests do not use: a title names the actor, in the terms of the RFCs. */
+const TITLE_WORDS: typeof WORDS = [
+  ...WORDS,
+  [/\bquick(?:ly)?\b/i, 'fast path'],
+  [/\b(?:tells?|told|telling)\b/i, 'report, log, warn, configured'],
+  [/\b(?:who|what) asks?\b/i, 'the client, the query'],
+  [/\b(?:is|are|was|were) (?:not )?there\b/i, 'exists, is missing'],
+  [/\bcannot be had\b/i, 'cannot be loaded'],
+  [/\bdenials?\b/i, 'negative response'],
+  [/\bleads? (?:to|into|below)\b/i, 'points to'],
+]
+const TITLE = /^\s*(?:test|it|describe)(?:Unless)?\((?:\w+, )?(['"`])(.*)\1, /
 const QUOTES_A_STANDARD = /\bRFC ?\d{4}|octet-stream/
 const ENDINGS = ['.ts', '.md', '.toml']
 /** Folders without a match; a folder joins the list when its text is clean. */
@@ -55,13 +67,28 @@ export function wordings(root: string): string[] {
     .filter((file) => ENDINGS.some((ending) => file.endsWith(ending)))
     .sort()
     .flatMap((file) => wordingsIn(file, readFileSync(join(root, file), 'utf8')))
+    .concat(titleWordings(root))
+}
+
+/** Returns one line per match in the titles of tests, in file order. */
+function titleWordings(root: string): string[] {
+  const folder = join(root, 'test')
+  const names = existsSync(folder) ? readdirSync(folder, { encoding: 'utf8', recursive: true }) : []
+  return names
+    .filter((name) => name.endsWith('.ts'))
+    .sort()
+    .flatMap((name) => {
+      const text = readFileSync(join(folder, name), 'utf8')
+      const titles = text.split('\n').map((line) => TITLE.exec(line)?.[2] ?? '')
+      return wordingsIn(`test/${name}`, titles.join('\n'), TITLE_WORDS)
+    })
 }
 
 /** Returns the matches in one text. */
-export function wordingsIn(file: string, text: string): string[] {
+export function wordingsIn(file: string, text: string, words: typeof WORDS = WORDS): string[] {
   return text.split('\n').flatMap((line, i) => {
     if (QUOTES_A_STANDARD.test(line)) return []
-    return WORDS.flatMap(([never, write]) => {
+    return words.flatMap(([never, write]) => {
       const [found] = never.exec(line) ?? []
       return found === undefined ? [] : [`${file}:${i + 1}: write ${write}, not "${found}"`]
     })

@@ -23,7 +23,7 @@ function answering(seen: FastReplyOptions[] = []): Plugin {
 
 function compiled(plugins: readonly Plugin[]): FastPath {
   const way = compileFastPath(plugins)
-  if (way === undefined) throw new TypeError('No quick way')
+  if (way === undefined) throw new TypeError('No fast path')
   return way
 }
 

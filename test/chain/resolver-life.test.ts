@@ -58,15 +58,15 @@ describe('a plugin that throws', () => {
   }
   const base: Plugin = { name: 'test', serve: () => EMPTY_REPLY }
   const cases: { name: string; plugin: Plugin; head: string }[] = [
-    { name: 'at length', plugin: { ...base, serve: fail }, head: 'SERVFAIL rd' },
+    { name: 'on the slow path', plugin: { ...base, serve: fail }, head: 'SERVFAIL rd' },
     {
-      name: 'on the quick way, where the long one has an answer',
+      name: 'on the fast path, where the slow path has an answer',
       plugin: { ...base, fastPath: { answer: fail } },
       head: 'NOERROR rd',
     },
     { name: 'when it looks on', plugin: { ...base, observe: fail }, head: 'NOERROR rd' },
     {
-      name: 'when it looks on at a quick answer',
+      name: 'when it observes a fast answer',
       plugin: {
         ...base,
         fastPath: {
@@ -94,7 +94,7 @@ test('fast answers that are not timed count as the last one that was', async () 
   const seen: number[] = []
   const server = serveWith({
     name: 'test',
-    serve: () => assert.fail('not at length'),
+    serve: () => assert.fail('not on the slow path'),
     fastPath: {
       answer: (query, reply, how) => {
         void server.host.advance(seen.length + 1)

@@ -46,9 +46,9 @@ const ANSWER_MS = 5000
 const SILENCE_MS = 300
 
 /**
- * Answers straight from the resolver, at length, and quickly as well where that is possible: then
- * both must be the same bytes. A quarter of the authoritative answers by chains with a quick way
- * has to be quick, those aside that a plugin of the chain has to see itself; aliases are the rest.
+ * Answers from the resolver itself: on the slow path, and on the fast path where that is possible;
+ * then both must give the same bytes. A quarter of the authoritative answers of chains with a fast
+ * path must take it, apart from queries that a plugin of the chain has to see itself.
  */
 export function openBothWays(place: Place): Transport {
   const resolver = createScenarioResolver(place, { random16: () => 4711 })

@@ -283,7 +283,7 @@ export const DOCUMENTS: readonly Shown[] = [
     },
   },
   {
-    name: 'mini-k8s: a name that was put into etcd, and one at length',
+    name: 'mini-k8s: names that were put into etcd',
     corefile: 'mini-k8s',
     around: MINI,
     asked: {

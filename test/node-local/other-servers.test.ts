@@ -11,7 +11,7 @@ test('tableAddress formats addresses as the kernel does', () => {
   assert.equal(tableAddress('::1', 8080, 'LE'), '00000000000000000000000001000000:1F90')
 })
 
-test('tells sockets of other processes from our own', async (t) => {
+test('distinguishes sockets of other processes from our own', async (t) => {
   const socket = createSocket({ type: 'udp4', reusePort: true })
   t.onTestFinished(() => void socket.close())
   socket.bind(0, '127.0.0.1')

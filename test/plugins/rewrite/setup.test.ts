@@ -23,7 +23,7 @@ describe('rewrite before kubernetes', () => {
     reply?: string[]
   }[] = [
     {
-      name: 'leaves names that no rule matches on the quick way',
+      name: 'leaves names that no rule matches on the fast path',
       rules: [
         'name regex (.*)\\.(.*)\\.endpoints\\.cluster\\.local {1}-x.{2}.svc.cluster.local answer auto',
         'name suffix .apps.example.org .svc.cluster.local answer auto',
@@ -42,27 +42,27 @@ describe('rewrite before kubernetes', () => {
       isQuick: true,
     },
     {
-      name: 'has names that a rule matches answered at length',
+      name: 'answers names that a rule matches on the slow path',
       rules: ['name suffix .apps.example.org .shop.svc.cluster.local answer auto'],
       ask: 'WEB.apps.example.org A',
       isQuick: false,
       reply: ['NOERROR aa rd', 'WEB.apps.example.org. 5 IN A 10.96.0.7'],
     },
     {
-      name: 'has TTLs bounded at length',
+      name: 'bounds TTLs on the slow path',
       rules: [`ttl ${WEB} 1`],
       ask: `${WEB} A`,
       isQuick: false,
       reply: ['NOERROR aa rd', `${WEB}. 1 IN A 10.96.0.7`],
     },
     {
-      name: 'has response codes changed at length',
+      name: 'changes response codes on the slow path',
       rules: ['rcode suffix .cluster.local NXDOMAIN REFUSED'],
       ask: 'nosuch.shop.svc.cluster.local A',
       isQuick: false,
     },
     {
-      name: 'asks for other types at length',
+      name: 'queries other types on the slow path',
       rules: ['type TXT A'],
       ask: `${WEB} TXT`,
       isQuick: false,
