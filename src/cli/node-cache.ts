@@ -125,7 +125,7 @@ function printed(input: Input, { network, corefile, rules }: Plan): string {
 
 async function listenMetrics(address: string, metrics: Metrics): Promise<FeatureServers> {
   const format = (): string => formatMetrics(metrics)
-  const servers = new FeatureServers({ metrics, format, notReady: () => [] })
+  const servers = new FeatureServers({ metrics, format, notReady: () => [] }, true)
   if (address !== '') await servers.apply([{ kind: 'metrics', address }])
   return servers
 }
@@ -140,6 +140,7 @@ function serveOptions(input: Input, { corefile }: NodeCorefileOptions): ServeOpt
     kubeconfig: '',
     dohListen: '',
     insecure: false,
+    isReplaceable: true,
     localAddresses: input.env('LOCAL_IPS'),
   }
 }

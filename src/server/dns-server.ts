@@ -16,6 +16,8 @@ import type { Answer } from './udp-server.ts'
 
 /** Longest wait for queries in flight at the end (CoreDNS, `graceTimeout` in core/dnsserver). */
 const DRAIN_MS = 5000
+/** Time for queries of connections that were accepted just before a hand-over. */
+const HANDOVER_MS = 1000
 
 type Bound = { readonly sockets: Sockets; listener: Listener; resolver: Resolver }
 
@@ -25,6 +27,7 @@ export class DnsServer {
   private readonly features: FeatureServers
   private readonly metrics: Metrics
   private readonly isOneOfMany: boolean
+  private readonly isReplaceable: boolean
   private current: Resolver | undefined
   private isStopping = false
   /** Queries in flight: those whose response was not ready at once. */
@@ -35,15 +38,24 @@ export class DnsServer {
    * @param metrics the metrics that `prometheus` publishes
    * @param isOneOfMany whether other threads share the ports and the main thread serves `health`,
    *   `ready` and `prometheus`
+   * @param isReplaceable whether another process may listen on the same ports, to take over
    */
-  constructor(metrics: Metrics, { isOneOfMany = false }: { readonly isOneOfMany?: boolean } = {}) {
+  constructor(
+    metrics: Metrics,
+    {
+      isOneOfMany = false,
+      isReplaceable = false,
+    }: { readonly isOneOfMany?: boolean; readonly isReplaceable?: boolean } = {},
+  ) {
     this.metrics = metrics
     this.isOneOfMany = isOneOfMany
-    this.features = new FeatureServers({
+    this.isReplaceable = isReplaceable
+    const source = {
       metrics,
       format: () => formatMetrics(metrics, this.places),
       notReady: () => this.notReady(),
-    })
+    }
+    this.features = new FeatureServers(source, isReplaceable)
   }
 
   /** Returns the plugins that are not ready, or the server's own state while it starts or stops. */
@@ -101,10 +113,15 @@ export class DnsServer {
 
   /**
    * Accepts no more connections, and waits until no query is in flight, at most 5 s. New queries
-   * over UDP and on open connections are answered meanwhile.
+   * over UDP and on open connections are answered meanwhile. A replaceable server leaves those over
+   * UDP to the other process, and serves open connections for another second.
    */
   async drain(): Promise<void> {
-    for (const { sockets } of this.bound.values()) sockets.stopListening()
+    for (const { sockets } of this.bound.values()) {
+      sockets.stopListening()
+      if (this.isReplaceable) sockets.handOver()
+    }
+    if (this.isReplaceable) await new Promise((resolve) => setTimeout(resolve, HANDOVER_MS))
     if (this.pending === 0) return
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, DRAIN_MS)
@@ -167,7 +184,7 @@ export class DnsServer {
       bounds: () => bound.listener.bounds,
       metrics: this.metrics,
     })
-    const sockets = new Sockets(() => answer, streams, this.isOneOfMany)
+    const sockets = new Sockets(() => answer, streams, this.isOneOfMany || this.isReplaceable)
     const bound: Bound = { sockets, listener, resolver }
     await sockets.open(listener)
     return bound

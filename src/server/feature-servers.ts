@@ -28,9 +28,12 @@ export class FeatureServers {
   /** Functions that stop the health probes, by the address of `health`. */
   private readonly probes = new Map<string, () => void>()
   private readonly source: FeatureSource
+  private readonly sharesPorts: boolean
 
-  constructor(source: FeatureSource) {
+  /** @param sharesPorts whether another process may listen on the same ports, to take over */
+  constructor(source: FeatureSource, sharesPorts = false) {
     this.source = source
+    this.sharesPorts = sharesPorts
   }
 
   /**
@@ -79,7 +82,8 @@ export class FeatureServers {
     const opened = new Map<string, Served>()
     try {
       for (const [address, app] of wanted) {
-        if (!this.servers.has(address)) opened.set(address, await open(address, app))
+        if (!this.servers.has(address))
+          opened.set(address, await open(address, app, this.sharesPorts))
       }
       return opened
     } catch (error) {
@@ -111,13 +115,13 @@ export class FeatureServers {
 }
 
 /** Opens a server whose app can be replaced while it serves. */
-async function open(address: string, app: Hono): Promise<Served> {
+async function open(address: string, app: Hono, reusePort: boolean): Promise<Served> {
   const { host, port } = parseListenAddress(address)
   const current = new Hono()
   const served: Served = { server: new HttpServer(current), app }
   current.all('*', (c) => served.app.fetch(c.req.raw))
   try {
-    await served.server.listen(host, port)
+    await served.server.listen(host, port, { reusePort })
   } catch (error) {
     throw new ListenError(listenMessage(error, `HTTP ${address}`), { cause: error })
   }

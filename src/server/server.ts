@@ -34,6 +34,8 @@ export type ServeOptions = {
   readonly kubeconfig: string
   readonly dohListen: string
   readonly insecure: boolean
+  /** Whether another process may listen on the same ports, to take over from this one. */
+  readonly isReplaceable?: boolean
   /** Comma-separated addresses that replace the machine's own. */
   readonly localAddresses: string
 }
@@ -90,8 +92,8 @@ export class Server implements RunningServer {
 
   constructor(options: ServeOptions, output: Output, parts?: ServerParts) {
     this.parts = parts
-    this.dns = new DnsServer(this.metrics, { isOneOfMany: parts !== undefined })
-    const { conf, files, objects, kubeconfig, etcd } = options
+    const { conf, files, objects, kubeconfig, etcd, isReplaceable = false } = options
+    this.dns = new DnsServer(this.metrics, { isOneOfMany: parts !== undefined, isReplaceable })
     this.options = options
     this.folder = files === '' ? dirname(conf) : files
     this.log = createLog(output)

@@ -66,7 +66,7 @@ export class Sockets {
 
   /**
    * @param answer returns the function that answers over UDP; called for each message
-   * @param sharesPort whether other threads listen on the same port
+   * @param sharesPort whether other threads or processes listen on the same port
    */
   constructor(answer: () => Answer, streams: Streams, sharesPort = false) {
     this.answer = answer
@@ -100,6 +100,11 @@ export class Sockets {
   stopListening(): void {
     clearInterval(this.rescan)
     for (const server of this.opened.values()) void server.stopListening()
+  }
+
+  /** Leaves new queries over UDP to another process at the same port. */
+  handOver(): void {
+    for (const server of this.udp.values()) server.handOver()
   }
 
   /** Closes all sockets. */

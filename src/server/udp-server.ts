@@ -10,6 +10,7 @@ import type { AnswerResult } from '../chain/incoming.ts'
 import { ReplyWriter } from '../dns/reply-writer.ts'
 import { takeInherited } from '../node/inherited-sockets.ts'
 import { DatagramBatch, RECEIVE_BYTES } from './datagram-batch.ts'
+import { leaveGroup } from './leave-group.ts'
 import { type Mmsg, openMmsg } from './mmsg.ts'
 
 /**
@@ -65,7 +66,7 @@ export class UdpServer {
   /**
    * @param answer returns the function that answers; called for each message
    * @param knownAs the local address that each query's client has, such as `::` for all addresses
-   * @param sharesPort whether other threads listen on the same address and port; the kernel chooses
+   * @param sharesPort whether others listen on the same address and port; the kernel chooses
    * @param mmsg sends and receives datagrams in batches; without it, one at a time
    */
   constructor(
@@ -107,6 +108,14 @@ export class UdpServer {
         resolve(this.localPort)
       })
     })
+  }
+
+  /** Leaves new queries to another process at the same port; answers those that are queued. */
+  handOver(): void {
+    const fd = descriptorOf(this.socket)
+    if (fd === undefined) return
+    const { address, port } = this.socket.address()
+    leaveGroup(fd, address, port)
   }
 
   /** Closes the socket; queries in flight get no response. */

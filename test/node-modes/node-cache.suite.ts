@@ -113,4 +113,24 @@ describeUnless(missing, 'node-cache', () => {
       assert.match(node.pod('getent ahostsv6 web.shop'), /^2001:db8::80 /)
     }
   })
+
+  test('loses no query when one pod replaces another', async (t) => {
+    const node = await Node.create(t)
+    // Connections that the first process has not accepted yet go to the second.
+    node.sh('sysctl -qw net.ipv4.tcp_migrate_req=1')
+    let cache = await node.startCache()
+    const running = stateOf(node)
+    const load = await node.load(WHO, LOCAL)
+    for (let i = 0; i < 3; i++) {
+      const next = await node.startCache()
+      await node.stop(cache)
+      assert.match(cache.output(), /left interface and rules as they are/)
+      cache = next
+    }
+    const counts = await load.stop()
+    process.stdout.write(`${JSON.stringify(counts)}\n`)
+    assert.ok(counts.udp > 1000 && counts.tcp > 100)
+    assert.deepEqual([counts.lostUdp, counts.lostTcp], [0, 0])
+    assert.deepEqual(stateOf(node), running)
+  })
 })

@@ -73,6 +73,9 @@ const CLUSTER = `.:53 {
 /** Output of a process. */
 export type Running = { readonly child: ChildProcess; readonly output: () => string }
 
+/** Queries that were sent and lost. */
+export type Counts = Readonly<Record<'udp' | 'tcp' | 'lostUdp' | 'lostTcp', number>>
+
 /** A node with one pod. */
 export class Node {
   readonly folder: string
@@ -182,9 +185,21 @@ ip -6 route add default via fd00:244::1`)
     return inNamespace(`${this.name}-pod`, script)
   }
 
-  /** The command that runs another one in the pod. */
-  get podCommand(): readonly string[] {
-    return ['ip', 'netns', 'exec', `${this.name}-pod`]
+  /** Asks the servers for a name from the pod until `stop`, which returns the counts. */
+  async load(name: string, servers: readonly string[]): Promise<{ stop: () => Promise<Counts> }> {
+    const program = join(import.meta.dirname, 'load.ts')
+    const args = ['netns', 'exec', `${this.name}-pod`, process.execPath, program, name, ...servers]
+    const child = spawn('ip', args, { stdio: ['pipe', 'pipe', 'inherit'] })
+    this.running.add(child)
+    child.once('exit', () => this.running.delete(child))
+    await once(child.stdout, 'data')
+    const stop = async (): Promise<Counts> => {
+      const printed = once(child.stdout, 'data')
+      child.stdin.end()
+      const [text] = await printed
+      return JSON.parse(String(text)) as Counts
+    }
+    return { stop }
   }
 
   /** Sets the pod's resolv.conf, which `ip netns exec` mounts. */
