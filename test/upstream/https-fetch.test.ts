@@ -86,58 +86,6 @@ describe('requests over HTTP/2', () => {
       if (asked.path !== '/silent') tellBack(asked)
     })
     const https = fetchFrom(t, server)
-    const asked = Array.from({ length: 30 }, (_, i) =>
-      https.fetch(`https://localhost/q?dns=${i}`, request()),
-    )
-    const texts = await Promise.all((await Promise.all(asked)).map((one) => one.text()))
-    assert.deepEqual(
-      texts,
-      Array.from({ length: 30 }, (_, i) => `GET /q?dns=${i} `),
-    )
-    assert.equal(server.sessions.size, 1)
-  })
-
-  test('have a body, and their responses status, type, age and body', async (t) => {
-    const https = fetchFrom(t, await fakeHttp2(t, tellBack))
-    const body = new TextEncoder().encode('query')
-    const response = await https.fetch('https://localhost/q', request({ method: 'POST', body }))
-    assert.equal(response.status, 200)
-    assert.deepEqual(
-      [...response.headers],
-      [
-        ['age', '7'],
-        ['content-type', WIRE],
-      ],
-    )
-    assert.equal(await response.text(), 'POST /q query')
-  })
-
-  test('go on another connection when the one that was kept is over', async (t) => {
-    const server = await fakeHttp2(t, tellBack)
-    const https = fetchFrom(t, server)
-    for (const end of ['close', 'destroy'] as const) {
-      await https.fetch('https://localhost/1', request())
-      for (const session of server.sessions) if (!session.destroyed) session[end]()
-      const response = await https.fetch('https://localhost/2', request())
-      assert.equal(await response.text(), 'GET /2 ')
-    }
-  })
-
-  test('end in time', async (t) => {
-    const https = fetchFrom(t, await fakeHttp2(t, () => undefined))
-    const signal = AbortSignal.timeout(SHORT_MS)
-    await assert.rejects(https.fetch('https://localhost/', request({ signal })), {
-      message: 'no response over HTTPS in time',
-    })
-  })
-
-  test('leave a connection on which nothing arrives any more, and only such a one', async (t) => {
-    const server = await fakeHttp2(t, (asked) => {
-      if (!asked.path.startsWith('/silent')) tellBack(asked)
-      else if (asked.path === '/silent-alone') return
-      else asked.stream.session?.ping(() => undefined)
-    })
-    const https = fetchFrom(t, server)
     const ask = async (path: string, signal = AbortSignal.timeout(LONG_MS)): Promise<void> => {
       await https.fetch(`https://localhost${path}`, request({ signal }))
     }
