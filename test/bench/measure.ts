@@ -17,6 +17,7 @@ import { benchPlugins } from './plugins.ts'
 import { benchPublish } from './publish.ts'
 import { formatTable, type Row } from './row.ts'
 import { benchServer } from './server.ts'
+import { benchStart } from './start.ts'
 
 const BENCHES: ReadonlyMap<string, () => Promise<Row[]> | Row[]> = new Map<
   string,
@@ -30,6 +31,7 @@ const BENCHES: ReadonlyMap<string, () => Promise<Row[]> | Row[]> = new Map<
   ['gateway', benchGateway],
   ['plugins', benchPlugins],
   ['server', benchServer],
+  ['start', benchStart],
 ])
 
 const { values, positionals } = parseArgs({
