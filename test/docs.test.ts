@@ -22,10 +22,10 @@ function read(path: string): string {
 }
 
 function flagRow([name, flag]: readonly [string, Flag]): string {
-  const users = COMMANDS.filter(({ flags }) => flags.some((used) => used === name))
+  const users = COMMANDS.filter(({ flags = [] }) => flags.some((used) => used === name))
   const value = flag.value === undefined ? '' : ` ${flag.value}`
   const notes = [
-    ...(flag.default === '' ? [] : [`default \`${flag.default}\``]),
+    ...(flag.default === undefined ? [] : [`default \`${flag.default}\``]),
     ...(flag.env === undefined ? [] : [`\`${flag.env}\``]),
   ]
   const help = flag.help.replaceAll('|', '\\|')

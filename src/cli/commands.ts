@@ -15,9 +15,9 @@ export type Command = {
   /** One line in the imperative. */
   readonly summary: string
   /** Names of its arguments: `[NAME]` is optional, `NAME...` can be repeated. */
-  readonly args: readonly string[]
-  readonly flags: readonly FlagName[]
-  readonly required: readonly FlagName[]
+  readonly args?: readonly string[]
+  readonly flags?: readonly FlagName[]
+  readonly required?: readonly FlagName[]
   /** Shell lines to copy. */
   readonly examples: readonly string[]
   /** Lines printed below the examples. */
@@ -25,339 +25,283 @@ export type Command = {
   readonly run: (input: Input, output: Output) => Promise<void>
 }
 
-const SERVE: Command = {
-  name: 'serve',
-  summary: 'answer DNS for the server blocks of a Corefile',
-  args: [],
-  flags: [
-    'conf',
-    'dns.port',
-    'objects',
-    'kubeconfig',
-    'files',
-    'doh.listen',
-    'insecure',
-    'workers',
-    'etcd',
-    'quiet',
-    'plugins',
-    'pidfile',
-  ],
-  required: [],
-  examples: [
-    'kubedoh serve',
-    'kubedoh serve --conf Corefile --dns.port 5353 --objects cluster.yaml',
-    'kubedoh serve --conf /etc/coredns/Corefile --kubeconfig ~/.kube/config',
-  ],
-  notes: [
-    'A single dash works as for CoreDNS: -conf, -dns.port.',
-    'SIGUSR1 and SIGHUP reload the Corefile.',
-  ],
-  run: async (input, output) => (await import('./serve.ts')).runServe(input, output),
-}
-
-const EXPORT: Command = {
-  name: 'export',
-  summary: 'watch a cluster and publish its names to a gateway',
-  args: [],
-  flags: [
-    'gateway',
-    'cluster',
-    'conf',
-    'kubeconfig',
-    'objects',
-    'once',
-    'signing-key',
-    'listen',
-    'insecure',
-    'ca',
-  ],
-  required: ['gateway', 'cluster'],
-  examples: [
-    'export KUBEDOH_TOKEN=… KUBEDOH_SIGNING_KEY=…   # printed by: kubedoh keys prod',
-    'kubedoh export --gateway https://dns.example.org --cluster prod',
-    'kubedoh export --gateway https://dns.example.org --cluster prod --objects prod.yaml --once',
-  ],
-  run: async (input, output) => (await import('./export.ts')).runExport(input, output),
-}
-
-const GATEWAY: Command = {
-  name: 'gateway',
-  summary: 'run the gateway on this machine instead of Cloudflare Workers',
-  args: [],
-  flags: ['conf', 'listen', 'store', 'tls-cert', 'tls-key', 'client-ca', 'insecure'],
-  required: ['conf'],
-  examples: [
-    'export CLUSTERS=… ADMIN_TOKEN_SHA256=…   # as in wrangler.toml; printed by: kubedoh keys',
-    'kubedoh gateway --conf gateway.Corefile --store file:/var/lib/kubedoh',
-    'kubedoh gateway --conf gateway.Corefile --listen :443 --tls-cert cert.pem --tls-key key.pem',
-  ],
-  notes: [
-    'SIGHUP and SIGUSR1 reload the Corefile and the certificate. The gateway also reloads the',
-    'certificate when its files change. Environment variables are read only at start.',
-  ],
-  run: async (input, output) => (await import('./gateway.ts')).runGateway(input, output),
-}
-
-const KEYS: Command = {
-  name: 'keys',
-  summary: 'create the keys a cluster needs to publish to a gateway',
-  args: ['[CLUSTER]'],
-  flags: ['admin', 'read-only'],
-  required: [],
-  examples: ['kubedoh keys prod', 'kubedoh keys --admin', 'kubedoh keys --read-only'],
-  run: async (input, output) => (await import('./keys.ts')).runKeys(input, output),
-}
-
-const HOSTS: Command = {
-  name: 'hosts',
-  summary: "keep addresses of Services in the node's hosts file",
-  args: [],
-  flags: [
-    'services',
-    'nameserver',
-    'cluster-domain',
-    'hosts-file',
-    'syncinterval',
-    'once',
-    'print',
-    'listen',
-  ],
-  required: ['services', 'nameserver'],
-  examples: [
-    'kubedoh hosts --services image-registry.openshift-image-registry.svc --nameserver 172.30.0.10',
-    'kubedoh hosts --services web.shop.svc --nameserver 10.96.0.10 --print',
-  ],
-  run: async (input, output) => (await import('./hosts.ts')).runHosts(input, output),
-}
-
-const NODE_CACHE: Command = {
-  name: 'node-cache',
-  summary: 'run a DNS cache for the pods of a node, as NodeLocal DNSCache does',
-  args: [],
-  flags: [
-    'localip',
-    'conf',
-    'basecorefile',
-    'corefile',
-    'kubednscm',
-    'upstreamsvc',
-    'cluster-domain',
-    'setupinterface',
-    'interfacename',
-    'setupiptables',
-    'rules',
-    'skipteardown',
-    'syncinterval',
-    'health-port',
-    'metrics-listen-address',
-    'dns.port',
-    'pidfile',
-    'quiet',
-    'reloadwithsignal',
-    'print',
-  ],
-  required: ['localip'],
-  examples: [
-    'kubedoh node-cache --localip 169.254.20.10,10.96.0.10 --upstreamsvc kube-dns-upstream',
-    'kubedoh node-cache --localip 169.254.20.10 --rules nftables --print',
-  ],
-  notes: ['A single dash works as for NodeLocal DNSCache: -localip, -setupiptables=false.'],
-  run: async (input, output) => (await import('./node-cache.ts')).runNodeCache(input, output),
-}
-
-const QUERY: Command = {
-  name: 'query',
-  summary: 'query a DNS server over UDP, TCP, TLS or HTTPS',
-  args: ['NAME', '[TYPE]'],
-  flags: ['server', 'token', 'ca', 'json'],
-  required: [],
-  examples: [
-    'kubedoh query web.shop.svc.cluster.local --server 127.0.0.1:5353',
-    'kubedoh query _http._tcp.web.shop.svc.prod.example.org SRV --server https://dns.example.org/dns-query',
-  ],
-  run: async (input, output) => (await import('./query.ts')).runQuery(input, output),
-}
-
-const CONNECT: Command = {
-  name: 'connect',
-  summary: 'resolve domains of a gateway on this machine, by split DNS',
-  args: [],
-  flags: ['gateway', 'domain', 'token', 'ca', 'listen', 'system', 'state', 'print'],
-  required: ['gateway', 'domain'],
-  examples: [
-    'export KUBEDOH_CLIENT_TOKEN=…   # from: kubedoh token create',
-    'kubedoh connect --gateway https://dns.example.org --domain prod.example.org',
-    'kubedoh connect --gateway https://dns.example.org --domain prod.example.org --print --system macos',
-  ],
-  notes: ['It needs root (Windows: an administrator), except with --print and --system none.'],
-  run: async (input, output) => (await import('./connect.ts')).runConnect(input, output),
-}
-
-const EXPLAIN: Command = {
-  name: 'explain',
-  summary: 'show how a gateway resolves a name',
-  args: ['NAME', '[TYPE]'],
-  flags: ['gateway', 'token', 'json', 'insecure', 'ca'],
-  required: ['gateway'],
-  examples: ['kubedoh explain web.shop.svc.prod.example.org --gateway https://dns.example.org'],
-  run: async (input, output) => (await import('./explain.ts')).runExplain(input, output),
-}
-
-const CHECK: Command = {
-  name: 'check',
-  summary: 'report every error and warning in a Corefile without starting a server',
-  args: ['COREFILE'],
-  flags: ['files', 'for'],
-  required: [],
-  examples: [
-    'kubedoh check /etc/coredns/Corefile',
-    'kubedoh check Corefile --files /etc/coredns',
-    'kubedoh check gateway.Corefile --for gateway',
-  ],
-  run: async (input, output) => (await import('./check.ts')).runCheck(input, output),
-}
-
-const SNAPSHOT_BUILD: Command = {
-  name: 'snapshot build',
-  summary: 'build a snapshot from object files and write it to a folder',
-  args: [],
-  flags: ['objects', 'out', 'conf', 'cluster'],
-  required: ['objects', 'out'],
-  examples: ['kubedoh snapshot build --objects cluster.yaml --out snapshot'],
-  run: async (input, output) => (await import('./snapshot.ts')).runSnapshotBuild(input, output),
-}
-
-const SNAPSHOT_DUMP: Command = {
-  name: 'snapshot dump',
-  summary: 'print a snapshot in zone-file format',
-  args: ['FOLDER'],
-  flags: [],
-  required: [],
-  examples: ['kubedoh snapshot dump snapshot | grep SRV'],
-  run: async (input, output) => (await import('./snapshot.ts')).runSnapshotDump(input, output),
-}
-
-const TOKEN_CREATE: Command = {
-  name: 'token create',
-  summary: 'create a client token for all names or some of them',
-  args: [],
-  flags: [
-    'gateway',
-    'name',
-    'clusters',
-    'origins',
-    'namespaces',
-    'recurse',
-    'explain',
-    'identity',
-    'expires',
-    'json',
-    'insecure',
-    'ca',
-  ],
-  required: ['gateway'],
-  examples: [
-    'export KUBEDOH_ADMIN_TOKEN=…   # printed by: kubedoh keys --admin',
-    "kubedoh token create --gateway https://dns.example.org --name ci --namespaces 'shop,team-*' --expires 90d",
-  ],
-  run: async (input, output) => (await import('./token.ts')).runTokenCreate(input, output),
-}
-
-const TOKEN_LIST: Command = {
-  name: 'token list',
-  summary: 'list the client tokens, without their secrets',
-  args: [],
-  flags: ['gateway', 'json', 'insecure', 'ca'],
-  required: ['gateway'],
-  examples: ['kubedoh token list --gateway https://dns.example.org'],
-  run: async (input, output) => (await import('./token.ts')).runTokenList(input, output),
-}
-
-const TOKEN_REVOKE: Command = {
-  name: 'token revoke',
-  summary: 'revoke a client token',
-  args: ['ID'],
-  flags: ['gateway', 'insecure', 'ca'],
-  required: ['gateway'],
-  examples: ['kubedoh token revoke 5f2a81c0d9e4 --gateway https://dns.example.org'],
-  run: async (input, output) => (await import('./token.ts')).runTokenRevoke(input, output),
-}
-
-const TOKEN_ROTATE: Command = {
-  name: 'token rotate',
-  summary: 'give a client token a new secret; the previous one stays valid for the grace period',
-  args: ['ID'],
-  flags: ['gateway', 'grace', 'json', 'insecure', 'ca'],
-  required: ['gateway'],
-  examples: ['kubedoh token rotate 5f2a81c0d9e4 --gateway https://dns.example.org --grace 1h'],
-  run: async (input, output) => (await import('./token.ts')).runTokenRotate(input, output),
-}
-
-const GENERATIONS: Command = {
-  name: 'generations',
-  summary: 'list the generations of a cluster that the gateway keeps',
-  args: ['CLUSTER'],
-  flags: ['gateway', 'json', 'insecure', 'ca'],
-  required: ['gateway'],
-  examples: ['kubedoh generations prod --gateway https://dns.example.org'],
-  run: async (input, output) => (await import('./generations.ts')).runGenerations(input, output),
-}
-
-const DIFF: Command = {
-  name: 'diff',
-  summary: 'print the records that changed since a generation',
-  args: ['CLUSTER', 'FROM', '[TO]'],
-  flags: ['gateway', 'insecure', 'ca'],
-  required: ['gateway'],
-  examples: ['kubedoh diff prod 1767225600 --gateway https://dns.example.org'],
-  run: async (input, output) => (await import('./generations.ts')).runDiff(input, output),
-}
-
-const ROLLBACK: Command = {
-  name: 'rollback',
-  summary: 'make the gateway answer from an older generation, or with --release from the newest',
-  args: ['CLUSTER', '[GENERATION]'],
-  flags: ['gateway', 'release', 'insecure', 'ca'],
-  required: ['gateway'],
-  examples: [
-    'kubedoh rollback prod 1767225600 --gateway https://dns.example.org',
-    'kubedoh rollback prod --release --gateway https://dns.example.org',
-  ],
-  run: async (input, output) => (await import('./generations.ts')).runRollback(input, output),
-}
-
-const CONFLICTS: Command = {
-  name: 'conflicts',
-  summary: 'list the Services on which clusters that share a zone disagree',
-  args: [],
-  flags: ['gateway', 'json', 'insecure', 'ca'],
-  required: ['gateway'],
-  examples: ['kubedoh conflicts --gateway https://dns.example.org'],
-  run: async (input, output) => (await import('./conflicts.ts')).runConflicts(input, output),
-}
-
 /** The commands, in the order of help. */
 export const COMMANDS: readonly Command[] = [
-  SERVE,
-  EXPORT,
-  GATEWAY,
-  NODE_CACHE,
-  HOSTS,
-  KEYS,
-  TOKEN_CREATE,
-  TOKEN_LIST,
-  TOKEN_REVOKE,
-  TOKEN_ROTATE,
-  GENERATIONS,
-  DIFF,
-  ROLLBACK,
-  CONFLICTS,
-  QUERY,
-  CONNECT,
-  EXPLAIN,
-  CHECK,
+  {
+    name: 'serve',
+    summary: 'answer DNS for the server blocks of a Corefile',
+    flags: [
+      'conf',
+      'dns.port',
+      'objects',
+      'kubeconfig',
+      'files',
+      'doh.listen',
+      'insecure',
+      'workers',
+      'etcd',
+      'quiet',
+      'plugins',
+      'pidfile',
+    ],
+    examples: [
+      'kubedoh serve',
+      'kubedoh serve --conf Corefile --dns.port 5353 --objects cluster.yaml',
+      'kubedoh serve --conf /etc/coredns/Corefile --kubeconfig ~/.kube/config',
+    ],
+    notes: [
+      'A single dash works as for CoreDNS: -conf, -dns.port.',
+      'SIGUSR1 and SIGHUP reload the Corefile.',
+    ],
+    run: async (input, output) => (await import('./serve.ts')).runServe(input, output),
+  },
+  {
+    name: 'export',
+    summary: 'watch a cluster and publish its names to a gateway',
+    flags: [
+      'gateway',
+      'cluster',
+      'conf',
+      'kubeconfig',
+      'objects',
+      'once',
+      'signing-key',
+      'listen',
+      'insecure',
+      'ca',
+    ],
+    required: ['gateway', 'cluster'],
+    examples: [
+      'export KUBEDOH_TOKEN=… KUBEDOH_SIGNING_KEY=…   # printed by: kubedoh keys prod',
+      'kubedoh export --gateway https://dns.example.org --cluster prod',
+      'kubedoh export --gateway https://dns.example.org --cluster prod --objects prod.yaml --once',
+    ],
+    run: async (input, output) => (await import('./export.ts')).runExport(input, output),
+  },
+  {
+    name: 'gateway',
+    summary: 'run the gateway on this machine instead of Cloudflare Workers',
+    flags: ['conf', 'listen', 'store', 'tls-cert', 'tls-key', 'client-ca', 'insecure'],
+    required: ['conf'],
+    examples: [
+      'export CLUSTERS=… ADMIN_TOKEN_SHA256=…   # as in wrangler.toml; printed by: kubedoh keys',
+      'kubedoh gateway --conf gateway.Corefile --store file:/var/lib/kubedoh',
+      'kubedoh gateway --conf gateway.Corefile --listen :443 --tls-cert cert.pem --tls-key key.pem',
+    ],
+    notes: [
+      'SIGHUP and SIGUSR1 reload the Corefile and the certificate. The gateway also reloads the',
+      'certificate when its files change. Environment variables are read only at start.',
+    ],
+    run: async (input, output) => (await import('./gateway.ts')).runGateway(input, output),
+  },
+  {
+    name: 'node-cache',
+    summary: 'run a DNS cache for the pods of a node, as NodeLocal DNSCache does',
+    flags: [
+      'localip',
+      'conf',
+      'basecorefile',
+      'corefile',
+      'kubednscm',
+      'upstreamsvc',
+      'cluster-domain',
+      'setupinterface',
+      'interfacename',
+      'setupiptables',
+      'rules',
+      'skipteardown',
+      'syncinterval',
+      'health-port',
+      'metrics-listen-address',
+      'dns.port',
+      'pidfile',
+      'quiet',
+      'reloadwithsignal',
+      'print',
+    ],
+    required: ['localip'],
+    examples: [
+      'kubedoh node-cache --localip 169.254.20.10,10.96.0.10 --upstreamsvc kube-dns-upstream',
+      'kubedoh node-cache --localip 169.254.20.10 --rules nftables --print',
+    ],
+    notes: ['A single dash works as for NodeLocal DNSCache: -localip, -setupiptables=false.'],
+    run: async (input, output) => (await import('./node-cache.ts')).runNodeCache(input, output),
+  },
+  {
+    name: 'hosts',
+    summary: "keep addresses of Services in the node's hosts file",
+    flags: [
+      'services',
+      'nameserver',
+      'cluster-domain',
+      'hosts-file',
+      'syncinterval',
+      'once',
+      'print',
+      'listen',
+    ],
+    required: ['services', 'nameserver'],
+    examples: [
+      'kubedoh hosts --services image-registry.openshift-image-registry.svc --nameserver 172.30.0.10',
+      'kubedoh hosts --services web.shop.svc --nameserver 10.96.0.10 --print',
+    ],
+    run: async (input, output) => (await import('./hosts.ts')).runHosts(input, output),
+  },
+  {
+    name: 'keys',
+    summary: 'create the keys a cluster needs to publish to a gateway',
+    args: ['[CLUSTER]'],
+    flags: ['admin', 'read-only'],
+    examples: ['kubedoh keys prod', 'kubedoh keys --admin', 'kubedoh keys --read-only'],
+    run: async (input, output) => (await import('./keys.ts')).runKeys(input, output),
+  },
+  {
+    name: 'token create',
+    summary: 'create a client token for all names or some of them',
+    flags: [
+      'gateway',
+      'name',
+      'clusters',
+      'origins',
+      'namespaces',
+      'recurse',
+      'explain',
+      'identity',
+      'expires',
+      'json',
+      'insecure',
+      'ca',
+    ],
+    required: ['gateway'],
+    examples: [
+      'export KUBEDOH_ADMIN_TOKEN=…   # printed by: kubedoh keys --admin',
+      "kubedoh token create --gateway https://dns.example.org --name ci --namespaces 'shop,team-*' --expires 90d",
+    ],
+    run: async (input, output) => (await import('./token.ts')).runTokenCreate(input, output),
+  },
+  {
+    name: 'token list',
+    summary: 'list the client tokens, without their secrets',
+    flags: ['gateway', 'json', 'insecure', 'ca'],
+    required: ['gateway'],
+    examples: ['kubedoh token list --gateway https://dns.example.org'],
+    run: async (input, output) => (await import('./token.ts')).runTokenList(input, output),
+  },
+  {
+    name: 'token revoke',
+    summary: 'revoke a client token',
+    args: ['ID'],
+    flags: ['gateway', 'insecure', 'ca'],
+    required: ['gateway'],
+    examples: ['kubedoh token revoke 5f2a81c0d9e4 --gateway https://dns.example.org'],
+    run: async (input, output) => (await import('./token.ts')).runTokenRevoke(input, output),
+  },
+  {
+    name: 'token rotate',
+    summary: 'give a client token a new secret; the previous one stays valid for the grace period',
+    args: ['ID'],
+    flags: ['gateway', 'grace', 'json', 'insecure', 'ca'],
+    required: ['gateway'],
+    examples: ['kubedoh token rotate 5f2a81c0d9e4 --gateway https://dns.example.org --grace 1h'],
+    run: async (input, output) => (await import('./token.ts')).runTokenRotate(input, output),
+  },
+  {
+    name: 'generations',
+    summary: 'list the generations of a cluster that the gateway keeps',
+    args: ['CLUSTER'],
+    flags: ['gateway', 'json', 'insecure', 'ca'],
+    required: ['gateway'],
+    examples: ['kubedoh generations prod --gateway https://dns.example.org'],
+    run: async (input, output) => (await import('./generations.ts')).runGenerations(input, output),
+  },
+  {
+    name: 'diff',
+    summary: 'print the records that changed since a generation',
+    args: ['CLUSTER', 'FROM', '[TO]'],
+    flags: ['gateway', 'insecure', 'ca'],
+    required: ['gateway'],
+    examples: ['kubedoh diff prod 1767225600 --gateway https://dns.example.org'],
+    run: async (input, output) => (await import('./generations.ts')).runDiff(input, output),
+  },
+  {
+    name: 'rollback',
+    summary: 'make the gateway answer from an older generation, or with --release from the newest',
+    args: ['CLUSTER', '[GENERATION]'],
+    flags: ['gateway', 'release', 'insecure', 'ca'],
+    required: ['gateway'],
+    examples: [
+      'kubedoh rollback prod 1767225600 --gateway https://dns.example.org',
+      'kubedoh rollback prod --release --gateway https://dns.example.org',
+    ],
+    run: async (input, output) => (await import('./generations.ts')).runRollback(input, output),
+  },
+  {
+    name: 'conflicts',
+    summary: 'list the Services on which clusters that share a zone disagree',
+    flags: ['gateway', 'json', 'insecure', 'ca'],
+    required: ['gateway'],
+    examples: ['kubedoh conflicts --gateway https://dns.example.org'],
+    run: async (input, output) => (await import('./conflicts.ts')).runConflicts(input, output),
+  },
+  {
+    name: 'query',
+    summary: 'query a DNS server over UDP, TCP, TLS or HTTPS',
+    args: ['NAME', '[TYPE]'],
+    flags: ['server', 'token', 'ca', 'json'],
+    examples: [
+      'kubedoh query web.shop.svc.cluster.local --server 127.0.0.1:5353',
+      'kubedoh query _http._tcp.web.shop.svc.prod.example.org SRV --server https://dns.example.org/dns-query',
+    ],
+    run: async (input, output) => (await import('./query.ts')).runQuery(input, output),
+  },
+  {
+    name: 'connect',
+    summary: 'resolve domains of a gateway on this machine, by split DNS',
+    flags: ['gateway', 'domain', 'token', 'ca', 'listen', 'system', 'state', 'print'],
+    required: ['gateway', 'domain'],
+    examples: [
+      'export KUBEDOH_CLIENT_TOKEN=…   # from: kubedoh token create',
+      'kubedoh connect --gateway https://dns.example.org --domain prod.example.org',
+      'kubedoh connect --gateway https://dns.example.org --domain prod.example.org --print --system macos',
+    ],
+    notes: ['It needs root (Windows: an administrator), except with --print and --system none.'],
+    run: async (input, output) => (await import('./connect.ts')).runConnect(input, output),
+  },
+  {
+    name: 'explain',
+    summary: 'show how a gateway resolves a name',
+    args: ['NAME', '[TYPE]'],
+    flags: ['gateway', 'token', 'json', 'insecure', 'ca'],
+    required: ['gateway'],
+    examples: ['kubedoh explain web.shop.svc.prod.example.org --gateway https://dns.example.org'],
+    run: async (input, output) => (await import('./explain.ts')).runExplain(input, output),
+  },
+  {
+    name: 'check',
+    summary: 'report every error and warning in a Corefile without starting a server',
+    args: ['COREFILE'],
+    flags: ['files', 'for'],
+    examples: [
+      'kubedoh check /etc/coredns/Corefile',
+      'kubedoh check Corefile --files /etc/coredns',
+      'kubedoh check gateway.Corefile --for gateway',
+    ],
+    run: async (input, output) => (await import('./check.ts')).runCheck(input, output),
+  },
   ...CONVERT_COMMANDS,
-  SNAPSHOT_BUILD,
-  SNAPSHOT_DUMP,
+  {
+    name: 'snapshot build',
+    summary: 'build a snapshot from object files and write it to a folder',
+    flags: ['objects', 'out', 'conf', 'cluster'],
+    required: ['objects', 'out'],
+    examples: ['kubedoh snapshot build --objects cluster.yaml --out snapshot'],
+    run: async (input, output) => (await import('./snapshot.ts')).runSnapshotBuild(input, output),
+  },
+  {
+    name: 'snapshot dump',
+    summary: 'print a snapshot in zone-file format',
+    args: ['FOLDER'],
+    examples: ['kubedoh snapshot dump snapshot | grep SRV'],
+    run: async (input, output) => (await import('./snapshot.ts')).runSnapshotDump(input, output),
+  },
 ]

@@ -4,9 +4,8 @@
  */
 import { recordOf } from '../bytes/unknown.ts'
 import type { Output } from '../node/output.ts'
-import { formatColumns } from './columns.ts'
 import type { Input } from './flags.ts'
-import { callGateway } from './operator-call.ts'
+import { callGateway, formatColumns, printResponse } from './operator-call.ts'
 
 /** Explanations of the gateway's reasons for choosing a cluster. */
 const REASONS: ReadonlyMap<unknown, string> = new Map([
@@ -19,13 +18,12 @@ const REASONS: ReadonlyMap<unknown, string> = new Map([
 /** Prints the Services on which clusters disagree, and which cluster answers. */
 export async function runConflicts(input: Input, output: Output): Promise<void> {
   const text = await callGateway(input, 'GET', '/v1/conflicts')
-  if (input.isSet('json')) {
-    output.stdout.write(text)
-    return
-  }
-  const groups = listOf(recordOf(JSON.parse(text)).groups)
-  if (groups.length === 0) output.stdout.write('no clusters share a zone\n')
-  for (const group of groups) output.stdout.write(formatGroup(group))
+  printResponse(input, output, [text, formatGroups])
+}
+
+function formatGroups(value: unknown): string {
+  const groups = listOf(recordOf(value).groups)
+  return groups.length === 0 ? 'no clusters share a zone\n' : groups.map(formatGroup).join('')
 }
 
 function formatGroup(group: Readonly<Record<string, unknown>>): string {

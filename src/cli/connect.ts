@@ -18,7 +18,7 @@ import { untilSignal } from '../node/signals.ts'
 import { parseListenAddress } from '../server/feature-servers.ts'
 import { Server } from '../server/server.ts'
 import type { Input } from './flags.ts'
-import { readGatewayUrl, readToken } from './gateway-url.ts'
+import { readGatewayUrl, readToken } from './operator-call.ts'
 import { formatSteps, planSplit, type Split, type SplitDnsSystem } from './split-dns.ts'
 import { DOMAIN, SplitDnsSession } from './split-dns-session.ts'
 

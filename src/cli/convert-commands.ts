@@ -49,7 +49,6 @@ export const CONVERT_COMMANDS: readonly Command[] = [
   }),
   convertFrom('dnsmasq', {
     summary: 'convert the configuration of dnsmasq, also that of OpenShift 3',
-    flags: [],
     examples: [
       'kubedoh convert dnsmasq /etc/dnsmasq.conf > Corefile',
       'kubedoh convert dnsmasq origin-dns.conf origin-upstream-dns.conf > Corefile',
@@ -60,7 +59,6 @@ export const CONVERT_COMMANDS: readonly Command[] = [
   }),
   convertFrom('skydns', {
     summary: 'convert the configuration of SkyDNS: its JSON in etcd, its environment or its flags',
-    flags: [],
     examples: [
       'etcdctl get /skydns/config > skydns.json',
       'kubedoh convert skydns skydns.json > Corefile',
@@ -77,7 +75,6 @@ function convertFrom(
     ...about,
     name: `convert ${source}`,
     args: ['FILE...'],
-    required: [],
     run: async (input, output) => (await import('./convert.ts')).runConvert(source, input, output),
   }
 }

@@ -5,7 +5,7 @@
 import { recordOf } from '../bytes/unknown.ts'
 import type { Output } from '../node/output.ts'
 import type { Input } from './flags.ts'
-import { callGateway } from './operator-call.ts'
+import { callGateway, printResponse } from './operator-call.ts'
 
 /**
  * Prints the gateway's answer for a name, then the server block, plugins and snapshots behind it.
@@ -15,13 +15,11 @@ export async function runExplain(input: Input, output: Output): Promise<void> {
   const query = new URLSearchParams({ name, type })
   const token = input.text('token')
   const text = await callGateway(input, 'GET', `/v1/explain?${query}`, undefined, token)
-  if (input.isSet('json')) {
-    output.stdout.write(text)
-    return
-  }
-  const { status, answer, authority, serverBlock, plugins, facts, view } = recordOf(
-    JSON.parse(text),
-  )
+  printResponse(input, output, [text, formatExplanation])
+}
+
+function formatExplanation(value: unknown): string {
+  const { status, answer, authority, serverBlock, plugins, facts, view } = recordOf(value)
   const lines = [
     `answer        ${status}`,
     ...[...listOf(answer), ...listOf(authority)].map((record) => `              ${record}`),
@@ -30,7 +28,7 @@ export async function runExplain(input: Input, output: Output): Promise<void> {
     ...listOf(facts).map(describeFact),
     `view          ${view === null ? 'everything' : describeView(recordOf(view))}`,
   ]
-  output.stdout.write(lines.map((line) => `${line}\n`).join(''))
+  return lines.map((line) => `${line}\n`).join('')
 }
 
 function describeFact(value: unknown): string {

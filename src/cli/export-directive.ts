@@ -5,10 +5,11 @@
 import { type KubernetesOptions, parseKubernetes } from '../corefile/kubernetes-options.ts'
 import { parseCorefile } from '../corefile/parse-corefile.ts'
 import { configError } from '../corefile/problem.ts'
-import type { ServerBlock } from '../corefile/server-block.ts'
+import { NO_FILES } from '../gateway/config.ts'
 import { loadCorefile } from '../node/load-corefile.ts'
 import { CommandError } from '../node/output.ts'
 
+const BUILT_IN = 'built-in Corefile'
 /** Used without a Corefile: the naming options of kubeadm's Corefile. */
 const DEFAULT_COREFILE = `. {
   kubernetes cluster.local in-addr.arpa ip6.arpa {
@@ -25,7 +26,8 @@ const DEFAULT_COREFILE = `. {
  * @throws {ConfigError} when there is more than one
  */
 export function loadExportDirective(path: string): KubernetesOptions {
-  const blocks = path === '' ? defaultBlocks() : loadCorefile(path).blocks
+  const blocks =
+    path === '' ? parseCorefile(DEFAULT_COREFILE, BUILT_IN, NO_FILES) : loadCorefile(path).blocks
   const found = blocks.flatMap((block) =>
     block.directives
       .filter(({ name }) => name === 'kubernetes')
@@ -39,13 +41,4 @@ export function loadExportDirective(path: string): KubernetesOptions {
   }
   const zones = first.block.keys.map(({ zone }) => zone)
   return parseKubernetes(first.directive, zones)
-}
-
-function defaultBlocks(): readonly ServerBlock[] {
-  return parseCorefile(DEFAULT_COREFILE, 'built-in Corefile', {
-    readText: () => undefined,
-    glob: () => [],
-    resolvePath: (_, path) => path,
-    environment: () => undefined,
-  })
 }

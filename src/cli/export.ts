@@ -28,13 +28,11 @@ import { Metrics } from '../telemetry/metrics.ts'
 import { loadExportDirective } from './export-directive.ts'
 import { listenStatus } from './export-status.ts'
 import type { Input } from './flags.ts'
-import { readGatewayUrl, readToken } from './gateway-url.ts'
+import { readGatewayUrl, readToken } from './operator-call.ts'
 
 /** Minimum interval between publications: a rollout is many changes. */
 const INTERVAL_MS = 200
-/**
- * Interval of confirmations of unchanged names; the gateway considers them stale after a minute.
- */
+/** Interval of confirmations of unchanged names; after a minute they are stale at the gateway. */
 const CONFIRM_MS = 15_000
 const POLL_MS = 50
 const LISTEN_DEFAULT = '127.0.0.1:9154'
@@ -43,7 +41,7 @@ const LISTEN_DEFAULT = '127.0.0.1:9154'
 const ONCE_MS = 60_000
 
 /** A running export. */
-export type RunningExport = {
+type RunningExport = {
   /** The report of the first publication. */
   readonly first: Promise<PublishReport>
   /** Publishes once, when the cluster has been read. */
@@ -112,9 +110,8 @@ export async function startExport(input: Input, output: Output): Promise<Running
     first: first.promise,
     publishOnce: async () => {
       if (!(await untilRead(source, ended.signal, ONCE_MS))) {
-        throw new CommandError(
-          `Cannot read the cluster within ${ONCE_MS / 1000} s; see the errors above`,
-        )
+        const limit = `${ONCE_MS / 1000} s`
+        throw new CommandError(`Cannot read the cluster within ${limit}; see the errors above`)
       }
       await exporter.publish()
     },
@@ -172,11 +169,7 @@ function keysHint(cluster: string): string {
 
 async function openSource(
   input: Input,
-  {
-    log,
-    metrics,
-    onChange,
-  }: { readonly log: Log; readonly metrics: Metrics; readonly onChange: () => void },
+  { log, metrics, onChange }: { log: Log; metrics: Metrics; onChange: () => void },
 ): Promise<ExportSource> {
   const directive = loadExportDirective(input.text('conf'))
   const addresses = outsideAddresses(input.env('LOCAL_IPS'))

@@ -27,9 +27,7 @@ import type { FlagName, Input } from './flags.ts'
 /** A running gateway. */
 export type RunningGateway = {
   readonly url: string
-  /**
-   * Reloads the Corefile and the certificate; logs an error and keeps the previous one if invalid.
-   */
+  /** Reloads the Corefile and the certificate; logs an error and keeps what was if invalid. */
   readonly reload: () => Promise<void>
   readonly stop: () => Promise<void>
 }
@@ -84,17 +82,13 @@ export async function startNodeGateway(input: Input, output: Output): Promise<Ru
 /** Reloads the certificate when its files change, and the Corefile and certificate on request. */
 function followFiles(
   input: Input,
-  {
-    server,
-    tls,
-    log,
-  }: { readonly server: GatewayServer; readonly tls: TlsService | undefined; readonly log: Log },
+  { server, tls, log }: { server: GatewayServer; tls: TlsService | undefined; log: Log },
 ): Pick<RunningGateway, 'reload' | 'stop'> {
   let tried = JSON.stringify(tls)
   /** @param run returns whether anything changed */
   const attempt = async (what: string, run: () => Promise<boolean>): Promise<void> => {
     try {
-      if (await run()) log({ level: 'info', message: `the ${what} is in use` })
+      if (await run()) log({ level: 'info', message: `reloaded the ${what}` })
     } catch (error) {
       const reason = errorText(error)
       log({ level: 'error', message: `the ${what} is not used; the previous one stays`, reason })

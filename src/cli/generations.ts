@@ -4,15 +4,13 @@
  */
 import { recordOf } from '../bytes/unknown.ts'
 import { CommandError, type Output } from '../node/output.ts'
-import { formatColumns } from './columns.ts'
 import type { Input } from './flags.ts'
-import { callGateway } from './operator-call.ts'
+import { callGateway, formatColumns, printResponse } from './operator-call.ts'
 
 /** Prints the generations of a cluster that the gateway keeps. */
 export async function runGenerations(input: Input, output: Output): Promise<void> {
   const text = await callGateway(input, 'GET', pathOf(input, 'generations'))
-  if (input.isSet('json')) output.stdout.write(text)
-  else output.stdout.write(formatHistory(text))
+  printResponse(input, output, [text, formatHistory])
 }
 
 /** Prints the records that changed between two generations; the second defaults to the newest. */
@@ -31,9 +29,8 @@ export async function runRollback(input: Input, output: Output): Promise<void> {
   }
   const body = isRelease ? undefined : `{"generation": ${generation}}`
   const method = isRelease ? 'DELETE' : 'PUT'
-  const { served } = recordOf(
-    JSON.parse(await callGateway(input, method, pathOf(input, 'pin'), body)),
-  )
+  const text = await callGateway(input, method, pathOf(input, 'pin'), body)
+  const { served } = recordOf(JSON.parse(text))
   const until = isRelease ? '' : ' until rollback --release; new publications do not change that'
   output.stdout.write(`the gateway answers from generation ${served}${until}\n`)
 }
@@ -42,8 +39,8 @@ function pathOf({ args: [cluster = ''] }: Input, what: string): string {
   return `/v1/clusters/${encodeURIComponent(cluster)}/${what}`
 }
 
-function formatHistory(text: string): string {
-  const { served, isPinned, generations } = recordOf(JSON.parse(text))
+function formatHistory(value: unknown): string {
+  const { served, isPinned, generations } = recordOf(value)
   const rows = (Array.isArray(generations) ? generations : []).map((one) => {
     const { generation, time, records, bytes } = recordOf(one)
     const mark = generation !== served ? '' : isPinned === true ? 'rolled back' : 'current'

@@ -19,11 +19,13 @@ const GROUPS: Readonly<Record<string, string>> = {
 const GO_COMMANDS: ReadonlySet<string> = new Set(['serve', 'node-cache'])
 const GO_FLAGS: ReadonlyMap<string, Flag> = new Map(Object.entries(FLAGS))
 
+type Environment = Readonly<Record<string, string | undefined>>
+
 /** Runs a command line and resolves with the exit status: 0, 1 for a failure, 2 for wrong usage. */
 export async function main(
   args: readonly string[],
   output: Output,
-  environment: Readonly<Record<string, string | undefined>> = process.env,
+  environment: Environment = process.env,
 ): Promise<number> {
   const program = createProgram(output, environment)
   try {
@@ -50,10 +52,7 @@ function withGoFlags(args: readonly string[]): readonly string[] {
   })
 }
 
-function createProgram(
-  output: Output,
-  environment: Readonly<Record<string, string | undefined>>,
-): CommandLine {
+function createProgram(output: Output, environment: Environment): CommandLine {
   const program = configure(new CommandLine('kubedoh'), output)
     .showHelpAfterError('Usage: kubedoh COMMAND (see --help)')
     .description('Resolves Kubernetes names inside and outside the cluster.')
@@ -91,14 +90,11 @@ function configure(line: CommandLine, output: Output): CommandLine {
 function addCommand(
   line: CommandLine,
   command: Command,
-  {
-    output,
-    environment,
-  }: { output: Output; environment: Readonly<Record<string, string | undefined>> },
+  { output, environment }: { output: Output; environment: Environment },
 ): void {
   configure(line, output).description(command.summary)
-  for (const arg of command.args) line.argument(arg.startsWith('[') ? arg : `<${arg}>`)
-  for (const name of command.flags) line.addOption(optionOf(name, FLAGS[name]))
+  for (const arg of command.args ?? []) line.argument(arg.startsWith('[') ? arg : `<${arg}>`)
+  for (const name of command.flags ?? []) line.addOption(optionOf(name, FLAGS[name]))
   line.showHelpAfterError(`Usage: kubedoh ${command.name} ${line.usage()} (see --help)`)
   const lines = command.examples.map((example) => `  ${example}`)
   const notes = (command.notes ?? []).map((note) => `\n${note}`)
@@ -112,7 +108,7 @@ function addCommand(
       Object.entries(options).map(([key, value]) => [kebabCase(key), listOf(value)]),
     )
     const input = new Input(line.args, given, environment)
-    for (const name of command.required) {
+    for (const name of command.required ?? []) {
       if (input.text(name) !== '' || input.texts(name).length > 0) continue
       line.error(`kubedoh: --${name} is required`, { exitCode: EXIT.USAGE })
     }
@@ -126,14 +122,14 @@ function addCommand(
 }
 
 async function run(command: Command, input: Input, output: Output): Promise<void> {
-  const ca = command.flags.includes('ca') ? input.text('ca') : ''
+  const ca = command.flags?.includes('ca') ? input.text('ca') : ''
   if (ca !== '') (await import('./authorities.ts')).trustAuthorities(ca)
   await command.run(input, output)
 }
 
 function optionOf(name: string, flag: Flag): Option {
   const notes = [
-    ...(flag.default === '' ? [] : [`default ${flag.default}`]),
+    ...(flag.default === undefined ? [] : [`default ${flag.default}`]),
     ...(flag.isRepeated === undefined ? [] : ['can be repeated']),
     ...(flag.env === undefined ? [] : [flag.env]),
   ]

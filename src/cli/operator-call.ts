@@ -2,10 +2,10 @@
  * Requests of operators to a gateway.
  * @module
  */
-import { recordOf } from '../bytes/unknown.ts'
-import { CommandError } from '../node/output.ts'
+import { causeText, parseJson, recordOf } from '../bytes/unknown.ts'
+import { CommandError, type Output } from '../node/output.ts'
+import { LOOPBACK } from '../server/doh-listener.ts'
 import type { Input } from './flags.ts'
-import { readGatewayUrl, readToken } from './gateway-url.ts'
 
 const TIMEOUT_MS = 10_000
 const ADMIN_VARIABLE = 'KUBEDOH_ADMIN_TOKEN'
@@ -21,10 +21,8 @@ export async function callGateway(
   body?: string,
   token = '',
 ): Promise<string> {
-  const admin =
-    token === ''
-      ? readToken(input.env(ADMIN_VARIABLE), ADMIN_VARIABLE)
-      : readToken(token, '--token')
+  const own = (): string => readToken(input.env(ADMIN_VARIABLE), ADMIN_VARIABLE)
+  const admin = token === '' ? own() : readToken(token, '--token')
   if (admin === '') {
     throw new CommandError(
       `${ADMIN_VARIABLE} is not set; create a token for it with "kubedoh keys --admin"`,
@@ -41,21 +39,69 @@ export async function callGateway(
       signal: AbortSignal.timeout(TIMEOUT_MS),
     })
   } catch (error) {
-    const cause = error instanceof Error ? (error.cause ?? error) : error
-    throw new CommandError(
-      `${url.origin}: ${cause instanceof Error ? cause.message : 'no response'}`,
-    )
+    throw new CommandError(`${url.origin}: ${causeText(error)}`)
   }
   const text = await response.text()
   if (response.ok) return text
-  throw new CommandError(`${url.origin}: ${errorMessage(text) ?? `HTTP status ${response.status}`}`)
+  const { message } = recordOf(recordOf(parseJson(text)).error)
+  const problem = typeof message === 'string' ? message : `HTTP status ${response.status}`
+  throw new CommandError(`${url.origin}: ${problem}`)
 }
 
-function errorMessage(text: string): string | undefined {
-  try {
-    const { message } = recordOf(recordOf(JSON.parse(text)).error)
-    return typeof message === 'string' ? message : undefined
-  } catch {
-    return undefined
+/** Prints a response of the gateway: as it is with `--json`, else formatted. */
+export function printResponse(
+  input: Input,
+  output: Output,
+  [text, format]: readonly [text: string, format: (value: unknown) => string],
+): void {
+  output.stdout.write(input.isSet('json') ? text : format(JSON.parse(text)))
+}
+
+/** Formats rows as aligned columns, two spaces apart. */
+export function formatColumns(rows: readonly (readonly string[])[]): string {
+  const widths = rows[0]?.map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0))) ?? []
+  return rows
+    .map((row) => row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  '))
+    .map((line) => `${line.trimEnd()}\n`)
+    .join('')
+}
+
+/** Characters that a token in an HTTP header may have: no spaces, no line breaks. */
+const TOKEN = /^[!-~]+$/
+
+/**
+ * Returns a token without the white space that files and shells add. Errors never contain the
+ * token.
+ * @param from the flag or variable it came from
+ * @throws {CommandError} when a header cannot carry it
+ */
+export function readToken(text: string, from: string): string {
+  const token = text.trim()
+  if (token === '' || TOKEN.test(token)) return token
+  throw new CommandError(`${from} contains a space or another character that tokens cannot have`)
+}
+
+/**
+ * Reads `--gateway`. Never sends a token unencrypted to another machine.
+ * @throws {CommandError} for other text than a URL, and `http://` to another machine without
+ *   `--insecure`
+ */
+export function readGatewayUrl(input: Input): string {
+  const text = input.text('gateway')
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const isHttp = url?.protocol === 'http:'
+  if (url !== undefined && `${url.username}${url.password}` !== '') {
+    throw new CommandError(
+      '--gateway has a user or password; set the token in its variable instead',
+    )
   }
+  if (url === undefined || (!isHttp && url.protocol !== 'https:')) {
+    throw new CommandError(`--gateway "${text}" is not a URL such as https://dns.example.org`)
+  }
+  if (isHttp && !input.isSet('insecure') && !LOOPBACK.has(url.hostname)) {
+    throw new CommandError(
+      `--gateway ${text} would send the token unencrypted; use https:// or pass --insecure`,
+    )
+  }
+  return text
 }

@@ -5,6 +5,7 @@
 import { getServers } from 'node:dns'
 import { styleText } from 'node:util'
 import { readUint16 } from '../bytes/bytes.ts'
+import { causeText } from '../bytes/unknown.ts'
 import { parseAddress, reverseName } from '../dns/address.ts'
 import { OPTION, readExtendedError } from '../dns/edns.ts'
 import { UDP_BYTES_ADVERTISED } from '../dns/limits.ts'
@@ -24,7 +25,7 @@ import { exchange } from '../upstream/exchange.ts'
 import { readAuthorities } from './authorities.ts'
 import { timeExchange } from './exchange-time.ts'
 import type { Input } from './flags.ts'
-import { readToken } from './gateway-url.ts'
+import { readToken } from './operator-call.ts'
 
 const TIMEOUT_MS = 5000
 const SCHEME = /^\w+:\/\//
@@ -41,7 +42,7 @@ export async function runQuery(input: Input, output: Output): Promise<void> {
   const message = writeQuery({ ...question, id: random16(), udpBytes: UDP_BYTES_ADVERTISED })
   const { result: reply, tookMs } = await timeExchange(() => ask(message)).catch(
     (error: unknown) => {
-      throw new CommandError(`Cannot query ${server}: ${reason(error)}`, { cause: error })
+      throw new CommandError(`Cannot query ${server}: ${causeText(error)}`, { cause: error })
     },
   )
   const response = parseResponse(reply)
@@ -62,13 +63,9 @@ function readQuestion([nameText = '', typeText]: readonly string[]): {
   return { name, type }
 }
 
-function systemServer(): string {
-  const [first = '127.0.0.1'] = getServers()
-  return first
-}
-
 function serverOf(input: Input): Server {
-  const text = input.text('server') === '' ? systemServer() : input.text('server')
+  const [system = '127.0.0.1'] = getServers()
+  const text = input.text('server') || system
   const url = parseServer(text)
   const label = url === undefined || SCHEME.test(text) ? withoutToken(text) : url.href
   const ca = input.text('ca')
@@ -176,10 +173,4 @@ function describeError(data: Uint8Array): string {
   if (error === undefined) return 'without a code'
   const { code, name, text } = error
   return `${code}${name === '' ? '' : ` (${name})`}${text === '' ? '' : `: ${text}`}`
-}
-
-/** Returns the innermost message: that of `fetch` is only "fetch failed". */
-function reason(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  return error.cause instanceof Error ? reason(error.cause) : error.message
 }

@@ -2,20 +2,31 @@
  * `kubedoh snapshot`: builds and prints snapshots without a gateway.
  * @module
  */
+
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { errorText } from '../bytes/unknown.ts'
 import { nameOf } from '../dns/name.ts'
 import { ClusterBuilder } from '../exporter/cluster-builder.ts'
 import { namingOptions } from '../exporter/naming.ts'
 import { readObjectFiles } from '../exporter/object-files.ts'
 import { nextGeneration } from '../exporter/snapshot-builder.ts'
 import { outsideAddresses } from '../node/local-addresses.ts'
-import { CommandError, type Output } from '../node/output.ts'
+import { CommandError, type Output, whyUnreadable } from '../node/output.ts'
 import { formatRecord } from '../records/zone-text.ts'
-import { CLUSTER_ID, MANIFEST_VERSION } from '../snapshot/format/manifest.ts'
+import {
+  CLUSTER_ID,
+  formatManifest,
+  MANIFEST_VERSION,
+  type Manifest,
+  parseManifest,
+} from '../snapshot/format/manifest.ts'
 import { sha256Hex } from '../snapshot/format/signature.ts'
+import { openShard } from '../snapshot/read/open-shard.ts'
+import type { Shard } from '../snapshot/read/shard.ts'
 import { shardRecords } from '../snapshot/read/shard-records.ts'
 import { loadExportDirective } from './export-directive.ts'
 import type { Input } from './flags.ts'
-import { readSnapshotFolder, writeSnapshotFolder } from './snapshot-folder.ts'
 
 /**
  * Builds a snapshot from object files and writes it to a folder.
@@ -36,12 +47,11 @@ export async function runSnapshotBuild(input: Input, output: Output): Promise<vo
   for (const warning of warnings) warn(warning)
   for (const object of objects) builder.set(object)
   const { shards, records, ttlSeconds, origins } = builder.build()
-  const hashed = new Map<string, Uint8Array>()
-  for (const bytes of shards) hashed.set(await sha256Hex(bytes), bytes)
-  const now = Date.now()
-  const listed = await Promise.all(
-    shards.map(async (bytes) => ({ sha256: await sha256Hex(bytes), bytes: bytes.length })),
+  const hashed = await Promise.all(
+    shards.map(async (bytes) => [await sha256Hex(bytes), bytes] as const),
   )
+  const listed = hashed.map(([sha256, { length: bytes }]) => ({ sha256, bytes }))
+  const now = Date.now()
   const manifest = {
     version: MANIFEST_VERSION,
     cluster,
@@ -54,7 +64,7 @@ export async function runSnapshotBuild(input: Input, output: Output): Promise<vo
     shards: listed,
   }
   const folder = input.text('out')
-  writeSnapshotFolder(folder, manifest, hashed)
+  writeSnapshotFolder(folder, manifest, new Map(hashed))
   const bytes = listed.reduce((sum, shard) => sum + shard.bytes, 0)
   const count = shards.length === 1 ? '1 shard' : `${shards.length} shards`
   output.stdout.write(`${folder}: ${records} records in ${count}, ${bytes} bytes\n`)
@@ -73,5 +83,54 @@ export async function runSnapshotDump(
     for (const record of shardRecords(shard, nameOf(origin))) {
       output.stdout.write(`${formatRecord(record)}\n`)
     }
+  }
+}
+
+const MANIFEST = 'manifest.json'
+const SHARDS = 'shards'
+
+/** Writes a snapshot; renames the manifest into place after the shards. */
+export function writeSnapshotFolder(
+  folder: string,
+  manifest: Manifest,
+  shards: ReadonlyMap<string, Uint8Array>,
+): void {
+  try {
+    mkdirSync(join(folder, SHARDS), { recursive: true })
+    for (const [sha256, bytes] of shards) writeFileSync(join(folder, SHARDS, sha256), bytes)
+    writeFileSync(join(folder, `${MANIFEST}.new`), formatManifest(manifest))
+    renameSync(join(folder, `${MANIFEST}.new`), join(folder, MANIFEST))
+  } catch (error) {
+    const reason = errorText(error)
+    throw new CommandError(`Cannot write a snapshot to ${folder}: ${reason}`, { cause: error })
+  }
+}
+
+/**
+ * Reads a snapshot.
+ * @throws {CommandError} when a file is missing or does not match its hash in the manifest
+ * @throws {SnapshotError} when one is malformed
+ */
+export async function readSnapshotFolder(
+  folder: string,
+): Promise<{ readonly manifest: Manifest; readonly shards: readonly Shard[] }> {
+  const manifest = parseManifest(readBytes(join(folder, MANIFEST)))
+  const shards: Shard[] = []
+  for (const { sha256 } of manifest.shards) {
+    const path = join(folder, SHARDS, sha256)
+    const bytes = readBytes(path)
+    if ((await sha256Hex(bytes)) !== sha256) {
+      throw new CommandError(`${path}: its SHA-256 differs from its name; copy the snapshot again`)
+    }
+    shards.push(openShard(bytes))
+  }
+  return { manifest, shards }
+}
+
+function readBytes(path: string): Uint8Array {
+  try {
+    return new Uint8Array(readFileSync(path))
+  } catch {
+    throw new CommandError(`Cannot read ${path}: ${whyUnreadable(path)}`)
   }
 }

@@ -20,7 +20,7 @@ function parseExample(line: string): { command: Command; args: string[]; flags: 
   const [args, flags]: [string[], string[]] = [[], []]
   const rest = words.slice(command.name.split(' ').length)[Symbol.iterator]()
   for (const word of rest) {
-    const flag = command.flags.find((name) => word === `--${name}`)
+    const flag = command.flags?.find((name) => word === `--${name}`)
     if (flag === undefined) {
       assert.doesNotMatch(word, /^-/, `"${word}" is a flag of ${command.name}`)
       args.push(word)
@@ -34,7 +34,7 @@ function parseExample(line: string): { command: Command; args: string[]; flags: 
 
 describe('the help of a command', () => {
   for (const command of COMMANDS) {
-    const { name, summary, args, flags, required, examples } = command
+    const { name, summary, args = [], flags = [], required = [], examples } = command
 
     test(`shows its summary and arguments: ${name}`, async () => {
       const { text, joined } = await helpOf(command)
@@ -53,7 +53,7 @@ describe('the help of a command', () => {
       for (const flag of flags) {
         const { value, help, default: text, env } = FLAGS[flag]
         assert.ok(named.includes(`--${flag}${value === undefined ? '' : ` <${value}>`} ${help}`))
-        if (text !== '') assert.ok(named.includes(`default ${text}`))
+        if (text !== undefined) assert.ok(named.includes(`default ${text}`))
         if (env !== undefined) assert.ok(named.includes(`${env})`))
       }
     })
@@ -88,7 +88,7 @@ describe('the commands', () => {
   })
 
   test('use every flag', () => {
-    const used = new Set<FlagName>(COMMANDS.flatMap(({ flags }) => flags))
+    const used = new Set<FlagName>(COMMANDS.flatMap(({ flags = [] }) => flags))
     assert.deepEqual([...used].sort(), Object.keys(FLAGS).sort())
   })
 })

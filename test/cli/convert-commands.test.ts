@@ -13,7 +13,7 @@ test('CONVERT_COMMANDS are among the commands, and convert files', () => {
 })
 
 test('their help lists every value of --set', async () => {
-  for (const { name, flags, notes = [] } of CONVERT_COMMANDS) {
+  for (const { name, flags = [], notes = [] } of CONVERT_COMMANDS) {
     const { stdout } = await runCli([...name.split(' '), '--help'])
     for (const note of notes) assert.ok(stdout.includes(`\n${note}\n`), note)
     assert.equal(

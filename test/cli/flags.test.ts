@@ -84,7 +84,7 @@ describe('the flags', () => {
   test('have no default, variable or repetition if boolean', () => {
     for (const flag of Object.values(FLAGS)) {
       if (flag.value !== undefined) continue
-      assert.deepEqual([flag.default, flag.env, flag.isRepeated], ['', undefined, undefined])
+      assert.deepEqual([flag.default, flag.env, flag.isRepeated], [undefined, undefined, undefined])
     }
   })
 

@@ -100,7 +100,7 @@ describe('kubedoh gateway', () => {
     assert.equal(await ask(), before)
     writeFileSync(join(folder, 'Corefile'), '. {\n  acl {\n    block\n  }\n}\n')
     await running.reload()
-    assert.match(screen.text.stderr, /"level":"info","message":"the Corefile is in use"/)
+    assert.match(screen.text.stderr, /"level":"info","message":"reloaded the Corefile"/)
     assert.equal(await ask(), RCODE.REFUSED)
     const tokens = await fetch(`${running.url}/v1/tokens`, { headers: bearer(ADMIN) })
     assert.match(await tokens.text(), new RegExp(`"id":"${token.split('_')[1]}"`))
@@ -126,7 +126,7 @@ describe('kubedoh gateway', () => {
     assert.equal(await shown(), first)
     writeFileSync(join(folder, 'key'), STRANGER.key)
     vi.advanceTimersByTime(10_000)
-    await screen.shows('stderr', /the changed certificate is in use/)
+    await screen.shows('stderr', /reloaded the changed certificate/)
     assert.equal(await shown(), new X509Certificate(STRANGER.cert).fingerprint256)
   })
 

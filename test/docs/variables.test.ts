@@ -103,7 +103,7 @@ describe('docs/environment.md', () => {
 
   for (const [flag, env] of flags) {
     test(`names the commands that read ${env}`, () => {
-      const users = COMMANDS.filter((one) => one.flags.some((used) => used === flag))
+      const users = COMMANDS.filter((one) => (one.flags ?? []).some((used) => used === flag))
       const row = tableRows(section(ENVIRONMENT, '## kubedoh')).find(([cell = '']) =>
         cell.includes(`\`${env}\``),
       )
