@@ -26,9 +26,7 @@ export function createWorkerHost(): GatewayRuntime['host'] {
     random16: () => crypto.getRandomValues(new Uint16Array(1))[0] ?? 0,
     after: (delayMs, task) => {
       const timer = setTimeout(task, delayMs)
-      return () => {
-        clearTimeout(timer)
-      }
+      return () => clearTimeout(timer)
     },
     readText: () => undefined,
     listFiles: () => undefined,
@@ -38,17 +36,11 @@ export function createWorkerHost(): GatewayRuntime['host'] {
     checkIdentity: () => undefined,
     metrics: new Metrics(),
     log: sampledLog({
-      log: (event) => {
-        console.log(formatLogEvent(event, Date.now()))
-      },
+      log: (event) => console.log(formatLogEvent(event, Date.now())),
       now: elapsed,
     }),
-    print: (line) => {
-      console.log(line)
-    },
-    abort: (message) => {
-      console.error(message)
-    },
+    print: (line) => console.log(line),
+    abort: (message) => console.error(message),
   }
 }
 

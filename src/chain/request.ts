@@ -55,10 +55,7 @@ export type Request = {
   readonly class: number
   readonly client: Client
   readonly limits: RequestLimits
-  /**
-   * Codes of EDNS options that this server added: `forward` sends them on, even those that are
-   * hop-by-hop.
-   */
+  /** Codes of EDNS options that this server added; `forward` sends even hop-by-hop ones. */
   readonly ownOptions?: ReadonlySet<number>
   readonly trace: Trace
   /** Resolves another name through the whole server on behalf of this request. */

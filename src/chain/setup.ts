@@ -23,10 +23,7 @@ export type SetupContext<H extends Host = Host> = {
   readonly servers: readonly ServerAddress[]
   /** Resolves a relative path against the folder of the block's `root`. */
   readonly pathOf: (path: string) => string
-  /**
-   * TSIG secrets by `nameKey`, one map for each port of the block. All blocks on a port share its
-   * map.
-   */
+  /** TSIG secrets by `nameKey`: a map for each port of the block, shared by all blocks there. */
   readonly secrets: readonly Map<string, Uint8Array>[]
   /** The name of the block's `view`, '' without one: a label of CoreDNS's metrics. */
   readonly view: string

@@ -19,31 +19,18 @@ export type DnsmasqRecord = {
 /** The configuration in some files. */
 export type DnsmasqConfig = {
   /** Values of the options in `SINGLE`; '' for options without a value. */
-  readonly single: ReadonlyMap<string, string>
-  /** Upstreams of all names, as arguments of `forward`. */
-  readonly servers: readonly string[]
-  /** Domains, or CIDR blocks, with their own upstreams. */
-  readonly domains: ReadonlyMap<string, Upstreams>
-  /** Addresses of all names below a domain; '#' for 0.0.0.0 and ::, none for NXDOMAIN. */
-  readonly addresses: ReadonlyMap<string, readonly string[]>
-  /** Lines in hosts-file format. */
-  readonly hosts: readonly string[]
-  readonly hostsFiles: readonly string[]
-  readonly resolvFiles: readonly string[]
-  /** Addresses and interfaces to listen on. */
-  readonly listen: readonly string[]
-  readonly records: readonly DnsmasqRecord[]
-  readonly notices: readonly string[]
-}
-
-type Draft = {
   readonly single: Map<string, string>
+  /** Upstreams of all names, as arguments of `forward`. */
   readonly servers: string[]
+  /** Domains, or CIDR blocks, with their own upstreams. */
   readonly domains: Map<string, Upstreams>
+  /** Addresses of all names below a domain; '#' for 0.0.0.0 and ::, none for NXDOMAIN. */
   readonly addresses: Map<string, readonly string[]>
+  /** Lines in hosts-file format. */
   readonly hosts: string[]
   readonly hostsFiles: string[]
   readonly resolvFiles: string[]
+  /** Addresses and interfaces to listen on. */
   readonly listen: string[]
   readonly records: DnsmasqRecord[]
   readonly notices: string[]
@@ -96,7 +83,7 @@ const WITHOUT_EQUAL: ReadonlyMap<string, string> = new Map([
 const NO_ZONE = 'a name without a dot or with a star is not a zone; ignored'
 
 /** Parsers of the options by name; each adds to the draft. */
-const READERS: Readonly<Record<string, (value: Value, draft: Draft) => void>> = {
+const READERS: Readonly<Record<string, (value: Value, draft: DnsmasqConfig) => void>> = {
   server: readServer,
   local: readServer,
   address: readAddressOption,
@@ -120,7 +107,7 @@ const READERS: Readonly<Record<string, (value: Value, draft: Draft) => void>> = 
 export function readDnsmasq(
   files: readonly { readonly path: string; readonly text: string }[],
 ): DnsmasqConfig {
-  const draft: Draft = {
+  const draft: DnsmasqConfig = {
     single: new Map(),
     servers: [],
     domains: new Map(),
@@ -140,7 +127,7 @@ export function readDnsmasq(
   return draft
 }
 
-function readLine(line: string, place: string, draft: Draft): void {
+function readLine(line: string, place: string, draft: DnsmasqConfig): void {
   const bare = line.replace(/(^|\s)#.*$/, '').trim()
   const [, name, given = ''] = /^(?:--)?([A-Za-z0-9-]+)\s*(?:=\s*(.*))?$/s.exec(bare) ?? []
   if (bare === '') return
@@ -179,7 +166,7 @@ function splitWords(text: string): string[] {
 }
 
 /** `[/DOMAIN/…/][ADDRESS[#PORT][@SOURCE]]` */
-function readServer({ text, place }: Value, draft: Draft): void {
+function readServer({ text, place }: Value, draft: DnsmasqConfig): void {
   const parts = text.split('/')
   const target = parts.at(-1) ?? ''
   const server = target === '' || target === '#' ? undefined : upstreamOf(target, place, draft)
@@ -207,7 +194,7 @@ function zoneOf(domain: string): string | undefined {
   return domain === '' || domain.includes('*') ? undefined : domain.replace(/^\.|\.$/g, '')
 }
 
-function upstreamOf(text: string, place: string, draft: Draft): string {
+function upstreamOf(text: string, place: string, draft: DnsmasqConfig): string {
   const [, address = '', port] = /^([^#@]+)(?:#(\d+))?/.exec(text) ?? []
   const [, source] = /@(.*)$/.exec(text) ?? []
   if (source !== undefined) {
@@ -224,7 +211,7 @@ function upstreamOf(text: string, place: string, draft: Draft): string {
 }
 
 /** `/DOMAIN/…/[ADDRESS|#]` */
-function readAddressOption({ text, place }: Value, draft: Draft): void {
+function readAddressOption({ text, place }: Value, draft: DnsmasqConfig): void {
   const parts = text.split('/')
   const target = parts.at(-1) ?? ''
   if (target !== '' && target !== '#' && parseAddress(target) === undefined) {
@@ -242,7 +229,7 @@ function readAddressOption({ text, place }: Value, draft: Draft): void {
 }
 
 /** `ADDRESS[/BITS],SERVER` */
-function readRevServer({ words, place }: Value, draft: Draft): void {
+function readRevServer({ words, place }: Value, draft: DnsmasqConfig): void {
   const [network = '', ...servers] = words
   const zone = network.includes('/') ? network : `${network}/${network.includes(':') ? 128 : 32}`
   if (parseAddress(zone.split('/')[0] ?? '') === undefined || servers.length === 0) {
@@ -255,7 +242,7 @@ function readRevServer({ words, place }: Value, draft: Draft): void {
 }
 
 /** `NAME[,NAME…],[ADDRESS],[ADDRESS][,TTL]` */
-function readHostRecord({ words, place }: Value, draft: Draft): void {
+function readHostRecord({ words, place }: Value, draft: DnsmasqConfig): void {
   const addresses = words.filter((word) => parseAddress(word) !== undefined)
   const names = words.filter((word) => /[a-z]/i.test(word) && !addresses.includes(word))
   if (names.length === 0 || addresses.length === 0) {
@@ -265,7 +252,7 @@ function readHostRecord({ words, place }: Value, draft: Draft): void {
 }
 
 /** `ALIAS[,ALIAS…],TARGET[,TTL]` */
-function readCname({ words, place }: Value, draft: Draft): void {
+function readCname({ words, place }: Value, draft: DnsmasqConfig): void {
   const ttl = /^\d+$/.test(words.at(-1) ?? '') ? Number(words.at(-1)) : undefined
   const names = ttl === undefined ? words : words.slice(0, -1)
   const target = names.at(-1)
@@ -278,13 +265,13 @@ function readCname({ words, place }: Value, draft: Draft): void {
 }
 
 /** `NAME[,TEXT…]` */
-function readTxt({ words: [name = '', ...texts] }: Value, draft: Draft): void {
+function readTxt({ words: [name = '', ...texts] }: Value, draft: DnsmasqConfig): void {
   const rdata = (texts.length === 0 ? [''] : texts).map((text) => `"${text}"`).join(' ')
   draft.records.push({ name, type: 'TXT', rdata, ttlSeconds: undefined })
 }
 
 /** `NAME[,TARGET[,PORT[,PRIORITY[,WEIGHT]]]]` */
-function readSrv({ words, place }: Value, draft: Draft): void {
+function readSrv({ words, place }: Value, draft: DnsmasqConfig): void {
   const [name = '', target = '', port = '1', priority = '0', weight = '0'] = words
   if (target === '') {
     draft.notices.push(`${place}: an SRV record without a target has no equivalent; ignored`)
@@ -297,7 +284,7 @@ function readSrv({ words, place }: Value, draft: Draft): void {
 /** `NAME[,HOST[,PREFERENCE]]` */
 function readMx(
   { words: [name = '', host = '', preference = '1'], place }: Value,
-  draft: Draft,
+  draft: DnsmasqConfig,
 ): void {
   if (host === '') {
     draft.notices.push(`${place}: an MX record without a host has no equivalent; ignored`)
@@ -308,7 +295,7 @@ function readMx(
 }
 
 /** `NAME[,TARGET]` */
-function readPtr({ words: [name = '', target = '.'] }: Value, draft: Draft): void {
+function readPtr({ words: [name = '', target = '.'] }: Value, draft: DnsmasqConfig): void {
   draft.records.push({ name, type: 'PTR', rdata: absolute(target), ttlSeconds: undefined })
 }
 

@@ -109,10 +109,7 @@ class Blocks {
     }
   }
 
-  /**
-   * Returns the plugins for names without a template: `hosts`, then `forward` if there are
-   * upstreams.
-   */
+  /** Returns the plugins for names without a template: `hosts`, and `forward` with upstreams. */
   private rest(zone: string, upstreams: Upstreams): TextLine[] {
     const servers = upstreams === 'default' ? this.upstreams : upstreams
     const isOpen = servers !== 'none' && servers.length > 0

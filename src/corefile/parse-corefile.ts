@@ -252,9 +252,7 @@ class Parser {
 
   private expandImport(directive: Lexeme): void {
     const before = this.problems.length
-    this.attempt(() => {
-      this.stream.expandImport(directive)
-    })
+    this.attempt(() => this.stream.expandImport(directive))
     if (this.problems.length === before) return
     this.stream.skipWords()
     if (!isBrace(this.stream.lexeme, '{')) return

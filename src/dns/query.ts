@@ -151,10 +151,7 @@ export function parseQuery(
   return into.ednsVersion === 0 ? into : BAD_VERSION
 }
 
-/**
- * Returns whether a query's name is in a zone, which is absolute and in lower case. Allocates
- * nothing.
- */
+/** Returns whether a query's name is in a zone, absolute and in lower case. Allocates nothing. */
 export function isWithinZone(query: Query, zone: Uint8Array): boolean {
   const { name, labels } = query
   const start = query.nameBytes - zone.length
@@ -307,10 +304,7 @@ const readOpt = (query: Query, at: number, end: number): boolean => {
   return option === end
 }
 
-/**
- * Returns the offset after a name, which can end in a pointer to an earlier offset; -1 if
- * malformed.
- */
+/** Returns the offset after a name, which can end in a backward pointer; -1 if malformed. */
 const skipName = (bytes: Uint8Array, start: number): number => {
   let at = start
   while (at < bytes.length) {

@@ -16,10 +16,7 @@ type JsonRecord = {
   readonly data: string
 }
 
-/**
- * Formats a response of ours: names with their final dot, data as in zone files, without empty
- * sections.
- */
+/** Formats a response of ours: names with their final dot, data as in zone files. */
 export function formatJsonReply(reply: Uint8Array): string {
   const response = parseResponse(reply)
   if (response === undefined) throw new TypeError('Cannot read a reply of our own')

@@ -59,10 +59,7 @@ export class ClusterBuilder {
     if (kind === 'Namespace') this.labels.delete(name)
   }
 
-  /**
-   * Returns when the last change of the present slice of that name was triggered; 0 if there is
-   * none.
-   */
+  /** Returns when the last change of the present slice of that name was triggered, or 0. */
   triggeredMsOf(slice: EndpointSlice): number {
     return this.groups.sliceLike(slice)?.triggeredMs ?? 0
   }

@@ -20,10 +20,7 @@ export type ExportSource = {
   readonly build: () => BuiltSnapshot
   /** Resource versions of the collections. */
   readonly sources: () => Readonly<Record<string, string>>
-  /**
-   * When the objects were last known to be current, in milliseconds since 1970; `undefined` at
-   * first.
-   */
+  /** When the objects were last known to be current (Unix ms); `undefined` at first. */
   readonly confirmedMs: () => number | undefined
   readonly states: () => readonly CollectionState[]
   /** Follows the changes until `signal` ends it. */

@@ -51,9 +51,7 @@ export class Refresher {
     this.begunMs = nowMs
     this.isRunning = true
     return look()
-      .catch((error: unknown) => {
-        onError(errorText(error))
-      })
+      .catch((error: unknown) => onError(errorText(error)))
       .finally(() => {
         if (this.begunMs === nowMs) this.isRunning = false
       })

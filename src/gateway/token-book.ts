@@ -147,10 +147,7 @@ export class TokenBook {
     return visibility && { record, visibility }
   }
 
-  /**
-   * Returns whether a token or secret has not expired. Expired ones stay expired when the clock is
-   * set back.
-   */
+  /** Returns whether a token or secret is valid. Setting the clock back revives none. */
   private holds(key: string, one: Pick<TokenRecord, 'expiresMs'>): boolean {
     if (one.expiresMs === undefined) return true
     if (isAlive(one, this.options.clock.now()) && !this.expired.has(key)) return true

@@ -127,10 +127,7 @@ function bad(field: string, problem: string): HttpError {
   return new HttpError(400, 'bad_field', `"${field.slice(0, 40)}" ${problem}`)
 }
 
-/**
- * Warns about parts of a token request that have no effect on a gateway, such as a misspelled
- * cluster.
- */
+/** Warns about parts of a token request without effect, such as a misspelled cluster. */
 export type TokenAdvice = (request: TokenRequest) => readonly string[]
 
 /** Creates the advice of one configuration. */

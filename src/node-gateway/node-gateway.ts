@@ -45,10 +45,7 @@ export type GatewayServer = Pick<HttpServer, 'close'> & {
   readonly renew: (tls: TlsService) => void
 }
 
-/**
- * Creates the server: on Bun and Deno the runtime's own, unless clients may authenticate by
- * certificate.
- */
+/** Creates the server: on Bun and Deno the runtime's own, except with client certificates. */
 export function createNodeGateway(options: NodeGatewayOptions): GatewayServer {
   const { config, tls } = options
   const runtime = createNodeRuntime(options)

@@ -36,61 +36,35 @@ export class Cluster {
   /** Adds or replaces an object. Ignores other kinds. */
   set(object: ClusterObject): void {
     const key = objectKey(object)
-    switch (object.kind) {
-      case 'Namespace':
-        this.namespaces.set(object.name, object)
-        return
-      case 'Service':
-        this.services.set(key, object)
-        return
-      case 'EndpointSlice':
-        this.unlinkSlice(key)
-        this.slices.set(key, object)
-        this.linkSlice(object)
-        return
-      case 'Pod':
-        this.unlinkPodAddress(key)
-        this.pods.set(key, object)
-        this.linkPod(key, object)
-        return
-      case 'ServiceImport':
-        this.imports.set(key, object)
-        return
-      case 'ServiceExport':
-        this.exports.set(key, object)
-        return
-      default:
-        return
+    if (object.kind === 'Namespace') this.namespaces.set(object.name, object)
+    else if (object.kind === 'Service') this.services.set(key, object)
+    else if (object.kind === 'ServiceImport') this.imports.set(key, object)
+    else if (object.kind === 'ServiceExport') this.exports.set(key, object)
+    else if (object.kind === 'EndpointSlice') {
+      this.unlinkSlice(key)
+      this.slices.set(key, object)
+      this.linkSlice(object)
+    } else if (object.kind === 'Pod') {
+      this.unlinkPodAddress(key)
+      this.pods.set(key, object)
+      this.linkPod(key, object)
     }
   }
 
   /** Removes an object, if it exists. */
   delete(kind: Kind, namespace: string, name: string): void {
     const key = objectKey({ namespace, name })
-    switch (kind) {
-      case 'Namespace':
-        this.namespaces.delete(name)
-        return
-      case 'Service':
-        this.services.delete(key)
-        return
-      case 'EndpointSlice':
-        this.unlinkSlice(key)
-        this.slices.delete(key)
-        return
-      case 'Pod':
-        this.unlinkPodAddress(key)
-        this.pods.delete(key)
-        this.podsByNamespace.get(namespace)?.delete(key)
-        return
-      case 'ServiceImport':
-        this.imports.delete(key)
-        return
-      case 'ServiceExport':
-        this.exports.delete(key)
-        return
-      default:
-        return
+    if (kind === 'Namespace') this.namespaces.delete(name)
+    else if (kind === 'Service') this.services.delete(key)
+    else if (kind === 'ServiceImport') this.imports.delete(key)
+    else if (kind === 'ServiceExport') this.exports.delete(key)
+    else if (kind === 'EndpointSlice') {
+      this.unlinkSlice(key)
+      this.slices.delete(key)
+    } else if (kind === 'Pod') {
+      this.unlinkPodAddress(key)
+      this.pods.delete(key)
+      this.podsByNamespace.get(namespace)?.delete(key)
     }
   }
 

@@ -39,10 +39,7 @@ const SERVICE_NAME_LABEL = 'kubernetes.io/service-name'
 const IMPORT_NAME_LABEL = 'multicluster.kubernetes.io/service-name'
 const TRIGGER_ANNOTATION = 'endpoints.kubernetes.io/last-change-trigger-time'
 
-/**
- * The kinds that give names, with their API groups, as other groups may have kinds of the same
- * name.
- */
+/** The kinds that give names, and their API groups: other groups may have the same kinds. */
 const PARSERS: Readonly<Record<Kind, Parser>> = {
   Namespace: { group: '', parse: parseNamespace },
   Service: { group: '', parse: parseService },

@@ -181,21 +181,13 @@ function sharedNumbers(priority: number, weight: number, port: number): Uint8Arr
     readUint16(made, 2) === weight &&
     readUint16(made, 4) === port
   if (isSame) return made
-  const bytes = serviceNumbers({ priority, weight, port })
+  const bytes = serviceNumbers(priority, weight, port)
   madeNumbers[place] = bytes
   return bytes
 }
 
 /** Returns priority, weight and port of an SRV record as rdata. */
-export function serviceNumbers({
-  priority,
-  weight,
-  port,
-}: {
-  readonly priority: number
-  readonly weight: number
-  readonly port: number
-}): Uint8Array {
+export function serviceNumbers(priority: number, weight: number, port: number): Uint8Array {
   const bytes = new Uint8Array(6)
   writeUint16(bytes, 0, priority)
   writeUint16(bytes, 2, weight)

@@ -141,7 +141,7 @@ function serviceRdata(backends: readonly Backend[]): Rdata[] {
   const unique = new Map<string, Rdata>()
   for (const { host, address, target, port } of backends) {
     if (port?.port === undefined) continue
-    const bytes = serviceNumbers({ priority: 0, weight, port: port.port })
+    const bytes = serviceNumbers(0, weight, port.port)
     if (address !== undefined) unique.set(`${port.port}${toLatin1(target)}`, { bytes, target })
     else {
       const name = parseName(host)

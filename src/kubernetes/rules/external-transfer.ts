@@ -104,7 +104,7 @@ function services(place: Place | undefined, backends: readonly Backend[], weight
     const name = address === undefined ? parseName(host) : undefined
     if (place === undefined || port?.port === undefined) continue
     if (address === undefined && name === undefined) continue
-    const bytes = serviceNumbers({ priority: 0, weight, port: port.port })
+    const bytes = serviceNumbers(0, weight, port.port)
     const rdata = name === undefined ? { bytes, target } : { bytes: concatBytes(bytes, name) }
     const key = `${port.port} ${name === undefined ? toLatin1(target) : host}`
     unique.set(key, { kind: 'records', ...place, type: TYPE.SRV, rdata: [rdata] })

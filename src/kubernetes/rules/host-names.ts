@@ -91,10 +91,7 @@ function isWithin(name: string, zone: string): boolean {
   return zone === '' || name === zone || name.endsWith(`.${zone}`)
 }
 
-/**
- * Returns the targets of a Service: its endpoints if an annotation says so, else external
- * addresses.
- */
+/** Returns a Service's endpoints if an annotation says so, else its external addresses. */
 export function serviceTargets(service: Service, slices: readonly EndpointSlice[]): Targets {
   const { outside } = service
   if (outside === undefined) return { hosts: [], texts: [] }

@@ -47,10 +47,7 @@ export function nameserverNames(cluster: Cluster, options: NamingOptions): RRset
 /** The name servers of a namespace; with '', those outside of all namespaces. */
 type Serving = { readonly namespace: string; readonly backends: readonly Backend[] }
 
-/**
- * Returns the RRset that `kubernetes` answers limited clients from, who do not see all name
- * servers.
- */
+/** Returns the RRset that `kubernetes` answers clients from that see some name servers only. */
 function choiceSet(all: readonly Serving[], ttlSeconds: number): RRset {
   const rdata = all.flatMap(({ namespace, backends }) => {
     const none = { namespace, address: EMPTY, target: EMPTY }

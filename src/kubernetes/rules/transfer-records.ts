@@ -31,10 +31,7 @@ import { portOwner } from './port-names.ts'
 /** Weight of the SRV records of a cluster IP, however many there are. */
 const CLUSTER_IP_WEIGHT = 100
 
-/**
- * Returns the records of a zone transfer, without the SOA record, for the objects at the time of
- * the call.
- */
+/** Returns the records of a zone transfer of the present objects, without the SOA record. */
 export function transferRecords(cluster: Cluster, options: NamingOptions): Iterable<RRset> {
   const { tree } = options
   if (tree.kind === 'multicluster') {
@@ -144,7 +141,7 @@ function* serviceSets(
   { weight, target }: { readonly weight: number; readonly target: Uint8Array },
 ): Generator<RRset> {
   if (port === undefined) return
-  const bytes = serviceNumbers({ priority: 0, weight, port })
+  const bytes = serviceNumbers(0, weight, port)
   yield set(place, TYPE.SRV, { bytes, target })
 }
 

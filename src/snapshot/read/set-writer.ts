@@ -25,10 +25,7 @@ export class SetWriter {
   reply: ReplyWriter
   /** Absolute origin of relative names. */
   origin: SizedBytes = asWordBytes(ROOT)
-  /**
-   * Returns the index, modulo their number, of the address to start with; `undefined` for the
-   * first.
-   */
+  /** Returns the index of the first address, modulo their number; `undefined` for 0. */
   rotation: (() => number) | undefined
   /** Whether the additional section stays empty. */
   isMinimal = false
