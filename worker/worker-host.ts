@@ -2,16 +2,14 @@
  * The runtime of plugins on Cloudflare Workers.
  * @module
  */
-
 import type { Upstream, UpstreamClient, UpstreamOptions } from '../src/chain/host.ts'
 import { askDoh } from '../src/doh/doh-client.ts'
 import { checkWorkerUpstream } from '../src/gateway/compile-corefile.ts'
 import type { GatewayRuntime } from '../src/gateway/gateway.ts'
 import { EDGE_PLUGINS } from '../src/plugins/edge-plugins.ts'
 import { createElapsed } from '../src/telemetry/elapsed.ts'
-import { formatLogEvent } from '../src/telemetry/log.ts'
+import { formatLogEvent, sampledLog } from '../src/telemetry/log.ts'
 import { Metrics } from '../src/telemetry/metrics.ts'
-import { sampledLog } from '../src/telemetry/sampled-log.ts'
 
 /** Creates the host of one isolate. */
 export function createWorkerHost(): GatewayRuntime['host'] {

@@ -5,17 +5,16 @@
  */
 import { type Problem, problemAt } from '../corefile/problem.ts'
 import type { ServerBlock, Word } from '../corefile/server-block.ts'
-import { parseZones } from '../corefile/zone-key.ts'
+import { parseZones, type ZoneKey } from '../corefile/zone-key.ts'
 import { formatName, isSubdomain } from '../dns/name.ts'
 import { type AnsweringPart, answeringParts, common, hasAnswers } from './answering-parts.ts'
 import { readBlockSettings } from './block-settings.ts'
 import { leftOutBecause } from './left-out.ts'
 import type { FactsByPlugin } from './plugin-entry.ts'
 import { type DefaultPorts, STANDARD_PORTS } from './server-address.ts'
-import { servingBlock } from './serving-block.ts'
 
 /** A Corefile and its environment. */
-export type Advised = {
+type Advised = {
   readonly blocks: readonly ServerBlock[]
   readonly plugins: FactsByPlugin
   /** Reads a file that the Corefile names; `undefined` if it is missing. */
@@ -177,4 +176,41 @@ function inOrder(parts: readonly AnsweringPart[], plugins: FactsByPlugin): Answe
   const order = [...plugins.keys()]
   const rank = ({ directive }: AnsweringPart): number => order.indexOf(directive.name)
   return parts.toSorted((a, b) => rank(a) - rank(b))
+}
+
+/** Where a query arrives, and the blocks that may serve it. */
+type ServingPlace = {
+  /** A key of `block`, whose transport and port count. */
+  readonly key: ZoneKey
+  /** The block whose addresses count. */
+  readonly block: ServerBlock
+  readonly blocks: readonly ServerBlock[]
+  readonly ports: DefaultPorts
+  readonly plugins: FactsByPlugin
+}
+
+/**
+ * Finds the block with the longest zone above a name where another block listens; `undefined` if a
+ * block that takes only some queries (`view`) makes that uncertain.
+ */
+export function servingBlock(
+  name: Uint8Array,
+  { key, block, blocks, ports, plugins }: ServingPlace,
+): ServerBlock | undefined {
+  const placeOf = ({ transport, port }: ZoneKey, of: ServerBlock): string => {
+    const { addresses = [] } = readBlockSettings(of, plugins)
+    return [transport, port ?? ports[transport], ...addresses].join(' ')
+  }
+  const place = placeOf(key, block)
+  const candidates = blocks.flatMap((one) =>
+    one.keys
+      .filter((other) => placeOf(other, one) === place && isSubdomain(name, other.zone))
+      .map((other) => ({ block: one, zone: other.zone })),
+  )
+  const longest = Math.max(0, ...candidates.map(({ zone }) => zone.length))
+  const [found, second] = candidates.filter(({ zone }) => zone.length === longest)
+  const isCertain =
+    second === undefined &&
+    found?.block.directives.every((one) => plugins.get(one.name)?.admitsSome !== true)
+  return isCertain ? found?.block : undefined
 }

@@ -25,6 +25,9 @@ export type Command = {
   readonly run: (input: Input, output: Output) => Promise<void>
 }
 
+const OPENSHIFT_HOSTS =
+  'kubedoh hosts --services image-registry.openshift-image-registry.svc --nameserver 172.30.0.10'
+
 /** The commands, in the order of help. */
 export const COMMANDS: readonly Command[] = [
   {
@@ -142,7 +145,7 @@ export const COMMANDS: readonly Command[] = [
     ],
     required: ['services', 'nameserver'],
     examples: [
-      'kubedoh hosts --services image-registry.openshift-image-registry.svc --nameserver 172.30.0.10',
+      OPENSHIFT_HOSTS,
       'kubedoh hosts --services web.shop.svc --nameserver 10.96.0.10 --print',
     ],
     run: async (input, output) => (await import('./hosts.ts')).runHosts(input, output),

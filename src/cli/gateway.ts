@@ -20,8 +20,7 @@ import { onReloadSignal, untilSignal } from '../node/signals.ts'
 import { createNodeGateway, type GatewayServer } from '../node-gateway/node-gateway.ts'
 import { LOOPBACK } from '../server/doh-listener.ts'
 import { parseListenAddress } from '../server/feature-servers.ts'
-import type { Log } from '../telemetry/log.ts'
-import { sampledLog } from '../telemetry/sampled-log.ts'
+import { type Log, sampledLog } from '../telemetry/log.ts'
 import type { FlagName, Input } from './flags.ts'
 
 /** A running gateway. */

@@ -4,7 +4,6 @@
  * @module
  */
 import { nearest } from './arguments.ts'
-import { type Environment, expandVariables } from './environment.ts'
 import { isAnyBrace, isBrace, isSameLine, type Lexeme, readLexemes, WORDS_MAX } from './lexemes.ts'
 import { type ConfigError, configError, type Position, type Problem } from './problem.ts'
 import { findUnclosed, type UnclosedBrace } from './unclosed-brace.ts'
@@ -212,4 +211,37 @@ export class LexemeStream {
   private warn({ file, line, column }: Position, message: string): void {
     this.warnings.push({ file, line, column, message })
   }
+}
+
+/** Returns the value of a variable; `undefined` if it is not set. */
+export type Environment = (name: string) => string | undefined
+
+/** Maximum number of variables in a word, including those in values of variables. */
+const VARIABLES_MAX = 1000
+/** Maximum length of an expanded word. */
+const CHARACTERS_MAX = 1_000_000
+
+/**
+ * Replaces variables with their values, also variables within values (github.com/coredns/caddy,
+ * caddyfile/parse.go, `replaceEnvReferences`). Stops at empty braces, which stay as they are.
+ */
+export function expandVariables(text: string, environment: Environment): string {
+  return expandBetween(expandBetween(text, ['{%', '%}'], environment), ['{$', '}'], environment)
+}
+
+function expandBetween(
+  text: string,
+  [opening, closing]: readonly [string, string],
+  environment: Environment,
+): string {
+  let expanded = text
+  for (let i = 0; i < VARIABLES_MAX; i++) {
+    const start = expanded.indexOf(opening)
+    const end = start < 0 ? -1 : expanded.indexOf(closing, start)
+    const name = expanded.slice(start + opening.length, end)
+    if (end <= start + opening.length || expanded.length > CHARACTERS_MAX) break
+    const value = environment(name) ?? ''
+    expanded = expanded.split(opening + name + closing).join(value)
+  }
+  return expanded
 }

@@ -2,7 +2,6 @@
  * Parses and formats rdata in presentation format (RFC 1035 §5.1, RFC 3597 §5, RFC 9460 §2.1).
  * @module
  */
-
 import { decodeBase64, encodeBase64 } from '../bytes/base64url.ts'
 import {
   byteAt,
@@ -23,7 +22,6 @@ import { type Field, fieldBytes, rdataSchema } from './rdata-schema.ts'
 import { fieldEnd, isValidRdata } from './rdata-wire.ts'
 import { formatType, parseType } from './rr-type.ts'
 import { formatServiceParams, parseServiceParams } from './service-params.ts'
-import { formatSignatureTime, parseSignatureTime } from './signature-time.ts'
 import { parseTtl } from './ttl-text.ts'
 import { bitmapTypes, parseTypeBitmap, typeBitmap } from './type-bitmap.ts'
 
@@ -272,4 +270,27 @@ function parseOpaque(type: number, words: readonly string[]): Uint8Array | undef
   const bytes = parseHex(words.slice(2).join(''))
   if (bytes === undefined || String(bytes.length) !== words[1]) return undefined
   return isValidRdata(type, bytes) ? bytes : undefined
+}
+
+const DIGITS = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)$/
+
+/** Formats a time. */
+export function formatSignatureTime(seconds: number): string {
+  return new Date(1000 * seconds).toISOString().replace(/\.\d+Z$|[-T:]/g, '')
+}
+
+/** Parses fourteen digits as a date, up to ten as seconds; `undefined` for other text. */
+export function parseSignatureTime(text: string): number | undefined {
+  if (/^\d{1,10}$/.test(text)) {
+    const seconds = Number(text)
+    return seconds <= 0xffffffff ? seconds : undefined
+  }
+  const [, ...parts] = DIGITS.exec(text) ?? []
+  const [year, month, day, hour, minute, second] = parts.map(Number)
+  if (second === undefined) return undefined
+  const ms = Date.UTC(year ?? 0, (month ?? 0) - 1, day, hour, minute, second)
+  const seconds = Math.floor(ms / 1000)
+  // An invalid date such as 31 February formats as another one.
+  const isDate = seconds >= 0 && new Date(ms).toISOString().replace(/\D/g, '').startsWith(text)
+  return isDate ? seconds % 2 ** 32 : undefined
 }

@@ -2,11 +2,17 @@
  * Queries a DNS-over-HTTPS server (RFC 8484 §4).
  * @module
  */
-
 import { encodeBase64url } from '../bytes/base64url.ts'
-import { concatBytes, readUint16, writeUint16 } from '../bytes/bytes.ts'
-import { ageMessage } from '../dns/age.ts'
+import {
+  byteAt,
+  concatBytes,
+  readUint16,
+  readUint32,
+  writeUint16,
+  writeUint32,
+} from '../bytes/bytes.ts'
 import { HEADER_BYTES, MESSAGE_BYTES_MAX } from '../dns/limits.ts'
+import { TYPE } from '../dns/rr-type.ts'
 import { mediaType, WIRE_TYPE } from './negotiate.ts'
 
 /** An HTTP request with a query. */
@@ -19,7 +25,7 @@ export type DohRequest = {
 }
 
 /** What a query needs of the runtime. */
-export type DohClient = {
+type DohClient = {
   readonly fetch: (url: string, request: DohRequest) => Promise<Response>
   /** Aborts the query when it takes too long. */
   readonly signal: AbortSignal
@@ -82,4 +88,38 @@ async function readReply(response: Response): Promise<Uint8Array> {
     chunks.push(chunk)
   }
   return concatBytes(...chunks)
+}
+
+/**
+ * Subtracts `seconds` from the TTL of every record but OPT, in place, down to zero. In a malformed
+ * message, leaves the part after the error unchanged.
+ */
+export function ageMessage(bytes: Uint8Array, seconds: number): void {
+  if (bytes.length < HEADER_BYTES || seconds <= 0) return
+  let at = HEADER_BYTES
+  for (let left = readUint16(bytes, 4); left > 0; left--) {
+    at = skipName(bytes, at) + 4
+    if (at < HEADER_BYTES) return
+  }
+  let records = readUint16(bytes, 6) + readUint16(bytes, 8) + readUint16(bytes, 10)
+  for (; records > 0; records--) {
+    at = skipName(bytes, at)
+    if (at < 0 || at + 10 > bytes.length) return
+    if (readUint16(bytes, at) !== TYPE.OPT) {
+      writeUint32(bytes, at + 4, Math.max(0, readUint32(bytes, at + 4) - seconds))
+    }
+    at += 10 + readUint16(bytes, at + 8)
+  }
+}
+
+/** Returns the offset after a name; far below zero if the name exceeds the message. */
+function skipName(bytes: Uint8Array, start: number): number {
+  let at = start
+  while (at < bytes.length) {
+    const length = byteAt(bytes, at)
+    if (length === 0) return at + 1
+    if (length >= 0xc0) return at + 2
+    at += length + 1
+  }
+  return -HEADER_BYTES
 }

@@ -3,9 +3,12 @@
  * @module
  */
 import { parseAddress } from '../../dns/address.ts'
+import { NAME_BYTES_MAX } from '../../dns/limits.ts'
 import { parseName } from '../../dns/name.ts'
+import type { ZoneEntry } from '../../records/zone-entry.ts'
 import { isLabel } from '../objects/labels.ts'
 import type { EndpointSlice, Port, Service, ServiceImport } from '../objects/objects.ts'
+import type { NamingOptions } from '../objects/options.ts'
 import { endpointLabel } from './endpoint-names.ts'
 
 /** Returns the problem of a Service; `undefined` if it gets all names. */
@@ -62,4 +65,29 @@ export function findPortProblem(ports: readonly Port[]): string | undefined {
 
 function notLabel(what: string, text: string): string {
   return `${what} "${text}" cannot be a DNS label (1 to 63 letters, digits, "-" and "_")`
+}
+
+/** Returns the entries whose names fit below every origin (RFC 1035 §3.1). */
+export function keepFitting<Entry extends ZoneEntry>(
+  entries: readonly Entry[],
+  { origins }: NamingOptions,
+): readonly Entry[] {
+  let longest = 0
+  for (const { length } of origins) longest = Math.max(longest, length)
+  const room = NAME_BYTES_MAX - longest
+  for (const entry of entries) {
+    if (!isFitting(entry, room)) return entries.filter((one) => isFitting(one, room))
+  }
+  return entries
+}
+
+function isFitting(entry: ZoneEntry, room: number): boolean {
+  if (entry.kind === 'pointer') return entry.target.length <= room
+  if (entry.kind === 'pod-address') return true
+  if (entry.owner.length > room) return false
+  if (entry.kind !== 'records') return true
+  for (const { target } of entry.rdata) {
+    if (target !== undefined && target.length > room) return false
+  }
+  return true
 }

@@ -13,7 +13,8 @@
 import { parseAddress } from '../../dns/address.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 import type { RRset, ZoneEntry } from '../../records/zone-entry.ts'
-import type { Port, Service } from '../objects/objects.ts'
+import { joinLabels, labelOf } from '../objects/labels.ts'
+import type { EndpointSlice, Port, Service } from '../objects/objects.ts'
 import type { NamingOptions } from '../objects/options.ts'
 import {
   type Backend,
@@ -23,10 +24,9 @@ import {
   type Place,
 } from './backend-records.ts'
 import { endpointNames } from './endpoint-names.ts'
-import { type NamedService, sliceBackends } from './named-slices.ts'
+import { endpointBackends, type NamedService, sliceBackends } from './named-slices.ts'
 import { portNames } from './port-names.ts'
 import { skydnsNames } from './skydns-names.ts'
-import { zonalNames } from './zonal-names.ts'
 
 /** Returns all names of a Service and of the endpoints in its slices. */
 export function serviceNames(
@@ -72,4 +72,39 @@ export function clusterIpBackends(
 ): Backend[] {
   const hosts = service.clusterIPs.filter((ip) => parseAddress(ip) !== undefined)
   return hosts.flatMap((host) => backendsOf(host, owner, service.ports))
+}
+
+const ANCHOR = labelOf('_zone')
+const PIN = labelOf('pin')
+
+/** Returns the zonal names of the headless Service at `place`; `_zone` exists if it has any. */
+export function zonalNames(
+  place: Place,
+  slices: readonly EndpointSlice[],
+  usesPodNames: boolean,
+): ZoneEntry[] {
+  const anchor = joinLabels(ANCHOR, place.owner)
+  if (anchor === undefined) return []
+  const entries: ZoneEntry[] = [
+    { kind: 'name', owner: anchor, namespace: place.namespace, isImplied: true },
+  ]
+  for (const zone of zonesOf(slices)) {
+    const owner = joinLabels(...zone.split('.').map((label) => labelOf(label)), PIN, anchor)
+    if (owner === undefined) continue
+    const within = slices.map((slice) => {
+      const endpoints = slice.endpoints.filter((endpoint) => endpoint.zone === zone)
+      return { ...slice, endpoints }
+    })
+    const backends = endpointBackends(place.owner, within, usesPodNames)
+    entries.push(...backendRecords({ ...place, owner }, backends))
+  }
+  return entries
+}
+
+function zonesOf(slices: readonly EndpointSlice[]): Set<string> {
+  const zones = new Set<string>()
+  for (const { endpoints } of slices) {
+    for (const { zone } of endpoints) if (zone !== '') zones.add(zone)
+  }
+  return zones
 }

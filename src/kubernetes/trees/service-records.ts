@@ -14,7 +14,6 @@ import {
 import type { NamingOptions } from '../objects/options.ts'
 import type { ServedNamespaces } from '../objects/selection.ts'
 import { externalNames, externalPointers } from '../rules/external-names.ts'
-import { keepFitting } from '../rules/fitting.ts'
 import { exportNames, importNames } from '../rules/import-names.ts'
 import {
   type NamedService,
@@ -27,6 +26,7 @@ import {
   findPortProblem,
   findServiceProblem,
   findSliceProblem,
+  keepFitting,
 } from '../rules/naming-problems.ts'
 import { clusterIpPointers, endpointPointers } from '../rules/pointers.ts'
 import { serviceNames } from '../rules/service-names.ts'
