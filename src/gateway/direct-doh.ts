@@ -38,7 +38,10 @@ type Ticket = Admitted & {
 
 type Body = Uint8Array | undefined
 
+type TokenPath = { readonly token: string | undefined; readonly routeStart: number }
+
 const NO_HEADERS: Readonly<Record<string, string>> = {}
+const NO_TOKEN: TokenPath = { token: undefined, routeStart: 0 }
 
 /** The fast path of one gateway. */
 export class DirectDoh {
@@ -106,12 +109,9 @@ export class DirectDoh {
  * Finds the token in a path, `/t/TOKEN/dns-query`, and the offset of the route, `/dns-query`. Never
  * percent-decodes the token: the gateway's tokens need no encoding.
  */
-export function splitTokenPath(path: string): {
-  readonly token: string | undefined
-  readonly routeStart: number
-} {
+export function splitTokenPath(path: string): TokenPath {
   const start = '/t/'.length
   const end = path.startsWith('/t/') ? path.indexOf('/', start) : -1
-  if (end < 0) return { token: undefined, routeStart: 0 }
+  if (end < 0) return NO_TOKEN
   return { token: path.slice(start, end), routeStart: end }
 }
