@@ -68,7 +68,16 @@ async function runCache(input: Input, output: Output, plan: Plan): Promise<void>
   config.start()
   const status = await listenMetrics(input.text('metrics-listen-address'), metrics)
   await setup.ensureInterface()
-  const running = await serve(serveOptions(input, corefile), output)
+  const isReplaced = (): boolean => isKept || isServedByOthers(network.addresses, network.dnsPort)
+  const end = async (): Promise<void> => {
+    if (!isReplaced()) await setup.removeInterface()
+    else log({ level: 'info', message: 'left interface and rules as they are' })
+    await status.close()
+  }
+  const running = await serve(serveOptions(input, corefile), output).catch(async (error) => {
+    await end()
+    throw error
+  })
   // Only now: without a server, packets to the Service's address must reach kube-proxy.
   await setup.ensureRules()
   const ended = new AbortController()
@@ -89,16 +98,13 @@ async function runCache(input: Input, output: Output, plan: Plan): Promise<void>
       if (config.update()) await running.reload()
     }),
   ]
-  const isReplaced = (): boolean => isKept || isServedByOthers(network.addresses, network.dnsPort)
   const stop = async (): Promise<void> => {
     ended.abort()
     await Promise.all(loops)
     // First, so that packets to the Service's address reach kube-proxy while the server stops.
     if (!isReplaced()) await setup.removeRules()
     await running.stop()
-    if (!isReplaced()) await setup.removeInterface()
-    else log({ level: 'info', message: 'left interface and rules as they are' })
-    await status.close()
+    await end()
   }
   const { ports } = running
   const notReady = (): ReturnType<RunningServer['notReady']> => running.notReady()

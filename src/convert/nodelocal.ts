@@ -15,12 +15,12 @@ const UPSTREAM_SERVICE = 'kube-dns-upstream'
 const PLACE = /__PILLAR__((?:[A-Z]+__)+)/g
 /** Flags of `node-cache` without an equivalent in a Corefile, and what to do instead. */
 const FLAGS_WITHOUT_EQUAL: ReadonlyMap<string, string> = new Map([
-  ['setupinterface', 'add the addresses to an interface of the node'],
-  ['interfacename', 'add the addresses to an interface of the node'],
-  ['setupiptables', 'add NOTRACK rules for the addresses if connections are tracked'],
+  ['setupinterface', 'pass it to kubedoh node-cache'],
+  ['interfacename', 'pass it to kubedoh node-cache'],
+  ['setupiptables', 'pass it to kubedoh node-cache'],
   ['setupebtables', 'add ebtables rules for the addresses'],
-  ['metrics-listen-address', 'kubedoh sets up no interfaces, and has no metrics of that'],
-  ['skipteardown', 'kubedoh sets up no interfaces, and removes none'],
+  ['metrics-listen-address', 'pass it to kubedoh node-cache'],
+  ['skipteardown', 'pass it to kubedoh node-cache'],
 ])
 
 /** The files to convert. */

@@ -77,7 +77,7 @@ describe('convertNodeLocal', () => {
   test('adds a notice for flags without an equivalent', () => {
     const source = { texts: ['.'], documents: [DAEMON_SET] }
     assert.deepEqual(convertNodeLocal(source, new Settings([])).notices, [
-      '-skipteardown has no equivalent: kubedoh sets up no interfaces, and removes none',
+      '-skipteardown has no equivalent: pass it to kubedoh node-cache',
     ])
   })
 

@@ -4,7 +4,8 @@
  * @module
  */
 import assert from 'node:assert/strict'
-import { rmSync } from 'node:fs'
+import { once } from 'node:events'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test, vi } from 'vitest'
 import { findMissing } from '../clients/programs.ts'
@@ -99,6 +100,17 @@ describeUnless(missing, 'node-cache', () => {
     node.sh(setup)
     assert.deepEqual(stateOf(node), running)
     node.sh(undo.replace(/^# /gm, ''))
+    assert.deepEqual(stateOf(node), before)
+  })
+
+  test('leaves nothing when the Corefile is invalid', async (t) => {
+    const node = await Node.create(t)
+    const before = stateOf(node)
+    writeFileSync(join(node.folder, 'Corefile.base'), '.:53 {\n    nosuchplugin\n}\n')
+    const cache = node.start(['node-cache', ...node.cacheArgs()])
+    const [status] = await once(cache.child, 'exit')
+    assert.equal(status, 1)
+    assert.match(cache.output(), /Corefile:2/)
     assert.deepEqual(stateOf(node), before)
   })
 
