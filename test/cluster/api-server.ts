@@ -177,6 +177,7 @@ export class ApiServer {
 
   private send(method: string, path: string, body: unknown): Promise<string> {
     const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
+    const bytes = Buffer.from(body === undefined ? '' : JSON.stringify(body))
     const agent = this.openAgent()
     return new Promise((resolve, reject) => {
       const sent = request(
@@ -186,7 +187,12 @@ export class ApiServer {
           path,
           method,
           agent,
-          headers: { authorization: `Bearer ${ADMIN}`, 'content-type': type },
+          headers: {
+            authorization: `Bearer ${ADMIN}`,
+            'content-type': type,
+            // Node sends no length with DELETE: the server would read the body as another request.
+            'content-length': bytes.length,
+          },
         },
         (response) => {
           const chunks: Buffer[] = []
@@ -199,7 +205,7 @@ export class ApiServer {
         },
       )
       sent.on('error', reject)
-      sent.end(body === undefined ? undefined : JSON.stringify(body))
+      sent.end(bytes)
     })
   }
 }
