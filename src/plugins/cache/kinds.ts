@@ -1,6 +1,6 @@
 /**
- * Which responses the cache stores, and for how long (github.com/coredns/coredns,
- * plugin/cache/cache.go).
+ * Which responses the cache stores, for how long and under which key
+ * (github.com/coredns/coredns, plugin/cache/cache.go).
  * @module
  */
 

@@ -13,7 +13,6 @@ import { TYPE } from '../../dns/rr-type.ts'
 import { isSerialAfter, soaSerial, soaTimes } from '../../dns/soa.ts'
 import { writeQuery } from '../../dns/write-query.ts'
 import type { ZoneData } from '../file/zone-data.ts'
-import type { Slots } from './options.ts'
 import { type Primary, receiveZone, type SecondaryHost, TransferError } from './receive-zone.ts'
 
 /** How to keep a zone. */
@@ -216,4 +215,27 @@ function open(host: SecondaryHost, primary: Primary): UpstreamClient {
       onConnection: () => undefined,
     },
   )
+}
+
+/** A limited number of slots for tasks. */
+export class Slots {
+  private free: number
+  private readonly waiting: (() => void)[] = []
+
+  constructor(count: number) {
+    this.free = count
+  }
+
+  /** Runs a task once a slot is free. */
+  async run<T>(task: () => Promise<T>): Promise<T> {
+    if (this.free > 0) this.free--
+    else await new Promise<void>((resolve) => this.waiting.push(resolve))
+    try {
+      return await task()
+    } finally {
+      const next = this.waiting.shift()
+      if (next === undefined) this.free++
+      else next()
+    }
+  }
 }

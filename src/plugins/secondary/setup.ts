@@ -13,9 +13,9 @@ import { fallsThrough } from '../../plugin-kit/zones.ts'
 import { notifyPeers, passOn, serveZone, ZoneMap, zoneHooks } from '../file/serve-zone.ts'
 import type { ZoneData } from '../file/zone-data.ts'
 import { CatalogZones } from './catalog-zones.ts'
-import { parseSecondary, type SecondaryRule, Slots } from './options.ts'
+import { parseSecondary, type SecondaryRule } from './options.ts'
 import type { Primary, SecondaryHost } from './receive-zone.ts'
-import { SecondaryZone } from './secondary-zone.ts'
+import { SecondaryZone, Slots } from './secondary-zone.ts'
 
 /** Concurrent refreshes of zones. */
 const TRANSFERS_MAX = 16

@@ -1,5 +1,5 @@
 /**
- * Quotes and unquotes text as Go does (strconv, quote.go).
+ * Quotes and unquotes text as Go does (strconv, quote.go), and parses numbers in its syntax.
  * @module
  */
 import { readEscape, SIMPLE_ESCAPES } from '../../expression/lexemes.ts'

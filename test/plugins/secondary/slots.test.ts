@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { Slots } from '../../../src/plugins/secondary/options.ts'
+import { Slots } from '../../../src/plugins/secondary/secondary-zone.ts'
 import { settle } from '../../fake-host.ts'
 
 describe('slots', () => {
