@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:https'
 import { join } from 'node:path'
-import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { describe, test } from 'vitest'
 import { readAuthorities } from '../../src/cli/authorities.ts'
 import { AUTHORITY, SERVER } from '../certificates.ts'
@@ -20,8 +19,6 @@ describe('--ca', () => {
     const environment = { KUBEDOH_ADMIN_TOKEN: 'a' }
     const distrusted = await runCli(args, environment)
     assert.match(distrusted.stderr, /^kubedoh: https:\S+ [^\n]*certificate[^\n]*\n$/)
-    const defaults = getCACertificates('default')
-    t.onTestFinished(() => setDefaultCACertificates(defaults))
     const trusted = await runCli([...args, '--ca', join(folder, 'ca.pem')], environment)
     assert.deepEqual([trusted.status, trusted.stderr], [0, ''])
   })

@@ -3,6 +3,7 @@
  * @module
  */
 import { Writable } from 'node:stream'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { main } from '../../src/cli/main.ts'
 import type { Output } from '../../src/node/output.ts'
 import { within } from '../server/clients.ts'
@@ -47,14 +48,19 @@ export class Screen implements Output {
   }
 }
 
-/** Runs a command line to its end. */
+/** Runs a command line to its end. What `--ca` trusts ends with it. */
 export async function runCli(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
 ): Promise<Ran> {
   const screen = new Screen()
-  const status = await main(args, screen, { ...ENVIRONMENT, ...environment })
-  return { status, ...screen.text }
+  const trusted = args.includes('--ca') ? getCACertificates('default') : undefined
+  try {
+    const status = await main(args, screen, { ...ENVIRONMENT, ...environment })
+    return { status, ...screen.text }
+  } finally {
+    if (trusted !== undefined) setDefaultCACertificates(trusted)
+  }
 }
 
 /** What a command that fails writes: its line, or its lines, and nothing else. */
