@@ -29,11 +29,16 @@ export function unquote(literal: string): string | undefined {
 
 /** Quotes text and escapes invisible characters. */
 export function quote(text: string): string {
-  return `"${[...text].map(escapeCharacter).join('')}"`
+  return `"${[...text].map((char) => escapeCharacter(char, '"')).join('')}"`
 }
 
-function escapeCharacter(char: string): string {
-  if (char === '"') return '\\"'
+/** Quotes a character, given its code point. */
+export function quoteCharacter(code: number): string {
+  return `'${escapeCharacter(String.fromCodePoint(code), "'")}'`
+}
+
+function escapeCharacter(char: string, quoteMark: string): string {
+  if (char === quoteMark) return `\\${char}`
   const name = NAMES.get(char)
   if (name !== undefined) return `\\${name}`
   if (/^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u.test(char)) return char

@@ -1,6 +1,6 @@
 /**
- * Go's `Sprintf`, `Sprint` and `Sprintln` (fmt/print.go), for the verbs `%v %s %q %d %b %o %x %X %t
- * %f`, with flags, width and precision.
+ * Go's `Sprintf`, `Sprint` and `Sprintln` (fmt/print.go), for the verbs `%v %s %q %c %d %b %o %x %X
+ * %t %f`, with flags, width and precision.
  * @module
  */
 import { formatFloat } from '../../expression/value.ts'
@@ -13,7 +13,7 @@ import {
   Struct,
   TemplateError,
 } from './datum.ts'
-import { quote } from './go-quote.ts'
+import { quote, quoteCharacter } from './go-quote.ts'
 
 /** Bound of a width or precision and of the output, in characters. */
 const SIZE_MAX = 65_535
@@ -27,7 +27,7 @@ type Verb = {
 }
 
 const VERB = /%([-+# 0]*)(\d+)?(\.\d*)?([\s\S])?/gu
-const UNSUPPORTED = /%[-+# 0]*\d*(?:\.\d*)?[^-+# \d.vsqdboxXtf%]/u
+const UNSUPPORTED = /%[-+# 0]*\d*(?:\.\d*)?[^-+# \d.vsqcdboxXtf%]/u
 
 /** Checks the verbs of a format. @throws {TemplateError} at an unsupported one */
 export function checkFormat(format: string): void {
@@ -124,6 +124,9 @@ const PREFIX: Readonly<Record<string, string>> = { b: '0b', o: '0', x: '0x', X: 
 
 function formatInt(value: bigint, how: Verb): string | undefined {
   const { verb, flags, precision } = how
+  const code = value >= 0n && value <= 0x10ffffn ? Number(value) : 0xfffd
+  if (verb === 'c') return pad(String.fromCodePoint(code), how)
+  if (verb === 'q') return pad(quoteCharacter(code), how)
   const radix = RADIX[verb]
   if (radix === undefined) return undefined
   if (precision === 0 && value === 0n) return pad('', { ...how, flags: flags.replace('0', '') })

@@ -30,6 +30,7 @@ describe('printf', () => {
       '{{ printf "%d" }} {{ printf "%d %d" 1 }} {{ printf "x" 1 "a" }}',
       '%!d(MISSING) 1 %!d(MISSING) x%!(EXTRA int=1, string=a)',
     ],
+    ['{{ printf "%q %q %c %q" 110 39 97 -1 }}', `'n' '\\'' a '\ufffd'`],
     ['{{ printf "%%" }} {{ printf "%" }}', '% %!(NOVERB)'],
     ['{{ printf "%v %d" nil nil }}', '<nil> %!d(<nil>)'],
     [
