@@ -19,6 +19,7 @@ import { boundedTtl, cacheKind, entryKey, hasAnswer, isCacheable } from './kinds
 import type { CacheMetrics, Half } from './metrics.ts'
 import type { CacheOptions } from './options.ts'
 import { type Entry, EntryStore, secondsLeft } from './store.ts'
+import { UnderWay } from './under-way.ts'
 
 const STALE = extendedError(EXTENDED_ERROR.STALE_ANSWER)
 const STALE_DENIAL = extendedError(EXTENDED_ERROR.STALE_NXDOMAIN)
@@ -40,6 +41,8 @@ export class Cache {
   private readonly showsErrors: boolean
   private readonly success: EntryStore
   private readonly denial: EntryStore
+  /** Misses and refreshes; a refresh that brought nothing better resolves with `undefined`. */
+  private readonly underWay = new UnderWay<Outcome | undefined>()
 
   constructor({ options, host, metrics, showsErrors }: CacheParts) {
     this.options = options
@@ -68,19 +71,46 @@ export class Cache {
 
   /** Answers from an entry, or else caches the response of the rest of the chain. */
   serve(request: Request, next: Next): MaybePromise<Outcome> {
-    const lookup = { key: entryKey(request), request, next }
-    const nowMs = this.host.elapsed()
     this.metrics.requests.value++
-    const entry = this.find(lookup.key, nowMs)
+    return this.answer({ key: entryKey(request), request, next }, true)
+  }
+
+  /** Answers from an entry. On a miss, waits for a query for the same entry if it may, or asks. */
+  private answer(lookup: Lookup, mayWait: boolean): MaybePromise<Outcome> {
+    const { key, request, next } = lookup
+    const nowMs = this.host.elapsed()
+    const entry = this.find(key, nowMs)
     if (entry === undefined) {
+      const other = mayWait ? this.underWay.find(key) : undefined
+      if (other !== undefined) return this.join(other, lookup)
       this.metrics.misses.value++
-      return andThen(next(authentic(request)), (outcome) =>
-        outcome.kind === 'reply' ? toClient(this.keep(lookup, outcome), request) : outcome,
+      const running = andThen(next(authentic(request)), (outcome) =>
+        outcome.kind === 'reply' ? this.keep(lookup, outcome) : outcome,
+      )
+      this.share(key, running)
+      return andThen(running, (outcome) =>
+        outcome.kind === 'reply' ? toClient(outcome, request) : outcome,
       )
     }
     if (secondsLeft(entry, nowMs) <= 0) return this.serveStale(entry, lookup)
     if (this.isPopular(entry, nowMs)) this.refresh(entry, lookup, false)
     return this.answerFrom(entry, request, nowMs)
+  }
+
+  /** Lets later requests wait for a query, where one request may wait for another. */
+  private share(key: string, query: MaybePromise<Outcome | undefined>): void {
+    if (!this.host.isolatesRequests) this.underWay.share(key, query)
+  }
+
+  /**
+   * Answers like the query under way: from the entry that it stored, or with its failure. If the
+   * cache may not store its response, that response may be for its client alone: asks again.
+   */
+  private async join(other: Promise<Outcome | undefined>, lookup: Lookup): Promise<Outcome> {
+    const outcome = await this.underWay.wait(other)
+    if (outcome?.kind !== 'failure') return this.answer(lookup, false)
+    this.metrics.misses.value++
+    return outcome
   }
 
   private find(key: string, nowMs: number): Entry | undefined {
@@ -130,7 +160,8 @@ export class Cache {
       return this.answerStale(entry, request)
     }
     if (recheckMs > 0 && !this.mayRefresh(entry)) return this.answerStale(entry, request)
-    const verified = this.verify(entry, lookup)
+    const other = this.underWay.find(lookup.key)
+    const verified = other === undefined ? this.verify(entry, lookup) : this.renewed(other, lookup)
     const isBounded = verified instanceof Promise && verifyMs > 0
     return andThen(isBounded ? this.within(verifyMs, verified) : verified, (better) =>
       better === undefined ? this.answerStale(entry, request) : toClient(better, request),
@@ -145,11 +176,29 @@ export class Cache {
   /** Refreshes an entry; returns the new reply if it may replace the stale one. */
   private verify(entry: Entry, lookup: Lookup): MaybePromise<Reply | undefined> {
     entry.isRefreshing = true
-    return andThen(this.ask(lookup, lookup.request), (outcome) => {
+    const running = andThen(this.ask(lookup, lookup.request), (outcome) => {
       const better = this.keepBetter(lookup, outcome)
       this.endRefresh(entry, better !== undefined)
       return better
     })
+    this.share(lookup.key, running)
+    return running
+  }
+
+  /** Waits for a query under way, and returns the response if it replaced the stale one. */
+  private async renewed(
+    other: Promise<Outcome | undefined>,
+    { key, request }: Lookup,
+  ): Promise<Reply | undefined> {
+    const outcome = await this.underWay.wait(other).catch(() => undefined)
+    const nowMs = this.host.elapsed()
+    const fresh = [this.success.peek(key), this.denial.peek(key)].find(
+      (one) => one !== undefined && secondsLeft(one, nowMs) > 0,
+    )
+    const isBetter = outcome?.kind === 'reply' && fresh?.reply.rcode === outcome.rcode
+    return isBetter && outcome.rcode !== RCODE.SERVFAIL
+      ? this.answerFrom(fresh, request, nowMs)
+      : undefined
   }
 
   /** Returns a promise's value, or `undefined` after a time-out; does not cancel the promise. */
@@ -190,17 +239,20 @@ export class Cache {
       limits: { ...limits },
       trace: { plugin: '' },
     }
-    void Promise.resolve(this.ask(lookup, request)).then((outcome) => {
-      const kept = isStale
-        ? this.keepBetter(lookup, outcome)
-        : outcome.kind === 'reply' && this.keep(lookup, outcome)
-      this.endRefresh(entry, Boolean(kept))
+    const running = Promise.resolve(this.ask(lookup, request)).then((outcome) => {
+      const isReply = outcome.kind === 'reply'
+      const kept =
+        isStale || !isReply ? this.keepBetter(lookup, outcome) : this.keep(lookup, outcome)
+      this.endRefresh(entry, kept !== undefined)
       // The new entry keeps the popularity of the old one.
       const fresh = this.denial.peek(lookup.key) ?? this.success.peek(lookup.key)
-      if (!kept || fresh === undefined || fresh === entry) return
-      fresh.hits = entry.hits
-      fresh.lastHitMs = this.host.elapsed()
+      if (kept !== undefined && fresh !== undefined && fresh !== entry) {
+        fresh.hits = entry.hits
+        fresh.lastHitMs = this.host.elapsed()
+      }
+      return kept
     })
+    this.share(lookup.key, running)
   }
 
   private mayRefresh({ isRefreshing, retryAfterMs }: Entry): boolean {
