@@ -49,8 +49,8 @@ export class Cache {
     this.host = host
     this.metrics = metrics
     this.showsErrors = showsErrors
-    this.success = new EntryStore(options.success.entriesMax)
-    this.denial = new EntryStore(options.denial.entriesMax)
+    this.success = new EntryStore(options.success.entriesMax, options.bytesMax)
+    this.denial = new EntryStore(options.denial.entriesMax, options.bytesMax)
   }
 
   /** Bounds the TTLs of an answer from a snapshot. */
@@ -328,6 +328,8 @@ export class Cache {
     if (half === 'success' && (isAnswer || !prefersPositive)) this.denial.remove(key)
     this.metrics.entries.success.value = this.success.size
     this.metrics.entries.denial.value = this.denial.size
+    this.metrics.bytes.success.value = this.success.bytes
+    this.metrics.bytes.denial.value = this.denial.bytes
   }
 }
 

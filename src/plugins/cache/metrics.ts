@@ -15,6 +15,7 @@ export type CacheMetrics = {
   readonly servedStale: Series
   readonly hits: Readonly<Record<Half, Series>>
   readonly entries: Readonly<Record<Half, Series>>
+  readonly bytes: Readonly<Record<Half, Series>>
   readonly evictions: Readonly<Record<Half, Series>>
 }
 
@@ -36,13 +37,14 @@ export function cacheMetrics(metrics: Metrics, { server, zones, view }: CacheLab
     name: string,
     help: string,
   ): Record<Half, Series> => {
-    const info = infoOf(name, help, ['server', 'type', 'zones', 'view'])
+    const info = { name, help, labels: ['server', 'type', 'zones', 'view'] }
     return {
       success: make(info, [server, 'success', zones, view]),
       denial: make(info, [server, 'denial', zones, view]),
     }
   }
   const counters = metrics.counter.bind(metrics)
+  const gauges = metrics.gauge.bind(metrics)
   return {
     requests: counter('requests_total', 'The count of cache requests.'),
     misses: counter(
@@ -57,9 +59,10 @@ export function cacheMetrics(metrics: Metrics, { server, zones, view }: CacheLab
       'served_stale_total',
       'The number of requests served from stale cache entries.',
     ),
-    hits: halves(counters, 'hits_total', 'The count of cache hits.'),
-    evictions: halves(counters, 'evictions_total', 'The count of cache evictions.'),
-    entries: halves(metrics.gauge.bind(metrics), 'entries', 'The number of elements in the cache.'),
+    hits: halves(counters, 'coredns_cache_hits_total', 'The count of cache hits.'),
+    evictions: halves(counters, 'coredns_cache_evictions_total', 'The count of cache evictions.'),
+    entries: halves(gauges, 'coredns_cache_entries', 'The number of elements in the cache.'),
+    bytes: halves(gauges, 'kubedoh_cache_bytes', 'The estimated memory of the cache in bytes.'),
   }
 }
 

@@ -60,6 +60,8 @@ export type CacheOptions = {
   readonly zones: readonly Uint8Array[]
   readonly success: Bounds
   readonly denial: Bounds
+  /** Estimated bytes of each half; 8 KiB per entry if absent. */
+  readonly bytesMax?: number
   /** How long the cache stores server failures, in seconds; 0 for not at all. */
   readonly failureSeconds: number
   /** Whether responses from the cache keep their original TTL. */
@@ -74,6 +76,9 @@ const ENTRIES_MIN = 1024
 const PARTS = 256
 /** Most entries of a half, whatever the Corefile says. */
 const ENTRIES_MAX = 1_048_576
+/** Bounds of `max_bytes`: room for a large message, and 64 GiB. */
+const BYTES_MIN = 1_048_576
+const BYTES_MAX = 68_719_476_736
 const SUCCESS_SECONDS_MAX = 3600
 const DENIAL_SECONDS_MAX = 1800
 const SECONDS_MIN = 5
@@ -135,6 +140,7 @@ const READERS: OptionReaders<CacheOptions> = {
   },
   servfail: (option) => ({ failureSeconds: readFailure(option) }),
   disable: readDisable,
+  max_bytes: (option) => ({ bytesMax: parseCount(onlyWord(option), BYTES_MIN, BYTES_MAX) }),
   keepttl: (option) => ({ keepsTtl: flag(option) }),
 }
 

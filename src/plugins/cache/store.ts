@@ -1,11 +1,15 @@
 /**
- * The entries of a cache, bounded in number and in records; evicts the least recently used first.
+ * The entries of a cache, bounded in number and in bytes; evicts the least recently used first.
  * @module
  */
 import type { Reply } from '../../dns/message.ts'
 
-/** Bound on the average records of an entry: replies come from outside and may be large. */
-const RECORDS_PER_ENTRY_MAX = 32
+/** Average bytes of an entry by default: replies come from outside and may be large. */
+const BYTES_PER_ENTRY = 8192
+/** Memory of an entry without records, besides its key; measured on Node 26. */
+const ENTRY_BYTES = 600
+/** Memory of a record besides its owner and rdata; measured on Node 26. */
+const RECORD_BYTES = 540
 
 /** A cached reply. */
 export type Entry = {
@@ -30,10 +34,23 @@ export type Entry = {
 export class EntryStore {
   private readonly entries = new Map<string, Entry>()
   private readonly entriesMax: number
-  private recordCount = 0
+  private readonly bytesMax: number
+  /**
+   * Iterates from the least recently used entry. It lives on, because a new iterator steps over all
+   * entries that were removed: an eviction among 100,000 took 14 µs instead of 1.
+   */
+  private oldest = this.entries.keys()
+  private estimate = 0
 
-  constructor(entriesMax: number) {
+  /** @param bytesMax estimated bytes; 8 KiB per entry if absent */
+  constructor(entriesMax: number, bytesMax: number = BYTES_PER_ENTRY * entriesMax) {
     this.entriesMax = entriesMax
+    this.bytesMax = bytesMax
+  }
+
+  /** Estimated memory of all entries. */
+  get bytes(): number {
+    return this.estimate
   }
 
   get size(): number {
@@ -66,13 +83,16 @@ export class EntryStore {
   put(key: string, entry: Entry): number {
     this.remove(key)
     this.entries.set(key, entry)
-    this.recordCount += recordCount(entry)
+    this.estimate += bytesOf(key, entry)
     let evicted = 0
     while (this.isOverfull) {
-      const oldest = this.entries.keys().next()
-      if (oldest.done) break
-      this.remove(oldest.value)
-      evicted++
+      const next = this.oldest.next()
+      // An iterator that has reached the end stays there.
+      if (next.done) this.oldest = this.entries.keys()
+      else {
+        this.remove(next.value)
+        evicted++
+      }
     }
     return evicted
   }
@@ -81,13 +101,12 @@ export class EntryStore {
     const entry = this.entries.get(key)
     if (entry === undefined) return
     this.entries.delete(key)
-    this.recordCount -= recordCount(entry)
+    this.estimate -= bytesOf(key, entry)
   }
 
   private get isOverfull(): boolean {
     const { size } = this.entries
-    const recordsMax = RECORDS_PER_ENTRY_MAX * this.entriesMax
-    return size > this.entriesMax || (size > 1 && this.recordCount > recordsMax)
+    return size > this.entriesMax || (size > 1 && this.estimate > this.bytesMax)
   }
 }
 
@@ -99,8 +118,15 @@ export function secondsLeft(
   return ttlSeconds - Math.floor((nowMs - storedMs) / 1000)
 }
 
-function recordCount({ reply, lastGood }: Entry): number {
-  const { answer, authority, additional } = reply
-  const own = answer.length + authority.length + additional.length
-  return lastGood === undefined ? own : own + recordCount(lastGood)
+function bytesOf(key: string, entry: Entry): number {
+  return 2 * key.length + replyBytes(entry)
+}
+
+function replyBytes({ reply, lastGood }: Entry): number {
+  const sections = [reply.answer, reply.authority, reply.additional]
+  let bytes = lastGood === undefined ? ENTRY_BYTES : ENTRY_BYTES + replyBytes(lastGood)
+  for (const section of sections) {
+    for (const { owner, rdata } of section) bytes += RECORD_BYTES + owner.length + rdata.length
+  }
+  return bytes
 }

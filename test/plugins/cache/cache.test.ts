@@ -291,3 +291,17 @@ describe('what is kept', () => {
     assert.ok(lines.includes(`coredns_cache_entries{${half('success')}} 1024`))
   })
 })
+
+test('max_bytes bounds what a Corefile may hold below its capacity', async () => {
+  const server = serveCache(directive('cache', 'max_bytes 1048576'), ({ question }) => [
+    'NOERROR',
+    `${question.split(' ')[0]} 60 IN A 192.0.2.1`,
+  ])
+  for (let i = 0; i < 1000; i++) await server.ask(`n${i}.example.org A`)
+  const lines = server.host.metrics.format().split('\n')
+  const value = (name: string): number =>
+    Number(lines.find((line) => line.startsWith(`${name}{${half('success')}} `))?.split(' ')[1])
+  assert.ok(value('coredns_cache_evictions_total') > 0)
+  assert.equal(value('coredns_cache_entries') + value('coredns_cache_evictions_total'), 1000)
+  assert.ok(value('kubedoh_cache_bytes') <= 1_048_576)
+})

@@ -186,6 +186,11 @@ describe('parseCache', () => {
       problem: 'Corefile:2:12: "a..b" is not a domain name',
     },
     {
+      name: 'refuses fewer bytes than a large message takes',
+      line: directive('cache', 'max_bytes 1048575'),
+      problem: 'Corefile:3:15: "1048575" is not a number from 1048576 to 68719476736',
+    },
+    {
       name: 'refuses no capacity',
       line: directive('cache', 'success'),
       problem: 'Corefile:3:5: "success" takes 1 to 3 argument(s), got 0',
@@ -290,7 +295,7 @@ describe('parseCache', () => {
       line: directive('cache', 'shards 5'),
       problem:
         'Corefile:3:5: "cache" has no option "shards"; it has success, denial, prefetch, ' +
-        'serve_stale, serve_stale_policy, servfail, disable, keepttl',
+        'serve_stale, serve_stale_policy, servfail, disable, max_bytes, keepttl',
     },
     {
       name: 'refuses a second directive',

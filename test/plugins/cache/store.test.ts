@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, test } from 'vitest'
-import { EMPTY_REPLY } from '../../../src/dns/message.ts'
+import { EMPTY_REPLY, type ResourceRecord } from '../../../src/dns/message.ts'
 import { ROOT } from '../../../src/dns/name.ts'
 import { type Entry, EntryStore, secondsLeft } from '../../../src/plugins/cache/store.ts'
 
@@ -76,21 +76,51 @@ describe('EntryStore', () => {
     assert.equal(store.find('a', 0), undefined)
   })
 
-  test('has no more than 32 records an entry, but always the last entry', () => {
-    const store = new EntryStore(4)
-    const record = { owner: ROOT, type: 1, class: 1, ttlSeconds: 10, rdata: ROOT }
-    const large = (count: number): Entry => ({
-      ...entry(10),
-      reply: { ...EMPTY_REPLY, answer: Array.from({ length: count }, () => record) },
-    })
-    assert.equal(store.put('a', large(60)), 0)
-    assert.equal(store.put('b', large(68)), 0)
-    assert.equal(store.put('c', large(1)), 1)
-    assert.equal(store.find('a', 0), undefined)
-    assert.equal(store.put('d', large(1000)), 2)
+  const record = (rdataBytes: number): ResourceRecord => {
+    return { owner: ROOT, type: 1, class: 1, ttlSeconds: 10, rdata: new Uint8Array(rdataBytes) }
+  }
+  const large = (rdataBytes: number): Entry => {
+    return { ...entry(10), reply: { ...EMPTY_REPLY, answer: [record(rdataBytes)] } }
+  }
+
+  test('evicts the least recently used entries for a large one, but keeps that one', () => {
+    const store = new EntryStore(8, 20_000)
+    assert.equal(store.put('a', large(5000)), 0)
+    assert.equal(store.put('b', large(5000)), 0)
+    assert.ok(store.find('a', 0))
+    assert.equal(store.put('c', large(9000)), 1)
+    assert.equal(store.find('b', 0), undefined)
+    assert.ok(store.bytes > 14_000 && store.bytes <= 20_000)
+    assert.equal(store.put('d', large(60_000)), 2)
     assert.equal(store.size, 1)
-    assert.equal(store.put('e', { ...large(1), lastGood: large(120) }), 1)
+    assert.equal(store.put('e', { ...large(1), lastGood: large(20_000) }), 1)
     assert.ok(store.find('e', 0))
+    store.remove('e')
+    assert.equal(store.bytes, 0)
+  })
+
+  test('has room for 8 KiB per entry by default', () => {
+    const store = new EntryStore(4)
+    assert.equal(store.put('a', large(16_000)), 0)
+    assert.equal(store.put('b', large(14_000)), 0)
+    assert.equal(store.put('c', large(1000)), 1)
+  })
+
+  test('never exceeds its bytes, except for a single entry', () => {
+    const step = fc.record({ key: fc.constantFrom(...'abcdefgh'), size: fc.nat({ max: 6000 }) })
+    fc.assert(
+      fc.property(fc.array(step), (steps) => {
+        const store = new EntryStore(8, 10_000)
+        for (const { key, size } of steps) {
+          const kept = large(size)
+          store.put(key, kept)
+          assert.equal(store.peek(key), kept)
+          assert.ok(store.size === 1 || store.bytes <= 10_000)
+        }
+        for (const key of 'abcdefgh') store.remove(key)
+        assert.equal(store.bytes, 0)
+      }),
+    )
   })
 
   test('puts a newer entry in the place of an older one', () => {

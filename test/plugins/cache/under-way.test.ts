@@ -3,7 +3,7 @@ import { describe, test } from 'vitest'
 import { block, directive, type Server, serve } from '../../ask.ts'
 import { settle, type UpstreamAct } from '../../fake-host.ts'
 import { ASK, answer, askedCount, brief, DEAD } from './follow.ts'
-import { LABELS } from './serve-cache.ts'
+import { half, LABELS } from './serve-cache.ts'
 
 /** Clients that differ in all that an entry does not depend on. */
 const CLIENTS = ['+id=1', '+id=2 +edns', '+id=3 +edns=4096', '+id=4 +tcp', '+id=5 +ad']
@@ -52,6 +52,8 @@ describe('misses of one entry at once', () => {
     const lines = server.host.metrics.format().split('\n')
     assert.ok(lines.includes(`coredns_cache_requests_total{${LABELS}} 6`))
     assert.ok(lines.includes(`coredns_cache_misses_total{${LABELS}} 1`))
+    const bytes = lines.find((line) => line.startsWith(`kubedoh_cache_bytes{${half('success')}} `))
+    assert.ok(Number(bytes?.split(' ')[1]) > 1000)
   })
 
   for (const words of ['+do', '+cd', '+option=8:000118000a0000']) {
