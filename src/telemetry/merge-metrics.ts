@@ -12,7 +12,7 @@ type Merged = {
 }
 
 /** Gauges that each thread counts separately. */
-const OWN_COUNTS = /^coredns_cache_entries$|_cache_entries$/
+const OWN_COUNTS = /_cache_(?:entries|bytes)$/
 
 /**
  * Merges texts of `Metrics.format`. Adds counters, histograms and the gauges of `OWN_COUNTS`; of

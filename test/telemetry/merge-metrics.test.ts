@@ -50,3 +50,12 @@ test('a thread that is gone has counted, and has no sizes any more', () => {
   assert.deepEqual(names, ['# TYPE a_requests_total', '# TYPE c_seconds'])
   assert.equal(withoutGauges(''), '')
 })
+
+test('adds the bytes of the caches of all threads', () => {
+  const texts = [1000, 2000].map((bytes) => {
+    const metrics = new Metrics()
+    metrics.gauge({ name: 'kubedoh_cache_bytes', help: 'Bytes.', labels: [] }).value = bytes
+    return metrics.format()
+  })
+  assert.match(mergeMetrics(texts), /^kubedoh_cache_bytes 3000$/m)
+})

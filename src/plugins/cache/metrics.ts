@@ -31,13 +31,17 @@ export type CacheLabels = {
 /** Finds or creates the series of a cache. */
 export function cacheMetrics(metrics: Metrics, { server, zones, view }: CacheLabels): CacheMetrics {
   const counter = (name: string, help: string): Series =>
-    metrics.counter(infoOf(name, help, ['server', 'zones', 'view']), [server, zones, view])
+    metrics.counter(infoOf(`coredns_cache_${name}`, help, ['server', 'zones', 'view']), [
+      server,
+      zones,
+      view,
+    ])
   const halves = (
     make: (info: MetricInfo, labels: readonly string[]) => Series,
     name: string,
     help: string,
   ): Record<Half, Series> => {
-    const info = { name, help, labels: ['server', 'type', 'zones', 'view'] }
+    const info = infoOf(name, help, ['server', 'type', 'zones', 'view'])
     return {
       success: make(info, [server, 'success', zones, view]),
       denial: make(info, [server, 'denial', zones, view]),
@@ -67,5 +71,5 @@ export function cacheMetrics(metrics: Metrics, { server, zones, view }: CacheLab
 }
 
 function infoOf(name: string, help: string, labels: readonly string[]): MetricInfo {
-  return { name: `coredns_cache_${name}`, help, labels }
+  return { name, help, labels }
 }
