@@ -24,6 +24,7 @@ import {
   type Ready,
 } from './http-request.ts'
 import { Http2Connection, type Http2Service } from './http2-connection.ts'
+import { listenOnMoreHandles } from './listening-handles.ts'
 import { narrowReceiveBuffers } from './receive-buffer.ts'
 import type { PhaseTimes, ServedSocket } from './served-socket.ts'
 
@@ -80,6 +81,8 @@ type Listener = ReturnType<typeof getRequestListener>
 /** An HTTP server for one app. */
 export class HttpServer {
   private readonly server: TcpServer
+  /** The same socket's handles. */
+  private servers: readonly TcpServer[]
   private readonly secure: TlsServer | undefined
   private readonly http1: Server
   private readonly connections: HttpConnections
@@ -103,7 +106,8 @@ export class HttpServer {
       this.serveRequest(request, response),
     )
     this.secure = tls && this.createSecure(tls)
-    this.server = createTcpServer({ noDelay: true, pauseOnConnect: true })
+    this.server = this.createListener()
+    this.servers = [this.server]
     // Node starts its checks for slow requests at this event.
     this.server.on('listening', () => this.http1.emit('listening'))
     const connectionsPerClientMax = Math.ceil(connectionsMax * CLIENT_SHARE)
@@ -122,7 +126,6 @@ export class HttpServer {
    * @throws {Error} when the address is in use
    */
   listen(host: string | undefined, port: number, how: ListenOptions = {}): Promise<number> {
-    this.server.on('connection', (socket: Socket) => this.accept(socket))
     return new Promise((resolve, reject) => {
       this.server.once('error', reject)
       const fd = takeInherited('tcp', host ?? '::', port)
@@ -130,6 +133,10 @@ export class HttpServer {
       this.server.listen(options, () => {
         this.server.off('error', reject)
         narrowReceiveBuffers(this.server)
+        this.servers = [
+          this.server,
+          ...listenOnMoreHandles(this.server, () => this.createListener()),
+        ]
         const bound = this.server.address()
         resolve(typeof bound === 'object' && bound !== null ? bound.port : port)
       })
@@ -138,11 +145,11 @@ export class HttpServer {
 
   /** Stops listening; open connections stay. Resolves when the last one has closed. */
   stopListening(): Promise<void> {
-    this.closed ??= new Promise((resolve) => {
-      this.server.close(() => {
-        resolve()
-      })
-    })
+    this.closed ??= Promise.all(
+      this.servers.map(
+        (server) => new Promise<void>((resolve) => void server.close(() => resolve())),
+      ),
+    ).then(() => undefined)
     return this.closed
   }
 
@@ -157,6 +164,11 @@ export class HttpServer {
   /** Replaces the certificate. @throws {Error} when the certificate or key is invalid */
   renew(service: TlsService): void {
     this.secure?.setSecureContext(contextOptions(service))
+  }
+
+  private createListener(): TcpServer {
+    const options = { noDelay: true, pauseOnConnect: true }
+    return createTcpServer(options, (socket) => this.accept(socket))
   }
 
   private accept(socket: Socket): void {

@@ -235,14 +235,14 @@ describe('raw requests', () => {
     let sentBytes = 0
     await withServer(fakeApp(), async (port) => {
       const text = await sendRaw(port, `${post}Transfer-Encoding: chunked\r\n\r\n`, (write) => {
-        while (sentBytes < 100_000_000) {
+        while (sentBytes < 200_000_000) {
           sentBytes += chunk.length
           if (!write(chunk)) return
         }
       })
       assert.match(statusOf(text), / 413 /)
-      // Bytes in the kernel's buffers of both ends count as sent.
-      assert.ok(sentBytes < 50_000_000, `${sentBytes} bytes were sent`)
+      // @hono/node-server drains 64 MiB at most; bytes in the kernel's buffers count as well.
+      assert.ok(sentBytes < 100_000_000, `${sentBytes} bytes were sent`)
     })
   })
 

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { type TestContext, test } from 'vitest'
+import { loadCFunctions } from '../../src/node/c-functions.ts'
+import { listenOnMoreHandles } from '../../src/server/listening-handles.ts'
+import { describeUnless } from '../describe-unless.ts'
+
+const CONNECTIONS = 64
+
+/** Opens connections from another process, and returns once it says that all are open. */
+async function openConnections(t: TestContext, port: number): Promise<void> {
+  const script = `const { connect } = require('node:net')
+    let open = 0
+    for (let i = 0; i < ${CONNECTIONS}; i++) connect(${port}, '127.0.0.1', () => {
+      if (++open === ${CONNECTIONS}) console.log('open')
+    })`
+  const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] })
+  t.onTestFinished(() => void child.kill())
+  await once(child.stdout, 'data')
+}
+
+const found = loadCFunctions({ dup: { return: 'i32', arguments: ['i32'] } })
+
+describeUnless(found ? false : 'needs node:ffi (Node 26 on 64-bit Linux)', 'more handles', () => {
+  test('accept several connections per iteration of the event loop, and close', async (t) => {
+    let accepted = 0
+    /** The connections of each iteration that accepted any. */
+    const iterations: number[] = []
+    const create = () =>
+      createServer((socket) => {
+        socket.on('error', () => undefined)
+        t.onTestFinished(() => void socket.destroy())
+        accepted++
+        if (iterations.length === 0) iterations.push(0)
+        iterations[iterations.length - 1] = (iterations.at(-1) ?? 0) + 1
+        setImmediate(() => {
+          if (iterations.at(-1) !== 0) iterations.push(0)
+        })
+      })
+    const server = create().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const more = listenOnMoreHandles(server, create)
+    const bound = server.address()
+    assert.ok(bound !== null && typeof bound === 'object')
+    await openConnections(t, bound.port)
+    while (accepted < CONNECTIONS) await new Promise(setImmediate)
+    assert.equal(accepted, CONNECTIONS)
+    assert.ok(Math.max(...iterations) > 1, `${iterations}`)
+    for (const one of [server, ...more]) one.close()
+  })
+})
