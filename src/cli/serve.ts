@@ -6,7 +6,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { errorCode } from '../bytes/unknown.ts'
 import { sleep } from '../exporter/backoff.ts'
 import { inheritedSockets } from '../node/inherited-sockets.ts'
-import { returnStartMemory, startMemoryTrim } from '../node/memory-trim.ts'
+import { startMemoryTrim } from '../node/memory-trim.ts'
 import { CommandError, createLog, type Output } from '../node/output.ts'
 import { ServiceManager } from '../node/service-manager.ts'
 import { onReloadSignal, untilSignal } from '../node/signals.ts'
@@ -75,10 +75,8 @@ export async function runUntilSignal(
   const stopTrim = startMemoryTrim()
   const ended = new AbortController()
   const signal = untilSignal().finally(() => ended.abort())
-  if (await untilReady(running, ended.signal)) {
-    const ports = [...new Set(running.ports)].join(', ')
-    if (!input.isSet('quiet')) output.stdout.write(`ready: DNS on port ${ports}${beside}\n`)
-    returnStartMemory()
+  if ((await untilReady(running, ended.signal)) && !input.isSet('quiet')) {
+    output.stdout.write(`ready: DNS on port ${[...new Set(running.ports)].join(', ')}${beside}\n`)
   }
   await signal
   manager.stopping()

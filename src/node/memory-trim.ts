@@ -1,7 +1,7 @@
 /**
- * Returns memory to the system after the start, and soon after a surge of clients. V8 keeps garbage
- * until its next collection, and glibc keeps freed memory in its heap: after 5,000 TLS connections,
- * 280 MiB of a process's 390 MiB were free but never returned.
+ * Returns memory to the system soon after a surge of clients. V8 keeps garbage until its next
+ * collection, and glibc keeps freed memory in its heap: after 5,000 TLS connections, 280 MiB of a
+ * process's 390 MiB were free but never returned.
  * @module
  */
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
@@ -10,8 +10,6 @@ import { loadCFunctions } from './c-functions.ts'
 
 /** Interval of the checks in milliseconds. */
 const CHECK_MS = 5000
-/** Delay after a start in milliseconds: the first queries do not wait for the collection. */
-const SETTLE_MS = 250
 /**
  * Makes V8 collect garbage three seconds after the heap stops growing instead of 30. Measured with
  * 100 MiB of garbage and a few requests a second: returned after 20 seconds; without this, not
@@ -36,11 +34,6 @@ export type Memory = {
   readonly trim: () => void
   /** Collects all garbage. V8 itself delays that while clients allocate as little as 1 MB/s. */
   readonly collect: () => void
-  /**
-   * Collects all garbage and code that no longer runs, and returns the free pages of V8's heap,
-   * which `collect` keeps: 110 ms for 50,000 endpoints, 30 to 50 ms for a small cluster.
-   */
-  readonly compact: () => void
 }
 
 /**
@@ -74,35 +67,17 @@ export function startMemoryTrim(memory: Memory | undefined = processMemory()): (
   }
 }
 
-/**
- * Returns to the system, a moment after a start, what the start needed and running does not: lists
- * of the API server, drafts of the first snapshot, and compiled code that ran once. With 50,000
- * endpoints that is 100 of 240 MB. V8 itself keeps it for as long as few new objects come.
- */
-export function returnStartMemory(memory: Memory | undefined = processMemory()): void {
-  if (memory === undefined) return
-  const timer = setTimeout(() => {
-    memory.compact()
-    memory.trim()
-  }, SETTLE_MS)
-  timer.unref()
-}
-
 function processMemory(): Memory | undefined {
   const trim = findTrim()
-  return trim && { resident: () => process.memoryUsage.rss(), trim, ...findCollections() }
+  return trim && { resident: () => process.memoryUsage.rss(), trim, collect: findCollect() }
 }
 
-function findCollections(): Pick<Memory, 'collect' | 'compact'> {
+function findCollect(): () => void {
   setFlagsFromString('--expose-gc')
   const gc: unknown = runInNewContext('gc')
-  const run = (options?: object): void => {
+  return () => {
     const { used_heap_size: usedBytes } = getHeapStatistics()
-    if (typeof gc === 'function' && usedBytes < COLLECTED_BYTES_MAX) gc(options)
-  }
-  return {
-    collect: () => run(),
-    compact: () => run({ type: 'major', execution: 'sync', flavor: 'last-resort' }),
+    if (typeof gc === 'function' && usedBytes < COLLECTED_BYTES_MAX) gc()
   }
 }
 
