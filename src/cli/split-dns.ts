@@ -1,5 +1,5 @@
 /**
- * How an operating system is told to send some domains to another DNS server: split DNS.
+ * How an operating system is set up to send some domains to another DNS server: split DNS.
  * @module
  */
 

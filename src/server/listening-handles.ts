@@ -13,6 +13,8 @@ import { loadCFunctions } from '../node/c-functions.ts'
  * arrives, a microsecond beside the millisecond of its handshake.
  */
 const MORE_HANDLES = 7
+/** Duplicates a descriptor that child processes do not inherit: <linux/fcntl.h>, x64 and arm64. */
+const F_DUPFD_CLOEXEC = 1030
 
 let duplicate: ((fd: number) => number) | undefined
 
@@ -40,6 +42,6 @@ export function listenOnMoreHandles(listener: Server, create: () => Server): rea
 }
 
 function load(): (fd: number) => number {
-  const found = loadCFunctions({ dup: { return: 'i32', arguments: ['i32'] } })
-  return found === undefined ? () => -1 : (fd) => found.functions.dup(fd)
+  const found = loadCFunctions({ fcntl: { return: 'i32', arguments: ['i32', 'i32', 'i32'] } })
+  return found === undefined ? () => -1 : (fd) => found.functions.fcntl(fd, F_DUPFD_CLOEXEC, 0)
 }

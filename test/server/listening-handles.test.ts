@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { type TestContext, test } from 'vitest'
+import { recordOf } from '../../src/bytes/unknown.ts'
 import { loadCFunctions } from '../../src/node/c-functions.ts'
 import { listenOnMoreHandles } from '../../src/server/listening-handles.ts'
 import { describeUnless } from '../describe-unless.ts'
@@ -42,6 +44,11 @@ describeUnless(found ? false : 'needs node:ffi (Node 26 on 64-bit Linux)', 'more
     const server = create().listen(0, '127.0.0.1')
     await once(server, 'listening')
     const more = listenOnMoreHandles(server, create)
+    assert.equal(more.length, 7)
+    for (const { fd } of more.map((one) => recordOf(Reflect.get(one, '_handle')))) {
+      // O_CLOEXEC (octal 2000000): child processes do not hold the port.
+      assert.match(readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8'), /^flags:\t02\d{6}$/m)
+    }
     const bound = server.address()
     assert.ok(bound !== null && typeof bound === 'object')
     await openConnections(t, bound.port)
