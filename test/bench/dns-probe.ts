@@ -13,16 +13,17 @@ import type { NamedAddress } from './server-cluster.ts'
 
 const NOTHING = Buffer.alloc(0)
 const LOST_MS = 20
-const WAIT_MS = 60_000
+const WAIT_MS = 120_000
 
 /**
  * Resolves with the milliseconds until a server on the loopback address returns an address for a
  * name. Sends a query as soon as the previous one is answered; where nothing listens, every
- * millisecond.
+ * millisecond. Rejects after `waitMs`.
  */
 export async function msUntilAnswered(
   port: number,
   { name, address }: NamedAddress,
+  waitMs: number = WAIT_MS,
 ): Promise<number> {
   const startMs = performance.now()
   const socket = createSocket('udp4')
@@ -32,7 +33,7 @@ export async function msUntilAnswered(
   const wanted = Buffer.from(parseAddress(address) ?? [])
   try {
     while (!(await exchange(socket, message)).subarray(message.length).includes(wanted)) {
-      if (performance.now() - startMs > WAIT_MS) throw new Error(`no ${address} for ${name}`)
+      if (performance.now() - startMs > waitMs) throw new Error(`no ${address} for ${name}`)
     }
     return performance.now() - startMs
   } finally {

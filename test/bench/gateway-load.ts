@@ -21,6 +21,7 @@ export type Asking = {
 const TICK_US = 10_000
 const CONNECTIONS = 8
 const STREAMS = 16
+const LOAD_MS_MAX = 60_000
 
 /** Finds or installs h2load; says what is missing when it cannot be had. */
 export function prepareLoad(): string | undefined {
@@ -75,8 +76,11 @@ function runLoad(args: readonly string[]): Promise<string> {
     child.stdout.on('data', (chunk: Buffer) => {
       output += chunk.toString()
     })
+    // Responses that never come: what was answered so far is reported.
+    const timer = setTimeout(() => child.kill('SIGKILL'), LOAD_MS_MAX)
     child.on('error', reject)
     child.on('close', () => {
+      clearTimeout(timer)
       resolve(output)
     })
   })

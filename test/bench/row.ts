@@ -63,9 +63,9 @@ export function formatTable(rows: readonly Row[]): string {
   return [head, ...cells].map((line) => `${format(line)}\n`).join('')
 }
 
-/** The middle one of some numbers. */
+/** Returns the middle one of some numbers; NaN among them does not count. */
 export function median(numbers: readonly number[]): number {
-  const sorted = numbers.toSorted((a, b) => a - b)
+  const sorted = numbers.filter((one) => !Number.isNaN(one)).sort((a, b) => a - b)
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
 }
 

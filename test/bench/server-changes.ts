@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Latency, pace, percentiles } from './dns-load.ts'
 import { msUntilAnswered } from './dns-probe.ts'
 import { median, type Row, ratioRow, row } from './row.ts'
-import type { BenchCluster } from './server-cluster.ts'
+import type { BenchCluster, NamedAddress } from './server-cluster.ts'
 import type { DnsProcess } from './server-processes.ts'
 
 const IS_QUICK = process.env.BENCH_QUICK === '1'
@@ -19,6 +19,8 @@ const CHANGES_PER_SECOND = 200
 const CHANGES = IS_QUICK ? 40 : 150
 /** One of so many changes is asked for in a storm. */
 const PROBED = 10
+/** Time that a change may take: after it, the next change of the same Service replaces it. */
+const REPLACED_MS = 1000
 const MEDIAN_MS = 2
 
 /** The servers that are compared. */
@@ -39,14 +41,17 @@ export async function changeRows(cluster: BenchCluster, peers: Peers): Promise<R
       const server = peers[name]
       // The core is for one server at a time.
       process.kill(peers[other].pid, 'SIGSTOP')
-      quiet[name].push(await followOneByOne(cluster, server))
-      idle[name].push(await pace(server, load, QUERIES_PER_SECOND))
-      const ended = new AbortController()
-      const following = followStorm(cluster, server, ended.signal)
-      busy[name].push(await pace(server, load, QUERIES_PER_SECOND))
-      ended.abort()
-      storm[name].push(await following)
-      process.kill(peers[other].pid, 'SIGCONT')
+      try {
+        quiet[name].push(await followOneByOne(cluster, server))
+        idle[name].push(await pace(server, load, QUERIES_PER_SECOND))
+        const ended = new AbortController()
+        const following = followStorm(cluster, server, ended.signal)
+        busy[name].push(await pace(server, load, QUERIES_PER_SECOND))
+        ended.abort()
+        storm[name].push(await following)
+      } finally {
+        process.kill(peers[other].pid, 'SIGCONT')
+      }
       await sleep(1000)
     }
   }
@@ -85,7 +90,11 @@ async function followStorm(
   for (let i = 0; !signal.aborted; i++) {
     const changed = cluster.change()
     changes.push(changed)
-    if (i % PROBED === 0) times.push(changed.then((change) => msUntilAnswered(port, change)))
+    if (i % PROBED === 0) {
+      const probe = (change: NamedAddress): Promise<number> =>
+        msUntilAnswered(port, change, REPLACED_MS).catch(() => REPLACED_MS)
+      times.push(changed.then(probe))
+    }
     await sleep(Math.max(0, startMs + (1000 * i) / CHANGES_PER_SECOND - performance.now()))
   }
   await Promise.all(changes)

@@ -1,8 +1,9 @@
 /**
  * A live cluster for the benchmark of `kubedoh serve`: a kube-apiserver with the demo's objects at
- * first, then with 50,000 endpoints more, of which some change.
+ * first, then with many endpoints more, of which some change.
  * @module
  */
+import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type ApiObject, ApiServer } from '../cluster/api-server.ts'
@@ -11,7 +12,7 @@ import { namespace, RIGHTS, service, shopObjects, slice } from '../cluster/objec
 import { randomFrom } from './cluster-objects.ts'
 import { BUNDLES } from './places.ts'
 
-/** Number of objects of each kind. */
+/** Number of Services of each kind. */
 export type ClusterSize = {
   /** Services with a cluster IP and 5 endpoints. */
   readonly plain: number
@@ -23,7 +24,6 @@ const PLAIN_ENDPOINTS = 5
 const HEADLESS_ENDPOINTS = 25
 /** Headless Services with one endpoint that `change` moves. */
 const MOVING = 200
-const CREATED_TOGETHER = 16
 const QUERIES = 20_000
 const ZONE = 'svc.cluster.local'
 const NAMESPACES = 20
@@ -34,35 +34,33 @@ export type NamedAddress = { readonly name: string; readonly address: string }
 /** The cluster. */
 export class BenchCluster {
   readonly api: ApiServer
-  private readonly size: ClusterSize
+  private size: ClusterSize = { plain: 0, headless: 0 }
   private changes = 0
+  private pods = 0
 
-  private constructor(api: ApiServer, size: ClusterSize) {
+  private constructor(api: ApiServer) {
     this.api = api
-    this.size = size
   }
 
   /** Starts an API server with the demo's objects. */
-  static async start(binaries: Binaries, size: ClusterSize): Promise<BenchCluster> {
+  static async start(binaries: Binaries): Promise<BenchCluster> {
     const api = await ApiServer.start(binaries)
     for (const object of [...RIGHTS, ...shopObjects()]) await api.create(object)
-    return new BenchCluster(api, size)
+    for (let i = 0; i < NAMESPACES; i++) await api.create(namespace(`team-${i}`))
+    return new BenchCluster(api)
   }
 
-  /** Number of endpoints after `fill`. */
-  get endpoints(): number {
-    const { plain, headless } = this.size
-    return plain * PLAIN_ENDPOINTS + headless * HEADLESS_ENDPOINTS + MOVING
+  /** Number of endpoints of a cluster of this size, as text. */
+  static endpoints({ plain, headless }: ClusterSize): string {
+    const count = plain * PLAIN_ENDPOINTS + headless * HEADLESS_ENDPOINTS + MOVING
+    return `${count.toLocaleString('en-US')} endpoints`
   }
 
-  /** Creates all other objects. */
-  async fill(): Promise<void> {
-    for (let i = 0; i < NAMESPACES; i++) await this.api.create(namespace(`team-${i}`))
-    const left = this.objects()
-    const create = async (): Promise<void> => {
-      for (const object of left) await this.api.create(object)
-    }
-    await Promise.all(Array.from({ length: CREATED_TOGETHER }, create))
+  /** Creates the objects that are missing for a size. */
+  async grow(size: ClusterSize): Promise<void> {
+    const from = this.size
+    this.size = size
+    await this.api.store(storedObjects(this.objects(from, size)))
   }
 
   /** Moves the endpoint of a Service; resolves when the API server has acknowledged it. */
@@ -77,11 +75,7 @@ export class BenchCluster {
 
   /** Returns the cluster IPs of Services by name. */
   clusterIps(): ReadonlyMap<string, string> {
-    const all = Array.from(
-      { length: this.size.plain },
-      (_, i) => [plainName(i), clusterIp(i)] as const,
-    )
-    return new Map(all)
+    return clusterIpsOf(this.size)
   }
 
   /**
@@ -108,27 +102,102 @@ export class BenchCluster {
     return path
   }
 
-  private *objects(): Generator<ApiObject> {
-    const { plain, headless } = this.size
-    let pods = 0
+  private *objects(from: ClusterSize, to: ClusterSize): Generator<ApiObject> {
     const endpoints = (count: number): { addresses: string[] }[] =>
-      Array.from({ length: count }, () => ({ addresses: [podIp(pods++)] }))
-    for (let i = 0; i < plain; i++) {
+      Array.from({ length: count }, () => ({ addresses: [podIp(this.pods++)] }))
+    for (let i = from.plain; i < to.plain; i++) {
       const path = `team-${i % NAMESPACES}/web-${i}`
-      yield service(path, { clusterIP: clusterIp(i) })
+      yield service(path, addressSpec(clusterIp(i)))
       yield slice(path, `web-${i}`, endpoints(PLAIN_ENDPOINTS))
     }
-    for (let i = 0; i < headless; i++) {
+    for (let i = from.headless; i < to.headless; i++) {
       const path = `team-${i % NAMESPACES}/db-${i}`
-      yield service(path, { clusterIP: 'None' })
+      yield service(path, addressSpec('None'))
       yield slice(path, `db-${i}`, endpoints(HEADLESS_ENDPOINTS))
     }
-    for (let i = 0; i < MOVING; i++) {
+    for (let i = from.plain === 0 ? 0 : MOVING; i < MOVING; i++) {
       const path = `team-${i % NAMESPACES}/moving-${i}`
-      yield service(path, { clusterIP: 'None' })
+      yield service(path, addressSpec('None'))
       yield slice(path, `moving-${i}`, endpoints(1))
     }
   }
+}
+
+/** Returns unbound's local data with the answers to all queries of a cluster of a size. */
+export function* localData({ plain, headless }: ClusterSize): Generator<string> {
+  for (let i = 0; i < plain; i++) {
+    const [name, ip] = [`${plainName(i)}.`, clusterIp(i)]
+    yield `${name} 5 A ${ip}`
+    yield `_http._tcp.${name} 5 SRV 0 100 80 ${name}`
+    yield `${ip.split('.').reverse().join('.')}.in-addr.arpa. 5 PTR ${name}`
+  }
+  const pods = plain * PLAIN_ENDPOINTS
+  for (let i = 0; i < headless * HEADLESS_ENDPOINTS; i++) {
+    yield `${headlessName(Math.floor(i / HEADLESS_ENDPOINTS))}. 5 A ${podIp(pods + i)}`
+  }
+}
+
+/** Returns the cluster IPs of the Services of a size by name. */
+export function clusterIpsOf({ plain }: ClusterSize): ReadonlyMap<string, string> {
+  const all = Array.from({ length: plain }, (_, i) => [plainName(i), clusterIp(i)] as const)
+  return new Map(all)
+}
+
+function addressSpec(ip: string): Readonly<Record<string, unknown>> {
+  const families = { ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack' }
+  return {
+    clusterIP: ip,
+    clusterIPs: [ip],
+    type: 'ClusterIP',
+    sessionAffinity: 'None',
+    ...families,
+  }
+}
+
+/** Adds to objects what the API server and controllers would: real ones are as long. */
+function* storedObjects(objects: Iterable<ApiObject>): Generator<ApiObject> {
+  const creationTimestamp = new Date().toISOString().replace(/\.\d+/, '')
+  for (const object of objects) {
+    const added = {
+      uid: randomUUID(),
+      generation: 1,
+      creationTimestamp,
+      managedFields: managed(object),
+    }
+    yield { ...object, metadata: { ...object.metadata, ...added } }
+  }
+}
+
+function managed({ apiVersion, kind }: ApiObject): unknown[] {
+  const port = { 'f:port': {}, 'f:protocol': {}, 'f:targetPort': {} }
+  const fieldsV1 =
+    kind === 'Service'
+      ? {
+          'f:metadata': { 'f:labels': { '.': {}, 'f:app.kubernetes.io/name': {} } },
+          'f:spec': {
+            ...{ 'f:clusterIP': {}, 'f:internalTrafficPolicy': {}, 'f:sessionAffinity': {} },
+            'f:ports': { '.': {}, 'k:{"port":80,"protocol":"TCP"}': { '.': {}, ...port } },
+            ...{ 'f:selector': {}, 'f:type': {} },
+          },
+        }
+      : {
+          ...{ 'f:addressType': {}, 'f:endpoints': {}, 'f:ports': {} },
+          'f:metadata': {
+            'f:annotations': { '.': {}, 'f:endpoints.kubernetes.io/last-change-trigger-time': {} },
+            'f:generateName': {},
+            'f:labels': {
+              ...{ '.': {}, 'f:endpointslice.kubernetes.io/managed-by': {} },
+              'f:kubernetes.io/service-name': {},
+            },
+            'f:ownerReferences': {
+              '.': {},
+              'k:{"uid":"00000000-0000-0000-0000-000000000000"}': {},
+            },
+          },
+        }
+  const time = '2026-01-01T00:00:00Z'
+  const manager = 'kube-controller-manager'
+  return [{ manager, operation: 'Update', apiVersion, time, fieldsType: 'FieldsV1', fieldsV1 }]
 }
 
 function plainName(i: number): string {

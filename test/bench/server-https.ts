@@ -7,6 +7,7 @@ import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { errorText } from '../../src/bytes/unknown.ts'
 import { nameOf } from '../../src/dns/name.ts'
 import { TYPE } from '../../src/dns/rr-type.ts'
 import { writeQuery } from '../../src/dns/write-query.ts'
@@ -25,6 +26,7 @@ const REQUESTS = IS_QUICK ? 5000 : 20_000
 const WARM_UP_ROUNDS = IS_QUICK ? 1 : 3
 const QUERIES = 1024
 const START_TRIES = 100
+const CURL_MS = 5000
 
 /** What the servers answer from. */
 export type HttpsSources = {
@@ -109,8 +111,12 @@ async function costsOf(
   for (const server of servers.values()) await untilServing(server, asking)
   for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round++) {
     for (const [name, { pid, port }] of servers) {
-      const cost = await costOf(pid, { ...asking, url: urlOf(port) }, REQUESTS)
-      if (round >= 0) costs.get(name)?.push(cost)
+      try {
+        const cost = await costOf(pid, { ...asking, url: urlOf(port) }, REQUESTS)
+        if (round >= 0) costs.get(name)?.push(cost)
+      } catch (error) {
+        process.stderr.write(`HTTPS ${asking.method}, ${name}: ${errorText(error)}\n`)
+      }
     }
   }
   return new Map(Array.from(costs, ([name, all]) => [name, median(all)]))
@@ -132,7 +138,7 @@ async function untilServing(server: DnsProcess, asking: Omit<Asking, 'url'>): Pr
     `${urlOf(server.port)}/dns-query${path}`,
   ]
   for (let left = START_TRIES; left > 0; left--) {
-    if (spawnSync('curl', args, { input: message }).status === 0) return
+    if (spawnSync('curl', args, { input: message, timeout: CURL_MS }).status === 0) return
     await sleep(100)
   }
   throw new Error(`${server.name} does not serve DNS over HTTPS`)

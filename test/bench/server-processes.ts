@@ -19,6 +19,8 @@ export type DnsProcess = {
   readonly port: number
   readonly pid: number
   readonly stop: Running['stop']
+  /** Path of its Corefile. */
+  readonly corefile?: string
 }
 
 /** How to start a server. */
@@ -33,7 +35,11 @@ type Command = {
 }
 
 /** What the Corefile of a server is made of. */
-export type CorefileParts = { readonly kubeconfig: string; readonly upstream: number }
+export type CorefileParts = {
+  readonly kubeconfig: string
+  /** Ports of the servers that external names go to. */
+  readonly upstreams: readonly number[]
+}
 
 /** Moves this process, and what it starts from now on, to the core of the load. */
 export function pinToLoadCore(): void {
@@ -71,14 +77,14 @@ export async function startEcho(path: string): Promise<DnsProcess> {
   return startProcess({ name: 'the C echo', command: path, args: [String(port)], port })
 }
 
-/** Starts unbound, which answers from local data only. */
+/** Starts unbound, which answers from local data only, and every name below `example.org`. */
 export async function startUnbound(
   folder: string,
-  addresses: ReadonlyMap<string, string>,
+  localData: Iterable<string> = [],
 ): Promise<DnsProcess> {
   const port = await freePort()
-  const conf = join(folder, 'unbound.conf')
-  const data = [...addresses].map(([name, ip]) => `  local-data: "${name}. 5 A ${ip}"\n`)
+  const conf = join(folder, `unbound-${port}.conf`)
+  const data = Array.from(localData, (record) => `  local-data: "${record}"\n`)
   writeFileSync(
     conf,
     `server:
@@ -93,6 +99,8 @@ export async function startUnbound(
   module-config: "iterator"
   local-zone: "." static
   local-zone: "cluster.local." static
+  local-zone: "example.org." redirect
+  local-data: "example.org. 5 A 192.0.2.1"
 ${data.join('')}remote-control:
   control-enable: no
 `,
@@ -104,7 +112,7 @@ ${data.join('')}remote-control:
 /** Formats a Corefile: the `kubernetes` plugin alone, or what kubeadm installs. */
 export async function formatCorefile(
   kind: 'alone' | 'kubeadm',
-  { kubeconfig, upstream }: CorefileParts,
+  { kubeconfig, upstreams }: CorefileParts,
 ): Promise<string> {
   if (kind === 'alone') {
     return `.:53 {
@@ -129,7 +137,7 @@ export async function formatCorefile(
     ttl 30
   }
   prometheus 127.0.0.1:${await freePort()}
-  forward . 127.0.0.1:${upstream} {
+  forward . ${upstreams.map((upstream) => `127.0.0.1:${upstream}`).join(' ')} {
     max_concurrent 1000
   }
   cache 30
@@ -143,24 +151,29 @@ export async function formatCorefile(
 /** Starts CoreDNS or the bundle of `kubedoh serve`, on Node or a `runtime`, with a Corefile. */
 export async function startCorefile(
   server: { readonly name: string; readonly coredns?: string; readonly runtime?: string },
-  corefile: string,
+  text: string,
   options: Pick<Command, 'variables' | 'cores'> & { readonly flags?: readonly string[] } = {},
 ): Promise<DnsProcess> {
   const port = await freePort()
-  const path = join(BUNDLES, `Corefile-${port}`)
-  writeFileSync(path, corefile.replace('.:53', `.:${port}`))
+  const corefile = join(BUNDLES, `Corefile-${port}`)
+  writeFileSync(corefile, text.replace('.:53', `.:${port}`))
   const { flags = [], ...rest } = options
   const { name, coredns, runtime } = server
-  if (coredns !== undefined) {
-    return startProcess({ name, port, command: coredns, args: ['-conf', path], ...rest })
-  }
-  const args = ['serve', '--conf', path, ...flags]
+  const begin = (
+    command: string,
+    args: readonly string[],
+    variables = rest.variables,
+  ): DnsProcess =>
+    Object.assign(
+      startProcess({ name, port, command, args, ...rest, ...(variables && { variables }) }),
+      { corefile },
+    )
+  if (coredns !== undefined) return begin(coredns, ['-conf', corefile])
+  const args = ['serve', '--conf', corefile, ...flags]
   const entry = join(BUNDLES, 'package/run.js')
+  if (runtime !== undefined) return begin(runtime, [entry, ...args])
   const variables = { KUBEDOH_ENTRY: entry, ...rest.variables }
-  if (runtime !== undefined) {
-    return startProcess({ name, port, command: runtime, args: [entry, ...args], ...rest })
-  }
-  return startProcess({ name, port, command: join(ROOT, 'bin/kubedoh'), args, ...rest, variables })
+  return begin(join(ROOT, 'bin/kubedoh'), args, variables)
 }
 
 /** Returns the resident memory of a process in MB. */

@@ -8,14 +8,16 @@
  * @module
  */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { errorText } from '../../src/bytes/unknown.ts'
 import { type Binaries, prepareBinaries } from '../cluster/binaries.ts'
 import { type LoadResult, saturate } from './dns-load.ts'
 import { msUntilAnswered } from './dns-probe.ts'
 import { BUNDLES } from './places.ts'
 import { median, type Row, ratioRow, row } from './row.ts'
 import { changeRows, type Peers } from './server-changes.ts'
-import { BenchCluster, type NamedAddress } from './server-cluster.ts'
+import { BenchCluster, localData, type NamedAddress } from './server-cluster.ts'
 import { costRows, type LoadedServer } from './server-costs.ts'
+import { disturbedRows } from './server-disturbed.ts'
 import { httpsRows } from './server-https.ts'
 import {
   compileEcho,
@@ -31,17 +33,14 @@ import {
 
 const IS_QUICK = process.env.BENCH_QUICK === '1'
 const SIZE = IS_QUICK ? { plain: 400, headless: 320 } : { plain: 2000, headless: 1592 }
+const LARGE = IS_QUICK ? { plain: 1000, headless: 800 } : { plain: 20_000, headless: 15_992 }
 const ROUNDS = IS_QUICK ? 2 : 5
 const SECONDS = IS_QUICK ? 0.5 : 1
 const STARTS = IS_QUICK ? 1 : 3
 const WARM_UP_SECONDS = 1
+/** Time for the collector before memory is read. */
+const SETTLE_MS = 1000
 const DEMO: NamedAddress = { name: 'web.shop.svc.cluster.local', address: '10.96.12.34' }
-
-/** What is not measured here, and why. */
-const NOT_MEASURED = [
-  '500,000 endpoints: the API server takes half an hour to store them',
-  'two threads, by queries per second: the load needs a core of its own; see CPU per query',
-]
 
 /** Measures. */
 export async function benchServer(): Promise<Row[]> {
@@ -49,9 +48,8 @@ export async function benchServer(): Promise<Row[]> {
   if (typeof binaries === 'string') throw new Error(binaries)
   const missing = prepareProgram('dnsperf', 'dnsperf') ?? prepareProgram('taskset', 'util-linux')
   if (missing !== undefined) throw new Error(missing)
-  for (const text of NOT_MEASURED) process.stderr.write(`not measured: ${text}\n`)
   pinToLoadCore()
-  const cluster = await BenchCluster.start(binaries, SIZE)
+  const cluster = await BenchCluster.start(binaries)
   const bench = new ServerBench(cluster, binaries)
   try {
     return await bench.rows()
@@ -61,10 +59,17 @@ export async function benchServer(): Promise<Row[]> {
   }
 }
 
+/** How to start a server: the address that it must answer first, and the ports of its upstreams. */
+type StartOptions = Parameters<typeof startCorefile>[2] & {
+  readonly expected?: NamedAddress
+  readonly upstreams?: readonly number[]
+}
+
 class ServerBench {
   private readonly cluster: BenchCluster
   private readonly binaries: Binaries
   private readonly running = new Set<DnsProcess>()
+  private readonly measured: Row[] = []
   private upstream = 0
 
   constructor(cluster: BenchCluster, binaries: Binaries) {
@@ -76,27 +81,38 @@ class ServerBench {
     const { cluster } = this
     const missing = prepareProgram('unbound', 'unbound')
     const unbound =
-      missing === undefined ? this.keep(await startUnbound(BUNDLES, cluster.clusterIps())) : missing
+      missing === undefined ? this.keep(await startUnbound(BUNDLES, localData(SIZE))) : missing
     if (typeof unbound === 'string') process.stderr.write(`${unbound}\n`)
     else this.upstream = unbound.port
-    const rows = await this.demoRows()
-    say(`creating ${cluster.endpoints.toLocaleString('en-US')} endpoints`)
-    await cluster.fill()
+    await this.part('memory with the demo cluster', () => this.demoRows())
+    say(`storing ${BenchCluster.endpoints(SIZE)}`)
+    await cluster.grow(SIZE)
+    await this.part('starts', () => this.startRows())
     say('starting servers')
-    rows.push(...(await this.startRows()))
     const kubeadm = await this.startPeers('kubeadm')
     const alone = await this.startPeers('alone')
-    say('load')
-    rows.push(...(await this.costRows({ kubeadm, alone, unbound })))
-    rows.push(...this.memoryRows(`${cluster.endpoints} endpoints`, kubeadm, 1.2))
+    await this.part('load', () => this.costRows({ kubeadm, alone, unbound }))
+    await this.part('memory', async () =>
+      this.memoryRows(BenchCluster.endpoints(SIZE), kubeadm, 1.2),
+    )
     await this.stop(kubeadm.coredns, kubeadm.ours)
-    say('threads')
-    rows.push(...(await this.threadRows()))
-    say('HTTPS')
-    rows.push(...(await this.httpsRows()))
-    say('changes')
-    rows.push(...(await changeRows(cluster, alone)))
-    return rows
+    await this.part('threads', () => this.threadRows())
+    await this.part('HTTPS', () => this.httpsRows())
+    await this.part('changes', () => changeRows(cluster, alone))
+    await this.stop(alone.coredns, alone.ours)
+    await this.part('disturbances', () => this.disturbedRows())
+    await this.part('memory of a large cluster', () => this.largeRows())
+    return this.measured
+  }
+
+  /** Measures a part; a failure costs its rows only. */
+  private async part(name: string, measure: () => Promise<Row[]>): Promise<void> {
+    say(name)
+    try {
+      this.measured.push(...(await measure()))
+    } catch (error) {
+      process.stderr.write(`not measured: ${name}: ${errorText(error)}\n`)
+    }
   }
 
   /** Stops all servers that run. */
@@ -115,12 +131,10 @@ class ServerBench {
   private async start(
     name: 'CoreDNS' | 'ours',
     kind: 'alone' | 'kubeadm',
-    options: Parameters<typeof startCorefile>[2] = {},
-    expected: NamedAddress = this.last(),
+    { expected = this.last(), upstreams = [this.upstream], ...options }: StartOptions = {},
   ): Promise<DnsProcess & { readonly startMs: number }> {
-    const { upstream } = this
     const kubeconfig = this.cluster.api.exporterConfig
-    const corefile = await formatCorefile(kind, { kubeconfig, upstream })
+    const corefile = await formatCorefile(kind, { kubeconfig, upstreams })
     const coredns = name === 'CoreDNS' ? { coredns: this.binaries.coredns } : {}
     const server = await startCorefile({ name, ...coredns }, corefile, options)
     this.keep(server)
@@ -134,13 +148,25 @@ class ServerBench {
   }
 
   private async demoRows(): Promise<Row[]> {
-    const coredns = await this.start('CoreDNS', 'kubeadm', {}, DEMO)
-    const ours = await this.start('ours', 'kubeadm', {}, DEMO)
+    const coredns = await this.start('CoreDNS', 'kubeadm', { expected: DEMO })
+    const ours = await this.start('ours', 'kubeadm', { expected: DEMO })
+    return this.loadedMemoryRows('demo cluster', { coredns, ours }, 1.4)
+  }
+
+  /** Compares memory with many times the endpoints. */
+  private async largeRows(): Promise<Row[]> {
+    await this.cluster.grow(LARGE)
+    const peers = await this.startPeers('kubeadm')
+    return this.loadedMemoryRows(BenchCluster.endpoints(LARGE), peers, 0.5)
+  }
+
+  private async loadedMemoryRows(what: string, peers: Peers, most: number): Promise<Row[]> {
+    const servers = [peers.coredns, peers.ours]
     const queries = this.cluster.writeQueries('mix')
-    for (const server of [coredns, ours]) await saturate(server, { queries, seconds: 1 })
-    await sleep(1000)
-    const rows = this.memoryRows('demo cluster', { coredns, ours }, 1.4)
-    await this.stop(coredns, ours)
+    for (const server of servers) await saturate(server, { queries, seconds: WARM_UP_SECONDS })
+    await sleep(SETTLE_MS)
+    const rows = this.memoryRows(what, peers, most)
+    await this.stop(...servers)
     return rows
   }
 
@@ -159,7 +185,7 @@ class ServerBench {
         await this.stop(server)
       }
     }
-    const metric = `start → first right answer, ${this.cluster.endpoints} endpoints`
+    const metric = `start → first right answer, ${BenchCluster.endpoints(SIZE)}`
     const peer = { name: 'CoreDNS', value: median(times.CoreDNS) }
     const base = { bench: 'server', metric, unit: 'ms' }
     return [ratioRow(base, median(times.ours), peer, { atLeast: 1 / 1.5 })]
@@ -187,8 +213,12 @@ class ServerBench {
       protocol: 'udp' | 'tcp' = 'udp',
     ): LoadedServer => ({ server, queries, protocol, seconds: SECONDS })
     const measured = {
-      echo: one(echo, a),
-      ...(typeof unbound !== 'string' && { unbound: one(unbound, a) }),
+      echoA: one(echo, a),
+      echoMix: one(echo, mix),
+      ...(typeof unbound !== 'string' && {
+        unboundA: one(unbound, a),
+        unboundMix: one(unbound, mix),
+      }),
       corednsA: one(alone.coredns, a),
       corednsMix: one(alone.coredns, mix),
       corednsTcp: one(alone.coredns, a, 'tcp'),
@@ -199,7 +229,8 @@ class ServerBench {
       oursTcp: one(alone.ours, a, 'tcp'),
       oursKubeadmA: one(kubeadm.ours, a),
       oursKubeadmMix: one(kubeadm.ours, mix),
-      dgram: one(dgram, a),
+      dgramA: one(dgram, a),
+      dgramMix: one(dgram, mix),
     }
     const rows = await costRows(measured, ROUNDS)
     await this.stop(echo, dgram)
@@ -211,6 +242,12 @@ class ServerBench {
     const names = cluster.clusterIps().keys()
     const kubeconfig = cluster.api.exporterConfig
     return httpsRows({ coredns: binaries.coredns, kubeconfig, upstream, names })
+  }
+
+  private disturbedRows(): Promise<Row[]> {
+    const start = (name: 'CoreDNS' | 'ours', upstreams: readonly number[]): Promise<DnsProcess> =>
+      this.start(name, 'kubeadm', { upstreams })
+    return disturbedRows({ cluster: this.cluster, start })
   }
 
   private async threadRows(): Promise<Row[]> {

@@ -20,6 +20,9 @@ export type EtcdOptions = {
   readonly port?: number
 }
 
+/** Keys of one transaction; etcd accepts 128. */
+const TRANSACTION_PUTS = 100
+
 /** An etcd with one member. */
 export class Etcd {
   readonly url: string
@@ -86,6 +89,20 @@ export class Etcd {
   async put(key: string, value: unknown, lease = '0'): Promise<void> {
     const text = typeof value === 'string' ? value : JSON.stringify(value)
     await this.send('/v3/kv/put', { key: btoa(key), value: btoa(text), lease })
+  }
+
+  /** Writes many keys, some in each request. */
+  async putAll(entries: Iterable<readonly [key: string, value: string]>): Promise<void> {
+    let puts: unknown[] = []
+    const send = async (): Promise<void> => {
+      if (puts.length > 0) await this.send('/v3/kv/txn', { success: puts })
+      puts = []
+    }
+    for (const [key, value] of entries) {
+      puts.push({ requestPut: { key: btoa(key), value: btoa(value) } })
+      if (puts.length === TRANSACTION_PUTS) await send()
+    }
+    await send()
   }
 
   /** Deletes a key. */

@@ -1,0 +1,67 @@
+/**
+ * Control of a checking client in its own process.
+ * @module
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import type { CheckedLoad, CheckedQuery, Counts, Order, Tally } from './checking-client.ts'
+
+const CLIENT = join(import.meta.dirname, 'checking-client.ts')
+/** Time for the responses to the last queries: a stub resolver's patience, and a busy machine. */
+const END_MS = 20_000
+
+/** A load that checks every response. */
+export class RunningLoad {
+  private readonly child: ChildProcess
+
+  private constructor(child: ChildProcess) {
+    this.child = child
+  }
+
+  /** Starts a load in the phase `start`. */
+  static async start(load: CheckedLoad): Promise<RunningLoad> {
+    const child = spawn(process.execPath, [CLIENT, JSON.stringify(load)], {
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    })
+    await once(child, 'spawn')
+    return new RunningLoad(child)
+  }
+
+  /** Counts the queries from now on in another phase; other queries may replace the present ones. */
+  enter(phase: string, queries?: readonly CheckedQuery[]): void {
+    this.order(queries === undefined ? { phase } : { phase, queries })
+  }
+
+  /** Stops sending; resolves with the counts when no query waits for its response. */
+  async end(): Promise<Tally> {
+    const signal = AbortSignal.timeout(END_MS)
+    try {
+      this.order({})
+      const [tally]: readonly Tally[] = await once(this.child, 'message', { signal })
+      return tally ?? {}
+    } finally {
+      this.child.kill('SIGKILL')
+    }
+  }
+
+  private order(order: Order): void {
+    this.child.send(order)
+  }
+}
+
+/** Returns the sum of the counts of a group (default: of all) in the phases that a test accepts. */
+export function sumOf(
+  tally: Tally,
+  isWanted: (phase: string, group: string) => boolean = () => true,
+): Counts {
+  const sum: Counts = { right: 0, failed: 0, lost: 0, wrong: 0, examples: [] }
+  for (const [phase, groups] of Object.entries(tally)) {
+    for (const [group, counts] of Object.entries(groups)) {
+      if (!isWanted(phase, group)) continue
+      for (const key of ['right', 'failed', 'lost', 'wrong'] as const) sum[key] += counts[key]
+      sum.examples.push(...counts.examples)
+    }
+  }
+  return sum
+}
