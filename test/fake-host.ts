@@ -150,6 +150,7 @@ export class FakeHost implements PluginHost, AllPluginsHost {
     const { files = {}, upstream, cluster, keys, seed = 1, isolatesRequests = false } = options
     const { openKeys, openTap, openSigner, hmac, postJson, openTransfer } = this
     this.plugins = bindPlugins(options.plugins ?? ALL_PLUGINS, {
+      cookieSecret: this.cookieSecret,
       openKeys,
       openTap,
       openSigner,
@@ -234,6 +235,8 @@ export class FakeHost implements PluginHost, AllPluginsHost {
   readonly checkIdentity = ({ key }: TlsIdentity): void => {
     if (key === 'bad') throw new Error('the key is bad')
   }
+
+  readonly cookieSecret: Uint8Array = new Uint8Array(16).fill(7)
 
   readonly openSigner: DnssecHost['openSigner'] = openSigner
 

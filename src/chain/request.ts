@@ -58,6 +58,8 @@ export type Request = {
   /** Codes of EDNS options that this server added; `forward` sends even hop-by-hop ones. */
   readonly ownOptions?: ReadonlySet<number>
   readonly trace: Trace
+  /** Whether the server itself looks the name up, for a client's request or for a plugin. */
+  readonly isLookup?: boolean
   /** Resolves another name through the whole server on behalf of this request. */
   readonly lookup: (name: Uint8Array, type: number) => MaybePromise<Outcome>
 }

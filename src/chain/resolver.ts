@@ -189,7 +189,8 @@ export class Resolver {
     const query = parseQuery(writeQuery({ name, type, ...(from && ofClient(from)) }))
     const chain = query.kind === 'query' ? findChain(listener, query, client) : undefined
     if (query.kind === 'refusal' || chain === undefined) return failure(RCODE.REFUSED)
-    return chain.serve(this.request(query, { client, listener, depth, spans }))
+    const request = this.request(query, { client, listener, depth, spans })
+    return chain.serve({ ...request, isLookup: true })
   }
 
   private get plugins(): readonly Plugin[] {

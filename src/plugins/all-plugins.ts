@@ -14,6 +14,7 @@ import { bufsizePlugin } from './bufsize/bufsize.ts'
 import { cachePlugin } from './cache/setup.ts'
 import { cancelPlugin } from './cancel/cancel.ts'
 import { chaosPlugin } from './chaos/chaos.ts'
+import { type CookiesHost, cookiesPlugin } from './cookies/cookies.ts'
 import { debugPlugin } from './debug/debug.ts'
 import { dns64Plugin } from './dns64/dns64.ts'
 import type { DnssecHost } from './dnssec/key-file.ts'
@@ -63,6 +64,7 @@ import { whoamiPlugin } from './whoami/whoami.ts'
 /** What the plugins need from their host. */
 export type AllPluginsHost = Host &
   EtcdHost &
+  CookiesHost &
   DnstapHost &
   DnssecHost &
   TsigHost &
@@ -81,6 +83,7 @@ export const ALL_PLUGINS: PluginSet<AllPluginsHost> = pluginSet<AllPluginsHost>(
   reloadPlugin,
   nsidPlugin,
   bufsizePlugin,
+  cookiesPlugin,
   bindPlugin,
   debugPlugin,
   tracePlugin,

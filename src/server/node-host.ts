@@ -6,6 +6,7 @@ import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import type { Host } from '../chain/host.ts'
 import { bindPlugins, type PluginHost } from '../chain/plugin-entry.ts'
+import { cookieSecret } from '../node/cookie-secret.ts'
 import { elapsed } from '../node/elapsed.ts'
 import { FrameStream } from '../node/frame-stream.ts'
 import { hmac } from '../node/hmac.ts'
@@ -46,6 +47,7 @@ export function createNodeHost({
 }: NodeHostOptions): PluginHost {
   const plugins = bindPlugins(ALL_PLUGINS, {
     ...(openKeys && { openKeys }),
+    cookieSecret: cookieSecret(),
     openTap,
     openSigner,
     hmac,

@@ -7,6 +7,7 @@ import { listPlaces } from './place.ts'
 
 /** Plugins that are compared with the original elsewhere, and where. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
+  cookies: 'CoreDNS has none: test/plugins/cookies',
   https: 'of blocks with HTTPS: test/clients',
   tls: 'of blocks with TLS: test/clients',
   k8s_gateway: 'CoreDNS is built without it: recorded answers in test/plugins/k8s-gateway',

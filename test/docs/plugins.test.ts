@@ -21,6 +21,7 @@ const FILES = {
   'key.pem': SERVER.key,
   'ca.pem': AUTHORITY,
   token: 'secret.token',
+  'cookie-secrets': 'e5e973e5a6b2a43f48e7dc849e37bfcf',
 }
 
 function nameOf(page: string): string {

@@ -11,7 +11,8 @@ const COREDNS = (
   'etcd loop forward grpc erratic whoami on sign view nomad'
 ).split(' ')
 
-/** Where k8s_gateway stands that CoreDNS has not; its own build has it in place of kubernetes. */
+/** Places of plugins that CoreDNS lacks; k8s_gateway's own build has it in place of kubernetes. */
+const AFTER_BUFSIZE = COREDNS.indexOf('bufsize') + 1
 const AFTER_KUBERNETES = COREDNS.indexOf('kubernetes') + 1
 
 describe('ALL_PLUGINS', () => {
@@ -19,7 +20,9 @@ describe('ALL_PLUGINS', () => {
     assert.deepEqual(
       [...ALL_PLUGINS.keys()],
       [
-        ...COREDNS.slice(0, AFTER_KUBERNETES),
+        ...COREDNS.slice(0, AFTER_BUFSIZE),
+        'cookies',
+        ...COREDNS.slice(AFTER_BUFSIZE, AFTER_KUBERNETES),
         'k8s_gateway',
         ...COREDNS.slice(AFTER_KUBERNETES),
       ].filter((name) => ALL_PLUGINS.has(name)),
