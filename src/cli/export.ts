@@ -196,5 +196,6 @@ async function openSource(
     sleep,
     random: Math.random,
     now: Date.now,
+    elapsed,
   })
 }

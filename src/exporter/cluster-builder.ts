@@ -21,7 +21,7 @@ import type { RRset } from '../records/zone-entry.ts'
 import { LABELS_TREE } from '../snapshot/format/manifest.ts'
 import { buildShards } from '../snapshot/write/build-shards.ts'
 import { GroupedShards } from '../snapshot/write/grouped-shards.ts'
-import type { ObjectSink } from './reflector.ts'
+import type { ObjectSink } from './mirrored-objects.ts'
 import type { BuiltSnapshot, BuiltTree } from './snapshot-builder.ts'
 
 /** Receives objects and builds snapshots. */

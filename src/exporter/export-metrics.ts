@@ -13,8 +13,11 @@ const PUBLISHES = info(
   'result',
 )
 const OBJECTS = info('kubedoh_exporter_objects', 'Objects that names come from.', 'resource')
-const LISTS_HELP = 'How often a collection was listed: once, and again after each 410 Gone.'
+const LISTS_HELP =
+  'How often a collection was listed: once, again each hour, and after each 410 Gone.'
 const LISTS = info('kubedoh_exporter_lists_total', LISTS_HELP, 'resource')
+const MISSED_HELP = 'Changes that a watch should have reported, found by a later list.'
+const MISSED = info('kubedoh_exporter_missed_changes_total', MISSED_HELP, 'resource')
 const CONNECTED = info('kubedoh_exporter_watch_connected', 'Whether a watch is open.', 'resource')
 const UPLOADED = info(
   'kubedoh_exporter_uploaded_bytes_total',
@@ -30,9 +33,10 @@ type Published = {
 
 /** Updates the gauges of the source. */
 export function recordSource(metrics: Metrics, source: ExportSource): void {
-  for (const { resource, count, lists, isConnected } of source.states()) {
+  for (const { resource, count, lists, missed, isConnected } of source.states()) {
     metrics.gauge(OBJECTS, [resource]).value = count
     metrics.counter(LISTS, [resource]).value = lists
+    metrics.counter(MISSED, [resource]).value = missed
     metrics.gauge(CONNECTED, [resource]).value = isConnected ? 1 : 0
   }
 }

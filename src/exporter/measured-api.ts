@@ -4,7 +4,7 @@
  */
 import { type MetricInfo, type Metrics, observe } from '../telemetry/metrics.ts'
 import type { Sleep } from './backoff.ts'
-import { ApiError, type ObjectApi } from './object-api.ts'
+import { ApiError, type ObjectApi, STATUS_OK } from './object-api.ts'
 
 /** Bounds of Prometheus's default histogram, in seconds. */
 export const USUAL_BOUNDS: readonly number[] = [
@@ -20,10 +20,19 @@ const DURATION: MetricInfo = {
   help: 'Request latency in seconds. Broken down by verb and host.',
   labels: ['verb', 'host'],
 }
-const OK = 200
+/** Requests by kind: CoreDNS has no such metric. */
+const KIND_REQUESTS: MetricInfo = {
+  name: 'kubedoh_kubernetes_requests_total',
+  help: 'Requests to the API server by kind of object, verb and status code.',
+  labels: ['resource', 'verb', 'code'],
+}
 
 /** Ends a request with its status, `undefined` if there was no response. */
 type End = (status: number | undefined) => void
+/** A request: its HTTP method, its verb in RBAC rules, and the plural name of the kind. */
+type Requested = { readonly method: string; readonly verb: string; readonly resource: string }
+type Begin = (requested: Requested, signal: AbortSignal) => End | Promise<End>
+const VERBS = { GET: 'get', POST: 'create', PUT: 'update' } as const
 /** Label in place of a status if there was no response. */
 const NO_STATUS = '<error>'
 
@@ -33,12 +42,13 @@ const NO_STATUS = '<error>'
  */
 export function measuredApi(api: ObjectApi, metrics: Metrics, now: () => number): ObjectApi {
   const { host } = api
-  const begin = (): End => {
+  const begin: Begin = ({ method, verb, resource }) => {
     const startMs = now()
     return (status) => {
       const code = status === undefined ? NO_STATUS : String(status)
-      metrics.counter(REQUESTS, [code, 'GET', host]).value++
-      const series = metrics.histogram(DURATION, USUAL_BOUNDS, ['GET', host])
+      metrics.counter(REQUESTS, [code, method, host]).value++
+      metrics.counter(KIND_REQUESTS, [resource, verb, code]).value++
+      const series = metrics.histogram(DURATION, USUAL_BOUNDS, [method, host])
       observe(series, USUAL_BOUNDS, Math.max(0, now() - startMs) / 1000)
     }
   }
@@ -50,11 +60,12 @@ export function measuredApi(api: ObjectApi, metrics: Metrics, now: () => number)
  * once with the status: when a list is complete, when a watch opens, or when either ends before.
  * The status is 200 or that of an error, `undefined` if there was no response.
  */
-function aroundRequests(
-  api: ObjectApi,
-  begin: (signal: AbortSignal) => End | Promise<End>,
-): ObjectApi {
-  const around = <T>(signal: AbortSignal, request: (end: () => void) => Promise<T>): Promise<T> => {
+function aroundRequests(api: ObjectApi, begin: Begin): ObjectApi {
+  const around = <T>(
+    requested: Requested,
+    signal: AbortSignal,
+    request: (end: () => void) => Promise<T>,
+  ): Promise<T> => {
     const run = async (end: End): Promise<T> => {
       let isOver = false
       const endOnce: End = (status) => {
@@ -62,8 +73,8 @@ function aroundRequests(
         isOver = true
       }
       try {
-        const result = await request(() => endOnce(OK))
-        endOnce(OK)
+        const result = await request(() => endOnce(STATUS_OK))
+        endOnce(STATUS_OK)
         return result
       } catch (error) {
         endOnce(error instanceof ApiError ? error.status : undefined)
@@ -71,20 +82,29 @@ function aroundRequests(
       }
     }
     // A request that need not wait starts at once.
-    const begun = begin(signal)
+    const begun = begin(requested, signal)
     return begun instanceof Promise ? begun.then(run) : run(begun)
   }
   return {
     host: api.host,
-    list: (collection, token, signal) => around(signal, () => api.list(collection, token, signal)),
-    watch: (collection, options) =>
-      around(options.signal, (end) => {
+    list: (collection, token, signal) => {
+      const requested = { method: 'GET', verb: 'list', resource: collection.resource }
+      return around(requested, signal, () => api.list(collection, token, signal))
+    },
+    send: (request, signal) => {
+      const requested = { ...request, verb: VERBS[request.method] }
+      return around(requested, signal, () => api.send(request, signal))
+    },
+    watch: (collection, options) => {
+      const requested = { method: 'GET', verb: 'watch', resource: collection.resource }
+      return around(requested, options.signal, (end) => {
         const onOpen = (): void => {
           end()
           options.onOpen()
         }
         return api.watch(collection, { ...options, onOpen })
-      }),
+      })
+    },
   }
 }
 
@@ -117,8 +137,8 @@ export function throttledApi(api: ObjectApi, throttle: Throttle, runtime: Runtim
   if (requestsPerSecond === 0 && burst === 0 && inFlightMax === 0) return api
   const rate = new Rate(throttle, runtime, api.host)
   const places = new Places(inFlightMax)
-  return aroundRequests(api, async (signal) => {
-    if (requestsPerSecond > 0 || burst > 0) await rate.wait(signal)
+  return aroundRequests(api, async ({ method }, signal) => {
+    if (requestsPerSecond > 0 || burst > 0) await rate.wait(method, signal)
     return places.take()
   })
 }
@@ -142,7 +162,7 @@ class Rate {
     this.filledMs = runtime.now()
   }
 
-  async wait(signal: AbortSignal): Promise<void> {
+  async wait(method: string, signal: AbortSignal): Promise<void> {
     const { metrics, sleep, now } = this.runtime
     const nowMs = now()
     const gained = Math.max(0, nowMs - this.filledMs) * this.perMs
@@ -150,7 +170,7 @@ class Rate {
     this.filledMs = nowMs
     const delayMs = Math.max(0, -this.tokens / this.perMs)
     if (delayMs > 0) await sleep(delayMs, signal)
-    const series = metrics.histogram(WAITED, USUAL_BOUNDS, ['GET', this.host])
+    const series = metrics.histogram(WAITED, USUAL_BOUNDS, [method, this.host])
     observe(series, USUAL_BOUNDS, delayMs / 1000)
   }
 }

@@ -57,10 +57,25 @@ export type WatchEvent = { readonly type: string; readonly object: unknown }
 /** Options of a watch. */
 export type WatchOptions = {
   readonly resourceVersion: string
+  /**
+   * Sends the present objects first, as events ADDED, then a bookmark with the annotation
+   * `k8s.io/initial-events-end` (KEP-3157). Servers without that answer 422.
+   */
+  readonly sendInitialEvents?: boolean
   readonly onEvent: (event: WatchEvent) => void
   /** Called once when the response has started. */
   readonly onOpen: () => void
   readonly signal: AbortSignal
+}
+
+/** A request about one object. */
+export type ApiRequest = {
+  readonly method: 'GET' | 'POST' | 'PUT'
+  readonly path: string
+  /** Plural name of its kind, for metrics. */
+  readonly resource: string
+  /** The object to send. */
+  readonly body?: unknown
 }
 
 /** An API server. */
@@ -79,6 +94,8 @@ export type ObjectApi = {
    * @throws {ApiError} if the server refuses or is unreachable
    */
   readonly watch: (collection: Collection, options: WatchOptions) => Promise<void>
+  /** Sends another request. Resolves with the JSON of the response. @throws {ApiError} */
+  readonly send: (request: ApiRequest, signal: AbortSignal) => Promise<unknown>
 }
 
 /** The API server is unreachable, or refuses. */
@@ -86,17 +103,30 @@ export class ApiError extends Error {
   override readonly name = 'ApiError'
   /** HTTP status, or `undefined` without a response. */
   readonly status: number | undefined
+  /** Milliseconds after which the server wants the next attempt, if it says so (`Retry-After`). */
+  readonly retryAfterMs: number | undefined
 
-  constructor(message: string, status?: number, options?: ErrorOptions) {
+  constructor(message: string, status?: number, options: ApiErrorOptions = {}) {
     super(message, options)
     this.status = status
+    this.retryAfterMs = options.retryAfterMs
   }
 }
+
+type ApiErrorOptions = ErrorOptions & { readonly retryAfterMs?: number }
 
 /** HTTP status for a resource version that the server no longer has. */
 export const STATUS_GONE = 410
 /** HTTP status for a kind that the server does not serve. */
 export const STATUS_NOT_FOUND = 404
+/** HTTP status for a missing right. */
+export const STATUS_FORBIDDEN = 403
+/** HTTP status for an object or a request that the server does not accept. */
+export const STATUS_INVALID = 422
+/** HTTP status for too many requests (API Priority and Fairness). */
+export const STATUS_TOO_MANY = 429
+/** HTTP status for a successful request. */
+export const STATUS_OK = 200
 
 /** Describes a collection by the versions of its group, the newest first. */
 function collection(

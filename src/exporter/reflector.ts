@@ -1,25 +1,24 @@
 /**
  * Mirrors one collection of the API: lists it, watches from there, and lists again when the server
- * no longer has the resource version (410 Gone).
+ * no longer has the resource version (410 Gone). Where the server can, list and watch are one
+ * request that streams the objects (KEP-3157), else the list comes in pages.
  * @module
  */
 import { recordOf } from '../bytes/unknown.ts'
-import type { ClusterObject, Kind } from '../kubernetes/objects/objects.ts'
-import { parseObject } from '../kubernetes/objects/parse-object.ts'
-import { Backoff, type Sleep } from './backoff.ts'
+import type { ClusterObject } from '../kubernetes/objects/objects.ts'
+import type { Sleep } from './backoff.ts'
+import { FailureReports } from './failure-reports.ts'
+import { MirroredObjects, type ObjectSink } from './mirrored-objects.ts'
 import {
   ApiError,
   type Collection,
   type ObjectApi,
+  type ObjectPage,
   STATUS_GONE,
+  STATUS_INVALID,
   STATUS_NOT_FOUND,
+  STATUS_TOO_MANY,
 } from './object-api.ts'
-
-/** The receiver of objects. */
-export type ObjectSink = {
-  readonly set: (object: ClusterObject) => void
-  readonly delete: (kind: Kind, namespace: string, name: string) => void
-}
 
 /** Options of a reflector. */
 export type ReflectorOptions = {
@@ -42,37 +41,45 @@ export type ReflectorOptions = {
   readonly sleep: Sleep
   /** Returns a number from 0 to 1. */
   readonly random: () => number
+  /** Milliseconds of a monotonic clock. */
+  readonly elapsed: () => number
 }
 
 /** Longest pause after a watch without events: a server may end every watch at once. */
 const PAUSE_MS = 500
 /** Time after which a kind that the server does not serve is tried again. */
 const ABSENT_MS = 60_000
-
-type Identity = { readonly namespace: string; readonly name: string }
+/**
+ * Age of a list after which the end of a watch leads to a new one. It finds what a watch that
+ * looked alive never reported; unchanged objects cost a comparison of their resource versions.
+ */
+const RELIST_MS = 3_600_000
+/** Annotation of the bookmark after the last initial event. */
+const INITIAL_END = 'k8s.io/initial-events-end'
 
 /** The mirror of one collection. */
 export class Reflector {
   private readonly options: ReflectorOptions
-  private readonly backoff: Backoff
-  /** Objects that the sink has, by namespace and name. */
-  private readonly present = new Map<string, ClusterObject>()
-  /** Problems of invalid objects, by namespace and name. */
-  private readonly problems = new Map<string, string>()
-  private readonly ownReported = new Set<string>()
-  /** The logged reason why it cannot follow; '' while it can. */
-  private failure = ''
+  private readonly failures: FailureReports
+  private readonly mirrored: MirroredObjects
   private version = ''
   /** Index of the collection's path that the server serves, as far as known. */
   private pathIndex = 0
   /** Whether the server does not serve the kind, as far as known. */
   private isAbsent = false
+  /** Whether the server streams lists, as far as known. */
+  private canStream = true
+  private needsList = true
   private lists = 0
+  private listedMs = 0
+  private warnedMissed = 0
   private open = false
 
   constructor(options: ReflectorOptions) {
+    const { collection, sink, onWarning } = options
     this.options = options
-    this.backoff = new Backoff(options.random)
+    this.failures = new FailureReports(options)
+    this.mirrored = new MirroredObjects(collection.kind, sink, onWarning)
   }
 
   /** Resource version that the sink has; '' before the first complete list. */
@@ -92,12 +99,17 @@ export class Reflector {
 
   /** Returns the number of objects in the collection. */
   get count(): number {
-    return this.present.size
+    return this.mirrored.count
+  }
+
+  /** Returns the number of changes that watches should have reported and that lists found. */
+  get missed(): number {
+    return this.mirrored.missed
   }
 
   /** Returns the objects that the sink has. */
   objects(): Iterable<ClusterObject> {
-    return this.present.values()
+    return this.mirrored.objects()
   }
 
   /** Returns the number of lists so far. */
@@ -107,20 +119,31 @@ export class Reflector {
 
   /** Runs until `signal` ends it. Never throws because of the API server. */
   async run(signal: AbortSignal): Promise<void> {
-    let needsList = true
     while (!signal.aborted) {
       try {
-        if (needsList) await this.list(signal)
-        needsList = false
+        if (this.needsList && !this.canStream) await this.list(signal)
         await this.watch(signal)
+        if (this.options.elapsed() - this.listedMs >= RELIST_MS) this.needsList = true
       } catch (error) {
         if (!(error instanceof ApiError)) throw error
-        const isAbsent = error.status === STATUS_NOT_FOUND && this.olderPaths !== undefined
-        if (error.status === STATUS_GONE || isAbsent) needsList = true
         if (signal.aborted) return
-        if (isAbsent) await this.tryOlder(signal)
-        else await this.pause(error, signal)
+        await this.handleError(error, signal)
       }
+    }
+  }
+
+  private async handleError(error: ApiError, signal: AbortSignal): Promise<void> {
+    const { sleep, random } = this.options
+    if (this.needsList && this.canStream && error.status === STATUS_INVALID) {
+      this.canStream = false
+    } else if (error.status === STATUS_GONE) {
+      this.needsList = true
+      await sleep(PAUSE_MS * random(), signal)
+    } else if (error.status === STATUS_NOT_FOUND && this.olderPaths !== undefined) {
+      this.needsList = true
+      await this.tryOlder(signal)
+    } else {
+      await this.failures.pause(error, signal)
     }
   }
 
@@ -145,7 +168,8 @@ export class Reflector {
     const absent = `the API server does not serve ${resource}; no names are published for it`
     if (!this.isAbsent) onWarning(absent)
     this.isAbsent = true
-    for (const [key, object] of this.present) this.remove(key, object)
+    this.mirrored.startList('')
+    this.mirrored.endList()
     this.lists++
     this.open = true
     onChange()
@@ -154,74 +178,72 @@ export class Reflector {
     this.open = false
   }
 
-  private async pause(error: ApiError, signal: AbortSignal): Promise<void> {
-    const { collection, onError, sleep, random } = this.options
-    if (error.status === STATUS_GONE) {
-      await sleep(PAUSE_MS * random(), signal)
-      return
-    }
-    const delayMs = this.backoff.next()
-    const seconds = (delayMs / 1000).toFixed(1)
-    const { reported = this.ownReported } = this.options
-    if (!reported.has(error.message)) {
-      onError(`cannot follow ${collection.resource}: ${error.message}; again in ${seconds} s`)
-    }
-    if (this.failure !== error.message) reported.delete(this.failure)
-    this.failure = error.message
-    reported.add(error.message)
-    await sleep(delayMs, signal)
-  }
-
-  /** Notes that the server responds: resets the back-off, and logs the next failure. */
-  private recover(): void {
-    this.backoff.reset()
-    const { reported = this.ownReported } = this.options
-    reported.delete(this.failure)
-    this.failure = ''
-  }
-
   /** Reads all pages, and removes objects that are in none of them. */
   private async list(signal: AbortSignal): Promise<void> {
-    const { api, onChange } = this.options
-    const { collection } = this
-    const seen = new Set<string>()
+    this.mirrored.startList(this.version)
     let token = ''
     let version = ''
     do {
-      const page = await api.list(collection, token, signal)
-      for (const item of page.items) seen.add(this.take(item))
+      const page = await this.page(token, signal)
+      for (const item of page.items) this.mirrored.take(item)
       version = page.resourceVersion
       token = page.continueToken
     } while (token !== '')
-    for (const [key, object] of this.present) if (!seen.has(key)) this.remove(key, object)
-    for (const key of this.problems.keys()) if (!seen.has(key)) this.problems.delete(key)
-    this.version = version
-    this.isAbsent = false
-    this.lists++
-    this.recover()
-    onChange()
+    this.endList(version)
   }
 
+  /** Reads a page; waits and asks again when the server has too many requests. */
+  private async page(token: string, signal: AbortSignal): Promise<ObjectPage> {
+    for (;;) {
+      try {
+        return await this.options.api.list(this.collection, token, signal)
+      } catch (error) {
+        const isBusy = error instanceof ApiError && error.status === STATUS_TOO_MANY
+        if (!isBusy || signal.aborted) throw error
+        await this.failures.pause(error, signal)
+      }
+    }
+  }
+
+  private endList(version: string): void {
+    const { missed } = this.mirrored
+    this.mirrored.endList()
+    if (missed > this.warnedMissed) this.warnMissed(missed - this.warnedMissed)
+    this.warnedMissed = missed
+    this.version = version
+    this.needsList = false
+    this.isAbsent = false
+    this.lists++
+    this.listedMs = this.options.elapsed()
+    this.failures.recover()
+    this.options.onChange()
+  }
+
+  private warnMissed(count: number): void {
+    const { collection, onWarning } = this.options
+    onWarning(`the watch of ${collection.resource} missed ${count} changes, found by a new list`)
+  }
+
+  /** Watches from the last version, or streams a list first if one is due. */
   private async watch(signal: AbortSignal): Promise<void> {
     const { api, onClose, sleep, random } = this.options
-    const { collection } = this
     const ended = new AbortController()
+    const sendInitialEvents = this.needsList
+    if (sendInitialEvents) this.mirrored.startList(this.version)
     let problem: ApiError | undefined
     let isSilent = true
     try {
-      await api.watch(collection, {
-        resourceVersion: this.version,
+      await api.watch(this.collection, {
+        resourceVersion: sendInitialEvents ? '' : this.version,
+        sendInitialEvents,
         signal: AbortSignal.any([signal, ended.signal]),
         onOpen: () => {
-          this.open = true
+          this.open = !sendInitialEvents
         },
         onEvent: ({ type, object }) => {
           isSilent = false
           problem ??= this.handle(type, object)
-          if (problem === undefined) {
-            this.recover()
-            return
-          }
+          if (problem === undefined) return
           this.open = false
           ended.abort()
         },
@@ -231,65 +253,42 @@ export class Reflector {
       this.open = false
     }
     if (problem !== undefined) throw problem
+    if (this.needsList) {
+      // A server that ignores the request for initial events may never end them.
+      this.canStream = false
+      throw new ApiError('the streamed list ended before it was complete')
+    }
     if (isSilent) await sleep(PAUSE_MS * random(), signal)
   }
 
   /** @returns the error of an event, if it is one */
   private handle(type: string, object: unknown): ApiError | undefined {
     if (type === 'ERROR') return statusError(object)
-    const { version, namespace, name } = identify(object)
+    if (type === 'DELETED') this.mirrored.drop(object)
+    else if (type !== 'BOOKMARK') this.mirrored.take(object)
+    const { resourceVersion, annotations } = recordOf(recordOf(object).metadata)
+    const version = typeof resourceVersion === 'string' ? resourceVersion : ''
+    if (this.needsList) {
+      if (type !== 'BOOKMARK') return undefined
+      // A server that ignores the request for initial events sends bookmarks without it.
+      if (recordOf(annotations)[INITIAL_END] !== 'true') return NO_STREAM
+      this.endList(version)
+      this.open = true
+      return undefined
+    }
     if (version !== '') this.version = version
-    if (type === 'BOOKMARK') return undefined
-    if (type === 'DELETED') this.remove(`${namespace}/${name}`, { namespace, name })
-    else this.take(object)
-    this.options.onChange()
+    this.failures.recover()
+    if (type !== 'BOOKMARK') this.options.onChange()
     return undefined
   }
-
-  /** Passes an object to the sink. @returns its key */
-  private take(item: unknown): string {
-    const { kind } = this.options.collection
-    const { namespace, name } = identify(item)
-    const key = `${namespace}/${name}`
-    const value = typeof item === 'object' && item !== null ? { ...item, kind } : item
-    const object = parseObject(value)
-    if (object === undefined || object.kind === 'problem') {
-      const known = this.problems.get(key)
-      this.remove(key, { namespace, name })
-      if (object !== undefined) this.complain(key, object.message, known)
-    } else {
-      this.problems.delete(key)
-      this.present.set(key, object)
-      this.options.sink.set(object)
-    }
-    return key
-  }
-
-  private complain(key: string, message: string, known: string | undefined): void {
-    if (known !== message) this.options.onWarning(message)
-    this.problems.set(key, message)
-  }
-
-  private remove(key: string, { namespace, name }: Identity): void {
-    this.present.delete(key)
-    this.problems.delete(key)
-    this.options.sink.delete(this.options.collection.kind, namespace, name)
-  }
 }
 
-function identify(object: unknown): Identity & { readonly version: string } {
-  const { metadata } = recordOf(object)
-  const { namespace, name, resourceVersion } = recordOf(metadata)
-  return { namespace: textOf(namespace), name: textOf(name), version: textOf(resourceVersion) }
-}
+const NO_STREAM = new ApiError('the server does not stream lists', STATUS_INVALID)
 
 /** Returns the error of an event of type ERROR, which carries a Status (meta/v1). */
 function statusError(object: unknown): ApiError {
   const { code, message } = recordOf(object)
   const status = typeof code === 'number' ? code : undefined
-  return new ApiError(textOf(message) || 'watch failed', status)
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : ''
+  const text = typeof message === 'string' && message !== '' ? message : 'watch failed'
+  return new ApiError(text, status)
 }

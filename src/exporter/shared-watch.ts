@@ -6,8 +6,9 @@
 
 import type { Kind } from '../kubernetes/objects/objects.ts'
 import type { Sleep } from './backoff.ts'
+import type { ObjectSink } from './mirrored-objects.ts'
 import type { Collection, ObjectApi } from './object-api.ts'
-import { type ObjectSink, Reflector } from './reflector.ts'
+import { Reflector } from './reflector.ts'
 
 /** Options of a shared watch. */
 export type SharedWatchOptions = {
@@ -17,6 +18,8 @@ export type SharedWatchOptions = {
   readonly sleep: Sleep
   /** Returns a number from 0 to 1. */
   readonly random: () => number
+  /** Milliseconds of a monotonic clock. */
+  readonly elapsed: () => number
 }
 
 /** A follower of a collection. */
@@ -117,6 +120,8 @@ export type CollectionState = {
   readonly resource: string
   readonly count: number
   readonly lists: number
+  /** Changes that watches should have reported and that lists found. */
+  readonly missed: number
   readonly isConnected: boolean
 }
 
@@ -163,8 +168,8 @@ export class ClusterWatch {
   /** Returns the state of each collection, for metrics. */
   states(): readonly CollectionState[] {
     return this.followed.map(({ collection: { kind, resource }, reflector }) => {
-      const { count, listCount: lists, isConnected } = reflector
-      return { kind, resource, count, lists, isConnected }
+      const { count, listCount: lists, missed, isConnected } = reflector
+      return { kind, resource, count, lists, missed, isConnected }
     })
   }
 

@@ -7,25 +7,33 @@ import {
   IsomorphicFetchHttpLibrary,
   KubeConfig,
   RequestContext,
-  Watch,
 } from '@kubernetes/client-node'
 import { causeText, parseJson, recordOf } from '../bytes/unknown.ts'
 import {
   type ApiConnection,
   ApiError,
+  type ApiRequest,
   type Collection,
   ConnectionError,
   type ObjectApi,
   type ObjectPage,
+  STATUS_OK,
+  type WatchEvent,
   type WatchOptions,
 } from './object-api.ts'
+import { readLines } from './watch-lines.ts'
 
 /** Context that the library invents if it finds no kubeconfig. */
 const LAST_RESORT = 'loaded-context'
 const PAGE_OBJECTS = 500
-const LIST_TIMEOUT_MS = 60_000
-/** Silence after which a watch is restarted. The server sends a bookmark about every minute. */
-const SILENCE_MS = 150_000
+const REQUEST_TIMEOUT_MS = 60_000
+/**
+ * Silence after which a watch counts as dead and is restarted from its last version. The server
+ * sends a bookmark every minute: waiting for it costs nothing, unlike requests that would find out.
+ */
+const SILENCE_MS = 90_000
+/** The same within a streamed list: a server that ignores the request for it sends nothing. */
+const LIST_SILENCE_MS = 15_000
 /** Range of the timeout that a watch requests; each draws its own. */
 const WATCH_SECONDS_MIN = 300
 const WATCH_SECONDS_SPREAD = 300
@@ -38,13 +46,27 @@ export function openApi(connection: ApiConnection): ObjectApi {
   if (!URL.canParse(server)) {
     throw new ConnectionError(`${describe(connection)} names a server "${server}", not a URL`)
   }
+  const exchange: Exchange = (request, signal) => send(config, server, request, signal)
   return {
     host: new URL(server).host,
     list: (collection, continueToken, signal) =>
-      list(config, pageUrl(server, collection, continueToken), signal),
-    watch: (collection, options) => watch(config, collection, options),
+      list(exchange, pagePath(collection, continueToken), signal),
+    watch: (collection, options) => watch(exchange, collection, options),
+    send: (request, signal) => sendOne(exchange, request, signal),
   }
 }
+
+/** A response whose body is not read yet. */
+type ApiResponse = {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly text: () => Promise<string>
+  readonly stream: () => ReadableStream<Uint8Array> | null
+}
+type Exchange = (
+  request: Pick<ApiRequest, 'path' | 'body'> & { readonly method?: ApiRequest['method'] },
+  signal: AbortSignal,
+) => Promise<ApiResponse>
 
 function loadConfig(connection: ApiConnection): KubeConfig {
   const config = new KubeConfig()
@@ -116,26 +138,52 @@ function describe(connection: ApiConnection): string {
   }
 }
 
-function pageUrl(server: string, collection: Collection, continueToken: string): string {
-  const { path, fieldSelector } = collection
-  const url = new URL(server + path)
-  url.searchParams.set('limit', String(PAGE_OBJECTS))
-  if (continueToken !== '') url.searchParams.set('continue', continueToken)
-  if (fieldSelector !== undefined) url.searchParams.set('fieldSelector', fieldSelector)
-  return url.toString()
+function pagePath({ path, fieldSelector }: Collection, continueToken: string): string {
+  const query = new URLSearchParams({ limit: String(PAGE_OBJECTS) })
+  if (continueToken !== '') query.set('continue', continueToken)
+  if (fieldSelector !== undefined) query.set('fieldSelector', fieldSelector)
+  return `${path}?${query}`
 }
 
-async function list(config: KubeConfig, url: string, signal: AbortSignal): Promise<ObjectPage> {
+async function send(
+  config: KubeConfig,
+  server: string,
+  { method = 'GET', path, body }: Parameters<Exchange>[0],
+  signal: AbortSignal,
+): Promise<ApiResponse> {
+  const request = new RequestContext(server + path, HttpMethod[method])
+  request.setHeaderParam('accept', 'application/json')
+  if (body !== undefined) {
+    request.setHeaderParam('content-type', 'application/json')
+    request.setBody(JSON.stringify(body))
+  }
+  request.setSignal(signal)
+  await config.applySecurityAuthentication(request)
+  const response = await new IsomorphicFetchHttpLibrary().send(request).toPromise()
+  return {
+    status: response.httpStatusCode,
+    headers: response.headers,
+    text: () => response.body.text(),
+    stream: () => response.body.stream(),
+  }
+}
+
+async function list(exchange: Exchange, path: string, signal: AbortSignal): Promise<ObjectPage> {
+  return readPage(await sendOne(exchange, { path }, signal))
+}
+
+/** Sends a request and reads the response as a whole. @throws {ApiError} */
+async function sendOne(
+  exchange: Exchange,
+  request: Parameters<Exchange>[0],
+  signal: AbortSignal,
+): Promise<unknown> {
   try {
-    const request = new RequestContext(url, HttpMethod.GET)
-    request.setHeaderParam('accept', 'application/json')
-    request.setSignal(AbortSignal.any([signal, AbortSignal.timeout(LIST_TIMEOUT_MS)]))
-    await config.applySecurityAuthentication(request)
-    const response = await new IsomorphicFetchHttpLibrary().send(request).toPromise()
+    const bounded = AbortSignal.any([signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)])
+    const response = await exchange(request, bounded)
+    if (response.status >= 300) throw await refusal(response)
     // A proxy before the API server may send anything.
-    const body = parseJson(await response.body.text())
-    if (response.httpStatusCode === 200) return readPage(body)
-    throw new ApiError(statusMessage(body, response.httpStatusCode), response.httpStatusCode)
+    return parseJson(await response.text())
   } catch (error) {
     throw toApiError(error)
   }
@@ -152,55 +200,76 @@ function readPage(body: unknown): ObjectPage {
 }
 
 async function watch(
-  config: KubeConfig,
-  { path, fieldSelector }: Collection,
-  { resourceVersion, onEvent, onOpen, signal }: WatchOptions,
+  exchange: Exchange,
+  collection: Collection,
+  { onEvent, onOpen, signal, ...options }: WatchOptions,
 ): Promise<void> {
-  const watcher = new Watch(config)
-  // The library ends watches after 30 s of silence, without an option for it.
-  Object.assign(watcher, { requestTimeoutMs: SILENCE_MS })
-  const timeoutSeconds = Math.round(WATCH_SECONDS_MIN + WATCH_SECONDS_SPREAD * Math.random())
-  const query = { resourceVersion, allowWatchBookmarks: true, timeoutSeconds, fieldSelector }
   if (signal.aborted) return
-  await new Promise<void>((resolve, reject) => {
-    let opened: AbortController | undefined
-    // Before the response the library returns nothing to abort; then the caller stops waiting.
-    const abort = (): void => {
-      opened?.abort()
-      end(undefined)
-    }
-    const end = (error: unknown): void => {
-      signal.removeEventListener('abort', abort)
-      if (isUsualEnd(error) || signal.aborted) resolve()
-      else reject(toApiError(error))
-    }
-    const relay = (type: string, object: unknown): void => {
-      if (!signal.aborted) onEvent({ type, object })
-    }
-    signal.addEventListener('abort', abort)
-    watcher.watch(path, query, relay, end).then((controller) => {
-      opened = controller
-      if (signal.aborted) controller.abort()
-      if (!controller.signal.aborted) onOpen()
-    }, end)
-  })
+  const silence = new AbortController()
+  const limit = (ms: number): NodeJS.Timeout => setTimeout(() => silence.abort(), ms).unref()
+  let timer = limit(options.sendInitialEvents === true ? LIST_SILENCE_MS : SILENCE_MS)
+  try {
+    const path = watchPath(collection, options)
+    const response = await exchange({ path }, AbortSignal.any([signal, silence.signal]))
+    if (response.status !== STATUS_OK) throw await refusal(response)
+    timer.refresh()
+    onOpen()
+    await readLines(response.stream(), (line) => {
+      if (signal.aborted) return
+      const event = readEvent(line)
+      if (event.type === 'BOOKMARK') {
+        clearTimeout(timer)
+        timer = limit(SILENCE_MS)
+      } else timer.refresh()
+      onEvent(event)
+    })
+  } catch (error) {
+    // Silence on a broken connection is a usual end: the next watch continues from there.
+    if (!signal.aborted && !silence.signal.aborted) throw toApiError(error)
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
-/** Returns whether a watch ended normally: by its timeout, or by silence on a broken connection. */
-function isUsualEnd(error: unknown): boolean {
-  const isTimeout = error instanceof DOMException && error.name === 'TimeoutError'
-  return error === null || error === undefined || isTimeout
+function watchPath(
+  { path, fieldSelector }: Collection,
+  {
+    resourceVersion,
+    sendInitialEvents,
+  }: Pick<WatchOptions, 'resourceVersion' | 'sendInitialEvents'>,
+): string {
+  const timeoutSeconds = Math.round(WATCH_SECONDS_MIN + WATCH_SECONDS_SPREAD * Math.random())
+  const query = new URLSearchParams({
+    watch: 'true',
+    resourceVersion,
+    allowWatchBookmarks: 'true',
+    timeoutSeconds: String(timeoutSeconds),
+  })
+  if (fieldSelector !== undefined) query.set('fieldSelector', fieldSelector)
+  if (sendInitialEvents === true) {
+    query.set('sendInitialEvents', 'true')
+    query.set('resourceVersionMatch', 'NotOlderThan')
+  }
+  return `${path}?${query}`
+}
+
+/** @throws {ApiError} for a line that is not JSON: to skip it could miss a change */
+function readEvent(line: string): WatchEvent {
+  const { type, object } = recordOf(parseJson(line))
+  if (typeof type !== 'string') throw new ApiError('a line of the watch is not an event')
+  return { type, object }
 }
 
 function toApiError(error: unknown): ApiError {
-  if (error instanceof ApiError) return error
-  const { statusCode } = recordOf(error)
-  const status = typeof statusCode === 'number' ? statusCode : undefined
-  return new ApiError(causeText(error), status, { cause: error })
+  return error instanceof ApiError
+    ? error
+    : new ApiError(causeText(error), undefined, { cause: error })
 }
 
-/** Returns the message of a Status object (meta/v1). */
-function statusMessage(body: unknown, httpStatus: number): string {
-  const { message } = recordOf(body)
-  return typeof message === 'string' && message !== '' ? message : `HTTP status ${httpStatus}`
+/** Returns the error of a response, with the message of its Status object (meta/v1). */
+async function refusal({ status, headers, text }: ApiResponse): Promise<ApiError> {
+  const { message } = recordOf(parseJson(await text()))
+  const reason = typeof message === 'string' && message !== '' ? message : `HTTP status ${status}`
+  const seconds = Number(headers['retry-after'])
+  return new ApiError(reason, status, seconds > 0 ? { retryAfterMs: seconds * 1000 } : {})
 }

@@ -192,6 +192,7 @@ export class ClusterSources {
       onError: (message) => log({ level: 'error', message }),
       sleep,
       random: Math.random,
+      elapsed,
     })
   }
 

@@ -117,6 +117,7 @@ describe('the bundle', () => {
           const items: unknown = parse(SHOP_LISTS[resource] ?? '') ?? []
           return sendJson(response, { items, metadata: { resourceVersion: '1' } })
         }
+        if (searchParams.has('sendInitialEvents')) return sendJson(response, {}, 422)
         watches.set(resource, response)
         openWatch(response)
       },

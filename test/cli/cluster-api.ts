@@ -31,6 +31,10 @@ export class ClusterApi {
     const url = await startHttpApi(t, (request, response) => {
       const { pathname, searchParams } = new URL(request.url ?? '', 'http://127.0.0.1')
       const resource = pathname.split('/').at(-1) ?? ''
+      if (searchParams.has('sendInitialEvents')) {
+        sendJson(response, { message: 'sendInitialEvents is forbidden' }, 422)
+        return
+      }
       if (searchParams.has('watch')) {
         watches.set(resource, response)
         void whenWatched.then(() => openWatch(response))

@@ -46,6 +46,7 @@ describe('recordSource', () => {
     resource: 'services',
     count: 3,
     lists: 1,
+    missed: 0,
     isConnected: true,
   }
 
@@ -57,6 +58,8 @@ describe('recordSource', () => {
     assert.deepEqual(samples(metrics), [
       'lists_total{resource="services"} 4',
       'lists_total{resource="pods"} 1',
+      'missed_changes_total{resource="services"} 0',
+      'missed_changes_total{resource="pods"} 0',
       'objects{resource="services"} 2',
       'objects{resource="pods"} 9',
       'watch_connected{resource="services"} 0',

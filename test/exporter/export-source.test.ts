@@ -51,6 +51,7 @@ describe('a source of watched objects', () => {
       sleep: clock.sleep,
       random: () => 1,
       now: clock.now,
+      elapsed: clock.elapsed,
     })
     const ended = new AbortController()
     const running = source.run(ended.signal)

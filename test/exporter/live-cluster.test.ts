@@ -10,7 +10,7 @@ import { parseObject } from '../../src/kubernetes/objects/parse-object.ts'
 import { SnapshotError } from '../../src/snapshot/format/layout.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
 import { optionsOf } from '../kubernetes/naming.ts'
-import { FakeClock, START_MS } from './fake-clock.ts'
+import { FakeClock, START_MS, settle } from './fake-clock.ts'
 import { answerLists, openWatches, page, ScriptedApi, SHOP_LISTS, value } from './scripted-api.ts'
 import { namesIn } from './snapshots.ts'
 
@@ -41,7 +41,7 @@ function start(t: TestContext): Running {
   const onWarning = (message: string): number => messages.push(`warning: ${message}`)
   const onError = (message: string): number => messages.push(`error: ${message.replace(/;.*/, '')}`)
   const { sleep, now, elapsed } = clock
-  const shared = new SharedWatch({ api, onWarning, onError, sleep, random: () => 1 })
+  const shared = new SharedWatch({ api, onWarning, onError, sleep, random: () => 1, elapsed })
   const metrics = new Metrics()
   const limits = { staleMs: STALE_MS, startupMs: STARTUP_MS }
   const naming = optionsOf()
@@ -209,7 +209,7 @@ describe('LiveCluster', () => {
     const { sleep, now, elapsed } = new FakeClock()
     const failing = { onWarning: assert.fail, onError: assert.fail }
     const live = new LiveCluster({
-      shared: new SharedWatch({ api, ...failing, sleep, random: () => 1 }),
+      shared: new SharedWatch({ api, ...failing, sleep, random: () => 1, elapsed }),
       naming: optionsOf({ pods: 'verified', hasEndpoints: false }),
       now,
       elapsed,
@@ -220,6 +220,7 @@ describe('LiveCluster', () => {
     })
     live.start()
     t.onTestFinished(() => live.stop())
+    await settle()
     assert.deepEqual(api.calls, ['list namespaces', 'list services', 'list pods'])
   })
 

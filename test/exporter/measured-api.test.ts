@@ -20,20 +20,25 @@ type Measured = {
   readonly clock: { ms: number }
   /** Counts by status, and sums of times, as the metrics have them. */
   readonly told: () => string[]
+  /** Counts by kind and verb. */
+  readonly byKind: () => string[]
 }
 
 function measure(): Measured {
   const scripted = new ScriptedApi()
   const metrics = new Metrics()
   const clock = { ms: 1000 }
+  const byKind = (): string[] =>
+    metrics.format().match(/(?<=^kubedoh_kubernetes_requests_total).*/gm) ?? []
   const told = (): string[] =>
     metrics
       .format()
       .split('\n')
-      .filter((line) => /s_total\{|_sum\{/.test(line))
+      .filter((line) => /^coredns.*(s_total|_sum)\{/.test(line))
       .map((line) => line.replace(PREFIX, ''))
       .toReversed()
-  return { scripted, api: measuredApi(scripted, metrics, () => clock.ms), clock, told }
+  const api = measuredApi(scripted, metrics, () => clock.ms)
+  return { scripted, api, clock, told, byKind }
 }
 
 const { signal } = new AbortController()
@@ -98,6 +103,21 @@ for (const [error, code] of [
     assert.equal(told()[0], `s_total{code="${code}",method="GET",host="api.test:6443"} 2`)
   })
 }
+
+test('requests are counted by kind and verb', async () => {
+  const { scripted, api, byKind } = measure()
+  scripted.answer('services', page('5', '', 'two'), page('5'))
+  await api.list(SERVICES, '', signal)
+  await api.list(SERVICES, 'two', signal)
+  scripted.replies.set('PUT /lease', {})
+  await api.send({ method: 'PUT', path: '/lease', resource: 'leases', body: {} }, signal)
+  await assert.rejects(api.send({ method: 'GET', path: '/none', resource: 'leases' }, signal))
+  assert.deepEqual(byKind(), [
+    '{resource="services",verb="list",code="200"} 2',
+    '{resource="leases",verb="update",code="200"} 1',
+    '{resource="leases",verb="get",code="404"} 1',
+  ])
+})
 
 test('times are in Prometheus’s default buckets', () => {
   assert.deepEqual([USUAL_BOUNDS.length, USUAL_BOUNDS[0], USUAL_BOUNDS.at(-1)], [11, 0.005, 10])

@@ -59,6 +59,7 @@ export class Mirror {
       onError: tell('error'),
       onClose: tell('close'),
       sleep: this.clock.sleep,
+      elapsed: this.clock.elapsed,
       random: () => random,
     })
     t.onTestFinished(() => this.end())

@@ -91,7 +91,7 @@ describe('a list', () => {
     mirror.news()
     mirror.watch.fail(GONE)
     await mirror.clock.advance(500)
-    assert.deepEqual(mirror.news(), ['set: Service shop/db', 'delete: Service shop/web', 'change'])
+    assert.deepEqual(mirror.news(), ['delete: Service shop/web', 'change'])
     assert.equal(mirror.reflector.count, 1)
   })
 })
@@ -116,9 +116,9 @@ describe('an event', () => {
     {
       name: 'MODIFIED replaces',
       type: 'MODIFIED',
-      object: WEB,
+      object: '{ metadata: { namespace: shop, name: web, resourceVersion: "9" } }',
       news: ['set: Service shop/web', 'change'],
-      version: '6',
+      version: '9',
       count: 1,
     },
     {

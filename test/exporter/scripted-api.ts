@@ -28,6 +28,10 @@ export class ScriptedApi implements ObjectApi {
   /** Where that was asked for. */
   readonly paths: string[] = []
   readonly host: string = 'api.test:6443'
+  /** Whether it streams lists; else it refuses that, which `calls` leaves out. */
+  streams: boolean = false
+  /** Bodies that it answers to other requests with, by method and path. */
+  readonly replies: Map<string, unknown> = new Map()
   private readonly answers = new Map<string, (ObjectPage | ApiError)[]>()
   private readonly waiting = new Map<string, () => void>()
   private readonly watches = new Map<string, FakeWatch>()
@@ -60,11 +64,21 @@ export class ScriptedApi implements ObjectApi {
     return answer
   }
 
+  readonly send: ObjectApi['send'] = async ({ method, path, body }) => {
+    this.calls.push(`${method} ${path}`)
+    const reply = this.replies.get(`${method} ${path}`)
+    const value: unknown = typeof reply === 'function' ? reply(body) : reply
+    if (value instanceof Error) throw value
+    if (value === undefined) throw new ApiError('not found', 404)
+    return value
+  }
+
   readonly watch: ObjectApi['watch'] = async (collection: Collection, options: WatchOptions) => {
     const { resource, path } = collection
+    const { resourceVersion, signal, onOpen, onEvent, sendInitialEvents = false } = options
+    if (sendInitialEvents && !this.streams) throw new ApiError('no WatchList', 422)
     this.paths.push(path)
-    const { resourceVersion, signal, onOpen, onEvent } = options
-    this.calls.push(`watch ${resource} ${resourceVersion}`)
+    this.calls.push(`watch ${resource} ${sendInitialEvents ? 'all' : resourceVersion}`)
     try {
       await new Promise<void>((resolve, reject) => {
         signal.addEventListener('abort', () => resolve())

@@ -3,7 +3,7 @@ import { describe, type TestContext, test } from 'vitest'
 import { ApiError, type Collection, collectionsFor } from '../../src/exporter/object-api.ts'
 import { ClusterWatch, type Followed, SharedWatch } from '../../src/exporter/shared-watch.ts'
 import { describeObject } from '../../src/kubernetes/objects/objects.ts'
-import { FakeClock, START_MS } from './fake-clock.ts'
+import { FakeClock, START_MS, settle } from './fake-clock.ts'
 import { SERVICES, WEB } from './mirror.ts'
 import { answerLists, openWatches, page, ScriptedApi, SHOP_LISTS, value } from './scripted-api.ts'
 
@@ -29,7 +29,13 @@ function start(t: TestContext): Running {
   const lines: string[] = []
   const { sleep } = clock
   const failing = { onWarning: assert.fail, onError: assert.fail }
-  const shared = new SharedWatch({ api, ...failing, sleep, random: () => 1 })
+  const shared = new SharedWatch({
+    api,
+    ...failing,
+    sleep,
+    random: () => 1,
+    elapsed: clock.elapsed,
+  })
   const stops: (() => Promise<void>)[] = []
   t.onTestFinished(async () => {
     await Promise.all(stops.map((stop) => stop()))
@@ -124,6 +130,7 @@ describe('SharedWatch', () => {
     const { api, follow } = await startOne(t)
     follow('two', { ...SERVICES, fieldSelector: 'metadata.name=web' })
     follow('three', { ...SERVICES, resource: 'others', path: '/api/v1/others' })
+    await settle()
     assert.deepEqual(api.calls.slice(2), ['list services', 'list others'])
   })
 })
@@ -144,6 +151,7 @@ test('SharedWatch logs a server that is away once for all collections', async (t
     onError,
     sleep,
     random: () => 1,
+    elapsed: clock.elapsed,
   })
   const sink = { set: () => undefined, delete: () => undefined }
   const follower = { sink, onChange: () => undefined, onClose: () => undefined }
@@ -154,7 +162,9 @@ test('SharedWatch logs a server that is away once for all collections', async (t
   await clock.advance(1600)
   assert.deepEqual(errors, [
     `cannot follow services: ${away.message}; again in 0.5 s`,
-    `cannot follow namespaces: ${denied.message}; again in 1.0 s`,
+    `cannot follow namespaces: ${denied.message}; the role cannot list or watch namespaces, ` +
+      'add to its ClusterRole: ' +
+      '{"apiGroups":[""],"resources":["namespaces"],"verbs":["list","watch"]}; again in 1.0 s',
   ])
 })
 
@@ -181,6 +191,7 @@ function startClusterWatch(t: TestContext): ClusterWatchRunning {
     onError: (message) => lines.push(`error: ${message}`),
     sleep: clock.sleep,
     random: () => 1,
+    elapsed: clock.elapsed,
   })
   const watch = new ClusterWatch({
     shared,
@@ -268,9 +279,23 @@ describe('ClusterWatch', () => {
     api.answer('endpointslices', page('7'))
     await clock.advance(500)
     assert.deepEqual(watch.states(), [
-      { kind: 'Namespace', resource: 'namespaces', count: 1, lists: 1, isConnected: true },
-      { kind: 'Service', resource: 'services', count: 2, lists: 1, isConnected: true },
-      { kind: 'EndpointSlice', resource: 'endpointslices', count: 0, lists: 2, isConnected: false },
+      {
+        kind: 'Namespace',
+        resource: 'namespaces',
+        count: 1,
+        lists: 1,
+        missed: 0,
+        isConnected: true,
+      },
+      { kind: 'Service', resource: 'services', count: 2, lists: 1, missed: 0, isConnected: true },
+      {
+        kind: 'EndpointSlice',
+        resource: 'endpointslices',
+        count: 0,
+        lists: 2,
+        missed: 0,
+        isConnected: false,
+      },
     ])
   })
 

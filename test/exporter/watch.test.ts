@@ -223,6 +223,38 @@ describe('watch', () => {
     })
   }
 
+  test('asks for the present objects first', async (t) => {
+    const asked: string[] = []
+    const api = await apiOf(t, ({ url = '' }, response) => {
+      asked.push(new URL(url, 'http://127.0.0.1').search.replace(/timeoutSeconds=\d+&/, ''))
+      response.end()
+    })
+    await api.watch(SERVICES, {
+      resourceVersion: '',
+      sendInitialEvents: true,
+      onEvent: () => assert.fail(),
+      onOpen: () => undefined,
+      signal: NEVER,
+    })
+    const query = 'watch=true&resourceVersion=&allowWatchBookmarks=true'
+    assert.deepEqual(asked, [`?${query}&sendInitialEvents=true&resourceVersionMatch=NotOlderThan`])
+  })
+
+  test('fails with a line that is not an event, which may be a change', async (t) => {
+    const api = await apiOf(t, (_, response) => response.end('{"type":"ADDED","object":{\n'))
+    await assert.rejects(watchFrom(api).done, { message: 'a line of the watch is not an event' })
+  })
+
+  test('fails with the message and the wait of a server that is busy', async (t) => {
+    const api = await apiOf(t, (_, response) => {
+      response.setHeader('retry-after', '2')
+      sendJson(response, { message: 'too many requests' }, 429)
+    })
+    const error = { message: 'too many requests', status: 429, retryAfterMs: 2000 }
+    await assert.rejects(watchFrom(api).done, error)
+    await assert.rejects(api.list(SERVICES, '', NEVER), error)
+  })
+
   test('fails with the reason when there is no server', async () => {
     const url = `http://127.0.0.1:${await freePort()}`
     const { done, told } = watchFrom(openApi({ kind: 'endpoint', url, tls: undefined }))
@@ -244,7 +276,7 @@ describe('watch', () => {
     { name: 'after it was open', begins: true },
     { name: 'before the server answers', begins: false },
   ]) {
-    test(`ends as usual when the server is silent for 150 s ${name}`, async (t) => {
+    test(`ends as usual when the server is silent for 90 s ${name}`, async (t) => {
       const asked = Promise.withResolvers<void>()
       const api = await apiOf(t, (_, response) => {
         if (begins) openWatch(response)
@@ -258,7 +290,7 @@ describe('watch', () => {
       })
       await asked.promise
       while (begins && told.length === 0) await setImmediate()
-      vi.advanceTimersByTime(149_000)
+      vi.advanceTimersByTime(89_000)
       await setImmediate()
       assert.equal(isDone, false)
       vi.advanceTimersByTime(1000)
@@ -318,5 +350,27 @@ describe('watch', () => {
     const response = await asked.promise
     if (!response.closed) await within(once(response, 'close'), 'the end of the connection')
     assert.deepEqual(told, ['open', 'ADDED'])
+  })
+})
+
+describe('send', () => {
+  test('sends an object and resolves with the response', async (t) => {
+    const asked: string[] = []
+    const api = await apiOf(t, (request, response) => {
+      void request.toArray().then((chunks) => {
+        asked.push(`${request.method} ${request.url} ${request.headers['content-type']}`)
+        asked.push(Buffer.concat(chunks).toString())
+        sendJson(response, { b: 2 }, 201)
+      })
+    })
+    const request = { method: 'PUT', path: '/one', resource: 'ones', body: { a: 1 } } as const
+    assert.deepEqual(await api.send(request, NEVER), { b: 2 })
+    assert.deepEqual(asked, ['PUT /one application/json', '{"a":1}'])
+  })
+
+  test('fails with the status of the response', async (t) => {
+    const api = await apiOf(t, (_, response) => sendJson(response, { message: 'conflict' }, 409))
+    const request = { method: 'GET', path: '/one', resource: 'ones' } as const
+    await assert.rejects(api.send(request, NEVER), { message: 'conflict', status: 409 })
   })
 })

@@ -156,6 +156,7 @@ describe('watched clusters', () => {
     assert.ok(api)
     assert.deepEqual(others, [])
     const resources = [...RESOURCES, 'serviceimports']
+    await new Promise(setImmediate)
     assert.deepEqual(api.calls.toSorted(), resources.map((name) => `list ${name}`).toSorted())
     answerLists(api)
     api.answer('serviceimports', page('4'))

@@ -1,0 +1,131 @@
+/**
+ * The objects of one collection that a sink has. A list replaces them one by one, so that a list
+ * needs no second copy of the collection.
+ * @module
+ */
+import { recordOf } from '../bytes/unknown.ts'
+import type { ClusterObject, Kind } from '../kubernetes/objects/objects.ts'
+import { parseObject } from '../kubernetes/objects/parse-object.ts'
+
+/** The receiver of objects. */
+export type ObjectSink = {
+  readonly set: (object: ClusterObject) => void
+  readonly delete: (kind: Kind, namespace: string, name: string) => void
+}
+
+type Identity = { readonly namespace: string; readonly name: string }
+/** An object, or the problem of an invalid one, and the last list that had it. */
+type Held<T> = { value: T; round: number }
+type HeldObject = Held<ClusterObject> & { version: number }
+
+/** The objects. */
+export class MirroredObjects {
+  private readonly kind: Kind
+  private readonly sink: ObjectSink
+  private readonly onWarning: (message: string) => void
+  private readonly held = new Map<string, HeldObject>()
+  private readonly problems = new Map<string, Held<string>>()
+  private round = 0
+  private missedCount = 0
+  /** Resource version up to which the watch reported every change before this list. */
+  private watchedVersion = Number.NaN
+
+  /** @param onWarning called with the problem of an invalid object, which is skipped */
+  constructor(kind: Kind, sink: ObjectSink, onWarning: (message: string) => void) {
+    this.kind = kind
+    this.sink = sink
+    this.onWarning = onWarning
+  }
+
+  /** Returns the number of valid objects. */
+  get count(): number {
+    return this.held.size
+  }
+
+  /** Returns the number of changes that a list found and that the watch before it should have. */
+  get missed(): number {
+    return this.missedCount
+  }
+
+  /** Returns the objects that the sink has. */
+  *objects(): Iterable<ClusterObject> {
+    for (const { value } of this.held.values()) yield value
+  }
+
+  /**
+   * Starts a list.
+   * @param watchedVersion resource version of the last watch; '' without one
+   */
+  startList(watchedVersion: string): void {
+    this.round++
+    this.watchedVersion = versionOf(watchedVersion)
+  }
+
+  /** Ends a list: removes every object that it lacks. */
+  endList(): void {
+    this.watchedVersion = Number.NaN
+    for (const [key, { value, round }] of this.held) {
+      if (round !== this.round) this.remove(key, value)
+    }
+    for (const [key, { round }] of this.problems) {
+      if (round !== this.round) this.problems.delete(key)
+    }
+  }
+
+  /** Passes an object to the sink, unless the sink has this version of it. */
+  take(item: unknown): void {
+    const { namespace, name, version } = identify(item)
+    const key = `${namespace}/${name}`
+    const known = this.held.get(key)
+    // Most objects of a repeated list: the sink need not build their names again.
+    if (known !== undefined && known.version === version) {
+      known.round = this.round
+      return
+    }
+    const { kind } = this
+    const value = typeof item === 'object' && item !== null ? { ...item, kind } : item
+    const object = parseObject(value)
+    if (object === undefined || object.kind === 'problem') {
+      const problem = this.problems.get(key)?.value
+      this.remove(key, { namespace, name })
+      if (object !== undefined) this.complain(key, object.message, problem)
+      return
+    }
+    if (version <= this.watchedVersion) this.missedCount++
+    this.problems.delete(key)
+    this.held.set(key, { value: object, round: this.round, version })
+    this.sink.set(object)
+  }
+
+  /** Removes a deleted object. */
+  drop(item: unknown): void {
+    const { namespace, name } = identify(item)
+    this.remove(`${namespace}/${name}`, { namespace, name })
+  }
+
+  private complain(key: string, message: string, known: string | undefined): void {
+    if (known !== message) this.onWarning(message)
+    this.problems.set(key, { value: message, round: this.round })
+  }
+
+  private remove(key: string, { namespace, name }: Identity): void {
+    this.held.delete(key)
+    this.problems.delete(key)
+    this.sink.delete(this.kind, namespace, name)
+  }
+}
+
+function identify(item: unknown): Identity & { readonly version: number } {
+  const { namespace, name, resourceVersion } = recordOf(recordOf(item).metadata)
+  const version = versionOf(textOf(resourceVersion))
+  return { namespace: textOf(namespace), name: textOf(name), version }
+}
+
+/** Returns a resource version as a number: NaN, which equals nothing, for one that is none. */
+function versionOf(text: string): number {
+  return text === '' ? Number.NaN : Number(text)
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'vitest'
+import { readLines } from '../../src/exporter/watch-lines.ts'
+
+async function linesOf(...chunks: readonly Uint8Array[]): Promise<string[]> {
+  const lines: string[] = []
+  await readLines(ReadableStream.from(chunks), (line) => lines.push(line))
+  return lines
+}
+
+describe('readLines', () => {
+  const cases: { name: string; chunks: string[]; lines: string[] }[] = [
+    { name: 'no chunk', chunks: [], lines: [] },
+    { name: 'several lines in one chunk', chunks: ['a\nbc\n'], lines: ['a', 'bc'] },
+    { name: 'a line over three chunks', chunks: ['a', 'b', 'c\nd\n'], lines: ['abc', 'd'] },
+    { name: 'a line end in a chunk of its own', chunks: ['a', '\n', 'b\n'], lines: ['a', 'b'] },
+    { name: 'a last line without an end', chunks: ['a\nb'], lines: ['a', 'b'] },
+    { name: 'empty lines', chunks: ['\n\na\n\n'], lines: ['a'] },
+  ]
+  for (const { name, chunks, lines } of cases) {
+    test(`reads ${name}`, async () => {
+      assert.deepEqual(await linesOf(...chunks.map((text) => Buffer.from(text))), lines)
+    })
+  }
+
+  test('reads a character over two chunks', async () => {
+    const bytes = Buffer.from('ü\n')
+    assert.deepEqual(await linesOf(bytes.subarray(0, 1), bytes.subarray(1)), ['ü'])
+  })
+
+  test('reads nothing from a response without a body', async () => {
+    await readLines(null, assert.fail)
+  })
+
+  test('refuses a line that does not end', async () => {
+    const chunk = Buffer.alloc(1024 * 1024, 'x')
+    const endless = Array.from({ length: 17 }, () => chunk)
+    await assert.rejects(linesOf(...endless), { message: 'a line of the watch is too long' })
+  })
+})
