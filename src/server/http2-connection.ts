@@ -35,12 +35,19 @@ const { NGHTTP2_CANCEL, NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_INTERNAL_ERROR } = co
 /** Bytes of unfinished bodies that a connection buffers, without those that the app reads. */
 const HELD_BYTES_MAX = 1_048_576
 
-/** Bounds of each connection that nghttp2 enforces; it closes one that exceeds them. */
+/** Bytes of names and values plus 32 per field: fits a GET with a message of 48 KiB. */
+const HEADER_LIST_BYTES_MAX = 65_536
+/** Fields of a request, pseudo-header fields included. */
+const FIELDS_MAX = 128
+
+/**
+ * Bounds of each connection that nghttp2 enforces; it closes one that exceeds them. It resets
+ * streams with too large headers, so its bounds leave room for requests that are answered with 431.
+ */
 const SESSION_OPTIONS = {
   /** Megabytes of streams and of unread responses. */
   maxSessionMemory: 4,
-  /** Fields of a request, pseudo-header fields included. */
-  maxHeaderListPairs: 128,
+  maxHeaderListPairs: 2 * FIELDS_MAX,
   /** Invalid frames and empty DATA frames. */
   maxSessionInvalidFrames: 100,
   /** Requests beyond `maxConcurrentStreams`: a client that has received our SETTINGS sends none. */
@@ -52,8 +59,7 @@ const SESSION_OPTIONS = {
   strictSingleValueFields: false,
   settings: {
     maxConcurrentStreams: 100,
-    /** Bytes of names and values plus 32 per field: fits a GET with a message of 48 KiB. */
-    maxHeaderListSize: 65_536,
+    maxHeaderListSize: 2 * HEADER_LIST_BYTES_MAX,
     enablePush: false,
   },
 }
@@ -146,6 +152,10 @@ export class Http2Connection implements SelfBounded {
 
   private serve(open: OpenStream<ServerHttp2Stream>, fields: Fields): void {
     const { stream } = open
+    if (isTooLarge(fields.rawHeaders)) {
+      stream.respond({ ':status': 431 }, { endStream: true })
+      return
+    }
     const answer = this.service.direct?.(new StreamHead(fields, this.socket))
     if (answer === undefined) {
       this.serveByApp(stream, fields)
@@ -254,6 +264,15 @@ class StreamHead implements Head {
   ends(): Ends {
     return endsOf(this.socket)
   }
+}
+
+/** Whether a request's header list (RFC 9113 §10.5.1) exceeds our bounds. */
+function isTooLarge(rawHeaders: readonly string[]): boolean {
+  const { length } = rawHeaders
+  if (length > 2 * FIELDS_MAX) return true
+  let size = 16 * length
+  for (let i = 0; i < length; i++) size += rawHeaders[i]?.length ?? 0
+  return size > HEADER_LIST_BYTES_MAX
 }
 
 function isComplete(stream: ServerHttp2Stream): boolean {

@@ -139,6 +139,26 @@ describe('an HTTP/2 connection', () => {
     assert.equal(await within(Promise.race(codes), 'a reset'), ERROR_CODE.ENHANCE_YOUR_CALM)
   })
 
+  const LARGE: readonly { name: string; fields: Readonly<Record<string, string>> }[] = [
+    { name: 'a long path', fields: { ':path': `/direct${'a'.repeat(65_536)}` } },
+    { name: 'a long field', fields: { ':path': '/direct', a: 'a'.repeat(65_536) } },
+    {
+      name: 'many fields',
+      fields: Object.fromEntries([
+        [':path', '/direct'],
+        ...Array.from({ length: 125 }, (_, i) => [`a${i}`, '']),
+      ]),
+    },
+  ]
+  for (const { name, fields } of LARGE) {
+    test(`answers ${name} with 431, like HTTP/1.1, and keeps the connection`, async (t) => {
+      const port = await secureServer(t, APP, { direct })
+      const session = await openSession(t, port, { maxSendHeaderBlockLength: 100_000 })
+      assert.equal((await send(session, fields)).status, 431)
+      assert.equal((await send(session, { ':path': '/direct' })).status, 200)
+    })
+  }
+
   test('resets a direct POST whose body is longer than a DNS message', async (t) => {
     const session = await openSession(t, await secureServer(t, APP, { direct }))
     const pending = send(session, { ':path': '/direct', ':method': 'POST' }, Buffer.alloc(65_536))
