@@ -43,6 +43,7 @@ export type Asked = {
   readonly upstream: string
   readonly protocol: 'udp' | 'tcp'
   readonly timeoutMs: number
+  readonly signal?: AbortSignal | undefined
   /** As `formatQuestion` writes it. */
   readonly question: string
   readonly message: Uint8Array
@@ -300,10 +301,11 @@ export class FakeHost implements PluginHost, AllPluginsHost {
   private async exchange(
     { address, port, url }: Upstream,
     message: Uint8Array,
-    { protocol, timeoutMs }: ExchangeOptions,
+    { protocol, timeoutMs, signal }: ExchangeOptions,
   ): Promise<Uint8Array> {
     const upstream = url ?? `${address}:${port}`
-    const asked = { upstream, protocol, timeoutMs, question: formatQuestion(message), message }
+    const question = formatQuestion(message)
+    const asked = { upstream, protocol, timeoutMs, signal, question, message }
     this.asked.push(asked)
     // Nothing that goes over a network is done before its caller goes on.
     await Promise.resolve()

@@ -47,10 +47,13 @@ function openUpstream(upstream: Upstream, options: UpstreamOptions): UpstreamCli
   const url = checkWorkerUpstream(upstream, options)
   const { dohMethod: method } = options
   return {
-    exchange: (message, { timeoutMs }) =>
+    exchange: (message, { timeoutMs, signal }) =>
       askDoh(url, message, {
         fetch: (to, request) => fetch(to, request),
-        signal: AbortSignal.timeout(Math.ceil(timeoutMs)),
+        signal: AbortSignal.any([
+          AbortSignal.timeout(Math.ceil(timeoutMs)),
+          ...(signal ? [signal] : []),
+        ]),
         method,
         token: upstream.token,
       }),

@@ -66,6 +66,8 @@ export type ExchangeOptions = {
   /** The transport for an upstream of plain DNS. */
   readonly protocol: 'udp' | 'tcp'
   readonly timeoutMs: number
+  /** Ends the query early. */
+  readonly signal?: AbortSignal
 }
 
 /** A client of an upstream, with its connections. */

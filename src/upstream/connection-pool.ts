@@ -44,16 +44,16 @@ export class ConnectionPool {
 
   /**
    * Sends a query and resolves with its response. Retries on a new connection if the upstream has
-   * closed a reused one.
+   * closed a reused one. The signal ends the query early.
    * @throws {Error} with the reason
    */
-  async ask(query: Uint8Array, timeoutMs: number): Promise<Uint8Array> {
+  async ask(query: Uint8Array, timeoutMs: number, signal?: AbortSignal): Promise<Uint8Array> {
     const startMs = this.now()
     const kept = this.kept()
     if (kept !== undefined) {
       this.options.onConnection(true)
       try {
-        return await this.askBy(kept, query, timeoutMs)
+        return await this.use(kept).ask(query, timeoutMs, signal)
       } catch (error) {
         if (!(error instanceof ConnectionLostError) || !kept.hasAnswered) throw error
       }
@@ -61,7 +61,7 @@ export class ConnectionPool {
     const leftMs = timeoutMs - (this.now() - startMs)
     if (leftMs <= 0) throw new Error('no response over TCP in time')
     this.options.onConnection(false)
-    return this.askBy(this.connect(), query, leftMs)
+    return this.use(this.connect()).ask(query, leftMs, signal)
   }
 
   /** Closes all connections: now, or after their last pending response. */
@@ -70,14 +70,11 @@ export class ConnectionPool {
     for (const connection of this.connections) if (!isBusy(connection)) connection.end()
   }
 
-  private askBy(
-    connection: StreamConnection,
-    query: Uint8Array,
-    timeoutMs: number,
-  ): Promise<Uint8Array> {
+  /** Makes a connection the one that was used last. */
+  private use(connection: StreamConnection): StreamConnection {
     this.connections = this.connections.filter((one) => one !== connection)
     this.connections.push(connection)
-    return connection.ask(query, timeoutMs)
+    return connection
   }
 
   /** Returns an idle or a new connection; at the maximum, the one with the fewest queries. */

@@ -59,6 +59,8 @@ export class HttpsFetch {
       return response
     } catch (cause) {
       if (!wanted.signal.aborted) throw cause
+      const { reason } = wanted.signal
+      if (!(reason instanceof DOMException) || reason.name !== 'TimeoutError') throw cause
       // A laptop that has slept or changed its network has a dead connection, which TCP notices
       // after minutes only: the next query gets another one.
       if (this.responses === responses) session?.close()

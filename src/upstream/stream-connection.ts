@@ -74,10 +74,11 @@ export class StreamConnection {
   }
 
   /**
-   * Sends a query and resolves with its response, which has the query's own ID.
+   * Sends a query and resolves with its response, which has the query's own ID. The signal ends
+   * the query early; the connection stays open.
    * @throws {ConnectionLostError} if the connection ends first
    */
-  ask(query: Uint8Array, timeoutMs: number): Promise<Uint8Array> {
+  ask(query: Uint8Array, timeoutMs: number, signal?: AbortSignal): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
       const id = this.freeId(readUint16(query, 0))
       const timer = setTimeout(() => {
@@ -91,7 +92,16 @@ export class StreamConnection {
         writeUint16(reply, 0, readUint16(query, 0))
         resolve(reply)
       }
-      this.pending.set(id, { query: framed.subarray(2), resolve: answered, reject, timer })
+      const pending = { query: framed.subarray(2), resolve: answered, reject, timer }
+      this.pending.set(id, pending)
+      const abort = (): void => {
+        if (this.pending.get(id) !== pending) return
+        clearTimeout(timer)
+        this.pending.delete(id)
+        reject(new Error('aborted'))
+        this.settle()
+      }
+      signal?.addEventListener('abort', abort, { once: true })
       this.socket.write(framed)
     })
   }

@@ -48,22 +48,24 @@ export class UdpPool {
 
   /**
    * Sends a query and resolves with its response. Ignores other messages, which anybody can send.
+   * The signal ends the query early.
    * @throws {OverloadError} if 4,096 later queries are pending
    * @throws {Error} with the reason
    */
-  ask(query: Uint8Array, timeoutMs: number): Promise<Uint8Array> {
+  ask(query: Uint8Array, timeoutMs: number, signal?: AbortSignal): Promise<Uint8Array> {
     const [oldest] = this.waiting
     if (this.waiting.size >= PENDING_MAX) oldest?.(OVERLOAD)
     return new Promise((resolve, reject) => {
       const socket = this.pick()
       const fail = (reason: Error): void => {
+        if (!this.waiting.delete(fail)) return
         clearTimeout(timer)
-        this.waiting.delete(fail)
         forget()
         reject(reason)
       }
       const timer = setTimeout(() => fail(new Error('no response over UDP in time')), timeoutMs)
       this.waiting.add(fail)
+      signal?.addEventListener('abort', () => fail(new Error('aborted')), { once: true })
       const forget = socket.send(query, (result) => {
         if (result instanceof Error) {
           fail(result)

@@ -90,10 +90,10 @@ function openPlain(
     onConnection: (isReused) => onConnection('tcp', isReused),
   })
   return {
-    exchange: (message, { protocol, timeoutMs }) => {
-      if (protocol === 'tcp') return pool.ask(message, timeoutMs)
+    exchange: (message, { protocol, timeoutMs, signal }) => {
+      if (protocol === 'tcp') return pool.ask(message, timeoutMs, signal)
       onConnection('udp', false)
-      return udp.ask(message, timeoutMs)
+      return udp.ask(message, timeoutMs, signal)
     },
     close: () => {
       pool.close()
@@ -124,7 +124,7 @@ function openTls(
     { ...kept, onConnection: (isReused) => onConnection('tcp-tls', isReused) },
   )
   return {
-    exchange: (message, { timeoutMs }) => pool.ask(message, timeoutMs),
+    exchange: (message, { timeoutMs, signal }) => pool.ask(message, timeoutMs, signal),
     close: () => {
       pool.close()
     },
@@ -138,10 +138,13 @@ function openHttps(upstream: Upstream, address: string, options: UpstreamOptions
   const secure = tlsOptions(upstream, tls)
   const https = new HttpsFetch({ address, port, tls: secure, expireMs, idleMax, sourceAddress })
   return {
-    exchange: (message, { timeoutMs }) =>
+    exchange: (message, { timeoutMs, signal }) =>
       askDoh(url, message, {
         fetch: (to, request) => https.fetch(to, request),
-        signal: AbortSignal.timeout(Math.ceil(timeoutMs)),
+        signal: AbortSignal.any([
+          AbortSignal.timeout(Math.ceil(timeoutMs)),
+          ...(signal ? [signal] : []),
+        ]),
         method,
         token,
       }),

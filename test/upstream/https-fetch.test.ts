@@ -102,6 +102,21 @@ describe('requests over HTTP/2', () => {
     assert.equal(server.sessions.size, 2)
   })
 
+  test('keep the connection when the caller ends a request', async (t) => {
+    const server = await fakeHttp2(t, (asked) => {
+      if (asked.path !== '/silent') tellBack(asked)
+    })
+    const https = fetchFrom(t, server)
+    await https.fetch('https://localhost/first', request())
+    const caller = new AbortController()
+    const { signal } = caller
+    const slow = assert.rejects(https.fetch('https://localhost/silent', request({ signal })))
+    caller.abort()
+    await slow
+    await https.fetch('https://localhost/second', request())
+    assert.equal(server.sessions.size, 1)
+  })
+
   test('bound the response to the size of a message', async (t) => {
     const server = await fakeHttp2(t, ({ stream }) => {
       stream.respond({ ':status': 200 })

@@ -58,6 +58,23 @@ describe('StreamConnection', () => {
     assert.ok(queries.every((query) => readUint16(query, 0) === 0xffff))
   })
 
+  test('ends a query by its signal, and stays open', async (t) => {
+    const arrived = Promise.withResolvers<void>()
+    const server = await fakeTcp(t, (query, socket) => {
+      if (readUint16(query, 0) === 1) arrived.resolve()
+      else socket.write(frame(echo(query)))
+    })
+    const { connection, seen } = connectTo(t, server)
+    const aborter = new AbortController()
+    const first = connection.ask(queryWith(1), LONG_MS, aborter.signal)
+    await arrived.promise
+    aborter.abort()
+    await assert.rejects(first, { message: 'aborted' })
+    assert.deepEqual([connection.pendingCount, seen.idle, connection.isOpen], [0, 1, true])
+    const second = connection.ask(queryWith(2), LONG_MS, aborter.signal)
+    assert.deepEqual(await second, echo(queryWith(2)))
+  })
+
   test('accepts no queries after a timeout, but completes the others', async (t) => {
     const late = Promise.withResolvers<() => void>()
     const server = await fakeTcp(t, (query, socket) => {

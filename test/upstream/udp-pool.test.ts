@@ -151,6 +151,23 @@ describe('UdpPool', () => {
     assert.ok(ports.size <= 128 && ports.size > 100, `${ports.size} ports`)
   })
 
+  test('ends a query by its signal', async (t) => {
+    const arrived = Promise.withResolvers<void>()
+    const server = await fakeUdp(t, (query) => {
+      if (readUint16(query, 0) !== 1) return [echo(query)]
+      arrived.resolve()
+      return []
+    })
+    const pool = new UdpPool({ address: '127.0.0.1', port: server.port })
+    const aborter = new AbortController()
+    const first = pool.ask(queryWith(1), LONG_MS, aborter.signal)
+    await arrived.promise
+    aborter.abort()
+    await assert.rejects(first, { message: 'aborted' })
+    const second = pool.ask(queryWith(2), LONG_MS, new AbortController().signal)
+    assert.deepEqual(new Uint8Array(await second), echo(queryWith(2)))
+  })
+
   test('drops the oldest query beyond 4,096', async (t) => {
     const { port } = await fakeUdp(t, () => [])
     const pool = new UdpPool({ address: '127.0.0.1', port })

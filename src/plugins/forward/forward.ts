@@ -3,7 +3,7 @@
  * @module
  */
 
-import { type Host, OverloadError, type Upstream, type UpstreamClient } from '../../chain/host.ts'
+import type { Host } from '../../chain/host.ts'
 import type { MaybePromise } from '../../chain/maybe-promise.ts'
 import type { UpstreamExchange } from '../../chain/observation.ts'
 import { failure, type Outcome } from '../../chain/outcome.ts'
@@ -11,13 +11,12 @@ import type { Request } from '../../chain/request.ts'
 import { EXTENDED_ERROR, extendedError } from '../../dns/edns.ts'
 import type { Reply, Response } from '../../dns/message.ts'
 import { equalNames, isSubdomain } from '../../dns/name.ts'
-import { formatRcode, RCODE } from '../../dns/rcode.ts'
-import { observe, type Series } from '../../telemetry/metrics.ts'
+import { RCODE } from '../../dns/rcode.ts'
+import type { Series } from '../../telemetry/metrics.ts'
+import { Hedging } from './hedging.ts'
 import type { ForwardOptions } from './options.ts'
-import { reasonOf } from './reason.ts'
-import { UpstreamHealth } from './upstream-health.ts'
-import { readResponse, relayed, upstreamKey, upstreamQuery } from './upstream-query.ts'
-import { upstreamName } from './upstreams.ts'
+import { OVERLOADED, Target } from './target.ts'
+import { relayed, upstreamKey } from './upstream-query.ts'
 import { type Group, WaitingRequests } from './waiting.ts'
 
 /** Time for all upstreams together: clients give up after five seconds. */
@@ -25,18 +24,6 @@ const TOTAL_MS = 4000
 /** Attempts for one query where `max_connect_attempts 0` bounds them by time alone. */
 const ATTEMPTS_MAX = 100
 
-const DURATION = {
-  name: 'coredns_proxy_request_duration_seconds',
-  help: 'Histogram of the time each request took.',
-  labels: ['proxy_name', 'to', 'rcode'],
-}
-const DURATION_BOUNDS: readonly number[] = Array.from({ length: 16 }, (_, i) => 0.00025 * 2 ** i)
-const CONNECTION_LABELS = ['proxy_name', 'to', 'proto']
-const CONNECTION_HITS = {
-  name: 'coredns_proxy_conn_cache_hits_total',
-  help: 'Counter of connection cache hits per upstream and protocol.',
-  labels: CONNECTION_LABELS,
-}
 const REJECTS = {
   name: 'coredns_forward_max_concurrent_rejects_total',
   help: 'Counter of the number of queries rejected because the concurrent queries were at maximum.',
@@ -47,13 +34,6 @@ const BROKEN_CHECKS = {
   help: 'Counter of the number of complete failures of the healthchecks.',
   labels: [],
 }
-const CONNECTION_MISSES = {
-  name: 'coredns_proxy_conn_cache_misses_total',
-  help: 'Counter of connection cache misses per upstream and protocol.',
-  labels: CONNECTION_LABELS,
-}
-
-const OVERLOADED = 'too many queries under way'
 const NO_UPSTREAM = extendedError(EXTENDED_ERROR.NO_REACHABLE_AUTHORITY, 'no upstream answered')
 
 /** The result of a query. */
@@ -65,13 +45,8 @@ export type Relayed = {
   readonly goesOn: boolean
 }
 
-/** An upstream, with its client and health. */
-type Target = {
-  readonly name: string
-  readonly upstream: Upstream
-  readonly client: UpstreamClient
-  readonly health: UpstreamHealth
-}
+/** A query to one upstream that ended: with its response, or with the reason for the failure. */
+type Attempt = { readonly target: Target; readonly response: Response | string }
 
 /** What the server block decides for all of its `forward` directives. */
 export type BlockOptions = {
@@ -100,13 +75,13 @@ export class Forward {
   private readonly options: ForwardOptions
   private readonly host: Host
   private readonly showsErrors: boolean
-  private readonly observeExchange: BlockOptions['observeExchange']
   private readonly targets: readonly Target[]
   /** Queries under way, by `upstreamKey`: equal queries share one response. */
   private readonly pending = new Map<string, Group<Relayed>>()
   private readonly waiting: WaitingRequests<Relayed>
   private readonly rejects: Series
   private readonly brokenChecks: Series
+  private readonly hedging: Hedging<Attempt> | undefined
   private turn = 0
   private concurrent = 0
 
@@ -114,22 +89,20 @@ export class Forward {
   constructor(options: ForwardOptions, host: Host, { showsErrors, observeExchange }: BlockOptions) {
     this.options = options
     this.showsErrors = showsErrors
-    this.observeExchange = observeExchange
     this.host = host
     this.rejects = host.metrics.counter(REJECTS)
     this.waiting = waitingOf(host)
     this.brokenChecks = host.metrics.counter(BROKEN_CHECKS)
-    this.targets = options.upstreams.map((upstream) => {
-      const name = upstreamName(upstream)
-      const client = host.openUpstream(upstream, {
-        ...options.connections,
-        onConnection: (protocol, isReused) => {
-          const labels = ['forward', name, protocol]
-          host.metrics.counter(isReused ? CONNECTION_HITS : CONNECTION_MISSES, labels).value++
-        },
-      })
-      return { name, upstream, client, health: new UpstreamHealth({ name, client, options, host }) }
-    })
+    const { hedgeMs, failover } = options
+    this.hedging =
+      hedgeMs === undefined
+        ? undefined
+        : new Hedging(hedgeMs, host, ({ response }) => {
+            return typeof response !== 'string' && !failover.includes(response.rcode)
+          })
+    this.targets = options.upstreams.map(
+      (upstream) => new Target(upstream, { options, host, observeExchange }),
+    )
   }
 
   /** Whether a request is for this directive. */
@@ -166,34 +139,24 @@ export class Forward {
 
   /** Ends all health checks and closes all connections. */
   stop(): void {
-    for (const { client, health } of this.targets) {
-      health.stop()
-      client.close()
-    }
+    for (const target of this.targets) target.stop()
   }
 
   private async queryUpstreams(request: Request): Promise<Relayed> {
-    const { readTimeoutMs, attemptsMax, failover } = this.options
-    const deadlineMs = this.host.elapsed() + Math.max(TOTAL_MS, readTimeoutMs)
+    const { attemptsMax, failover } = this.options
     let failuresLeft = attemptsMax > 0 ? attemptsMax : ATTEMPTS_MAX
     let failoversLeft = this.targets.length - 1
     let reason = 'no healthy upstream'
     let last = ''
     /** The last reply with an rcode of `failover`, in case there is no better one. */
     let fallback: Relayed | undefined
-    for (const target of this.candidates()) {
-      const leftMs = deadlineMs - this.host.elapsed()
-      if (leftMs <= 0) break
+    for await (const { target, response } of this.attempts(request)) {
       last = target.name
-      const response = await this.tryTarget(target, request, Math.min(readTimeoutMs, leftMs))
       if (typeof response === 'string') {
         reason = response
-        if (response === OVERLOADED) break
-        target.health.noteFailure()
-        if (--failuresLeft <= 0) break
+        if (response === OVERLOADED || --failuresLeft <= 0) break
         continue
       }
-      target.health.noteAnswer()
       const outcome = relayed(response, request)
       fallback = { outcome, upstream: last, goesOn: this.goesOn(outcome) }
       if (!failover.includes(outcome.rcode) || --failoversLeft < 0) return fallback
@@ -201,6 +164,34 @@ export class Forward {
     if (fallback !== undefined) return fallback
     const outcome = failure(RCODE.SERVFAIL, reason, this.showsErrors ? [NO_UPSTREAM] : [])
     return { outcome, upstream: last, goesOn: false }
+  }
+
+  /** Queries the candidates in turn, each when the caller needs it and while there is time. */
+  private async *attempts(request: Request): AsyncGenerator<Attempt> {
+    const { host, hedging } = this
+    const { readTimeoutMs } = this.options
+    const deadlineMs = host.elapsed() + Math.max(TOTAL_MS, readTimeoutMs)
+    const candidates = this.candidates()
+    for (const target of candidates) {
+      const endMs = Math.min(deadlineMs, host.elapsed() + readTimeoutMs)
+      if (host.elapsed() >= endMs) return
+      const start =
+        (one: Target) =>
+        async (signal?: AbortSignal): Promise<Attempt> => {
+          return { target: one, response: await one.ask(request, { endMs, signal }) }
+        }
+      if (hedging === undefined) {
+        yield await start(target)()
+        continue
+      }
+      const attempts = await hedging.run(start(target), () => {
+        const { value: other } = candidates.next()
+        return other instanceof Target && other !== target ? start(other) : undefined
+      })
+      // A dead upstream must not hide behind the other one.
+      if (attempts[0]?.target !== target) target.check()
+      yield* attempts
+    }
   }
 
   private goesOn({ rcode, answer }: Reply): boolean {
@@ -217,7 +208,7 @@ export class Forward {
     for (;;) {
       let isAnyUp = false
       for (const target of ordered) {
-        if (target.health.isDown) continue
+        if (target.isDown) continue
         isAnyUp = true
         yield target
       }
@@ -248,54 +239,5 @@ export class Forward {
     const shuffled: Target[] = []
     while (rest.length > 0) shuffled.push(...rest.splice(this.host.random16() % rest.length, 1))
     return shuffled
-  }
-
-  /**
-   * Queries one upstream. Returns its response, or the reason for a failure. With `prefer_udp`,
-   * repeats a query with a truncated response over TCP.
-   */
-  private async tryTarget(
-    target: Target,
-    request: Request,
-    timeoutMs: number,
-  ): Promise<Response | string> {
-    const { name, upstream } = target
-    const { protocol } = this.options
-    const clientProtocol = request.client.transport === 'udp' ? 'udp' : 'tcp'
-    const first = protocol === 'as-client' ? clientProtocol : protocol
-    const query = upstreamQuery(request, this.host.random16(), upstream.transport)
-    const startMs = this.host.elapsed()
-    const about = { request, query, endMs: startMs + timeoutMs }
-    try {
-      let response = await this.exchange(target, about, first)
-      if (response?.truncated === true && protocol === 'udp') {
-        response = await this.exchange(target, about, 'tcp')
-      }
-      if (response === undefined) return `${name} sent a response that does not match the query`
-      const labels = ['forward', name, formatRcode(response.rcode)]
-      const series = this.host.metrics.histogram(DURATION, DURATION_BOUNDS, labels)
-      observe(series, DURATION_BOUNDS, (this.host.elapsed() - startMs) / 1000)
-      return response
-    } catch (error) {
-      return error instanceof OverloadError ? OVERLOADED : reasonOf(name, error)
-    }
-  }
-
-  /** Sends a query once, and passes it and its response to observing plugins. */
-  private async exchange(
-    { upstream, client }: Target,
-    { request, query, endMs }: { request: Request; query: Uint8Array; endMs: number },
-    protocol: 'udp' | 'tcp',
-  ): Promise<Response | undefined> {
-    const { address, port, transport } = upstream
-    const isUdp = transport === 'dns' && protocol === 'udp'
-    const startMs = this.host.now()
-    let reply: Uint8Array | undefined
-    try {
-      reply = await client.exchange(query, { protocol, timeoutMs: endMs - this.host.elapsed() })
-      return readResponse(reply, request)
-    } finally {
-      this.observeExchange({ clientQuery: request, query, startMs, address, port, isUdp, reply })
-    }
   }
 }

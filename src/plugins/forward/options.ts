@@ -39,6 +39,10 @@ export type ForwardOptions = {
   /** Failed attempts for one query; 0 for as many as its time allows. */
   readonly attemptsMax: number
   readonly readTimeoutMs: number
+  /** Time after which a second upstream gets the query; absent for never. */
+  readonly hedgeMs?: number
+  /** Whether queries over UDP have random letter case. */
+  readonly mixesCase: boolean
   readonly healthCheckMs: number
   readonly healthCheckName: Uint8Array
   readonly healthCheckRecurses: boolean
@@ -104,6 +108,7 @@ function defaults(upstreamCount: number): Omit<ForwardOptions, 'from' | 'upstrea
     failuresMax: 2,
     attemptsMax: 2 * upstreamCount,
     readTimeoutMs: 2000,
+    mixesCase: false,
     healthCheckMs: 500,
     healthCheckName: ROOT,
     healthCheckRecurses: true,
@@ -172,6 +177,13 @@ const READERS: OptionReaders<Draft> = {
     if (readTimeoutMs > 0) return { readTimeoutMs }
     throw configError(option, '"read_timeout" must be over 0')
   },
+  hedge: (option, { upstreams }) => {
+    const hedgeMs = parseDuration(onlyWord(option))
+    if (hedgeMs <= 0) throw configError(option, '"hedge" must be over 0')
+    if (upstreams.length > 1) return { hedgeMs }
+    throw configError(option, '"hedge" needs at least two upstreams')
+  },
+  random_case: (option) => ({ mixesCase: flag(option) }),
   expire: connection((option) => ({ expireMs: parseDuration(onlyWord(option)) })),
   max_age: connection((option) => ({ ageMsMax: parseDuration(onlyWord(option)) })),
   max_idle_conns: connection((option) => ({ idleMax: parseCount(onlyWord(option), 0, COUNT_MAX) })),

@@ -11,6 +11,8 @@ import type { Series } from '../../telemetry/metrics.ts'
 import type { ForwardOptions } from './options.ts'
 
 const CHECK_TIMEOUT_MS = 1000
+/** The pause before a check is that of the Corefile, plus or minus a quarter. */
+const JITTER = 0.25
 
 /** Which upstream to check, and how. */
 export type Checked = {
@@ -84,7 +86,9 @@ export class UpstreamHealth {
       this.failures++
       this.failed.value++
       if (this.isStopped) return
-      this.cancel = host.after(healthCheckMs, () => {
+      // Many servers and threads notice a failure at once, and must not stay in step.
+      const spread = 1 + JITTER * (host.random16() / 0x8000 - 1)
+      this.cancel = host.after(healthCheckMs * spread, () => {
         void this.check()
       })
     }

@@ -47,6 +47,7 @@ describe('options of forward', () => {
       failuresMax: 2,
       attemptsMax: 2,
       readTimeoutMs: 2000,
+      mixesCase: false,
       healthCheckMs: 500,
       healthCheckRecurses: true,
       concurrentMax: 0,
@@ -76,6 +77,7 @@ describe('options of forward', () => {
       options: ['policy round_robin'],
       wanted: { policy: 'round_robin' },
     },
+    { name: 'mix letter case', options: ['random_case'], wanted: { mixesCase: true } },
     { name: 'choose an order', options: ['policy sequential'], wanted: { policy: 'sequential' } },
     { name: 'choose chance', options: ['policy random'], wanted: { policy: 'random' } },
     { name: 'bound failures', options: ['max_fails 0'], wanted: { failuresMax: 0 } },
@@ -138,6 +140,11 @@ describe('options of forward', () => {
       assert.deepEqual(found, { ...parse('forward . 192.0.2.1'), ...wanted })
     })
   }
+
+  test('set the time after which a second upstream gets the query', () => {
+    const line = 'forward . 192.0.2.1 192.0.2.2'
+    assert.deepEqual(parse(directive(line, 'hedge 50ms')), { ...parse(line), hedgeMs: 50 })
+  })
 
   test('say what to check with', () => {
     const options = parse(directive('forward . 192.0.2.1', 'health_check 1s domain a.org no_rec'))
@@ -261,6 +268,10 @@ describe('what is wrong with forward', () => {
       ['tls cert.pem none.pem', ':3:18: cannot read "none.pem"'],
       ['tls_servername', ':3:5: "tls_servername" takes 1 argument(s), got 0'],
       ['read_timeout 0s', ':3:5: "read_timeout" must be over 0'],
+      ['hedge 50ms', ':3:5: "hedge" needs at least two upstreams'],
+      ['hedge 0s', ':3:5: "hedge" must be over 0'],
+      ['hedge soon', ':3:11: "soon" is not a duration such as 30s, 1m30s or 500ms'],
+      ['random_case yes', ':3:5: "random_case" takes 0 argument(s), got 1'],
       ['max_idle_conns -1', ':3:20: "-1" is not a number from 0 to 4294967295'],
       ['max_connect_attempts x', ':3:26: "x" is not a number from 0 to 4294967295'],
       ['max_age 5s', ':2:3: "max_age" must not be less than "expire", 10000 ms'],

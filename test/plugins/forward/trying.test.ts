@@ -215,11 +215,11 @@ describe('upstreams that are down', () => {
       2: ['NOERROR', A],
     })
     await server.ask(ASK)
-    await server.host.advance(500)
+    await server.host.advance(625)
     await server.ask(ASK)
     assert.equal(askedFor(server), '1 2 2')
     isDead = false
-    await server.host.advance(500)
+    await server.host.advance(625)
     await server.ask(ASK)
     assert.equal(askedFor(server), '1 2 2 1')
   })
@@ -227,7 +227,7 @@ describe('upstreams that are down', () => {
   test('are tried all the same when all are down, once each', async () => {
     const server = serveForward(sequential, {})
     await server.ask(ASK)
-    await server.host.advance(500)
+    await server.host.advance(625)
     await server.ask(ASK)
     assert.equal(askedFor(server), '1 2 1 2 1 2')
     assert.match(server.host.metrics.format(), /^coredns_forward_healthcheck_broken_total 1$/m)
@@ -239,7 +239,7 @@ describe('upstreams that are down', () => {
       2: ({ question }) => (isDead || question.startsWith('. ') ? DEAD : ['NOERROR', A]),
     })
     await server.ask(ASK)
-    await server.host.advance(500)
+    await server.host.advance(625)
     isDead = false
     await server.ask(ASK)
     await server.ask(ASK)
@@ -250,7 +250,7 @@ describe('upstreams that are down', () => {
     const options = ['policy sequential', 'failfast_all_unhealthy_upstreams']
     const server = serveForward(directive(TWO, ...options), {})
     await server.ask(ASK)
-    await server.host.advance(500)
+    await server.host.advance(625)
     assert.deepEqual(await server.ask(`${ASK} +edns`), [
       'SERVFAIL rd',
       'edns: 1232',

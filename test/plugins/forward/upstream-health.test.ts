@@ -8,8 +8,12 @@ import { FakeHost, START_MS, settle, type UpstreamScript } from '../../fake-host
 const DEAD: UpstreamScript = () => new Error('connection refused')
 
 /** The health of the first upstream that a directive names. */
-function watch(line: string, upstream: UpstreamScript): { host: FakeHost; health: UpstreamHealth } {
-  const host = new FakeHost({ upstream })
+function watch(
+  line: string,
+  upstream: UpstreamScript,
+  seed = 1,
+): { host: FakeHost; health: UpstreamHealth } {
+  const host = new FakeHost({ upstream, seed })
   const options = parseForward(parseDirective(line), () => undefined)
   const [first] = options.upstreams
   assert.ok(first)
@@ -68,13 +72,13 @@ describe('UpstreamHealth', () => {
     })
   }
 
-  test('is down after two checks that failed, half a second apart', async () => {
+  test('is down after two failed checks, 375 to 625 ms apart', async () => {
     const { host, health } = watch('forward . 192.0.2.1', DEAD)
     health.noteFailure()
-    await host.advance(499)
+    await host.advance(374)
     assert.equal(host.asked.length, 1)
     assert.equal(health.isDown, false)
-    await host.advance(1)
+    await host.advance(251)
     assert.equal(host.asked.length, 2)
     assert.equal(health.isDown, true)
   })
@@ -97,8 +101,31 @@ describe('UpstreamHealth', () => {
       return 'silence'
     })
     for (let i = 0; i < 5; i++) health.noteFailure()
-    await host.advance(8000)
-    assert.deepEqual(times, [0, 3000, 6000])
+    await host.advance(20_000)
+    const pauses = times.slice(1).map((time, i) => time - (times[i] ?? 0) - 1000)
+    assert.ok(pauses.length >= 5)
+    for (const pause of pauses) assert.ok(pause >= 1500 && pause < 2500, String(pause))
+  })
+
+  test('does not stay in step with the checks of other servers', async () => {
+    const phases: number[] = []
+    for (let seed = 1; seed <= 100; seed++) {
+      const times: number[] = []
+      const script = (): Error => {
+        times.push(host.now() - START_MS)
+        return new Error('connection refused')
+      }
+      const { host, health } = watch('forward . 192.0.2.1', script, seed * 7919)
+      health.noteFailure()
+      await host.advance(10_000)
+      // The interval of the Corefile is the mean.
+      assert.ok(times.length >= 18 && times.length <= 24, String(times.length))
+      phases.push((times.at(-1) ?? 0) % 500)
+    }
+    for (let part = 0; part < 500; part += 100) {
+      const count = phases.filter((phase) => phase >= part && phase < part + 100).length
+      assert.ok(count > 5 && count < 40, `${count} of 100 in the part at ${part} ms`)
+    }
   })
 
   test('is up again, and checks no more, when a check is answered', async () => {
@@ -107,10 +134,10 @@ describe('UpstreamHealth', () => {
       isDead ? new Error('connection refused') : ['REFUSED'],
     )
     health.noteFailure()
-    await host.advance(500)
+    await host.advance(625)
     assert.equal(health.isDown, true)
     isDead = false
-    await host.advance(500)
+    await host.advance(625)
     assert.equal(health.isDown, false)
     await host.advance(60_000)
     assert.equal(host.asked.length, 3)
@@ -119,7 +146,7 @@ describe('UpstreamHealth', () => {
   test('is up again when a query is answered', async () => {
     const { host, health } = watch('forward . 192.0.2.1', DEAD)
     health.noteFailure()
-    await host.advance(500)
+    await host.advance(625)
     assert.equal(health.isDown, true)
     health.noteAnswer()
     assert.equal(health.isDown, false)
@@ -128,9 +155,9 @@ describe('UpstreamHealth', () => {
   test('is down after the configured number of failures', async () => {
     const { host, health } = watch(directive('forward . 192.0.2.1', 'max_fails 4'), DEAD)
     health.noteFailure()
-    await host.advance(1499)
+    await host.advance(1124)
     assert.equal(health.isDown, false)
-    await host.advance(1)
+    await host.advance(751)
     assert.equal(health.isDown, true)
   })
 
@@ -166,8 +193,9 @@ describe('UpstreamHealth', () => {
     const { host, health } = watch('forward . 192.0.2.1', DEAD)
     health.noteFailure()
     await host.advance(1000)
-    const wanted =
-      'coredns_proxy_healthcheck_failures_total{proxy_name="forward",to="192.0.2.1:53"} 3\n'
+    const { length } = host.asked
+    assert.ok(length > 1)
+    const wanted = `coredns_proxy_healthcheck_failures_total{proxy_name="forward",to="192.0.2.1:53"} ${length}\n`
     assert.ok(host.metrics.format().includes(wanted))
   })
 })
