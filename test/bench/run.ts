@@ -15,11 +15,11 @@ const ENTRIES = ['measure.ts', 'plugin-cost.ts', 'servers/bare-node.ts', 'server
 /** Below the checkout, where packages outside of the bundle are found. */
 const CACHE = join(import.meta.dirname, '../../.cache')
 
-/** Tells modules of tests and the demo the folder of their source, where their files are. */
+/** Tells modules of the build, the demo and tests the folder of their source, where their files are. */
 const inTheirFolders: Plugin = {
   name: 'import.meta.dirname of the source',
   setup({ onLoad }) {
-    onLoad({ filter: /\/(test|demo)\/.*\.ts$/ }, async ({ path }) => {
+    onLoad({ filter: /\/(build|demo|test)\/.*\.ts$/ }, async ({ path }) => {
       const text = await readFile(path, 'utf8')
       const folder = JSON.stringify(dirname(path))
       return { contents: text.replaceAll('import.meta.dirname', folder), loader: 'ts' }
