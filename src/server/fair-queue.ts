@@ -20,14 +20,27 @@ export class FairQueue {
     this.now = now
   }
 
+  /** Whether `run` would run a task at once. */
+  get hasTime(): boolean {
+    return this.spentMs < SLICE_MS && this.waiting.size === 0
+  }
+
+  /** Runs a task in this iteration. @returns what it returns */
+  runNow<T>(work: () => T, followingMs: number): T {
+    this.schedule()
+    const startMs = this.now()
+    const result = work()
+    this.spentMs += this.now() - startMs + followingMs
+    return result
+  }
+
   /**
    * Runs a task at once while this iteration has time left, otherwise in its network's turn.
    * @param followingMs milliseconds of work that the task causes after its end
    */
   run(network: string, work: () => void, followingMs = 0): void {
-    if (this.spentMs < SLICE_MS && this.waiting.size === 0) {
-      this.schedule()
-      this.spend(work, followingMs)
+    if (this.hasTime) {
+      this.runNow(work, followingMs)
       return
     }
     const task: Task = { work, followingMs, next: undefined }
@@ -61,17 +74,11 @@ export class FairQueue {
         queue.first = next
         this.waiting.set(network, queue)
       }
-      this.spend(first.work, first.followingMs)
+      this.runNow(first.work, first.followingMs)
       if (this.spentMs >= SLICE_MS) break
     }
     if (this.waiting.size > 0) this.schedule()
     else this.spentMs = 0
-  }
-
-  private spend(work: () => void, followingMs: number): void {
-    const startMs = this.now()
-    work()
-    this.spentMs += this.now() - startMs + followingMs
   }
 }
 

@@ -44,6 +44,20 @@ describe('FairQueue', () => {
     assert.deepEqual(done.slice(4), ['many', 'many'])
   })
 
+  test('returns what a task returns while the slice has time', async () => {
+    const { queue, take } = fixture()
+    assert.equal(
+      queue.runNow(() => 'answer', 0),
+      'answer',
+    )
+    assert.equal(queue.hasTime, true)
+    take('a')
+    take('b')
+    assert.equal(queue.hasTime, false)
+    await nextTurn()
+    assert.equal(queue.hasTime, true)
+  })
+
   test('continues after a task that exceeds the slice, and after a pause', async () => {
     let nowMs = 0
     const queue = new FairQueue(() => nowMs)

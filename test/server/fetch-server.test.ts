@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, it, vi } from 'vitest'
+import { beforeEach, describe, it, vi } from 'vitest'
 import type { FetchHandler, FetchListen, FetchRuntime } from '../../src/server/fetch-runtime.ts'
 import { FetchServer } from '../../src/server/fetch-server.ts'
 import type { App, Direct, Head } from '../../src/server/http-request.ts'
@@ -11,6 +11,7 @@ class FakeRuntime implements FetchRuntime {
   readonly stops: boolean[] = []
   handler: FetchHandler | undefined
   remoteReads = 0
+  address = '192.0.2.7'
 
   readonly listen: FetchRuntime['listen'] = (at, handler) => {
     this.listens.push(at)
@@ -20,7 +21,7 @@ class FakeRuntime implements FetchRuntime {
 
   readonly remote: Parameters<FetchHandler>[1] = () => {
     this.remoteReads++
-    return { address: '192.0.2.7', port: 4711 }
+    return { address: this.address, port: 4711 }
   }
 
   async ask(path: string, init?: RequestInit): Promise<Response> {
@@ -46,7 +47,31 @@ async function listening(direct: Direct): Promise<FakeRuntime> {
 
 const HEADERS = { 'cache-control': 'max-age=5' }
 
+/** Takes longer than one client may in an iteration of the event loop. */
+function takeLong(): void {
+  const endMs = performance.now() + 5
+  while (performance.now() < endMs);
+}
+
 describe('FetchServer', () => {
+  // A slow test before would make the next one wait for its turn.
+  beforeEach(() => new Promise((resolve) => setImmediate(resolve)))
+
+  it('answers clients in turns when one sends many requests at once', async () => {
+    const order: string[] = []
+    const runtime = await listening(({ path }) => () => {
+      order.push(path)
+      takeLong()
+      return { status: 200, headers: HEADERS, body: Uint8Array.of() }
+    })
+    const many = ['/1', '/2', '/3'].map((path) => runtime.askAs(new Request(`http://a${path}`)))
+    runtime.address = '198.51.100.1'
+    const other = runtime.askAs(new Request('http://a/other'))
+    assert.deepEqual(order, ['/1'])
+    await Promise.all([...many, other])
+    assert.deepEqual(order, ['/1', '/2', '/other', '/3'])
+  })
+
   it("answers common requests without the app or the client's address", async () => {
     const heads: Head[] = []
     const runtime = await listening((head) => {
