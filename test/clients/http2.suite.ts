@@ -1,26 +1,33 @@
 /**
- * Runs all h2spec cases, including strict ones, against our HTTP/2 servers. Run by
- * `npm run test:clients`.
+ * Runs all h2spec cases, including strict ones, against our HTTP/2 servers: those of Node and of
+ * Bun. Run by `npm run test:clients`.
  * @module
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
+import { join } from 'node:path'
 import { afterAll, beforeAll, it } from 'vitest'
 import { HttpServer } from '../../src/server/http-server.ts'
 import { SERVER } from '../certificates.ts'
 import { prepareH2spec } from '../cluster/binaries.ts'
+import { start } from '../cluster/processes.ts'
 import { describeUnless } from '../describe-unless.ts'
+import { BUN, missingRuntime } from '../runtimes.ts'
 import { findMissing } from './programs.ts'
 
 /** Sections of h2spec, and the number of cases in each. */
 const SECTIONS = { generic: 44, http2: 95, hpack: 7 } as const
 const PATIENCE_MS = 120_000
 
+/** Names of cases, and why each harms nobody. */
+type Reasons = Readonly<Record<string, string>>
+type Running = { readonly port: number; readonly close: () => Promise<unknown> }
+
 /**
  * Cases where nghttp2, and so `node:http2`, ignores what RFC 9113 calls a connection error. None
  * reaches a request or costs more than reading the frame.
  */
-const LENIENT: Readonly<Record<string, string>> = {
+const LENIENT_ON_NODE: Reasons = {
   'closed: Sends a DATA frame after sending RST_STREAM frame':
     '§5.1: the frame may have been on its way; nghttp2 drops it and counts its bytes',
   'closed: Sends a HEADERS frame after sending RST_STREAM frame':
@@ -38,12 +45,67 @@ const LENIENT: Readonly<Record<string, string>> = {
 }
 
 /** The same where it depends on timing: whether the response has ended when the frame arrives. */
-const SOMETIMES: Readonly<Record<string, string>> = {
+const SOMETIMES_ON_NODE: Reasons = {
   'Sends a DATA frame on the stream that is not in "open" or "half-closed (local)" state':
     '§6.1: once the response has ended, nghttp2 forgets the stream, and drops the frame',
 }
 
-describeUnless(findMissing('go'), 'h2spec', () => {
+const LENIENT_ON_BUN: Reasons = {
+  'Sends multiple WINDOW_UPDATE frames increasing the flow control window to above 2^31-1 on a stream':
+    '§6.9.1: the stream has its response already, so that Bun has forgotten its window',
+}
+
+const SERVERS: readonly {
+  readonly name: string
+  readonly missing: string | false
+  readonly open: () => Promise<Running>
+  readonly lenient: Reasons
+  readonly sometimes: Reasons
+}[] = [
+  {
+    name: 'the server on Node',
+    missing: false,
+    open: openOnNode,
+    lenient: LENIENT_ON_NODE,
+    sometimes: SOMETIMES_ON_NODE,
+  },
+  {
+    name: 'the server on Bun',
+    missing: missingRuntime(BUN),
+    open: openOnBun,
+    lenient: LENIENT_ON_BUN,
+    sometimes: {},
+  },
+]
+
+for (const { name, missing, open, lenient, sometimes } of SERVERS) {
+  describeUnless(findMissing('go') ?? missing, `h2spec against ${name}`, () => {
+    const found = new Set<string>()
+    let server: Running | undefined
+    beforeAll(async () => {
+      server = await open()
+    })
+    afterAll(() => server?.close())
+
+    for (const [section, count] of Object.entries(SECTIONS)) {
+      it(`finds only the known lenient cases: ${section}`, async () => {
+        const flags = ['--tls', '--insecure', '--strict', '--port', String(server?.port)]
+        const output = await outputOf(prepareH2spec(), [section, ...flags])
+        assert.match(output, new RegExp(`${count} tests, \\d+ passed, 0 skipped, \\d+ failed`))
+        const failed = [...output.matchAll(/× \d+: (.*)/g)].map(([, one = '']) => one.trim())
+        const unknown = failed.filter((one) => !(one in lenient || one in sometimes))
+        assert.deepEqual(unknown, [])
+        for (const one of failed) if (one in lenient) found.add(one)
+      })
+    }
+
+    it('finds each listed case, so the list is up to date', () => {
+      assert.deepEqual([...found].sort(), Object.keys(lenient).sort())
+    })
+  })
+}
+
+async function openOnNode(): Promise<Running> {
   // h2spec sends bodies with late errors, and expects an error instead of a response.
   const app = {
     fetch: async (request: Request): Promise<Response> => {
@@ -52,31 +114,15 @@ describeUnless(findMissing('go'), 'h2spec', () => {
     },
   }
   const server = new HttpServer(app, { tls: { ...SERVER, clientAuth: 'nocert' } })
-  const lenient = new Set<string>()
-  let port = 0
-  beforeAll(async () => {
-    port = await server.listen('127.0.0.1', 0)
-  })
-  afterAll(() => server.close())
+  return { port: await server.listen('127.0.0.1', 0), close: () => server.close() }
+}
 
-  for (const [section, count] of Object.entries(SECTIONS)) {
-    it(`finds only the known lenient cases: ${section}`, async () => {
-      const flags = ['--tls', '--insecure', '--strict', '--port', String(port)]
-      const output = await outputOf(prepareH2spec(), [section, ...flags])
-      assert.match(output, new RegExp(`${count} tests, \\d+ passed, 0 skipped, \\d+ failed`))
-      const failed = new Set(
-        [...output.matchAll(/× \d+: (.*)/g)].map(([, name = '']) => name.trim()),
-      )
-      const unknown = [...failed].filter((name) => !(name in LENIENT || name in SOMETIMES))
-      assert.deepEqual(unknown, [])
-      for (const name of failed) if (name in LENIENT) lenient.add(name)
-    })
-  }
-
-  it('finds each listed case, so the list is up to date', () => {
-    assert.deepEqual([...lenient].sort(), Object.keys(LENIENT).sort())
-  })
-})
+async function openOnBun(): Promise<Running> {
+  const program = join(import.meta.dirname, 'bun-server.ts')
+  const server = start(BUN.command, [...BUN.args, program])
+  const line = await server.line(/^port /)
+  return { port: Number(line.slice('port '.length)), close: () => server.stop() }
+}
 
 /** Runs a program; resolves with its output for any exit status. */
 function outputOf(program: string, args: readonly string[]): Promise<string> {
