@@ -10,7 +10,6 @@ import {
   type Request,
   type Response,
 } from 'miniflare'
-import type { GatewayVariables } from '../src/gateway/config.ts'
 import { bundleWorker } from './worker.ts'
 
 const HOST = '127.0.0.1'
@@ -25,7 +24,7 @@ export type LocalGateway = {
 
 /** Options of a gateway. */
 export type LocalGatewayOptions = {
-  readonly variables: GatewayVariables
+  readonly variables: Readonly<Record<string, string>>
   /** Any free port when left out or 0. */
   readonly port?: number
   /** Gets each line of the log. */

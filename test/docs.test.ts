@@ -11,7 +11,6 @@ import { LEFT_OUT, type LeftOut } from '../src/chain/left-out.ts'
 import { COMMANDS } from '../src/cli/commands.ts'
 import { FLAGS, type Flag } from '../src/cli/flags.ts'
 import { ALL_PLUGINS } from '../src/plugins/all-plugins.ts'
-import { EDGE_PLUGINS } from '../src/plugins/edge-plugins.ts'
 import { MAY_IMPORT } from './tidy.ts'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -58,11 +57,6 @@ describe('README.md', () => {
       [...(row.split('|')[1] ?? '').matchAll(/`(\w+)`/g)].map(([, name = '']) => name),
     )
     deepEqual(named.sort(), [...ALL_PLUGINS.keys()].sort())
-  })
-
-  it('names exactly the plugins of the Worker', () => {
-    const [, named = ''] = /The Worker has the plugins [^:]*: ([a-z0-9\s]+)\./.exec(text) ?? []
-    deepEqual(named.split(/\s+/), [...EDGE_PLUGINS.keys()].sort())
   })
 
   it('names each script that tests', () => {

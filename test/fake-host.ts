@@ -13,12 +13,7 @@ import type {
   UpstreamClient,
   UpstreamOptions,
 } from '../src/chain/host.ts'
-import {
-  bindPlugins,
-  type FactsByPlugin,
-  type PluginHost,
-  type PluginSet,
-} from '../src/chain/plugin-entry.ts'
+import { bindPlugins, type PluginHost, type PluginSet } from '../src/chain/plugin-entry.ts'
 import type { ClusterTree } from '../src/corefile/cluster-tree.ts'
 import type { KubernetesOptions } from '../src/corefile/kubernetes-options.ts'
 import { hmac } from '../src/node/hmac.ts'
@@ -105,7 +100,6 @@ class FakeFiles extends Map<string, string> {
 /** A runtime. Its functions stay whole when they are taken off it. */
 export class FakeHost implements PluginHost, AllPluginsHost {
   readonly plugins: PluginSet
-  readonly knownPlugins: FactsByPlugin = ALL_PLUGINS
   readonly metrics: Metrics = new Metrics()
   readonly isolatesRequests: boolean
   readonly hostname: string = 'ns1.example.org'

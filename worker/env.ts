@@ -8,6 +8,8 @@ import type { TokenObject } from './token-object.ts'
 
 /** The Worker's bindings and variables. */
 export type Env = GatewayVariables & {
+  /** Files that the Corefile names: their texts by path, as an object or its JSON. */
+  readonly FILES?: string | Readonly<Record<string, string>>
   /** One object for each cluster: the single writer of its snapshots. */
   readonly CLUSTER: DurableObjectNamespace<ClusterObject>
   /** Caches of shards: R2 when both are bound, none when neither is. */

@@ -18,6 +18,7 @@ import { type GatewayConfig, GatewayConfigError, readGatewayConfig } from '../sr
 import { DirectDoh } from '../src/gateway/direct-doh.ts'
 import { Gateway, type GatewayRuntime } from '../src/gateway/gateway.ts'
 import type { TokenStore } from '../src/gateway/token-store.ts'
+import { readVariableFiles } from '../src/gateway/variable-files.ts'
 import { pointWriter } from './analytics.ts'
 import { kvBlobs, r2Blobs } from './blob-stores.ts'
 import { ClusterStub } from './cluster-stub.ts'
@@ -75,8 +76,9 @@ function isInTheClear({ url, headers }: Request): boolean {
 }
 
 async function createGateway(env: Env): Promise<NonNullable<typeof served>> {
-  const config = await readGatewayConfig(env)
-  const runtime = createRuntime(env, config)
+  const files = readVariableFiles(env)
+  const config = await readGatewayConfig(env, { file: 'COREFILE', source: files.source })
+  const runtime = createRuntime(env, config, createWorkerHost(files))
   const gateway = new Gateway(config, runtime)
   const app = createGatewayApp(config, runtime, gateway)
   return { app, direct: new DirectDoh(gateway, config) }
@@ -103,8 +105,11 @@ async function answerDirectly(
   return new Response(body, { status, headers })
 }
 
-function createRuntime(env: Env, config: GatewayConfig): GatewayRuntime {
-  const host = createWorkerHost()
+function createRuntime(
+  env: Env,
+  config: GatewayConfig,
+  host: GatewayRuntime['host'],
+): GatewayRuntime {
   const blobs = blobsOf(env)
   const stubOf = (cluster: string): ClusterStub => {
     const publicKey = config.clusters.get(cluster)?.publicKeyText ?? ''

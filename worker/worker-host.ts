@@ -6,13 +6,16 @@ import type { Upstream, UpstreamClient, UpstreamOptions } from '../src/chain/hos
 import { askDoh } from '../src/doh/doh-client.ts'
 import { checkWorkerUpstream } from '../src/gateway/compile-corefile.ts'
 import type { GatewayRuntime } from '../src/gateway/gateway.ts'
+import { readVariableFiles, type VariableFiles } from '../src/gateway/variable-files.ts'
 import { EDGE_PLUGINS } from '../src/plugins/edge-plugins.ts'
 import { createElapsed } from '../src/telemetry/elapsed.ts'
 import { formatLogEvent, sampledLog } from '../src/telemetry/log.ts'
 import { Metrics } from '../src/telemetry/metrics.ts'
 
-/** Creates the host of one isolate. */
-export function createWorkerHost(): GatewayRuntime['host'] {
+/** Creates the host of one isolate, with the files that its variables have. */
+export function createWorkerHost(
+  files: Omit<VariableFiles, 'source'> = readVariableFiles({}),
+): GatewayRuntime['host'] {
   const elapsed = createElapsed({ wall: Date.now, monotonic: () => performance.now() })
   return {
     plugins: EDGE_PLUGINS,
@@ -26,9 +29,9 @@ export function createWorkerHost(): GatewayRuntime['host'] {
       const timer = setTimeout(task, delayMs)
       return () => clearTimeout(timer)
     },
-    readText: () => undefined,
-    listFiles: () => undefined,
-    modifiedMs: () => undefined,
+    readText: files.readText,
+    listFiles: files.listFiles,
+    modifiedMs: files.modifiedMs,
     openUpstream,
     // The platform manages certificates.
     checkIdentity: () => undefined,

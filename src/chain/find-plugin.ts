@@ -9,24 +9,11 @@ import type { Directive } from '../corefile/server-block.ts'
 import { leftOutBecause } from './left-out.ts'
 import type { FactsByPlugin, PluginEntry, PluginRegistry } from './plugin-entry.ts'
 
-/** @throws {ConfigError} with an alternative, if this host does not have the plugin */
-export function findPlugin(
-  { plugins, knownPlugins }: PluginRegistry,
-  directive: Directive,
-): PluginEntry {
-  const { name } = directive
-  const entry = plugins.get(name)
-  if (entry !== undefined) return entry
-  const known = knownPlugins?.get(name)
-  if (known?.isServeOnly === true) {
-    const message = `plugin "${name}" is at no gateway, as its names are not published`
-    throw configError(directive, `${message}; "kubedoh serve" has it`)
-  }
-  if (known !== undefined) {
-    const message = `plugin "${name}" is not in the Worker`
-    throw configError(directive, `${message}; "kubedoh serve" and "kubedoh gateway" have it`)
-  }
-  throw unknownPlugin(directive, plugins, knownPlugins !== undefined)
+/** @throws {ConfigError} with an alternative, if there is no such plugin */
+export function findPlugin({ plugins }: PluginRegistry, directive: Directive): PluginEntry {
+  const entry = plugins.get(directive.name)
+  if (entry === undefined) throw unknownPlugin(directive, plugins)
+  return entry
 }
 
 /** Directives that CoreDNS no longer has, and what to write instead. */
@@ -47,20 +34,12 @@ const FOREIGN: ReadonlyMap<string, string> = new Map([
   ['unbound', 'forward'],
 ])
 
-/**
- * Returns the error for a directive.
- * @param plugins of this host
- * @param isAll whether other hosts have no other plugins
- */
-export function unknownPlugin(
-  directive: Directive,
-  plugins: FactsByPlugin,
-  isAll: boolean,
-): ConfigError {
-  return configError(directive, describe(directive.name, plugins, isAll))
+/** Returns the error for a directive that names no plugin. */
+export function unknownPlugin(directive: Directive, plugins: FactsByPlugin): ConfigError {
+  return configError(directive, describe(directive.name, plugins))
 }
 
-function describe(name: string, plugins: FactsByPlugin, isAll: boolean): string {
+function describe(name: string, plugins: FactsByPlugin): string {
   const removed = REMOVED.get(name)
   if (removed !== undefined) return `"${name}" is gone from CoreDNS; ${removed}`
   const leftOut = leftOutBecause(name)
@@ -76,6 +55,5 @@ function describe(name: string, plugins: FactsByPlugin, isAll: boolean): string 
   }
   const near = nearest(name, [...plugins.keys()])
   if (near !== undefined) return `there is no plugin "${name}"; did you mean "${near}"?`
-  if (isAll) return `there is no plugin "${name}"; it is none of CoreDNS either`
-  return `plugin "${name}" is not in the Worker; "kubedoh check" reports where it works`
+  return `there is no plugin "${name}"; it is none of CoreDNS either`
 }

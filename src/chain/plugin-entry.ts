@@ -47,13 +47,26 @@ export type DirectiveSurroundings = {
   readonly readText: (path: string) => string | undefined
 }
 
+/** How a plugin differs at gateways from `kubedoh serve`. */
+export type GatewayDifference = {
+  /** Where: at every gateway, or only in Workers. */
+  readonly at: 'gateway' | 'worker'
+  /**
+   * `refused`: its directives are errors. `ignored`: they have no effect, and no response depends
+   * on them. `noted`: they work, with a warning. `other`: they work in another way.
+   */
+  readonly is: 'refused' | 'ignored' | 'noted' | 'other'
+  /** The reason, and what to do instead: the rest of a sentence about the plugin. */
+  readonly because: string
+  /** Options without an effect there, for the same reason. */
+  readonly idleOptions?: ReadonlySet<string>
+}
+
 /** Facts about a plugin that need no setup. */
 export type PluginFacts = {
   readonly name: string
-  /** Whether Workers have it: it needs neither files nor sockets. */
-  readonly isAtEdge?: boolean
-  /** Whether only `kubedoh serve` has it: its names are not published to gateways. */
-  readonly isServeOnly?: boolean
+  /** Absent for plugins that are the same everywhere. */
+  readonly gateways?: GatewayDifference
   /** Options that users write as directives when a brace is misplaced. */
   readonly options?: readonly string[]
   /** Whether the arguments are a list: one mistake does not keep the others from being checked. */
@@ -88,11 +101,7 @@ export type PluginSet<H extends Host = Host> = ReadonlyMap<string, PluginEntry<H
 export type FactsByPlugin = ReadonlyMap<string, PluginFacts>
 
 /** The plugins of a runtime. */
-export type PluginRegistry = {
-  readonly plugins: PluginSet
-  /** All plugins of kubedoh, for error messages; absent where the bundle does not have them. */
-  readonly knownPlugins?: FactsByPlugin
-}
+export type PluginRegistry = { readonly plugins: PluginSet }
 
 /** A host with its plugins. */
 export type PluginHost = Host & PluginRegistry

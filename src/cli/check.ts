@@ -5,6 +5,7 @@
 import { dirname } from 'node:path'
 import { adviseOn } from '../chain/advice.ts'
 import { createResolver } from '../chain/create-resolver.ts'
+import type { Corefile } from '../corefile/parse-corefile.ts'
 import {
   ConfigError,
   formatProblem,
@@ -12,11 +13,10 @@ import {
   problemAt,
   sortProblems,
 } from '../corefile/problem.ts'
-import { compileGatewayCorefile } from '../gateway/compile-corefile.ts'
-import { NO_FILES } from '../gateway/config.ts'
+import { compileGatewayCorefile, gatewayWarnings } from '../gateway/compile-corefile.ts'
 import { tryCorefile } from '../node/load-corefile.ts'
 import { CommandError, type Output } from '../node/output.ts'
-import { type CheckTarget, checkingHost } from './checking-host.ts'
+import { type CheckedFiles, type CheckTarget, checkingHost } from './checking-host.ts'
 import type { Input } from './flags.ts'
 
 /**
@@ -28,7 +28,14 @@ export async function runCheck(input: Input, output: Output): Promise<void> {
   const files = input.text('files')
   const target = targetOf(input.text('for'))
   const folder = files === '' ? dirname(path) : files
-  const { problems, warnings, count } = check(path, folder, target)
+  const isToCopy = target === 'worker'
+  const findings = checkCorefile(tryCorefile(path), { folder, isToCopy }, target)
+  printFindings(path, findings, output)
+}
+
+/** Prints the warnings. @throws {ConfigError} with all errors and warnings if there is an error */
+export function printFindings(path: string, findings: Findings, output: Output): void {
+  const { problems, warnings, count } = findings
   const marked = warnings.map((one) => problemAt(one, `warning: ${one.message}`))
   const lines = sortProblems([...problems, ...marked], path)
   if (problems.length > 0) throw new ConfigError(lines)
@@ -43,6 +50,7 @@ function targetOf(text: string): CheckTarget {
   throw new CommandError(`--for is "${text}", expected serve, gateway or worker`)
 }
 
+/** The result of a check. */
 type Findings = {
   readonly problems: readonly Problem[]
   readonly warnings: readonly Problem[]
@@ -50,22 +58,30 @@ type Findings = {
   readonly count: number
 }
 
-function check(path: string, folder: string, target: CheckTarget): Findings {
-  const source = target === 'serve' ? undefined : NO_FILES
-  const { blocks, problems, warnings } = tryCorefile(path, source)
+/** Compiles a Corefile as the target would. */
+export function checkCorefile(
+  { blocks, problems, warnings }: Corefile,
+  files: CheckedFiles,
+  target: CheckTarget,
+): Findings {
   const count = blocks.length
-  const { host, missing } = checkingHost(folder, target)
-  const compile = target === 'serve' ? createResolver : compileGatewayCorefile
+  const checking = checkingHost(files, target)
+  const { host } = checking
+  const isGateway = target !== 'serve'
+  const compile = isGateway ? compileGatewayCorefile : createResolver
+  const found = (): Problem[] => [
+    ...warnings,
+    ...(isGateway ? gatewayWarnings(blocks, host) : []),
+    ...checking.warnings(blocks),
+  ]
   try {
     const { notices } = compile(blocks, host)
-    const found = [...warnings, ...notices, ...missing(blocks)]
-    if (problems.length > 0) return { problems, warnings: found, count }
+    if (problems.length > 0) return { problems, warnings: [...found(), ...notices], count }
     const advice = adviseOn({ blocks, plugins: host.plugins, readText: host.readText })
-    return { problems, warnings: [...found, ...advice], count }
+    return { problems, warnings: [...found(), ...notices, ...advice], count }
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    const found = [...warnings, ...missing(blocks)]
-    return { problems: [...problems, ...error.problems], warnings: found, count }
+    return { problems: [...problems, ...error.problems], warnings: found(), count }
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * The host of `kubedoh check`: reads files, opens no sockets or clusters, and remembers which files
- * are missing.
+ * The host of `kubedoh check`: reads files, opens no sockets or clusters, and notes which files are
+ * missing.
  * @module
  */
 import { existsSync } from 'node:fs'
@@ -16,22 +16,35 @@ import { EtcdClient } from '../etcd/etcd-client.ts'
 import { namingOptions } from '../exporter/naming.ts'
 import { checkWorkerUpstream, publishedCluster } from '../gateway/compile-corefile.ts'
 import { ALL_PLUGINS } from '../plugins/all-plugins.ts'
-import { EDGE_PLUGINS } from '../plugins/edge-plugins.ts'
+import { MERGED_AT_GATEWAYS } from '../server/cluster-sources.ts'
 import { createNodeHost } from '../server/node-host.ts'
 import { Metrics } from '../telemetry/metrics.ts'
 
 /** The program that a Corefile is for: `kubedoh serve`, a gateway on Node, or a Worker. */
 export type CheckTarget = 'serve' | 'gateway' | 'worker'
 
-/** A host for checking, and the files that plugins did not find. */
+/** The files that a Corefile names. */
+export type CheckedFiles = {
+  /** The folder of relative paths. */
+  readonly folder: string
+  /** Reads them; absent for those of this machine. */
+  readonly host?: Pick<PluginHost, 'readText' | 'listFiles' | 'modifiedMs'>
+  /** Whether each file found has to be copied to where the Corefile is used. */
+  readonly isToCopy: boolean
+}
+
+/** A host for checking. */
 export type CheckingHost = {
   readonly host: PluginHost
-  /** Returns a warning for each argument that names a missing file or folder. */
-  readonly missing: (blocks: readonly ServerBlock[]) => Problem[]
+  /** Returns the warnings about files and clusters, once the Corefile is compiled. */
+  readonly warnings: (blocks: readonly ServerBlock[]) => Problem[]
 }
 
 /** Plugins whose arguments are files or other things; they report missing files themselves. */
 const FILES_OR_NAMES: ReadonlySet<string> = new Set(['forward', 'import'])
+
+const TO_COPY = 'is a file: a Worker has it only if its text is in the variable FILES'
+const NO_CLUSTER_IN_SERVE = '"cluster" has no effect in "kubedoh serve", which watches one cluster'
 
 const NO_SNAPSHOT: SnapshotSource = {
   current: () => undefined,
@@ -39,12 +52,15 @@ const NO_SNAPSHOT: SnapshotSource = {
   freshness: () => 'fresh',
 }
 
-/** Creates the host. @param folder base of the relative paths in the Corefile */
-export function checkingHost(folder: string, target: CheckTarget): CheckingHost {
-  const lost = new Set<string>()
-  /** Returns what was read; remembers the path if nothing was. */
+/** Creates the host. @param files those of the Corefile: on this machine, or in variables */
+export function checkingHost(files: CheckedFiles, target: CheckTarget): CheckingHost {
+  const notes = new Map<string, string>()
+  const warnings: Problem[] = []
+  const { folder } = files
+  /** Returns what was read; notes the path if nothing was, or if a Worker may lack the file. */
   const noted = <T>(path: string, found: T | undefined): T | undefined => {
-    if (found === undefined) lost.add(resolve(folder, path))
+    if (found === undefined) notes.set(resolve(folder, path), 'is missing or unreadable')
+    else if (files.isToCopy) notes.set(resolve(folder, path), TO_COPY)
     return found
   }
   const node = createNodeHost({
@@ -53,8 +69,8 @@ export function checkingHost(folder: string, target: CheckTarget): CheckingHost 
     log: () => undefined,
     abort: () => undefined,
     openCluster: (options, tree = CLUSTER_TREE) => {
-      if (target !== 'serve') publishedCluster(options, tree)
-      else noteClusterFiles(options, tree)
+      if (target === 'serve') noteClusterFiles(options, tree)
+      else warnings.push(...checkPublished(options, tree))
       return NO_SNAPSHOT
     },
     ...(target === 'serve' && {
@@ -65,9 +81,8 @@ export function checkingHost(folder: string, target: CheckTarget): CheckingHost 
     }),
   })
   const noteClusterFiles = (options: KubernetesOptions, tree: ClusterTree): void => {
-    if (options.cluster !== undefined) {
-      throw configError(options, '"cluster" is only for gateways; check with --for gateway')
-    }
+    if (options.clusters.length > 1) throw configError(options, MERGED_AT_GATEWAYS)
+    if (options.cluster !== undefined) warnings.push(problemAt(options, NO_CLUSTER_IN_SERVE))
     namingOptions(options, [], tree)
     const { kubeconfig, tls } = options
     const paths = [kubeconfig?.path, tls?.cert, tls?.key, tls?.ca]
@@ -77,26 +92,33 @@ export function checkingHost(folder: string, target: CheckTarget): CheckingHost 
   }
   const host: PluginHost = {
     ...node,
-    readText: (path) => noted(path, node.readText(path)),
+    ...files.host,
+    readText: (path) => noted(path, (files.host ?? node).readText(path)),
     readBytes: (path) => noted(path, node.readBytes?.(path)),
-    listFiles: (path) => noted(path, node.listFiles(path)),
+    listFiles: (path) => noted(path, (files.host ?? node).listFiles(path)),
   }
   return {
     host: target === 'worker' ? workerHost(host) : host,
-    missing: (blocks) => missingFiles(blocks, folder, lost),
+    warnings: (blocks) => [...warnings, ...notedFiles(blocks, folder, notes)],
   }
 }
 
-/** Removes what a Worker lacks (worker/worker-host.ts): files, sockets, plugins that need them. */
+/** Checks what a gateway needs of a directive. @throws {ConfigError} */
+function checkPublished(options: KubernetesOptions, tree: ClusterTree): Problem[] {
+  if (options.cluster !== undefined) {
+    publishedCluster(options, tree)
+    return []
+  }
+  const message = 'without "cluster ID", the gateway takes the only cluster in CLUSTERS'
+  return [problemAt(options, `${message}, and fails if there are several`)]
+}
+
+/** Removes what a Worker lacks (worker/worker-host.ts): sockets, and plain DNS. */
 function workerHost(host: PluginHost): PluginHost {
   const { readBytes: _, ...rest } = host
   return {
     ...rest,
-    plugins: EDGE_PLUGINS,
     isolatesRequests: true,
-    readText: () => undefined,
-    listFiles: () => undefined,
-    modifiedMs: () => undefined,
     openUpstream: (upstream, options) => {
       checkWorkerUpstream(upstream, options)
       return host.openUpstream(upstream, options)
@@ -104,10 +126,11 @@ function workerHost(host: PluginHost): PluginHost {
   }
 }
 
-function missingFiles(
+/** Warns of the words that name the noted files. */
+function notedFiles(
   blocks: readonly ServerBlock[],
   folder: string,
-  lost: ReadonlySet<string>,
+  notes: ReadonlyMap<string, string>,
 ): Problem[] {
   return blocks.flatMap(({ directives }) => {
     const pathOf = pathsBelow(readBlockSettings({ directives }, ALL_PLUGINS).folder)
@@ -117,8 +140,8 @@ function missingFiles(
     return words.flatMap((word) => {
       if (word.text === '') return []
       const path = resolve(folder, pathOf(word.text))
-      const found = [path, resolve(folder, word.text)].find((one) => lost.has(one))
-      return found === undefined ? [] : [problemAt(word, `"${found}" is missing or unreadable`)]
+      const found = [path, resolve(folder, word.text)].find((one) => notes.has(one))
+      return found === undefined ? [] : [problemAt(word, `"${found}" ${notes.get(found)}`)]
     })
   })
 }

@@ -13,6 +13,7 @@ import {
   readGatewayConfig,
 } from '../gateway/config.ts'
 import { elapsed } from '../node/elapsed.ts'
+import { CONFIG_FILES } from '../node/load-corefile.ts'
 import { startMemoryTrim } from '../node/memory-trim.ts'
 import { CommandError, createLog, listenMessage, type Output } from '../node/output.ts'
 import { requireTextFile } from '../node/read-files.ts'
@@ -139,7 +140,8 @@ async function readConfig(input: Input): Promise<GatewayConfig> {
   const variables = Object.fromEntries(GATEWAY_VARIABLES.map((name) => [name, input.env(name)]))
   const path = input.text('conf')
   try {
-    return await readGatewayConfig({ ...variables, COREFILE: requireTextFile(path) }, path)
+    const corefile = { file: path, source: CONFIG_FILES }
+    return await readGatewayConfig({ ...variables, COREFILE: requireTextFile(path) }, corefile)
   } catch (error) {
     if (error instanceof GatewayConfigError) throw commandError(error)
     throw error

@@ -112,7 +112,7 @@ const READERS: OptionReaders<Draft> = {
 }
 
 /** Options that shape the records; for published clusters the exporter's Corefile sets them. */
-const SHAPING: ReadonlySet<string> = new Set([
+export const SHAPING_OPTIONS: ReadonlySet<string> = new Set([
   'pods',
   'ttl',
   'zonal',
@@ -243,13 +243,5 @@ function checkTogether(draft: Draft, given: readonly Option[]): void {
   }
   if (zonal !== undefined && draft.naming === 'openshift3') {
     throw configError(zonal, '"zonal" does not work with "naming openshift3"; remove one of them')
-  }
-  const shaping = given.find(({ name }) => SHAPING.has(name))
-  if (draft.cluster !== undefined && shaping !== undefined) {
-    throw configError(
-      shaping,
-      `"${shaping.name}" belongs in the Corefile of the exporter that publishes cluster ` +
-        `"${draft.cluster}"; the gateway only serves its snapshots`,
-    )
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Compiles a gateway's Corefile, and refuses what only a server or only Node can do.
+ * Compiles a gateway's Corefile.
  * @module
  */
 
@@ -7,6 +7,7 @@ import { createResolver } from '../chain/create-resolver.ts'
 import type { Upstream, UpstreamOptions } from '../chain/host.ts'
 import type { PluginHost } from '../chain/plugin-entry.ts'
 import type { Resolver } from '../chain/resolver.ts'
+import { STANDARD_PORTS } from '../chain/server-address.ts'
 import type { ClusterTree } from '../corefile/cluster-tree.ts'
 import type { KubernetesOptions } from '../corefile/kubernetes-options.ts'
 import {
@@ -17,32 +18,51 @@ import {
   sortProblems,
 } from '../corefile/problem.ts'
 import type { ServerBlock } from '../corefile/server-block.ts'
+import type { ZoneKey } from '../corefile/zone-key.ts'
+import { formatName } from '../dns/name.ts'
+import { type GatewayKind, gatewayNotices, gatewayPlugins } from './gateway-plugins.ts'
 
-/** Directives about sockets and reloads, which a gateway configures by other means. */
-const OF_SERVERS: ReadonlySet<string> = new Set(
-  'bind health https ready reload timeouts tls'.split(' '),
-)
-
-/** Compiles a gateway's Corefile. @throws {ConfigError} with all its errors */
+/**
+ * Compiles a gateway's Corefile for the plugins as they are at gateways.
+ * @throws {ConfigError} with all its errors, in order
+ */
 export function compileGatewayCorefile(blocks: readonly ServerBlock[], host: PluginHost): Resolver {
-  const problems: Problem[] = blocks.flatMap(({ directives }) =>
-    directives.flatMap((directive) => {
-      const { name } = directive
-      if (!OF_SERVERS.has(name) || !host.plugins.has(name)) return []
-      const message =
-        `"${name}" has no effect in a gateway, which serves /healthz and /readyz and reloads by ` +
-        'itself; remove it'
-      return [problemAt(directive, message)]
-    }),
-  )
+  const plugins = gatewayPlugins(host.plugins, kindOf(host))
   try {
-    const resolver = createResolver(blocks, host)
-    if (problems.length === 0) return resolver
+    return createResolver(blocks, { ...host, plugins })
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    problems.push(...error.problems)
+    throw new ConfigError(sortProblems(error.problems, blocks[0]?.file ?? ''))
   }
-  throw new ConfigError(sortProblems(problems, blocks[0]?.file ?? ''))
+}
+
+/** Returns warnings of what a gateway ignores or takes in another way, in order. */
+export function gatewayWarnings(blocks: readonly ServerBlock[], host: PluginHost): Problem[] {
+  const notices = gatewayNotices(blocks, host.plugins, kindOf(host))
+  return sortProblems([...notices, ...unreached(blocks)], blocks[0]?.file ?? '')
+}
+
+/** Only Workers isolate requests. */
+function kindOf({ isolatesRequests }: PluginHost): GatewayKind {
+  return isolatesRequests ? 'worker' : 'gateway'
+}
+
+/** Warns of zones at other ports: a gateway answers those of the first server block's port. */
+function unreached(blocks: readonly ServerBlock[]): Problem[] {
+  const placeOf = ({ transport, port }: ZoneKey): string =>
+    `${transport}://:${port ?? STANDARD_PORTS[transport]}`
+  const keys = blocks.flatMap((block) => block.keys)
+  const [first] = keys
+  const place = first && placeOf(first)
+  return keys
+    .filter((key) => placeOf(key) !== place)
+    .map((key) => {
+      const message = `a gateway answers the zones of ${place} only, where the Corefile begins`
+      return problemAt(
+        key,
+        `"${formatName(key.zone)}" at ${placeOf(key)} gets no queries: ${message}`,
+      )
+    })
 }
 
 /**

@@ -73,18 +73,26 @@ const STALE_SECONDS_DEFAULT = 60
 const EXPIRE_SECONDS_DEFAULT = 24 * 3600
 const REQUESTS_PER_MINUTE_DEFAULT = 60_000
 
+/** The Corefile of a gateway. */
+export type CorefileOrigin = {
+  /** Its name in error messages. */
+  readonly file: string
+  readonly source: CorefileSource
+}
+
 /**
  * Reads the variables.
- * @param file name of the Corefile in error messages
  * @throws {GatewayConfigError} with the variable and the problem
  */
 export async function readGatewayConfig(
   variables: GatewayVariables,
-  file = 'COREFILE',
+  { file, source }: CorefileOrigin = { file: 'COREFILE', source: NO_FILES },
 ): Promise<GatewayConfig> {
+  const clusters = await readClusters(variables.CLUSTERS ?? '')
+  const blocks = readBlocks(variables.COREFILE ?? '', { file, source })
   return {
-    blocks: readBlocks(variables.COREFILE ?? '', file),
-    clusters: await readClusters(variables.CLUSTERS ?? ''),
+    blocks: withOnlyCluster(blocks, [...clusters.keys()]),
+    clusters,
     access: readAccess(variables),
     adminSha256: readHash(variables, 'ADMIN_TOKEN_SHA256'),
     readOnlySha256: readHash(variables, 'READ_ONLY_TOKEN_SHA256'),
@@ -100,7 +108,7 @@ export async function readGatewayConfig(
   }
 }
 
-/** A gateway's Corefile cannot import files and has no environment variables. */
+/** Without imported files and environment variables. */
 export const NO_FILES: CorefileSource = {
   readText: () => undefined,
   glob: () => [],
@@ -108,14 +116,33 @@ export const NO_FILES: CorefileSource = {
   environment: () => undefined,
 }
 
-function readBlocks(text: string, file: string): readonly ServerBlock[] {
+function readBlocks(text: string, { file, source }: CorefileOrigin): readonly ServerBlock[] {
   if (text.trim() === '') throw new GatewayConfigError(`${file} is not set`)
   try {
-    return parseCorefile(text, file, NO_FILES)
+    return parseCorefile(text, file, source)
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     throw new GatewayConfigError(error.problems.map(formatProblem).join('; '), { cause: error })
   }
+}
+
+/** Adds the cluster to each `kubernetes` directive that names none, if there is only one. */
+export function withOnlyCluster(
+  blocks: readonly ServerBlock[],
+  clusters: readonly string[],
+): readonly ServerBlock[] {
+  const [only, ...others] = clusters
+  if (only === undefined || others.length > 0) return blocks
+  return blocks.map((block) => ({
+    ...block,
+    directives: block.directives.map((directive) => {
+      const { name, lines, file, line, column } = directive
+      const isNamed = lines.some(({ words: [first] }) => first?.text === 'cluster')
+      if (name !== 'kubernetes' || isNamed) return directive
+      const words = ['cluster', only].map((text) => ({ text, file, line, column }))
+      return { ...directive, lines: [...lines, { words, lines: [] }] }
+    }),
+  }))
 }
 
 async function readClusters(text: string): Promise<ReadonlyMap<string, ClusterConfig>> {

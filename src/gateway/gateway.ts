@@ -10,14 +10,14 @@ import { Incoming, ownResponse } from '../chain/incoming.ts'
 import { andThen, type MaybePromise } from '../chain/maybe-promise.ts'
 import type { PluginHost } from '../chain/plugin-entry.ts'
 import type { Resolver } from '../chain/resolver.ts'
-import { ConfigError, formatProblem } from '../corefile/problem.ts'
+import { ConfigError, formatProblem, type Problem } from '../corefile/problem.ts'
 import type { Query, Refusal } from '../dns/query.ts'
 import { ReplyWriter } from '../dns/reply-writer.ts'
 import { replyBytesMax } from '../doh/negotiate.ts'
 import { Admission, type AdmissionRuntime } from './admission.ts'
 import { type AnswerObserver, reportAnswer } from './answer-observer.ts'
 import { ClusterZones, type ClusterZonesRuntime, formatGatewayMetrics } from './cluster-zones.ts'
-import { compileGatewayCorefile } from './compile-corefile.ts'
+import { compileGatewayCorefile, gatewayWarnings } from './compile-corefile.ts'
 import { type GatewayConfig, GatewayConfigError } from './config.ts'
 import { AgeHeaders } from './cors.ts'
 import { HeldClock } from './held-clock.ts'
@@ -51,6 +51,7 @@ export class Gateway {
   readonly zones: ClusterZones
   private readonly runtime: GatewayRuntime
   private readonly resolver: Resolver
+  private readonly warnings: readonly Problem[]
   private readonly clock: HeldClock
   private readonly incoming = new Incoming()
   private readonly writer = new ReplyWriter()
@@ -65,10 +66,22 @@ export class Gateway {
     this.admission = new Admission(config, runtime, clock)
     const needsLabels = (): boolean => this.admission.usesLabels
     this.zones = new ClusterZones(config, runtime, { clock, needsLabels })
-    this.resolver = compile(config, {
+    const host: PluginHost = {
       ...runtime.host,
       openCluster: (options, tree) => this.zones.open(options, tree),
-    })
+    }
+    this.resolver = compile(config, host)
+    this.warnings = [...this.resolver.notices, ...gatewayWarnings(config.blocks, host)]
+  }
+
+  /** Starts the background work of plugins; not in Workers, which have none between requests. */
+  start(): void {
+    this.resolver.start()
+  }
+
+  /** Ends the background work of plugins. */
+  stop(): void {
+    this.resolver.stop()
   }
 
   /** Answers a message of a client that was admitted; `undefined` for no response. */
@@ -143,7 +156,7 @@ export class Gateway {
 
   /** Returns warnings about the Corefile, one line each. */
   get notices(): readonly string[] {
-    return this.resolver.notices.map(formatProblem)
+    return this.warnings.map(formatProblem)
   }
 
   /** Returns all metrics in the text format of Prometheus. */

@@ -50,16 +50,22 @@ export function createNodeGateway(options: NodeGatewayOptions): GatewayServer {
   const { config, tls } = options
   const runtime = createNodeRuntime(options)
   let served = serve(config, runtime)
+  served.gateway.start()
   const app: App = { fetch: (request, env, context) => served.app.fetch(request, env, context) }
   const server = createServer(app, (head) => served.direct(head), tls)
   return {
     listen: (host, port) => server.listen(host, port),
-    close: () => server.close(),
+    close: () => {
+      served.gateway.stop()
+      return server.close()
+    },
     renew: (next) => server.renew(next),
     reload: async ({ blocks }) => {
       const next = serve({ ...config, blocks }, runtime)
       // Loads the snapshots first, so that no query waits for them.
       await next.gateway.zones.notReady()
+      next.gateway.start()
+      served.gateway.stop()
       served = next
     },
   }

@@ -28,7 +28,7 @@ export function loadCorefile(path: string): LoadedCorefile {
  * @param source imports and variables; files and the environment by default
  * @throws {CommandError} when the file cannot be read
  */
-export function tryCorefile(path: string, source: CorefileSource = FILES): LoadedCorefile {
+export function tryCorefile(path: string, source: CorefileSource = CONFIG_FILES): LoadedCorefile {
   const text = requireTextFile(path)
   const texts = [text]
   const readText = (file: string): string | undefined => {
@@ -40,7 +40,8 @@ export function tryCorefile(path: string, source: CorefileSource = FILES): Loade
   return { text: texts.join('\n'), ...corefile }
 }
 
-const FILES: CorefileSource = {
+/** Imported files from the file system, and variables from the environment. */
+export const CONFIG_FILES: CorefileSource = {
   readText: readTextFile,
   glob: listMatches,
   resolvePath: (from, path) => (isAbsolute(path) ? path : join(dirname(resolve(from)), path)),

@@ -89,14 +89,10 @@ export class ClusterSources {
 
   /**
    * Returns the snapshots for a directive.
-   * @throws {ConfigError} when the directive names a pushed cluster or an unusable API connection
+   * @throws {ConfigError} when the directive merges clusters or names an unusable API connection
    */
   open(directive: KubernetesOptions, tree: ClusterTree = CLUSTER_TREE): SnapshotSource {
-    if (directive.cluster !== undefined) {
-      const message =
-        '"cluster" names a cluster that an exporter pushes to a gateway; this server watches one'
-      throw configError(directive, message)
-    }
+    if (directive.clusters.length > 1) throw configError(directive, MERGED_AT_GATEWAYS)
     const key = keyOf({ directive, tree })
     const known = this.opened.get(key)
     if (known !== undefined) return known.source
@@ -215,6 +211,10 @@ export class ClusterSources {
     return objects
   }
 }
+
+/** Error for several clusters, in `serve` and `kubedoh check`. */
+export const MERGED_AT_GATEWAYS =
+  '"cluster" with several clusters works at gateways only: this server watches one'
 
 /** Returns a key: directives that differ only in their place in the Corefile share a cluster. */
 export function keyOf({ directive, tree }: ClusterWanted): string {

@@ -57,7 +57,6 @@ export function createNodeHost({
   return {
     ...rest,
     plugins,
-    knownPlugins: ALL_PLUGINS,
     isolatesRequests: false,
     hostname: hostname() || 'localhost',
     runtime: `node-${process.versions.node}`,

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'vitest'
 import { temporaryFolder } from '../exporter/temporary-folder.ts'
@@ -70,52 +71,82 @@ describe('check', () => {
     )
   })
 
-  describe('reports what the target cannot run', () => {
-    const cases: { target: string; lines: readonly string[]; problems: readonly string[] }[] = [
-      { target: 'gateway', lines: ['kubernetes a.test { cluster prod }', 'file db'], problems: [] },
-      { target: 'worker', lines: ['kubernetes a.test { cluster prod }', 'log'], problems: [] },
+  describe('reports where the target differs', () => {
+    const OWN = 'its names are those that the exporter publishes'
+    const cases: {
+      target: string
+      lines: readonly string[]
+      found: readonly string[]
+      isRefused?: boolean
+    }[] = [
+      { target: 'gateway', lines: ['kubernetes a.test { cluster prod }', 'file db'], found: [] },
+      { target: 'worker', lines: ['kubernetes a.test { cluster prod }', 'log'], found: [] },
       {
         target: 'serve',
         lines: ['kubernetes a.test { cluster prod }'],
-        problems: ['2:1: "cluster" is only for gateways; check with --for gateway'],
+        found: ['2:1: warning: "cluster" has no effect in "kubedoh serve"'],
+      },
+      {
+        target: 'serve',
+        lines: ['kubernetes a.test { cluster prod east }'],
+        found: ['2:1: "cluster" with several clusters works at gateways only'],
+        isRefused: true,
       },
       {
         target: 'gateway',
-        lines: ['health', 'kubernetes a.test', 'etcd b.test', 'bind 192.0.2.1'],
-        problems: [
-          '2:1: "health" has no effect in a gateway',
-          '3:1: add the cluster to read: "cluster ID"',
-          '4:1: "etcd" ',
-          '5:1: "bind" has no effect in a gateway',
+        lines: ['health', 'kubernetes a.test { ttl 9 }', 'bind 192.0.2.1', 'prometheus'],
+        found: [
+          '2:1: warning: "health" has no effect at a gateway: it serves /healthz itself',
+          '3:1: warning: without "cluster ID", the gateway takes the only cluster in CLUSTERS',
+          `4:1: warning: "ttl" has no effect at a gateway: ${OWN}`,
+          '6:1: warning: "bind" has no effect at a gateway',
+          '7:1: warning: "prometheus" at a gateway: it opens no port',
+        ],
+      },
+      {
+        target: 'gateway',
+        lines: ['ready', 'etcd b.test'],
+        found: [
+          '2:1: warning: "ready" has no effect at a gateway',
+          '3:1: "etcd" does not work at a gateway: ',
+        ],
+        isRefused: true,
+      },
+      {
+        target: 'worker',
+        lines: ['trace', 'dnstap /run/tap.sock', 'file FOLDER/db a.test', 'file none b.test'],
+        found: [
+          '2:1: warning: "trace" has no effect in a Worker: nothing runs between its requests',
+          '3:1: warning: "dnstap" has no effect in a Worker: no connection lasts',
+          '4:6: warning: "FOLDER/db" is a file: a Worker has it only if its text is in the ',
+          '5:6: warning: "FOLDER/none" is missing or unreadable',
         ],
       },
       {
         target: 'worker',
-        lines: ['file db.test', 'forward . 192.0.2.53', 'import more'],
-        problems: [
-          '2:1: plugin "file" ',
-          '3:1: a Worker queries upstreams over https:// only',
-          '4:8: cannot import "more"',
+        lines: ['forward . 192.0.2.53', 'tsig', 'import more'],
+        found: [
+          '2:1: a Worker queries upstreams over https:// only',
+          '3:1: "tsig" does not work in a Worker: ',
+          '4:8: cannot import "FOLDER/more"',
         ],
+        isRefused: true,
       },
     ]
-    for (const { target, lines, problems } of cases) {
+    for (const { target, lines, found, isRefused = false } of cases) {
       test(`by ${target}: ${lines.join(', ')}`, async (t) => {
+        const db = '@ 60 IN SOA a. b. 1 2 3 4 5\n'
+        const folder = temporaryFolder(t, { db })
         const body = lines.join('\n').replaceAll(/{ (.*) }/g, '{\n$1\n}')
-        const folder = temporaryFolder(t, { Corefile: `. {\n${body}\n}\n` })
-        const { status, stderr } = await runCli([
-          'check',
-          join(folder, 'Corefile'),
-          '--for',
-          target,
-        ])
-        const found = stderr.replaceAll(`${folder}/Corefile:`, '').split('\n').slice(0, -1)
-        const errors = found.filter((line) => !line.includes('warning: '))
-        assert.equal(status, problems.length === 0 ? 0 : 1)
+        const path = join(folder, 'Corefile')
+        writeFileSync(path, `. {\n${body}\n}\n`.replaceAll('FOLDER', folder))
+        const { status, stderr } = await runCli(['check', path, '--for', target])
+        const lost = stderr.replaceAll(`${path}:`, '').replaceAll(folder, 'FOLDER').split('\n')
         assert.deepEqual(
-          errors.map((line, i) => line.slice(0, problems[i]?.length)),
-          problems,
+          lost.slice(0, -1).map((line, i) => line.slice(0, found[i]?.length)),
+          found,
         )
+        assert.equal(status, isRefused ? 1 : 0)
       })
     }
 

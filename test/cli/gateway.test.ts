@@ -183,8 +183,6 @@ describe('kubedoh gateway', () => {
     assert.equal(status, 1)
     assert.deepEqual(stderr.replaceAll(`${folder}/`, '').trimEnd().split('\n'), [
       'Corefile:2:3: there is no plugin "nonsense"; it is none of CoreDNS either',
-      'Corefile:3:3: "health" has no effect in a gateway, which serves /healthz and /readyz and ' +
-        'reloads by itself; remove it',
       'Corefile:4:3: add the cluster to read: "cluster ID", with one of none',
     ])
   })

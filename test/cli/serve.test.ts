@@ -279,11 +279,11 @@ describe('the command serve', () => {
       line: 'FOLDER/Corefile:2:11: "1" is not a number from 512 to 4096',
     },
     {
-      name: 'a cluster that is pushed elsewhere',
-      corefile: '. {\n  kubernetes cluster.local {\n    cluster prod\n  }\n}\n',
+      name: 'several clusters',
+      corefile: '. {\n  kubernetes cluster.local {\n    cluster prod east\n  }\n}\n',
       line:
-        'FOLDER/Corefile:2:3: "cluster" names a cluster that an exporter pushes to a gateway; ' +
-        'this server watches one',
+        'FOLDER/Corefile:2:3: "cluster" with several clusters works at gateways only: this ' +
+        'server watches one',
     },
     {
       name: 'objects that are not there',

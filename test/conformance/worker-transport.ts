@@ -3,6 +3,7 @@
  * to it, and its upstreams are asked over HTTPS.
  * @module
  */
+import { hostname } from 'node:os'
 import { Response } from 'miniflare'
 import { type LocalGatewayOptions, startGateway } from '../../build/local-gateway.ts'
 import { type KubernetesOptions, parseKubernetes } from '../../src/corefile/kubernetes-options.ts'
@@ -15,7 +16,9 @@ import { createGatewayClient } from '../../src/exporter/gateway-client.ts'
 import { namingOptions, sharedTrees } from '../../src/exporter/naming.ts'
 import { readObjectFiles } from '../../src/exporter/object-files.ts'
 import { Publisher } from '../../src/exporter/publisher.ts'
-import { EDGE_PLUGINS } from '../../src/plugins/edge-plugins.ts'
+import { differenceAt } from '../../src/gateway/gateway-plugins.ts'
+import { readVariableFiles } from '../../src/gateway/variable-files.ts'
+import { ALL_PLUGINS } from '../../src/plugins/all-plugins.ts'
 import { importPrivateKey } from '../../src/snapshot/format/signature.ts'
 import { sendTo } from '../doh/replies.ts'
 import type { Case, Scenario } from './scenario.ts'
@@ -23,30 +26,31 @@ import type { Place, Transport } from './transports.ts'
 import { answerRecorded, type RecordedAnswers, recordedAnswers } from './upstream.ts'
 
 const CLUSTER = 'test'
-/** Directives of servers, which a gateway does without. */
-const SERVER_DIRECTIVES = /^\s*(health|ready|prometheus|reload|loop)\b[^{\n]*(\{[^}]*\})?$/gm
-const VARIABLE = /\{\$(\w+)\}/g
+/** The Pod from which the scenario of `autopath` was asked. */
+const POD = '127.0.8.11'
+/** In the answers that name the machine. */
+const HOSTNAME = `"${hostname()}"`
 const KUBERNETES = /kubernetes ([^{\n]*)(?:\{([^}]*)\})?/g
-/** Options of `kubernetes` that the directive reading a published cluster has as well. */
-const READING_OPTIONS = /^\s*(fallthrough|multicluster)\b.*$/gm
 /** Options that say nothing about the records: for the reader, or the default. */
 const NOT_EXPORTED = /^\s*(fallthrough\b.*|pods disabled)$/gm
 
 /** Returns why the gateway in workerd cannot have a scenario; `undefined` when it can. */
 export function whyNotAtTheEdge(scenario: Scenario): string | undefined {
   if (scenario.etcd !== undefined) return 'names from etcd are not published to gateways'
-  const files = { ...scenario.imports, ...scenario.files }
-  if (Object.keys(files).length > 0) return 'a Worker reads no files'
   if (exportCorefile(scenario) === undefined)
     return 'a cluster is published with one set of options'
-  const blocks = parse(edgeCorefile(scenario))
-  const names = new Set(blocks.flatMap(({ directives }) => directives.map(({ name }) => name)))
-  const missing = [...names].filter((name) => !EDGE_PLUGINS.has(name)).sort()
-  return missing.length === 0 ? undefined : `the Worker has no plugin ${missing.join(', ')}`
+  const names = parse(scenario).flatMap(({ directives }) => directives.map(({ name }) => name))
+  const refused = [...ALL_PLUGINS.values()].filter(
+    (plugin) => names.includes(plugin.name) && differenceAt(plugin, 'worker')?.is === 'refused',
+  )
+  if (refused.length === 0) return undefined
+  return `a Worker refuses ${refused.map(({ name }) => name).join(', ')}`
 }
 
 /** Returns why the gateway in workerd answers a case otherwise on purpose; else `undefined`. */
-export function whyNotCaseAtTheEdge({ qname, expect }: Case): string | undefined {
+export function whyNotCaseAtTheEdge({ id, src, qname, expect }: Case): string | undefined {
+  if (id.startsWith('autopath-') && src === POD) return 'a gateway knows no Pods and search lists'
+  if (expect.answer?.some((line) => line.includes(HOSTNAME))) return 'a Worker has no hostname'
   if (/(^|\.)stale\.test\.$/i.test(qname)) {
     return 'a Worker refreshes within the request: it asks the upstream before it answers stale'
   }
@@ -63,7 +67,10 @@ export async function openWorker({ scenario, ...place }: Place): Promise<Transpo
   const gateway = await startGateway({
     outbound: dohUpstreams(scenario),
     variables: {
-      COREFILE: edgeCorefile(scenario),
+      ...scenario.environment,
+      ...upstreamVariables(scenario),
+      COREFILE: scenario.corefile,
+      FILES: JSON.stringify({ ...scenario.imports, ...scenario.files }),
       CLUSTERS: JSON.stringify({ [CLUSTER]: { publicKey, tokenSha256 } }),
       PUBLIC: 'true',
       REQUESTS_PER_MINUTE: '0',
@@ -101,7 +108,7 @@ async function publish(url: string, keys: ClusterKeys, place: Place): Promise<vo
 
 /** The options to publish with; `undefined` without a `kubernetes` directive. */
 function exportOptions(scenario: Scenario): KubernetesOptions | undefined {
-  const [block] = parse(exportCorefile(scenario) ?? '')
+  const [block] = parse({ ...scenario, corefile: exportCorefile(scenario) ?? '' })
   const directive = block?.directives.find(({ name }) => name === 'kubernetes')
   return (
     block &&
@@ -113,13 +120,9 @@ function exportOptions(scenario: Scenario): KubernetesOptions | undefined {
   )
 }
 
-function parse(corefile: string): readonly ServerBlock[] {
-  return parseCorefile(corefile, 'Corefile', {
-    readText: () => undefined,
-    glob: () => [],
-    resolvePath: (_, path) => path,
-    environment: () => undefined,
-  })
+function parse({ corefile, imports, environment }: Scenario): readonly ServerBlock[] {
+  const { source } = readVariableFiles({ FILES: imports ?? {}, ...environment })
+  return parseCorefile(corefile, 'Corefile', source)
 }
 
 /**
@@ -135,15 +138,11 @@ function exportCorefile({ corefile }: Scenario): string | undefined {
   return `. {\n kubernetes ${[...zones].join(' ')} {\n${[...options].join('')}\n }\n}\n`
 }
 
-/** The scenario's chain at the edge: what shapes names is the exporter's, the rest stays. */
-function edgeCorefile({ corefile }: Scenario): string {
-  return corefile
-    .replace(KUBERNETES, (_, zones: string, block = '') => {
-      const kept = block.match(READING_OPTIONS) ?? []
-      return `kubernetes ${zones.trim()} {\n cluster ${CLUSTER}\n${kept.join('\n')}\n }`
-    })
-    .replace(SERVER_DIRECTIVES, '')
-    .replace(VARIABLE, (_, variable: string) => `https://${hostOf(variable)}/dns-query`)
+/** The upstreams, as a Worker can query them. */
+function upstreamVariables({ upstreams }: Scenario): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.keys(upstreams).map((name) => [name, `https://${hostOf(name)}/dns-query`]),
+  )
 }
 
 function hostOf(variable: string): string {

@@ -168,9 +168,6 @@ describe('parseKubernetes adds a notice for what CoreDNS ignores', () => {
 })
 
 describe('parseKubernetes refuses', () => {
-  const pushed = (name: string): string =>
-    `4:1: "${name}" belongs in the Corefile of the exporter that publishes cluster "shop-1"; the ` +
-    'gateway only serves its snapshots'
   const count = (name: string, wanted: string, got: number): string =>
     `3:1: "${name}" takes ${wanted} argument(s), got ${got}`
   const cases: { text: string; problem: string }[] = [
@@ -223,19 +220,6 @@ describe('parseKubernetes refuses', () => {
       text: 'namespace_labels b\nnamespaces a',
       problem: '3:1: "namespaces" and "namespace_labels" cannot both be set',
     },
-    { text: 'cluster shop-1\npods insecure', problem: pushed('pods') },
-    { text: 'cluster shop-1\nttl 5', problem: pushed('ttl') },
-    { text: 'cluster shop-1\nendpoint_pod_names', problem: pushed('endpoint_pod_names') },
-    { text: 'cluster shop-1\nnoendpoints', problem: pushed('noendpoints') },
-    { text: 'cluster shop-1\nignore empty_service', problem: pushed('ignore') },
-    { text: 'cluster shop-1\nnamespaces a', problem: pushed('namespaces') },
-    { text: 'cluster shop-1\nnamespace_labels a', problem: pushed('namespace_labels') },
-    { text: 'cluster shop-1\nlabels a', problem: pushed('labels') },
-    { text: 'cluster shop-1\nkubeconfig /a', problem: pushed('kubeconfig') },
-    { text: 'cluster shop-1\nendpoint a', problem: pushed('endpoint') },
-    { text: 'cluster shop-1\ntls a b c', problem: pushed('tls') },
-    { text: 'cluster shop-1\nzonal', problem: pushed('zonal') },
-    { text: 'cluster shop-1\nstartup_timeout 5s', problem: pushed('startup_timeout') },
     { text: 'zonal yes', problem: count('zonal', '0', 1) },
     { text: 'naming', problem: count('naming', '1', 0) },
     { text: 'naming skydns', problem: '3:8: "skydns" is not one of kubernetes, openshift3' },

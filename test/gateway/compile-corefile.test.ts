@@ -1,23 +1,56 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import type { Upstream, UpstreamOptions } from '../../src/chain/host.ts'
-import { checkWorkerUpstream, compileGatewayCorefile } from '../../src/gateway/compile-corefile.ts'
+import { formatProblem } from '../../src/corefile/problem.ts'
+import {
+  checkWorkerUpstream,
+  compileGatewayCorefile,
+  gatewayWarnings,
+} from '../../src/gateway/compile-corefile.ts'
 import { block, parseBlocks } from '../ask.ts'
 import { FakeHost } from '../fake-host.ts'
 
 describe('compileGatewayCorefile', () => {
+  function compile(...directives: readonly string[]): { zones: number; notices: string[] } {
+    const blocks = parseBlocks(block(...directives))
+    const host = new FakeHost()
+    const { listeners } = compileGatewayCorefile(blocks, host)
+    const notices = gatewayWarnings(blocks, host)
+    return { zones: listeners.length, notices: notices.map(formatProblem) }
+  }
+
   test('takes what answers queries', () => {
-    const resolver = compileGatewayCorefile(parseBlocks(block('whoami', 'log')), new FakeHost())
-    assert.equal(resolver.listeners.length, 1)
+    assert.deepEqual(compile('whoami', 'log'), { zones: 1, notices: [] })
   })
 
-  test('reports directives of servers with all other problems, in order', () => {
-    const blocks = parseBlocks(block('erors', 'ready', 'cache 0', 'reload'))
+  test('ignores directives of servers, with a warning', () => {
+    const { notices } = compile('whoami', 'health 192.0.2.1:bad', 'bind eth7')
+    assert.deepEqual(notices, [
+      'Corefile:3:3: "health" has no effect at a gateway: it serves /healthz itself',
+      'Corefile:4:3: "bind" has no effect at a gateway: "--listen" is the address of "kubedoh ' +
+        `gateway", and Cloudflare has a Worker's`,
+    ])
+  })
+
+  test('warns of zones at other ports than the first', () => {
+    const blocks = parseBlocks(
+      'a.test:53 b.test {\nwhoami\n}\ntls://c.test {\nwhoami\n}\nd.test:5353 {\nwhoami\n}\n',
+    )
+    assert.deepEqual(gatewayWarnings(blocks, new FakeHost()).map(formatProblem), [
+      'Corefile:4:1: "c.test." at tls://:853 gets no queries: a gateway answers the zones of ' +
+        'dns://:53 only, where the Corefile begins',
+      'Corefile:7:1: "d.test." at dns://:5353 gets no queries: a gateway answers the zones of ' +
+        'dns://:53 only, where the Corefile begins',
+    ])
+  })
+
+  test('reports what it refuses with all other problems, in order', () => {
+    const blocks = parseBlocks(block('erors', 'ready', 'cache 0', 'etcd a.test'))
     assert.throws(
       () => compileGatewayCorefile(blocks, new FakeHost()),
       (error) => {
         const places = String(error).match(/Corefile:\d:\d/g)
-        assert.deepEqual(places, ['Corefile:2:3', 'Corefile:3:3', 'Corefile:4:9', 'Corefile:5:3'])
+        assert.deepEqual(places, ['Corefile:2:3', 'Corefile:4:9', 'Corefile:5:3'])
         return true
       },
     )

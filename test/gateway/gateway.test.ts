@@ -25,10 +25,10 @@ async function createGateway(COREFILE: string): Promise<Gateway> {
 }
 
 test('reports every error of its Corefile as one error of the configuration', async () => {
-  const COREFILE = '. {\n  bind 127.0.0.1\n  kubernetes a.test {\n    cluster lab\n  }\n}\n'
+  const COREFILE = '. {\n  etcd b.test\n  kubernetes a.test {\n    cluster lab\n  }\n}\n'
   await assert.rejects(createGateway(COREFILE), (error: Error) => {
     assert.equal(error.name, 'GatewayConfigError')
-    assert.match(error.message, /"bind" has no effect in a gateway.*; .*no cluster "lab"/)
+    assert.match(error.message, /"etcd" does not work at a gateway.*; .*no cluster "lab"/)
     return true
   })
 })

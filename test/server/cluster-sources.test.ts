@@ -257,12 +257,12 @@ describe('watched clusters', () => {
     })
   })
 
-  test('refuse the name of a pushed cluster', () => {
-    assert.throws(() => new Sources().open(directiveOf('cluster prod')), {
+  test('refuse the names of several clusters', () => {
+    assert.throws(() => new Sources().open(directiveOf('cluster prod east')), {
       name: 'ConfigError',
       message:
-        'Corefile:2:3: "cluster" names a cluster that an exporter pushes to a gateway; ' +
-        'this server watches one',
+        'Corefile:2:3: "cluster" with several clusters works at gateways only: this server ' +
+        'watches one',
     })
   })
 

@@ -30,6 +30,39 @@ describe('a Worker whose variables are wrong says so, and answers nothing:', () 
   }
 })
 
+test('a Worker has the files and variables that its Corefile names', async (t) => {
+  const gateway = await startGateway({
+    variables: {
+      PUBLIC: 'true',
+      ZONE: 'a.test',
+      COREFILE: `import snippets/*
+. {
+  import logged
+  bind 192.0.2.1
+  root zones
+  file db.a.test {$ZONE}
+  auto b.test {
+    directory auto
+  }
+  hosts hosts c.test
+}
+`,
+      FILES: JSON.stringify({
+        'snippets/logged': '(logged) {\n  log\n}\n',
+        '/zones/db.a.test': '@ 60 IN SOA ns h 1 2 3 4 5\nwww 60 IN A 192.0.2.1\n',
+        'zones/auto/db.b.test': '@ 60 IN SOA ns h 1 2 3 4 5\nwww 60 IN A 192.0.2.2\n',
+        'zones/hosts': '192.0.2.3 www.c.test\n',
+      }),
+    },
+  })
+  t.onTestFinished(() => gateway.stop())
+  for (const [i, name] of ['www.a.test', 'www.b.test', 'www.c.test'].entries()) {
+    const response = await fetch(`${gateway.url}/resolve?name=${name}`)
+    const { Answer: answer } = Object(await response.json())
+    assert.deepEqual(answer?.[0]?.data, `192.0.2.${i + 1}`, name)
+  }
+})
+
 test('a Worker answers from what is published, and goes over to what is newer', async (t) => {
   const shop = await PublishingGateway.start(await keys())
   t.onTestFinished(() => shop.stop())

@@ -74,7 +74,6 @@ const DONE_TO: Readonly<Record<Verdict['action'], string>> = {
  */
 export const aclPlugin: PluginEntry = {
   name: 'acl',
-  isAtEdge: true,
   mayAnswer: true,
   setup: (directives, { host, server, view, zones }) => {
     const rules = new ClientRules(directives.map((directive) => parseRule(directive, zones)))

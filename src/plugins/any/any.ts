@@ -18,7 +18,6 @@ const HINFO = parseRdata(TYPE.HINFO, ['ANY obsoleted', 'See RFC 8482'], ROOT) ??
 /** Configures `any`. */
 export const anyPlugin: PluginEntry = {
   name: 'any',
-  isAtEdge: true,
   answers: { takesAll: false },
   setup: (directives) => {
     const directive = onlyDirective(directives)

@@ -28,6 +28,11 @@ import { parsePattern } from '../rewrite/name-match.ts'
  */
 export const autoPlugin: PluginEntry = {
   name: 'auto',
+  gateways: {
+    at: 'worker',
+    is: 'other',
+    because: 'the variable FILES has its folder',
+  },
   answers: { zoneArgs: [0], takesAll: false },
   setup: (directives, { host, zones, pathOf, peers }) => {
     const options = parseAuto(directives, zones)

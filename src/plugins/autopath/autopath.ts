@@ -43,6 +43,11 @@ const SUCCESSES = {
 /** Configures `autopath [ZONE…] FILE|@PLUGIN`; the file is a resolv.conf, read once. */
 export const autopathPlugin: PluginEntry = {
   name: 'autopath',
+  gateways: {
+    at: 'gateway',
+    is: 'noted',
+    because: 'it knows no Pods: with @kubernetes, no client has a search list',
+  },
   mayAnswer: true,
   setup: (directives, context) => {
     const directive = onlyDirective(directives)

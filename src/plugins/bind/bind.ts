@@ -24,6 +24,11 @@ const READERS: OptionReaders<Word[]> = {
  */
 export const bindPlugin: PluginEntry = {
   name: 'bind',
+  gateways: {
+    at: 'gateway',
+    is: 'ignored',
+    because: `"--listen" is the address of "kubedoh gateway", and Cloudflare has a Worker's`,
+  },
   isApart: true,
   hasListArgs: true,
   blockSettings: (directives) => ({

@@ -13,7 +13,6 @@ const UDP_BYTES_MAX = 4096
 /** Configures `bufsize [SIZE]`, from 512 to 4096; 1232 by default. */
 export const bufsizePlugin: PluginEntry = {
   name: 'bufsize',
-  isAtEdge: true,
   setup: (directives) => {
     const directive = onlyDirective(directives)
     const [word] = checkArgs(directive, 1)

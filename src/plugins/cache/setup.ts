@@ -39,7 +39,11 @@ const setup: Setup = (directives, { host, zones, server, view, block }) => {
 /** The entry of `cache`. */
 export const cachePlugin: PluginEntry = {
   name: 'cache',
-  isAtEdge: true,
+  gateways: {
+    at: 'worker',
+    is: 'other',
+    because: 'each isolate has its own, and asks the upstream before it serves what is stale',
+  },
   hasListArgs: true,
   options: ['denial', 'disable', 'prefetch', 'serve_stale', 'success'],
   setup,

@@ -27,7 +27,6 @@ type Facts = ReadonlyMap<string, () => readonly string[]>
  */
 export const chaosPlugin: PluginEntry = {
   name: 'chaos',
-  isAtEdge: true,
   answers: { takesAll: false },
   takesAnyClass: true,
   setup: (directives, { host }) => {

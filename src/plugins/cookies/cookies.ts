@@ -40,6 +40,11 @@ const LIMITED = {
 /** Configures `cookies [SECRET-FILE] { rate N  slip N }`. */
 export const cookiesPlugin: PluginEntry<Host & CookiesHost> = {
   name: 'cookies',
+  gateways: {
+    at: 'gateway',
+    is: 'ignored',
+    because: 'HTTPS proves the addresses of clients, and REQUESTS_PER_MINUTE limits their rate',
+  },
   setup: (directives, { host, pathOf, server }) => {
     const { cookieSecret, metrics } = host
     const options = parseCookies(directives, (path) => host.readText(pathOf(path)))

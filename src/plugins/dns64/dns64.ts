@@ -52,7 +52,6 @@ const TRANSLATED = {
 /** Configures `dns64 [PREFIX=64:ff9b::/96] { prefix PREFIX; translate_all; allow_ipv4 }`. */
 export const dns64Plugin: PluginEntry = {
   name: 'dns64',
-  isAtEdge: true,
   mayAnswer: true,
   setup: (directives, { host, server }) => {
     const translation = parseTranslation(directives)

@@ -33,6 +33,11 @@ const KEYS_TTL_SECONDS = 3600
 /** Configures `dnssec [ZONE…] { key file KEY…  cache_capacity N }`. */
 export const dnssecPlugin: PluginEntry<DnssecHost> = {
   name: 'dnssec',
+  gateways: {
+    at: 'worker',
+    is: 'refused',
+    because: 'it does not sign; sign the zone file beforehand, or run "kubedoh gateway"',
+  },
   mayAnswer: true,
   setup: (directives, context) => {
     const { host, server, peers } = context

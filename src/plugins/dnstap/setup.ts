@@ -28,6 +28,11 @@ const encoder = new TextEncoder()
 /** Configures `dnstap SOCKET [full] [BUFFER] [QUEUE] { … }`, once for each collector. */
 export const dnstapPlugin: PluginEntry<DnstapHost> = {
   name: 'dnstap',
+  gateways: {
+    at: 'worker',
+    is: 'ignored',
+    because: 'no connection lasts between its requests; bind ANALYTICS',
+  },
   setup: (directives, { host, peers }) => ({
     plugins: directives.map((directive) => createPlugin(directive, host, peers)),
   }),

@@ -53,7 +53,6 @@ const SEARCH_PATH: readonly Uint8Array[] = [nameOf('a.example.org'), nameOf('b.e
  */
 export const erraticPlugin: PluginEntry = {
   name: 'erratic',
-  isAtEdge: true,
   answers: { takesAll: true },
   setup: (directives, { host }) => {
     const faults = parseFaults(directives)

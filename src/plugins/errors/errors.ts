@@ -55,7 +55,6 @@ export function showsErrors({ directives }: ServerBlock): boolean {
  */
 export const errorsPlugin: PluginEntry = {
   name: 'errors',
-  isAtEdge: true,
   explainsRefusals: true,
   setup: (directives, { host, block }) => {
     const isDebugged = block.directives.some(({ name }) => name === 'debug')

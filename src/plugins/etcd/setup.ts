@@ -19,7 +19,11 @@ import { type EtcdHost, type EtcdOptions, type KeySource, parseEtcd } from './op
 /** Configures `etcd [ZONE…] { … }`. */
 export const etcdPlugin: PluginEntry<EtcdHost> = {
   name: 'etcd',
-  isServeOnly: true,
+  gateways: {
+    at: 'gateway',
+    is: 'refused',
+    because: 'the exporter does not publish its names; "kubedoh serve" has it',
+  },
   hasListArgs: true,
   answers: { zoneArgs: [0], takesAll: true },
   setup: (directives, { host, zones, pathOf }) => {

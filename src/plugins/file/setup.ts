@@ -31,6 +31,11 @@ type Shared = ReloadOptions & { readonly fallthrough: Fallthrough; readonly noti
  */
 export const filePlugin: PluginEntry = {
   name: 'file',
+  gateways: {
+    at: 'worker',
+    is: 'other',
+    because: 'the variable FILES has its file',
+  },
   answers: { zoneArgs: [1], takesAll: true },
   setup: (directives, context) => {
     const { host, zones: blockZones, pathOf, peers } = context

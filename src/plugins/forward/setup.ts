@@ -64,7 +64,11 @@ const setup: Setup = (directives, context) => {
 /** The entry of `forward`. */
 export const forwardPlugin: PluginEntry = {
   name: 'forward',
-  isAtEdge: true,
+  gateways: {
+    at: 'worker',
+    is: 'other',
+    because: 'its upstreams are https:// only',
+  },
   hasListArgs: true,
   options: [
     'except',

@@ -27,6 +27,11 @@ const PREFIX_OFFSET = 4
 /** Configures `geoip DATABASE { edns-subnet }`. */
 export const geoipPlugin: PluginEntry = {
   name: 'geoip',
+  gateways: {
+    at: 'worker',
+    is: 'refused',
+    because: 'no database fits into a Worker; remove it, or run "kubedoh gateway"',
+  },
   setup: (directives, context) => {
     const directive = onlyDirective(directives)
     const [word] = checkArgs(directive, 1)

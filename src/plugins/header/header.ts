@@ -24,7 +24,6 @@ const FLAG_NAMES = ['aa', 'ra', 'rd'] as const
 /** Configures `header { query|response set|clear FLAG… }`. */
 export const headerPlugin: PluginEntry = {
   name: 'header',
-  isAtEdge: true,
   setup: (directives) => {
     const [first, ...ignored] = directives
     const rules = parseRules(first)

@@ -20,6 +20,11 @@ const READERS: OptionReaders<{ lameduckMs: number }> = {
 /** Configures `health [ADDRESS] { lameduck DURATION }` (default `:8080`); later values win. */
 export const healthPlugin: PluginEntry = {
   name: 'health',
+  gateways: {
+    at: 'gateway',
+    is: 'ignored',
+    because: 'it serves /healthz itself',
+  },
   isApart: true,
   options: ['lameduck'],
   setup: (directives) => {

@@ -79,7 +79,11 @@ const READERS: OptionReaders<HostsConfig> = {
  */
 export const hostsPlugin: PluginEntry = {
   name: 'hosts',
-  isAtEdge: true,
+  gateways: {
+    at: 'worker',
+    is: 'other',
+    because: 'the variable FILES has its file',
+  },
   options: ['fallthrough'],
   answers: { zoneArgs: [1], takesAll: true },
   advise: adviseOnLines,

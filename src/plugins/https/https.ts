@@ -27,6 +27,11 @@ const READERS: OptionReaders<{ connectionsMax?: number }> = {
 /** Configures `https { max_connections COUNT }`; 0 means no limit. */
 export const httpsPlugin: PluginEntry = {
   name: 'https',
+  gateways: {
+    at: 'gateway',
+    is: 'ignored',
+    because: 'the bounds of its own listener hold',
+  },
   isApart: true,
   setup: (directives) => {
     const directive = onlyDirective(directives)

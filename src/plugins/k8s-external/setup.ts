@@ -25,7 +25,11 @@ import { findService, serviceReply } from './service-reply.ts'
 /** Configures `k8s_external [ZONES…] { … }`, which needs `kubernetes` in its server block. */
 export const k8sExternalPlugin: PluginEntry = {
   name: 'k8s_external',
-  isServeOnly: true,
+  gateways: {
+    at: 'gateway',
+    is: 'refused',
+    because: 'the exporter does not publish its names; "kubedoh serve" has it',
+  },
   hasListArgs: true,
   answers: { zoneArgs: [0], takesAll: true },
   setup: (directives, { block, host, zones: blockZones }) => {

@@ -30,7 +30,11 @@ import { type GatewayOptions, parseGateway } from './options.ts'
 /** Configures `k8s_gateway [ZONES…] { … }`; `fallthrough` passes names to the next directive. */
 export const k8sGatewayPlugin: PluginEntry = {
   name: 'k8s_gateway',
-  isServeOnly: true,
+  gateways: {
+    at: 'gateway',
+    is: 'refused',
+    because: 'the exporter does not publish its names; "kubedoh serve" has it',
+  },
   hasListArgs: true,
   answers: { zoneArgs: [0], takesAll: true },
   setup: (directives, { host, zones }) => {

@@ -11,7 +11,7 @@ import type { DirectiveSurroundings, PluginEntry } from '../../chain/plugin-entr
 import type { Next, Request } from '../../chain/request.ts'
 import type { Setup, SetupContext, SetupResult } from '../../chain/setup.ts'
 import { onlyDirective } from '../../corefile/arguments.ts'
-import { parseKubernetes } from '../../corefile/kubernetes-options.ts'
+import { parseKubernetes, SHAPING_OPTIONS } from '../../corefile/kubernetes-options.ts'
 import { type Problem, problemAt } from '../../corefile/problem.ts'
 import type { Directive } from '../../corefile/server-block.ts'
 import { isSubdomain } from '../../dns/name.ts'
@@ -47,7 +47,12 @@ type PeerParts = (
 /** The entry of `kubernetes` without the parts for plugins on Node. */
 export const kubernetesPlugin: PluginEntry = {
   name: 'kubernetes',
-  isAtEdge: true,
+  gateways: {
+    at: 'gateway',
+    is: 'other',
+    because: "its names are those that the exporter publishes, by the exporter's own Corefile",
+    idleOptions: SHAPING_OPTIONS,
+  },
   hasListArgs: true,
   options: ['endpoint_pod_names', 'fallthrough', 'labels', 'namespaces', 'pods', 'ttl'],
   answers: { zoneArgs: [0], takesAll: true, leavesSome: ['fallback'], checksVisibility: true },

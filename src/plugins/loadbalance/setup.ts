@@ -41,7 +41,6 @@ type Balancer = {
  */
 export const loadbalancePlugin: PluginEntry = {
   name: 'loadbalance',
-  isAtEdge: true,
   setup: (directives, context) => {
     const { policy, preferred: networks } = parseLoadbalance(directives)
     const balancer =

@@ -56,7 +56,6 @@ const INTERCEPTED = {
  */
 export const localPlugin: PluginEntry = {
   name: 'local',
-  isAtEdge: true,
   mayAnswer: true,
   setup: (directives, { host }) => {
     const hasPrefix = directives.reduce(readPrefix, true)

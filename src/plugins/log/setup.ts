@@ -48,7 +48,6 @@ const KIND_NAMES: Readonly<Record<ResponseKind, string>> = {
  */
 export const logPlugin: PluginEntry = {
   name: 'log',
-  isAtEdge: true,
   options: ['class'],
   setup: (directives, { host, peers }) => {
     const rules = directives.map(parseRule)

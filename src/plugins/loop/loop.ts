@@ -19,6 +19,11 @@ const WATCH_MS = 2000
 /** Configures `loop`, which watches for two seconds. */
 export const loopPlugin: PluginEntry = {
   name: 'loop',
+  gateways: {
+    at: 'gateway',
+    is: 'ignored',
+    because: 'its clients use HTTPS, so no forwarded query of plain DNS comes back',
+  },
   setup: (directives, { host, zones, lookup }) => {
     const directive = onlyDirective(directives)
     checkArgs(directive, 0)

@@ -15,7 +15,6 @@ const NAME = 'metadata'
 /** Configures `metadata [ZONE…]`. */
 export const metadataPlugin: PluginEntry = {
   name: 'metadata',
-  isAtEdge: true,
   setup: (directives, { zones: blockZones, peers }) => {
     const directive = onlyDirective(directives)
     checkNoBlock(directive)

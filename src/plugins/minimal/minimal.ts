@@ -13,7 +13,6 @@ import { TYPE } from '../../dns/rr-type.ts'
 /** Configures `minimal`. */
 export const minimalPlugin: PluginEntry = {
   name: 'minimal',
-  isAtEdge: true,
   setup: (directives) => {
     const directive = onlyDirective(directives)
     checkArgs(directive, 0)

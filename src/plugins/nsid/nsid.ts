@@ -16,7 +16,6 @@ const IDENTIFIER_BYTES_MAX = 255
 /** Configures `nsid [WORD…]` (default: the hostname). */
 export const nsidPlugin: PluginEntry = {
   name: 'nsid',
-  isAtEdge: true,
   setup: (directives, { host }) => {
     const directive = onlyDirective(directives)
     checkNoBlock(directive)

@@ -39,7 +39,11 @@ const BUILD = {
 /** Configures `prometheus [ADDRESS] { runtime_metrics }` (default `localhost:9153`). */
 export const prometheusPlugin: PluginEntry = {
   name: 'prometheus',
-  isAtEdge: true,
+  gateways: {
+    at: 'gateway',
+    is: 'noted',
+    because: 'it opens no port; the metrics are at /metrics of the gateway itself',
+  },
   setup: (directives, context) => {
     const directive = onlyDirective(directives)
     const [word] = checkArgs(directive, 1)

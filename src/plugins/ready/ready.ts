@@ -29,6 +29,11 @@ const READERS: OptionReaders<{ monitor: ReadyMonitor }> = {
  */
 export const readyPlugin: PluginEntry = {
   name: 'ready',
+  gateways: {
+    at: 'gateway',
+    is: 'ignored',
+    because: 'it serves /readyz itself',
+  },
   isApart: true,
   setup: (directives) => {
     const directive = onlyDirective(directives)

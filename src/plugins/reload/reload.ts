@@ -15,6 +15,11 @@ const JITTER_MS_MIN = 1000
 /** Configures `reload [INTERVAL [JITTER]]` (default 30s 15s, minimum 2s 1s; jitter 0: none). */
 export const reloadPlugin: PluginEntry = {
   name: 'reload',
+  gateways: {
+    at: 'gateway',
+    is: 'ignored',
+    because: '"kubedoh gateway" reloads at SIGHUP, and a Worker with the next deployment',
+  },
   isApart: true,
   setup: (directives) => {
     const directive = onlyDirective(directives)

@@ -22,7 +22,6 @@ import type { QuestionDraft, ResponseRule } from './rule.ts'
 /** Configures `rewrite [continue|stop] FIELD …`, one rule each, in the order of the Corefile. */
 export const rewritePlugin: PluginEntry = {
   name: 'rewrite',
-  isAtEdge: true,
   rewrites: true,
   setup: (directives, { peers }) => {
     const rewriter = new Rewriter(directives, metadataOf(peers))

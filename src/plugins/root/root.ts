@@ -10,6 +10,11 @@ import { configError } from '../../corefile/problem.ts'
 /** Configures `root FOLDER`; the last one wins. The directory need not exist. */
 export const rootPlugin: PluginEntry = {
   name: 'root',
+  gateways: {
+    at: 'worker',
+    is: 'other',
+    because: 'its folder is one in the paths of the variable FILES',
+  },
   isApart: true,
   blockSettings: (directives) => ({ folder: directives.at(-1)?.args[0]?.text ?? '.' }),
   setup: (directives) => {

@@ -26,6 +26,11 @@ const TRANSFERS_MAX = 16
  */
 export const secondaryPlugin: PluginEntry<SecondaryHost> = {
   name: 'secondary',
+  gateways: {
+    at: 'worker',
+    is: 'refused',
+    because: 'it has no zone transfers; serve a copy of the zone with "file"',
+  },
   hasListArgs: true,
   answers: { zoneArgs: [0], takesAll: true },
   setup: (directives, context) => {

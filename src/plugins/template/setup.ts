@@ -23,7 +23,6 @@ import { serveRules } from './serve.ts'
  */
 export const templatePlugin: PluginEntry = {
   name: 'template',
-  isAtEdge: true,
   answers: { zoneArgs: [2], takesAll: false },
   advise: adviseOnFallthrough,
   setup: (directives, { host, zones, server, view, peers }) => {

@@ -34,6 +34,11 @@ const READERS: OptionReaders<ConnectionBounds> = {
 /** Configures `timeouts { read|write|idle DURATION maxtcpqueries COUNT|-1 }`. */
 export const timeoutsPlugin: PluginEntry = {
   name: 'timeouts',
+  gateways: {
+    at: 'gateway',
+    is: 'ignored',
+    because: 'the bounds of its own listener hold',
+  },
   isApart: true,
   setup: (directives) => ({
     features: directives.map((directive) => ({

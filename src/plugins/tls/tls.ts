@@ -29,6 +29,11 @@ const CLIENT_AUTHS: readonly ClientAuth[] = [
 /** Configures `tls CERT KEY [CA] { client_auth … }`. */
 export const tlsPlugin: PluginEntry = {
   name: 'tls',
+  gateways: {
+    at: 'gateway',
+    is: 'ignored',
+    because: `"kubedoh gateway" has "--tls-cert", and Cloudflare the certificate of a Worker`,
+  },
   isApart: true,
   setup: (directives, { host, pathOf }) => {
     const directive = onlyDirective(directives)

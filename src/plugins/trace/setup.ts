@@ -28,6 +28,11 @@ import { RequestSpans, type SpanFormat } from './spans.ts'
 /** Configures `trace [[zipkin|otlp] ENDPOINT] { … }`. */
 export const tracePlugin: PluginEntry<TraceHost> = {
   name: 'trace',
+  gateways: {
+    at: 'worker',
+    is: 'ignored',
+    because: 'nothing runs between its requests; set "[observability]" in wrangler.toml',
+  },
   setup: (directives, { host }) => {
     const { reporter: options, every, notices } = parseTrace(directives)
     const { postJson, after, log } = host

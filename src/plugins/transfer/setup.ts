@@ -34,6 +34,11 @@ type Serving = {
 /** Configures `transfer [ZONE…] { to *|ADDRESS[:PORT]…  source ADDRESS }`, one rule each. */
 export const transferPlugin: PluginEntry = {
   name: 'transfer',
+  gateways: {
+    at: 'gateway',
+    is: 'ignored',
+    because: 'it transfers no zones',
+  },
   hasListArgs: true,
   setup: (directives, { host, zones, peers }) => {
     const notifiers = new Map<TransferRule, Notifier>()

@@ -23,6 +23,11 @@ const NOT_SECURED: SignatureVerdict = { rcode: undefined, signer: undefined }
 /** Configures `tsig [ZONE…] { secret NAME KEY  secrets FILE  require …  require_opcode … }`. */
 export const tsigPlugin: PluginEntry<TsigHost> = {
   name: 'tsig',
+  gateways: {
+    at: 'worker',
+    is: 'refused',
+    because: 'it does not verify signatures; give clients tokens, and remove this',
+  },
   setup: (directives, { host, zones: blockZones, secrets: shared }) => {
     const { notices, ...options } = parseTsig(directives, blockZones, host.readText)
     const { zones, secrets } = options

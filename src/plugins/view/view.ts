@@ -19,7 +19,6 @@ const NAME_LABEL = 'view/name'
 /** Configures `view NAME { expr EXPRESSION… }`; a query must meet every condition. */
 export const viewPlugin: PluginEntry = {
   name: 'view',
-  isAtEdge: true,
   admitsSome: true,
   blockSettings: ([directive]) => ({ view: directive?.args[0]?.text ?? '' }),
   setup: (directives, { peers }) => {

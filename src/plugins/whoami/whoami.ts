@@ -15,7 +15,6 @@ import { TYPE } from '../../dns/rr-type.ts'
 /** Configures `whoami`. */
 export const whoamiPlugin: PluginEntry = {
   name: 'whoami',
-  isAtEdge: true,
   answers: { takesAll: true },
   setup: (directives) => {
     const directive = onlyDirective(directives)
