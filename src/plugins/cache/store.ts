@@ -7,7 +7,9 @@ import type { Reply } from '../../dns/message.ts'
 /** Average bytes of an entry by default: replies come from outside and may be large. */
 const BYTES_PER_ENTRY = 8192
 /** Memory of an entry without records, besides its key; measured on Node 26. */
-const ENTRY_BYTES = 600
+const ENTRY_BYTES = 664
+/** Entries of one map: when a map has no room, V8 copies all of it, 10 ms for 100,000 entries. */
+const MAP_ENTRIES = 1024
 /** Memory of a record besides its owner and rdata; measured on Node 26. */
 const RECORD_BYTES = 540
 
@@ -30,22 +32,30 @@ export type Entry = {
   retryAfterMs: number
 }
 
-/** Entries by question. */
+/** An entry between the ones that were used just after and just before it. */
+type Link = {
+  readonly key: string
+  readonly entry: Entry
+  readonly map: Map<string, Link>
+  newer: Link | undefined
+  older: Link | undefined
+}
+
+/** Entries by question, in the order of their last use. */
 export class EntryStore {
-  private readonly entries = new Map<string, Entry>()
+  private readonly maps: readonly Map<string, Link>[]
   private readonly entriesMax: number
   private readonly bytesMax: number
-  /**
-   * Iterates from the least recently used entry. It lives on, because a new iterator steps over all
-   * entries that were removed: an eviction among 100,000 took 14 µs instead of 1.
-   */
-  private oldest = this.entries.keys()
+  private newest: Link | undefined
+  private oldest: Link | undefined
+  private count = 0
   private estimate = 0
 
   /** @param bytesMax estimated bytes; 8 KiB per entry if absent */
   constructor(entriesMax: number, bytesMax: number = BYTES_PER_ENTRY * entriesMax) {
     this.entriesMax = entriesMax
     this.bytesMax = bytesMax
+    this.maps = Array.from({ length: Math.ceil(entriesMax / MAP_ENTRIES) }, () => new Map())
   }
 
   /** Estimated memory of all entries. */
@@ -54,7 +64,7 @@ export class EntryStore {
   }
 
   get size(): number {
-    return this.entries.size
+    return this.count
   }
 
   /**
@@ -62,51 +72,85 @@ export class EntryStore {
    * one.
    */
   find(key: string, nowMs: number, staleSeconds = 0): Entry | undefined {
-    const entry = this.entries.get(key)
-    if (entry === undefined) return undefined
+    const link = this.mapOf(key).get(key)
+    if (link === undefined) return undefined
+    const { entry } = link
     const left = secondsLeft(entry, nowMs)
     if (left > 0 || -left < staleSeconds) {
-      this.entries.delete(key)
-      this.entries.set(key, entry)
+      if (link !== this.newest) {
+        this.unlink(link)
+        this.linkNewest(link)
+      }
       return entry
     }
-    this.remove(key)
+    this.drop(link)
     return undefined
   }
 
   /** Finds an entry, even an expired one, without marking it as used. */
   peek(key: string): Entry | undefined {
-    return this.entries.get(key)
+    return this.mapOf(key).get(key)?.entry
   }
 
   /** Stores an entry. Returns the number of evicted entries. */
   put(key: string, entry: Entry): number {
-    this.remove(key)
-    this.entries.set(key, entry)
+    const map = this.mapOf(key)
+    const before = map.get(key)
+    if (before !== undefined) this.drop(before)
+    const link = { key, entry, map, newer: undefined, older: undefined }
+    map.set(key, link)
+    this.linkNewest(link)
+    this.count++
     this.estimate += bytesOf(key, entry)
     let evicted = 0
-    while (this.isOverfull) {
-      const next = this.oldest.next()
-      // An iterator that has reached the end stays there.
-      if (next.done) this.oldest = this.entries.keys()
-      else {
-        this.remove(next.value)
-        evicted++
-      }
+    while (this.isOverfull && this.oldest !== undefined) {
+      this.drop(this.oldest)
+      evicted++
     }
     return evicted
   }
 
   remove(key: string): void {
-    const entry = this.entries.get(key)
-    if (entry === undefined) return
-    this.entries.delete(key)
+    const link = this.mapOf(key).get(key)
+    if (link !== undefined) this.drop(link)
+  }
+
+  private drop(link: Link): void {
+    const { key, entry, map } = link
+    map.delete(key)
+    this.unlink(link)
+    this.count--
     this.estimate -= bytesOf(key, entry)
   }
 
   private get isOverfull(): boolean {
-    const { size } = this.entries
-    return size > this.entriesMax || (size > 1 && this.estimate > this.bytesMax)
+    const { count } = this
+    return count > this.entriesMax || (count > 1 && this.estimate > this.bytesMax)
+  }
+
+  /** Selects a key's map by a hash (FNV-1a). */
+  private mapOf(key: string): Map<string, Link> {
+    const { maps } = this
+    let hash = 0x811c9dc5
+    for (let i = 0; i < key.length; i++) hash = Math.imul(hash ^ key.charCodeAt(i), 0x01000193)
+    const map = maps[(hash >>> 0) % maps.length]
+    if (map === undefined) throw new RangeError('a cache must have room for an entry')
+    return map
+  }
+
+  private linkNewest(link: Link): void {
+    link.older = this.newest
+    link.newer = undefined
+    if (this.newest !== undefined) this.newest.newer = link
+    this.newest = link
+    this.oldest ??= link
+  }
+
+  private unlink({ newer, older }: Link): void {
+    if (newer === undefined) this.newest = older
+    else newer.older = older
+    if (older === undefined) this.oldest = newer
+    else older.newer = newer
   }
 }
 

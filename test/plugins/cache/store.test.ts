@@ -76,6 +76,41 @@ describe('EntryStore', () => {
     assert.equal(store.find('a', 0), undefined)
   })
 
+  test('evicts the least recently used of thousands of entries', () => {
+    const ENTRIES = 3000
+    const op = fc.record({ key: fc.nat({ max: 4000 }).map(String), isPut: fc.boolean() })
+    const ops = fc.array(op, { minLength: 500, maxLength: 2000 })
+    const property = fc.property(ops, (steps) => {
+      const store = new EntryStore(ENTRIES)
+      const model = new Map<string, Entry>()
+      const use = (key: string, kept: Entry): void => {
+        model.delete(key)
+        model.set(key, kept)
+      }
+      for (let i = 0; i < ENTRIES; i++) {
+        const kept = entry(10)
+        store.put(String(i), kept)
+        use(String(i), kept)
+      }
+      for (const { key, isPut } of steps) {
+        const known = model.get(key)
+        if (!isPut) {
+          assert.equal(store.find(key, 0), known)
+          if (known !== undefined) use(key, known)
+          continue
+        }
+        const kept = entry(20)
+        use(key, kept)
+        const [oldest = ''] = model.size > ENTRIES ? model.keys() : []
+        model.delete(oldest)
+        assert.equal(store.put(key, kept), oldest === '' ? 0 : 1)
+        assert.equal(store.peek(oldest), undefined)
+      }
+      assert.equal(store.size, ENTRIES)
+    })
+    fc.assert(property, { numRuns: 20 })
+  })
+
   const record = (rdataBytes: number): ResourceRecord => {
     return { owner: ROOT, type: 1, class: 1, ttlSeconds: 10, rdata: new Uint8Array(rdataBytes) }
   }
