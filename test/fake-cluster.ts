@@ -105,7 +105,7 @@ export function buildFakeSnapshot(
       ? hostEntries(options, naming)
       : clusterRecords(cluster, naming).entries
   const shards = buildShards(entries, options.shardCount ?? 1).map((bytes) => openShard(bytes))
-  const { ttlSeconds } = naming
+  const { ttlSeconds } = 'ttlSeconds' in naming.tree ? naming.tree : naming
   const origins = directive.cluster === undefined ? [] : naming.origins
   const facts = { generation: GENERATION, timeMs: 1000 * GENERATION, records: entries.length }
   return new Snapshot({ ...facts, ttlSeconds, origins }, shards)

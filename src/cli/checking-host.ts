@@ -70,7 +70,7 @@ export function checkingHost(files: CheckedFiles, target: CheckTarget): Checking
     abort: () => undefined,
     openCluster: (options, tree = CLUSTER_TREE) => {
       if (target === 'serve') noteClusterFiles(options, tree)
-      else warnings.push(...checkPublished(options, tree))
+      else warnings.push(...checkPublished(options))
       return NO_SNAPSHOT
     },
     ...(target === 'serve' && {
@@ -104,9 +104,9 @@ export function checkingHost(files: CheckedFiles, target: CheckTarget): Checking
 }
 
 /** Checks what a gateway needs of a directive. @throws {ConfigError} */
-function checkPublished(options: KubernetesOptions, tree: ClusterTree): Problem[] {
+function checkPublished(options: KubernetesOptions): Problem[] {
   if (options.cluster !== undefined) {
-    publishedCluster(options, tree)
+    publishedCluster(options)
     return []
   }
   const message = 'without "cluster ID", the gateway takes the only cluster in CLUSTERS'

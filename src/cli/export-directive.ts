@@ -1,13 +1,17 @@
 /**
- * The `kubernetes` directive with which `kubedoh export` names a cluster.
+ * The directives with which `kubedoh export` names a cluster.
  * @module
  */
+import type { ExternalTree, HostsTree } from '../corefile/cluster-tree.ts'
 import { type KubernetesOptions, parseKubernetes } from '../corefile/kubernetes-options.ts'
 import { parseCorefile } from '../corefile/parse-corefile.ts'
 import { configError } from '../corefile/problem.ts'
+import type { Directive, ServerBlock } from '../corefile/server-block.ts'
 import { NO_FILES } from '../gateway/config.ts'
 import { loadCorefile } from '../node/load-corefile.ts'
 import { CommandError } from '../node/output.ts'
+import { parseExternal } from '../plugins/k8s-external/options.ts'
+import { parseGateway } from '../plugins/k8s-gateway/options.ts'
 
 const BUILT_IN = 'built-in Corefile'
 /** Used without a Corefile: the naming options of kubeadm's Corefile. */
@@ -19,26 +23,67 @@ const DEFAULT_COREFILE = `. {
 }
 `
 
+/** What an exporter publishes. */
+export type ExportDirectives = {
+  /** The cluster's own names. */
+  readonly directive: KubernetesOptions
+  /** The trees of `k8s_external` and `k8s_gateway`. */
+  readonly trees: readonly (ExternalTree | HostsTree)[]
+}
+
 /**
- * Reads the only `kubernetes` directive of a Corefile.
+ * Reads the only `kubernetes` directive of a Corefile, and at most one `k8s_external` and one
+ * `k8s_gateway`.
  * @param path '' for the default
- * @throws {CommandError} when there is no such directive
- * @throws {ConfigError} when there is more than one
+ * @throws {CommandError} when there is no `kubernetes` directive
+ * @throws {ConfigError} when a directive cannot be exported
  */
-export function loadExportDirective(path: string): KubernetesOptions {
+export function loadExportDirectives(path: string): ExportDirectives {
   const blocks =
     path === '' ? parseCorefile(DEFAULT_COREFILE, BUILT_IN, NO_FILES) : loadCorefile(path).blocks
-  const found = blocks.flatMap((block) =>
+  const first = onlyOf(blocks, 'kubernetes')
+  if (first === undefined) throw new CommandError(`${path}: no "kubernetes" directive to export`)
+  const directive = parseKubernetes(first.directive, zonesIn(first.block))
+  const external = onlyOf(blocks, 'k8s_external')
+  const gateway = onlyOf(blocks, 'k8s_gateway')
+  return {
+    directive,
+    trees: [
+      ...(external === undefined ? [] : [externalTree(external)]),
+      ...(gateway === undefined ? [] : [hostsTree(gateway, directive)]),
+    ],
+  }
+}
+
+type Found = { readonly directive: Directive; readonly block: ServerBlock }
+
+/** Returns the only directive of a name. @throws {ConfigError} when there is more than one */
+function onlyOf(blocks: readonly ServerBlock[], wanted: string): Found | undefined {
+  const [first, second] = blocks.flatMap((block) =>
     block.directives
-      .filter(({ name }) => name === 'kubernetes')
+      .filter(({ name }) => name === wanted)
       .map((directive) => ({ directive, block })),
   )
-  const [first, second] = found
-  if (first === undefined) throw new CommandError(`${path}: no "kubernetes" directive to export`)
-  if (second !== undefined) {
-    const message = 'export takes one "kubernetes" directive, and this is the second; remove one'
-    throw configError(second.directive, message)
+  if (second === undefined) return first
+  const message = `export takes one "${wanted}" directive, and this is the second; remove one`
+  throw configError(second.directive, message)
+}
+
+function zonesIn({ keys }: ServerBlock): Uint8Array[] {
+  return keys.map(({ zone }) => zone)
+}
+
+function externalTree({ directive, block }: Found): ExternalTree {
+  const { ttlSeconds, hasEndpoints } = parseExternal([directive], zonesIn(block))
+  return { kind: 'external', ttlSeconds, hasEndpoints }
+}
+
+/** Returns the tree of a directive; the exporter reads one API server. */
+function hostsTree({ directive, block }: Found, { kubeconfig }: KubernetesOptions): HostsTree {
+  const { tree, kubeconfig: own } = parseGateway(directive, zonesIn(block))
+  if (own !== undefined && JSON.stringify(own) !== JSON.stringify(kubeconfig)) {
+    const message = 'export reads the API server of "kubernetes" only; use the same "kubeconfig"'
+    throw configError(directive, message)
   }
-  const zones = first.block.keys.map(({ zone }) => zone)
-  return parseKubernetes(first.directive, zones)
+  return tree
 }

@@ -12,7 +12,7 @@ import {
 import { Exporter } from '../exporter/exporter.ts'
 import { createGatewayClient } from '../exporter/gateway-client.ts'
 import { measuredApi, throttledApi } from '../exporter/measured-api.ts'
-import { namingOptions, sharedTrees } from '../exporter/naming.ts'
+import { namingOptions, publishedTrees } from '../exporter/naming.ts'
 import { connectionOf } from '../exporter/object-api.ts'
 import { readObjectFiles } from '../exporter/object-files.ts'
 import { Publisher, type PublishReport } from '../exporter/publisher.ts'
@@ -25,7 +25,7 @@ import { CLUSTER_ID } from '../snapshot/format/manifest.ts'
 import { importPrivateKey, type PrivateKey } from '../snapshot/format/signature.ts'
 import type { Log } from '../telemetry/log.ts'
 import { Metrics } from '../telemetry/metrics.ts'
-import { loadExportDirective } from './export-directive.ts'
+import { loadExportDirectives } from './export-directive.ts'
 import { listenStatus } from './export-status.ts'
 import type { Input } from './flags.ts'
 import { readGatewayUrl, readToken } from './operator-call.ts'
@@ -171,10 +171,14 @@ async function openSource(
   input: Input,
   { log, metrics, onChange }: { log: Log; metrics: Metrics; onChange: () => void },
 ): Promise<ExportSource> {
-  const directive = loadExportDirective(input.text('conf'))
-  const addresses = outsideAddresses(input.env('LOCAL_IPS'))
-  const naming = namingOptions(directive, addresses)
-  const trees = sharedTrees(directive, addresses, input.text('cluster'))
+  const { directive, trees: own } = loadExportDirectives(input.text('conf'))
+  const localAddresses = outsideAddresses(input.env('LOCAL_IPS'))
+  const naming = namingOptions(directive, localAddresses)
+  const trees = publishedTrees(directive, {
+    localAddresses,
+    cluster: input.text('cluster'),
+    trees: own,
+  })
   const onWarning = (message: string): void => log({ level: 'warning', message })
   const paths = input.texts('objects')
   if (paths.length > 0) {

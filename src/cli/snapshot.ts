@@ -25,7 +25,7 @@ import { sha256Hex } from '../snapshot/format/signature.ts'
 import { openShard } from '../snapshot/read/open-shard.ts'
 import type { Shard } from '../snapshot/read/shard.ts'
 import { shardRecords } from '../snapshot/read/shard-records.ts'
-import { loadExportDirective } from './export-directive.ts'
+import { loadExportDirectives } from './export-directive.ts'
 import type { Input } from './flags.ts'
 
 /**
@@ -37,7 +37,7 @@ export async function runSnapshotBuild(input: Input, output: Output): Promise<vo
   if (!CLUSTER_ID.test(cluster)) {
     throw new CommandError(`--cluster "${cluster}": use at most 63 characters of a-z, 0-9 and "-"`)
   }
-  const directive = loadExportDirective(input.text('conf'))
+  const { directive } = loadExportDirectives(input.text('conf'))
   const warn = (message: string): void => {
     output.stderr.write(`kubedoh: left out: ${message}\n`)
   }

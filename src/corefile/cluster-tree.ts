@@ -11,15 +11,17 @@ export type ClusterTree =
   | { readonly kind: 'multicluster'; readonly cluster?: string }
   /** The Services that one cluster exports to a clusterset with a ServiceExport. */
   | { readonly kind: 'exports'; readonly cluster: string }
-  /** Services by their external addresses, for `k8s_external`. */
-  | {
-      readonly kind: 'external'
-      /** TTL of A, AAAA and PTR records. */
-      readonly ttlSeconds: number
-      /** Whether Services without an external address have their endpoints' addresses. */
-      readonly hasEndpoints: boolean
-    }
+  | ExternalTree
   | HostsTree
+
+/** Services by their external addresses, for `k8s_external`. */
+export type ExternalTree = {
+  readonly kind: 'external'
+  /** TTL of A, AAAA and PTR records. */
+  readonly ttlSeconds: number
+  /** Whether Services without an external address have their endpoints' addresses. */
+  readonly hasEndpoints: boolean
+}
 
 /** Hostnames of Ingresses, routes and other objects, for `k8s_gateway`. */
 export type HostsTree = {

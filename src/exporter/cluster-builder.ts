@@ -90,7 +90,7 @@ export class ClusterBuilder {
     return {
       shards: this.shards.shards,
       records: this.shards.records,
-      ttlSeconds: this.options.ttlSeconds,
+      ttlSeconds: negativeTtl(this.options),
       origins: this.options.origins.map((origin) => formatName(origin)),
       warnings,
       ...(labels.tree && { trees: { [LABELS_TREE]: labels.tree } }),
@@ -110,6 +110,11 @@ export class ClusterBuilder {
   private emptyShards(): GroupedShards {
     return new GroupedShards((group, part) => this.groups.entriesOf(group, part))
   }
+}
+
+/** Returns the TTL of negative responses, in seconds. */
+function negativeTtl({ tree, ttlSeconds }: NamingOptions): number {
+  return 'ttlSeconds' in tree ? tree.ttlSeconds : ttlSeconds
 }
 
 /** The result of a build. */

@@ -2,9 +2,17 @@
  * Naming options from the Corefile's `kubernetes` directive.
  * @module
  */
-import { CLUSTER_TREE, type ClusterTree } from '../corefile/cluster-tree.ts'
-import type { KubernetesOptions } from '../corefile/kubernetes-options.ts'
-import { isReverseZone } from '../corefile/kubernetes-options.ts'
+import {
+  CLUSTER_TREE,
+  type ClusterTree,
+  type ExternalTree,
+  type HostsTree,
+} from '../corefile/cluster-tree.ts'
+import {
+  defaultKubernetes,
+  isReverseZone,
+  type KubernetesOptions,
+} from '../corefile/kubernetes-options.ts'
 import { configError } from '../corefile/problem.ts'
 import { equalNames } from '../dns/name.ts'
 import type { NamingOptions, Tree } from '../kubernetes/objects/options.ts'
@@ -38,22 +46,38 @@ export function namingOptions(
   }
 }
 
+/** What is published beside a cluster's own names. */
+type PublishedTrees = {
+  /** Addresses of the name server itself. */
+  readonly localAddresses: readonly string[]
+  /** Identifier of the cluster. */
+  readonly cluster: string
+  /** Trees of other directives, one of each kind. */
+  readonly trees?: readonly (ExternalTree | HostsTree)[]
+}
+
 /**
  * Returns the naming options of the trees that are published with a cluster's own names, by the
- * name of the tree: none without `multicluster` zones.
- * @param cluster its identifier
+ * name of the tree, which is its kind.
  * @throws {ConfigError} if a label selector is invalid
  */
-export function sharedTrees(
+export function publishedTrees(
   options: KubernetesOptions,
-  localAddresses: readonly string[],
-  cluster: string,
+  { localAddresses, cluster, trees = [] }: PublishedTrees,
 ): Readonly<Record<string, NamingOptions>> {
-  if (options.multiclusterZones.length === 0) return {}
-  return {
-    multicluster: namingOptions(options, localAddresses, { kind: 'multicluster' }),
-    exports: namingOptions(options, localAddresses, { kind: 'exports', cluster }),
-  }
+  const shared: readonly ClusterTree[] =
+    options.multiclusterZones.length === 0
+      ? []
+      : [{ kind: 'multicluster' }, { kind: 'exports', cluster }]
+  return Object.fromEntries([
+    ...shared.map((tree) => [tree.kind, namingOptions(options, localAddresses, tree)]),
+    // The name servers of these zones are the gateway's, not this cluster's.
+    ...trees.map((tree) => {
+      // The options of `kubernetes` select no hostnames.
+      const own = tree.kind === 'hosts' ? defaultKubernetes(options, options.zones) : options
+      return [tree.kind, namingOptions(own, [], tree)]
+    }),
+  ])
 }
 
 /** Returns the origins of a tree, without those of others, so that CNAMEs stay in the tree. */

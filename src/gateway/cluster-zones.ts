@@ -64,14 +64,15 @@ export class ClusterZones {
   }
 
   /**
-   * Returns the snapshots of a `kubernetes` directive's cluster, and adds the directive's zones.
+   * Returns the snapshots of a directive's cluster, and adds the directive's zones.
    * @throws {ConfigError} when CLUSTERS has no such cluster
    */
   open(options: KubernetesOptions, tree: ClusterTree = CLUSTER_TREE): SnapshotSource {
-    const id = publishedCluster(options, tree, [...this.config.clusters.keys()])
-    const isShared = tree.kind !== 'cluster'
-    const reader = this.readerOf(options, id, isShared ? tree.kind : undefined)
-    if (options.clusters.length > 1) this.merged.add(options, tree.kind, reader)
+    const id = publishedCluster(options, [...this.config.clusters.keys()])
+    const { kind } = tree
+    const reader = this.readerOf(options, id, kind === 'cluster' ? undefined : kind)
+    if (options.clusters.length > 1) this.merged.add(options, kind, reader)
+    const isShared = kind === 'multicluster' || kind === 'exports'
     for (const zone of options.zones) {
       const isOfTree = options.multiclusterZones.some((one) => isSubdomain(zone, one)) === isShared
       if (isOfTree) this.add(zone, { cluster: id, reader })

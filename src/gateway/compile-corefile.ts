@@ -8,7 +8,6 @@ import type { Upstream, UpstreamOptions } from '../chain/host.ts'
 import type { PluginHost } from '../chain/plugin-entry.ts'
 import type { Resolver } from '../chain/resolver.ts'
 import { STANDARD_PORTS } from '../chain/server-address.ts'
-import type { ClusterTree } from '../corefile/cluster-tree.ts'
 import type { KubernetesOptions } from '../corefile/kubernetes-options.ts'
 import {
   ConfigError,
@@ -70,14 +69,7 @@ function unreached(blocks: readonly ServerBlock[]): Problem[] {
  * @param clusters those that may publish; `undefined` when unknown
  * @throws {ConfigError} when the directive names none
  */
-export function publishedCluster(
-  options: KubernetesOptions,
-  tree: ClusterTree,
-  clusters?: readonly string[],
-): string {
-  if (tree.kind === 'external' || tree.kind === 'hosts') {
-    throw configError(options, 'names of this kind are not published to gateways; remove them')
-  }
+export function publishedCluster(options: KubernetesOptions, clusters?: readonly string[]): string {
   if (options.cluster !== undefined) return options.cluster
   const known = clusters === undefined ? '' : `, with one of ${clusters.join(', ') || 'none'}`
   throw configError(options, `add the cluster to read: "cluster ID"${known}`)

@@ -126,7 +126,10 @@ function readBlocks(text: string, { file, source }: CorefileOrigin): readonly Se
   }
 }
 
-/** Adds the cluster to each `kubernetes` directive that names none, if there is only one. */
+/** Directives that read a cluster. */
+const CLUSTER_READERS: ReadonlySet<string> = new Set(['kubernetes', 'k8s_external', 'k8s_gateway'])
+
+/** Adds the cluster to each directive that reads one and names none, if there is only one. */
 export function withOnlyCluster(
   blocks: readonly ServerBlock[],
   clusters: readonly string[],
@@ -138,7 +141,7 @@ export function withOnlyCluster(
     directives: block.directives.map((directive) => {
       const { name, lines, file, line, column } = directive
       const isNamed = lines.some(({ words: [first] }) => first?.text === 'cluster')
-      if (name !== 'kubernetes' || isNamed) return directive
+      if (!CLUSTER_READERS.has(name) || isNamed) return directive
       const words = ['cluster', only].map((text) => ({ text, file, line, column }))
       return { ...directive, lines: [...lines, { words, lines: [] }] }
     }),

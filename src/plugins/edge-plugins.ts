@@ -25,6 +25,8 @@ import { filePlugin } from './file/setup.ts'
 import { forwardPlugin } from './forward/setup.ts'
 import { headerPlugin } from './header/header.ts'
 import { hostsPlugin } from './hosts/hosts.ts'
+import { k8sExternalPlugin } from './k8s-external/setup.ts'
+import { k8sGatewayPlugin } from './k8s-gateway/setup.ts'
 import { kubernetesPlugin } from './kubernetes/setup.ts'
 import { loadbalancePlugin } from './loadbalance/setup.ts'
 import { localPlugin } from './local/local.ts'
@@ -44,7 +46,7 @@ import { whoamiPlugin } from './whoami/whoami.ts'
 /** Plugins of `kubedoh serve` that Workers ignore or refuse. */
 export const ABSENT_AT_EDGE: Readonly<Record<'ignored' | 'refused', string>> = {
   ignored: 'https timeouts reload cookies bind trace ready health dnstap tls transfer loop',
-  refused: 'geoip tsig dnssec k8s_external k8s_gateway secondary etcd',
+  refused: 'geoip tsig dnssec secondary etcd',
 }
 
 /** The plugins of Workers, in the order of `ALL_PLUGINS`; those without code at the end. */
@@ -73,7 +75,9 @@ export const EDGE_PLUGINS: PluginSet = pluginSet([
   minimalPlugin,
   templatePlugin,
   hostsPlugin,
+  k8sExternalPlugin,
   kubernetesPlugin,
+  k8sGatewayPlugin,
   filePlugin,
   autoPlugin,
   forwardPlugin,

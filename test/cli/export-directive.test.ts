@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { describe, test } from 'vitest'
-import { loadExportDirective } from '../../src/cli/export-directive.ts'
+import { loadExportDirectives } from '../../src/cli/export-directive.ts'
 import { formatName } from '../../src/dns/name.ts'
 import { temporaryFolder } from '../exporter/temporary-folder.ts'
 
 describe('the directive of an export', () => {
   test('is kubeadm’s without a Corefile', () => {
-    const { zones, pods, ttlSeconds, cluster } = loadExportDirective('')
+    const { zones, pods, ttlSeconds, cluster } = loadExportDirectives('').directive
     assert.deepEqual(
       zones.map((zone) => formatName(zone)),
       ['cluster.local.', 'in-addr.arpa.', 'ip6.arpa.'],
@@ -18,7 +18,7 @@ describe('the directive of an export', () => {
   test('is the one in the Corefile, with the zones of its block by default', (t) => {
     const corefile = '. {\n  whoami\n}\nprod.example.org:53 {\n  kubernetes {\n    ttl 7\n  }\n}\n'
     const path = join(temporaryFolder(t, { Corefile: corefile }), 'Corefile')
-    const { zones, ttlSeconds } = loadExportDirective(path)
+    const { zones, ttlSeconds } = loadExportDirectives(path).directive
     assert.deepEqual(
       zones.map((zone) => formatName(zone)),
       ['prod.example.org.'],
@@ -52,7 +52,7 @@ describe('the directive of an export', () => {
     test(name, (t) => {
       const path = join(temporaryFolder(t, { Corefile: corefile }), 'Corefile')
       const message = error.message.replace('FILE', path)
-      assert.throws(() => loadExportDirective(path), { ...error, message })
+      assert.throws(() => loadExportDirectives(path), { ...error, message })
     })
   }
 })

@@ -13,7 +13,7 @@ import { WIRE_TYPE } from '../../src/doh/negotiate.ts'
 import { type ClusterKeys, createClusterKeys } from '../../src/exporter/cluster-keys.ts'
 import { createObjectSource } from '../../src/exporter/export-source.ts'
 import { createGatewayClient } from '../../src/exporter/gateway-client.ts'
-import { namingOptions, sharedTrees } from '../../src/exporter/naming.ts'
+import { namingOptions, publishedTrees } from '../../src/exporter/naming.ts'
 import { readObjectFiles } from '../../src/exporter/object-files.ts'
 import { Publisher } from '../../src/exporter/publisher.ts'
 import { differenceAt } from '../../src/gateway/gateway-plugins.ts'
@@ -97,7 +97,7 @@ async function publish(url: string, keys: ClusterKeys, place: Place): Promise<vo
   if (options === undefined || key === undefined) throw new TypeError('nothing to publish')
   const source = createObjectSource(readObjectFiles(place.objects).objects, {
     naming: namingOptions(options, localAddresses),
-    trees: sharedTrees(options, localAddresses, CLUSTER),
+    trees: publishedTrees(options, { localAddresses, cluster: CLUSTER }),
     onWarning: () => undefined,
     now: Date.now,
   })

@@ -10,7 +10,7 @@ import {
 import { clusterOf, hostsTree, objectsOf, optionsOf, selectorOf } from '../kubernetes/naming.ts'
 import { FakeClock, START_MS } from './fake-clock.ts'
 import { answerLists, openWatches, ScriptedApi, SHOP_LISTS, value } from './scripted-api.ts'
-import { namesIn, openBuilt } from './snapshots.ts'
+import { hostsIn, namesIn, openBuilt } from './snapshots.ts'
 import { buildSnapshot } from './whole-snapshot.ts'
 
 const RESOURCES = Object.keys(SHOP_LISTS)
@@ -194,7 +194,7 @@ test('a source of hostnames from objects builds them once', () => {
     onWarning: (message) => warnings.push(message),
   })
   assert.equal(source.build(), source.build())
-  assert.deepEqual(namesIn(openBuilt(source.build()), ['web.shop.a.test', 'db.shop.a.test']), [
+  assert.deepEqual(hostsIn(openBuilt(source.build()), ['web.shop.a.test', 'db.shop.a.test']), [
     'web.shop.a.test',
   ])
   assert.deepEqual(warnings, ['Service shop/db: "db_.test" is not a hostname'])

@@ -3,6 +3,7 @@
  * @module
  */
 import type { BuiltSnapshot } from '../../src/exporter/snapshot-builder.ts'
+import { hostKey } from '../../src/records/host-claims.ts'
 import { openShard } from '../../src/snapshot/read/open-shard.ts'
 import { Snapshot } from '../../src/snapshot/read/snapshot.ts'
 import { labels } from '../snapshot/entries.ts'
@@ -17,9 +18,18 @@ export function openBuilt({ shards, ttlSeconds, records }: BuiltSnapshot): Snaps
 
 /** Those of some names, relative to the origin, that a snapshot has. */
 export function namesIn(snapshot: Snapshot | undefined, names: readonly string[]): string[] {
+  return names.filter((text) => hasName(snapshot, labels(text)))
+}
+
+/** Those of some hostnames that a snapshot of hostnames has. */
+export function hostsIn(snapshot: Snapshot | undefined, names: readonly string[]): string[] {
   return names.filter((text) => {
-    const name = labels(text)
-    const shard = snapshot?.shards[snapshot.shardOfName(name, name.length)]
-    return shard !== undefined && shard.findNode(name, name.length) !== 0
+    const key = hostKey(labels(text), 0)
+    return key !== undefined && hasName(snapshot, key)
   })
+}
+
+function hasName(snapshot: Snapshot | undefined, name: Uint8Array): boolean {
+  const shard = snapshot?.shards[snapshot.shardOfName(name, name.length)]
+  return shard !== undefined && shard.findNode(name, name.length) !== 0
 }

@@ -16,7 +16,9 @@ import type { HostsTree, NamingOptions } from '../../src/kubernetes/objects/opti
 import { parseObject } from '../../src/kubernetes/objects/parse-object.ts'
 import { isSelected } from '../../src/kubernetes/objects/selection.ts'
 import { parseSelector, type Selector } from '../../src/kubernetes/objects/selector.ts'
+import type { HostClaim } from '../../src/kubernetes/rules/host-names.ts'
 import { clusterRecords } from '../../src/kubernetes/trees/cluster-records.ts'
+import { CLAIMS_TYPE, readHostKey } from '../../src/records/host-claims.ts'
 import type { Rdata, RRset, ZoneEntry } from '../../src/records/zone-entry.ts'
 import { formatRecord } from '../../src/records/zone-text.ts'
 
@@ -86,6 +88,25 @@ export function hostsTree(some: Partial<HostsTree> = {}): HostsTree {
     nodeAddressType: 'InternalIP',
     ...some,
   }
+}
+
+/** A claim to a hostname that all clients see, some of it replaced. */
+export function claimOf(some: Partial<HostClaim>): HostClaim {
+  return { hosts: [], texts: [], namespace: '', rank: 0, objects: [], ...some }
+}
+
+/**
+ * Formats records of hostnames as `formatEntries` does, each as the hostname that it is of. A claim
+ * that does not win has its rank in front.
+ */
+export function formatHosts(entries: Iterable<ZoneEntry>): string[] {
+  const shown = [...entries].flatMap((entry) => {
+    if (entry.kind !== 'records' || entry.type === CLAIMS_TYPE) return []
+    const { labels, rank } = readHostKey(entry.owner)
+    const label = rank === 0 ? EMPTY : Uint8Array.of(1, 0x30 + rank)
+    return [{ ...entry, owner: concatBytes(label, labels) }]
+  })
+  return formatEntries(shown)
 }
 
 /** A selector from its text. */

@@ -48,6 +48,7 @@ const endpoint = fc.record({
 })
 
 const outside = fc.record({
+  createdMs: fc.constant(0),
   isLoadBalancer: fc.boolean(),
   externalIPs: fc.array(host, { maxLength: 2 }),
   ingress: fc.array(fc.record({ ip: host, hostname: host }), { maxLength: 2 }),

@@ -23,7 +23,7 @@ import {
   SHOP_LISTS,
   value,
 } from '../exporter/scripted-api.ts'
-import { namesIn } from '../exporter/snapshots.ts'
+import { hostsIn, namesIn } from '../exporter/snapshots.ts'
 import { within } from './clients.ts'
 
 const NOW_MS = Date.UTC(2026, 0, 1)
@@ -192,11 +192,11 @@ describe('watched clusters', () => {
     const lists = ['ingresses', 'services', 'endpointslices'].map((name) => `list ${name}`)
     assert.deepEqual(api.calls.slice(0, 3).toSorted(), lists.toSorted())
     const names = ['old.a.test', 'new.a.test']
-    assert.deepEqual(namesIn(source.current(), names), ['old.a.test'])
+    assert.deepEqual(hostsIn(source.current(), names), ['old.a.test'])
     const before = source.current()
     api.watching('ingresses').send('MODIFIED', value(web('new.a.test', '203.0.113.1')))
     while (source.current() === before) await new Promise((resolve) => setTimeout(resolve, 5))
-    assert.deepEqual(namesIn(source.current(), names), ['new.a.test'])
+    assert.deepEqual(hostsIn(source.current(), names), ['new.a.test'])
   })
 
   test('have separate watches for different API limits', async (t) => {

@@ -15,13 +15,14 @@ import { openShard } from '../../src/snapshot/read/open-shard.ts'
 import type { Shard } from '../../src/snapshot/read/shard.ts'
 import { Snapshot } from '../../src/snapshot/read/snapshot.ts'
 import { buildShards } from '../../src/snapshot/write/build-shards.ts'
-import { namesIn } from '../exporter/snapshots.ts'
+import { hostsIn } from '../exporter/snapshots.ts'
+import { claimOf } from '../kubernetes/naming.ts'
 
 const DIRECTIVE = defaultKubernetes({ file: 'Corefile', line: 1, column: 1 }, [nameOf('a.test')])
 const KEY = keyOf({ directive: DIRECTIVE, tree: CLUSTER_TREE })
 
 function shardOf(name: string): Shard {
-  const [bytes] = buildShards(hostRecords(name, { hosts: ['192.0.2.1'], texts: [] }, 60))
+  const [bytes] = buildShards(hostRecords(name, claimOf({ hosts: ['192.0.2.1'] }), 60))
   assert.ok(bytes)
   return openShard(bytes)
 }
@@ -94,7 +95,7 @@ describe('SharedClusters', () => {
   test('read the shared bytes', () => {
     const [sharer, clusters] = [new SnapshotSharer(), new SharedClusters()]
     clusters.update(KEY, structuredClone(sharer.share(sourceOf(snapshotOf(1, shardOf('web'))))))
-    assert.deepEqual(namesIn(clusters.open(DIRECTIVE).current(), ['web', 'db']), ['web'])
+    assert.deepEqual(hostsIn(clusters.open(DIRECTIVE).current(), ['web', 'db']), ['web'])
   })
 
   test('are dropped when no directive needs them', () => {

@@ -17,11 +17,14 @@ export const ADDRESSES: readonly string[] = [
 ]
 /** Host names of endpoints. */
 export const HOSTS: readonly string[] = ['a-0', 'a-1']
+/** Hostnames of Ingresses, which several namespaces claim. */
+export const INGRESS_HOSTS: readonly string[] = ['www.apps.test', '*.apps.test', 'apps.test', 'api']
 /** What exporters are told of the server's own addresses. */
 export const LOCAL_ADDRESSES: readonly string[] = ['10.96.0.1', '2001:db8::1']
 
 const VERSIONS: Readonly<Record<string, string>> = {
   EndpointSlice: 'discovery.k8s.io/v1',
+  Ingress: 'networking.k8s.io/v1',
   ServiceImport: 'multicluster.x-k8s.io/v1alpha1',
   ServiceExport: 'multicluster.x-k8s.io/v1alpha1',
 }
@@ -43,6 +46,9 @@ export function clusterObjects(random: Random, cluster: string): ApiObject[] {
     return [
       { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels } },
       ...services.flatMap((name) => serviceObjects(random, { name, namespace, cluster })),
+      ...INGRESS_HOSTS.filter(() => random() < 0.5).map((host, i) =>
+        ingressObject(random, { name: `web-${i}`, namespace }, host),
+      ),
       ...pods.map((podIP, i) => object('Pod', { name: `pod-${i}`, namespace }, podOf(podIP))),
     ]
   })
@@ -50,6 +56,20 @@ export function clusterObjects(random: Random, cluster: string): ApiObject[] {
 
 function podOf(podIP: string): Readonly<Record<string, unknown>> {
   return { status: { phase: 'Running', podIP, podIPs: [{ ip: podIP }] } }
+}
+
+function ingressObject(
+  random: Random,
+  metadata: { readonly name: string; readonly namespace: string },
+  host: string,
+): ApiObject {
+  const creationTimestamp = `2026-01-01T00:00:0${pickFrom(random, [1, 2, 3])}Z`
+  const ingress = someFrom(random, ADDRESSES, 2).map((ip) => ({ ip }))
+  const made = object('Ingress', metadata, {
+    spec: { rules: [{ host }] },
+    status: { loadBalancer: { ingress } },
+  })
+  return { ...made, metadata: { ...metadata, creationTimestamp, resourceVersion: '1' } }
 }
 
 type Place = { readonly name: string; readonly namespace: string; readonly cluster: string }
@@ -66,6 +86,9 @@ function serviceObjects(random: Random, { name, namespace, cluster }: Place): Ap
     { type: 'ExternalName', externalName: target },
     null,
   ])
+  const isBalanced = random() < 0.4
+  const status = { loadBalancer: { ingress: [{ ip: pickFrom(random, ADDRESSES) }] } }
+  const outside = { spec: { ...spec, type: 'LoadBalancer' }, status }
   const isImported = random() < 0.3
   const importSpec = pickFrom(random, [
     { type: 'ClusterSetIP', ips: [ip], ports: PORTS },
@@ -83,7 +106,7 @@ function serviceObjects(random: Random, { name, namespace, cluster }: Place): Ap
   }))
   const slice = { addressType: 'IPv4', endpoints, ports: PORTS }
   return [
-    ...(spec === null ? [] : [object('Service', own, { spec })]),
+    ...(spec === null ? [] : [object('Service', own, isBalanced ? outside : { spec })]),
     {
       ...object('EndpointSlice', { name: `${name}-1`, namespace }, slice),
       metadata: { name: `${name}-1`, namespace, labels },

@@ -13,7 +13,15 @@ import { pickFrom, type Random } from './random.ts'
 import type { ViewRequest } from './worlds.ts'
 
 const TYPES = 'A A AAAA SRV PTR NS SOA TXT CNAME ANY AXFR TYPE65 TYPE65280'.split(' ')
-const ZONES = ['prod.test', 'prod.test', 'lab.test', 'clusterset.local', 'cluster.local']
+const ZONES = [
+  'apps.test',
+  'ext.test',
+  'prod.test',
+  'prod.test',
+  'lab.test',
+  'clusterset.local',
+  'cluster.local',
+]
 const STATUS = [
   '/',
   '/healthz',
@@ -64,6 +72,7 @@ function drawName(random: Random): string {
     ...[`${pickFrom(random, HOSTS)}.${own}`, `${dashed}.${own}`, `no-${own}`],
     ...[`${pickFrom(random, HOSTS)}.${pickFrom(random, ['east', 'west'])}.${own}`],
     ...[`${namespace}.svc`, `${namespace}.pod`, `${dashed}.${namespace}.pod`],
+    ...[`${own.slice(0, -4)}`, `any.${own.slice(0, -4)}`, namespace, 'www', 'api', 'x', 'ns1.dns'],
     ...['svc', 'pod', 'dns', 'ns.dns', 'ns.dns', 'x.ns.dns', 'dns-version', '_ns', '', ''],
   ])
   return below === '' ? zone : `${below}.${zone}`

@@ -5,20 +5,21 @@
  */
 import { parseKubernetes } from '../../src/corefile/kubernetes-options.ts'
 import { nameOf } from '../../src/dns/name.ts'
-import { namingOptions, sharedTrees } from '../../src/exporter/naming.ts'
+import { createObjectSource } from '../../src/exporter/export-source.ts'
+import { namingOptions, publishedTrees } from '../../src/exporter/naming.ts'
 import { createGatewayApp } from '../../src/gateway/app.ts'
 import { readGatewayConfig } from '../../src/gateway/config.ts'
 import { createMemoryStore } from '../../src/gateway/store.ts'
 import { namespaceMatcherOf, newSecret, type TokenScope } from '../../src/gateway/token.ts'
 import { createMemoryTokenStore } from '../../src/gateway/token-store.ts'
+import { parseGateway } from '../../src/plugins/k8s-gateway/options.ts'
 import { formatManifest, MANIFEST_VERSION } from '../../src/snapshot/format/manifest.ts'
 import type { ShardEntry } from '../../src/snapshot/format/shard-list.ts'
 import { sha256Hex } from '../../src/snapshot/format/signature.ts'
 import { parseDirective } from '../ask.ts'
 import type { ApiObject } from '../bench/cluster-objects.ts'
-import { clusterOf } from '../bench/generated-server.ts'
+import { parsed } from '../bench/generated-server.ts'
 import { keys } from '../exporter/memory-gateway.ts'
-import { buildSnapshot } from '../exporter/whole-snapshot.ts'
 import { FakeHost } from '../fake-host.ts'
 import { signedBy } from '../gateway/publishing.ts'
 import { clusterObjects, LOCAL_ADDRESSES, namespaceOf } from './objects.ts'
@@ -56,7 +57,12 @@ export async function drawWorld(random: Random): Promise<World> {
   }
   const scope: TokenScope = {
     clusters: pickFrom(random, [['*'], ['*'], ['east'], ['west']]),
-    origins: pickFrom(random, [['*'], ['*'], ['prod.test.', 'in-addr.arpa.', 'clusterset.local.']]),
+    origins: pickFrom(random, [
+      ['*'],
+      ['*'],
+      ['prod.test.', 'in-addr.arpa.', 'clusterset.local.'],
+      ['apps.test.', 'ext.test.'],
+    ]),
     namespaces: pickFrom(random, PATTERNS),
     recurse: random() < 0.5,
     explain: true,
@@ -132,6 +138,16 @@ lab.test {
     answers ${rules}
   }
 }
+apps.test {
+  k8s_gateway apps.test {
+    cluster east
+  }
+}
+ext.test {
+  k8s_external ext.test in-addr.arpa {
+    cluster east
+  }
+}
 clusterset.local {
   kubernetes clusterset.local {
     cluster east west
@@ -176,7 +192,6 @@ async function publish(
   const store = createMemoryStore()
   const line = `kubernetes cluster.local clusterset.local in-addr.arpa ip6.arpa {\n  pods ${pods}\n  multicluster clusterset.local\n}`
   const options = parseKubernetes(parseDirective(line), [nameOf('.')])
-  const cluster = clusterOf(objects)
   const list = (shards: readonly Uint8Array[]): Promise<ShardEntry[]> =>
     Promise.all(
       shards.map(async (bytes) => {
@@ -185,14 +200,27 @@ async function publish(
         return { sha256, bytes: bytes.length }
       }),
     )
-  const main = buildSnapshot(cluster, namingOptions(options, LOCAL_ADDRESSES))
-  const shared = sharedTrees(options, LOCAL_ADDRESSES, id)
-  const built = Object.entries(shared).map(([name, one]) => [name, buildSnapshot(cluster, one)])
-  const trees = await Promise.all(
-    [...built, ...Object.entries(main.trees ?? {})].map(async ([name, tree]) => {
-      const { ttlSeconds, records, shards } = tree as typeof main
-      return [name, { ttlSeconds, records, shards: await list(shards) }]
-    }),
+  const directive = parseDirective('k8s_gateway apps.test {\n  resources Ingress Service\n}')
+  const trees = publishedTrees(options, {
+    localAddresses: LOCAL_ADDRESSES,
+    cluster: id,
+    trees: [
+      { kind: 'external', ttlSeconds: 5, hasEndpoints: true },
+      parseGateway(directive, []).tree,
+    ],
+  })
+  const source = createObjectSource(objects.map(parsed), {
+    naming: namingOptions(options, LOCAL_ADDRESSES),
+    trees,
+    onWarning: () => undefined,
+    now: () => nowMs,
+  })
+  const main = source.build()
+  const listed = await Promise.all(
+    Object.entries(main.trees ?? {}).map(async ([name, { ttlSeconds, records, shards }]) => [
+      name,
+      { ttlSeconds, records, shards: await list(shards) },
+    ]),
   )
   const generation = Math.floor(nowMs / 1000 + 10 * changes)
   const manifest = formatManifest({
@@ -206,7 +234,7 @@ async function publish(
     records: main.records,
     sources: { services: String(changes) },
     shards: await list(main.shards),
-    trees: Object.fromEntries(trees),
+    trees: Object.fromEntries(listed),
   })
   const kept = { generations: new Set<number>(), shards: new Set<string>() }
   await store.writeManifest(generation, await signedBy(privateKey, manifest), kept)

@@ -98,6 +98,11 @@ export class Fields {
     return { namespace, name, labels: metadata.labels() }
   }
 
+  /** Returns when the object was created, in milliseconds since 1970; 0 if it does not say. */
+  createdMs(): number {
+    return this.child('metadata').time('creationTimestamp')
+  }
+
   private labels(): Labels {
     const labels = this.child('labels')
     return new Map(Object.keys(labels.values).map((key) => [key, labels.text(key)]))

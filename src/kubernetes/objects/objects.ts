@@ -15,6 +15,9 @@ type Meta = {
   readonly labels: Labels
 }
 
+/** When an object was created, in milliseconds since 1970; 0 if it does not say. */
+type Created = { readonly createdMs: number }
+
 /** A Namespace. */
 export type Namespace = Meta & { readonly kind: 'Namespace' }
 
@@ -44,7 +47,7 @@ export type Service = Meta & {
 }
 
 /** How to reach a Service from outside the cluster. */
-export type Outside = {
+export type Outside = Created & {
   readonly isLoadBalancer: boolean
   /** Addresses as text, set by people (`spec.externalIPs`). */
   readonly externalIPs: readonly string[]
@@ -126,14 +129,15 @@ export type Host = {
 }
 
 /** An object with hostnames and where they point. */
-export type HostObject = Meta & {
-  readonly kind: HostKind
-  /** Class of an Ingress, '' for none. */
-  readonly className: string
-  readonly hosts: readonly Host[]
-  /** Parent Gateways of a route, as `namespace/name`: its hostnames point to them. */
-  readonly gateways: readonly string[]
-}
+export type HostObject = Meta &
+  Created & {
+    readonly kind: HostKind
+    /** Class of an Ingress, '' for none. */
+    readonly className: string
+    readonly hosts: readonly Host[]
+    /** Parent Gateways of a route, as `namespace/name`: its hostnames point to them. */
+    readonly gateways: readonly string[]
+  }
 
 /** Kinds of objects with hostnames. */
 export type HostKind =
@@ -145,13 +149,14 @@ export type HostKind =
   | 'DNSEndpoint'
 
 /** A Node. */
-export type Node = Meta & {
-  readonly kind: 'Node'
-  /** In lower case. */
-  readonly hostnames: readonly string[]
-  readonly internalIPs: readonly string[]
-  readonly externalIPs: readonly string[]
-}
+export type Node = Meta &
+  Created & {
+    readonly kind: 'Node'
+    /** In lower case. */
+    readonly hostnames: readonly string[]
+    readonly internalIPs: readonly string[]
+    readonly externalIPs: readonly string[]
+  }
 
 /** Any object that gives names. */
 export type ClusterObject =

@@ -94,6 +94,7 @@ export function parseNode(fields: Fields): Node {
     kind: 'Node',
     ...fields.meta(),
     namespace: '',
+    createdMs: fields.createdMs(),
     hostnames: ofType('Hostname').map((name) => name.toLowerCase()),
     internalIPs: ofType('InternalIP'),
     externalIPs: ofType('ExternalIP'),
@@ -105,7 +106,8 @@ function hostObject(
   fields: Fields,
   some: Partial<HostObject> & Pick<HostObject, 'hosts'>,
 ): HostObject {
-  return { kind, ...fields.meta(), className: '', gateways: [], ...some }
+  const createdMs = fields.createdMs()
+  return { kind, ...fields.meta(), createdMs, className: '', gateways: [], ...some }
 }
 
 function hostsOf(names: readonly string[], targets: readonly string[]): Host[] {

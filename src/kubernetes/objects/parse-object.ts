@@ -133,7 +133,8 @@ function parseOutside(fields: Fields, spec: Fields): Outside | undefined {
     isLoadBalancer || resolvesEndpoints || named !== undefined || externalIPs.length > 0
   if (!isOutside && ingress.length === 0) return undefined
   const hostnames = named === undefined ? undefined : splitHostnames(annotations.text(named))
-  return { isLoadBalancer, externalIPs, ingress, hostnames, resolvesEndpoints }
+  const createdMs = fields.createdMs()
+  return { createdMs, isLoadBalancer, externalIPs, ingress, hostnames, resolvesEndpoints }
 }
 
 function splitHostnames(text: string): string[] {

@@ -12,9 +12,11 @@
  * @module
  */
 import { concatBytes, EMPTY } from '../../bytes/bytes.ts'
+import { parseAddress } from '../../dns/address.ts'
 import { parseName } from '../../dns/name.ts'
 import { TYPE } from '../../dns/rr-type.ts'
-import type { Rdata, ZoneEntry } from '../../records/zone-entry.ts'
+import { CLAIMS_TYPE, hostKey, writeClaim } from '../../records/host-claims.ts'
+import type { Rdata, RRset } from '../../records/zone-entry.ts'
 import {
   describeObject,
   type EndpointSlice,
@@ -22,7 +24,7 @@ import {
   type Node,
   type Service,
 } from '../objects/objects.ts'
-import { backendRecords, backendsOf } from './backend-records.ts'
+import { backendRecords, backendsOf, cnameRdata, type Place } from './backend-records.ts'
 import { externalHosts } from './external-names.ts'
 
 /** An object with hostnames. */
@@ -104,22 +106,45 @@ export function serviceTargets(service: Service, slices: readonly EndpointSlice[
   return { hosts: externalHosts(service), texts: [] }
 }
 
-/** Returns the records of an absolute name; hostnames among its targets become CNAMEs. */
-export function hostRecords(
-  name: string,
-  { hosts, texts }: Targets,
-  ttlSeconds: number,
-): ZoneEntry[] {
-  const owner = parseName(name)?.subarray(0, -1)
+/** Returns whether a target is an address or a hostname. */
+export function isTarget(host: string): boolean {
+  return parseAddress(host) !== undefined || cnameRdata(host) !== undefined
+}
+
+/** A claim to a hostname. */
+export type HostClaim = Targets & {
+  /** The namespace whose viewers may see it; '' for all clients. */
+  readonly namespace: string
+  /** 0 for the claim that wins, to `CLAIMS_MAX - 1`. */
+  readonly rank: number
+  /** The objects that claim the name, as text, the winner first. */
+  readonly objects: readonly string[]
+}
+
+/**
+ * Returns the records of an absolute name, at its key; hostnames among its targets become CNAMEs.
+ * Returns none without a valid target, or for a name that has no key.
+ */
+export function hostRecords(name: string, claim: HostClaim, ttlSeconds: number): RRset[] {
+  const labels = parseName(name)?.subarray(0, -1)
+  const owner = labels && hostKey(labels, claim.rank)
   if (owner === undefined) return []
-  const place = { owner, namespace: '', ttlSeconds }
-  const records: ZoneEntry[] = backendRecords(
-    place,
-    hosts.flatMap((host) => backendsOf(host, EMPTY, [])),
-  )
-  const rdata = [...new Set(texts)].flatMap(textRdata)
-  if (rdata.length > 0) records.push({ kind: 'records', ...place, type: TYPE.TXT, rdata })
-  return records
+  const { namespace, objects } = claim
+  const place = { owner, namespace, ttlSeconds }
+  const records = [
+    ...backendRecords(
+      place,
+      claim.hosts.flatMap((host) => backendsOf(host, EMPTY, [])),
+    ),
+    ...setOf(place, TYPE.TXT, [...new Set(claim.texts)].flatMap(textRdata)),
+  ]
+  return records.length === 0
+    ? []
+    : [...records, ...setOf(place, CLAIMS_TYPE, objects.map(writeClaim))]
+}
+
+function setOf(place: Place, type: number, rdata: readonly Rdata[]): RRset[] {
+  return rdata.length === 0 ? [] : [{ kind: 'records', ...place, type, rdata }]
 }
 
 /** Returns TXT rdata of a text in UTF-8; none if it is too long for a record. */

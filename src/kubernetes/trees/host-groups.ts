@@ -1,21 +1,34 @@
 /**
- * Hostnames of objects, each a group of its own. If several objects have the same hostname, the
- * kind that wins is decided here, not at query time. Tracks the names that a change affects.
+ * Hostnames of objects, each a group of its own. If objects of several namespaces claim the same
+ * hostname, the one that wins is decided here, not at query time: the first kind in the order of
+ * the resources and, within a kind, the oldest object. Tracks the names that a change affects.
  * @module
  */
+import { CLAIMS_MAX } from '../../records/host-claims.ts'
 import type { RRset, ZoneEntry } from '../../records/zone-entry.ts'
 import { Cluster, objectKey } from '../objects/cluster.ts'
-import type { ClusterObject, EndpointSlice, Gateway, Kind, Service } from '../objects/objects.ts'
+import {
+  type ClusterObject,
+  describeObject,
+  type EndpointSlice,
+  type Gateway,
+  type Kind,
+  type Service,
+} from '../objects/objects.ts'
 import type { HostsTree } from '../objects/options.ts'
 import {
   absoluteNames,
   hostRecords,
+  isTarget,
   type Naming,
   nameProblems,
   saidNames,
   serviceTargets,
   type Targets,
 } from '../rules/host-names.ts'
+
+/** An object with a hostname, and its targets, of which there are some. */
+type Claim = Targets & { readonly object: Naming }
 
 /** The present objects with hostnames, and their targets. */
 export class HostGroups {
@@ -83,20 +96,35 @@ export class HostGroups {
     this.isAllChanged = true
   }
 
-  /** Returns a hostname's present records: from the first kind of object that has targets. */
+  /**
+   * Returns a hostname's present records, of each namespace with a claim to it. Objects of one kind
+   * in one namespace share the name, as in k8s_gateway.
+   */
   entriesOf(name: string): readonly ZoneEntry[] {
-    const { resources, ttlSeconds } = this.tree
-    const sayers = this.sayers.of(name).flatMap((id) => this.objects.get(id) ?? [])
-    for (const kind of resources) {
-      const said = sayers
-        .filter((object) => object.kind === kind)
-        .flatMap((object) => this.targetsOf(object, name))
-      const hosts = said.flatMap((targets) => targets.hosts)
+    const claims = Map.groupBy(this.claimsOf(name), ({ object }) => object.namespace)
+    return [...claims].slice(0, CLAIMS_MAX).flatMap(([namespace, own], rank) => {
+      const same = own.filter(({ object }) => object.kind === own[0]?.object.kind)
+      const hosts = same.flatMap((claim) => claim.hosts)
+      const texts = same.flatMap((claim) => claim.texts)
+      const objects = own.map(({ object }) => describeObject(object))
+      return hostRecords(name, { hosts, texts, namespace, rank, objects }, this.tree.ttlSeconds)
+    })
+  }
+
+  /** Returns the claims to a hostname that have targets, the one that wins first. */
+  private claimsOf(name: string): Claim[] {
+    const { resources } = this.tree
+    const claims = this.sayers.of(name).flatMap((id): Claim[] => {
+      const object = this.objects.get(id)
+      if (object === undefined || !resources.includes(object.kind)) return []
+      const said = this.targetsOf(object, name)
+      const hosts = said.flatMap((targets) => targets.hosts).filter(isTarget)
       const texts = said.flatMap((targets) => targets.texts)
-      const records = hostRecords(name, { hosts, texts }, ttlSeconds)
-      if (records.length > 0) return records
-    }
-    return []
+      return hosts.length + texts.length === 0 ? [] : [{ object, hosts, texts }]
+    })
+    const rankOf = ({ object }: Claim): number => resources.indexOf(object.kind)
+    // Sorting is stable: what is as old stays in the order of the identifiers.
+    return claims.sort((a, b) => rankOf(a) - rankOf(b) || createdMs(a) - createdMs(b))
   }
 
   /** Returns nothing: these zones are not transferred, as in k8s_gateway. */
@@ -187,6 +215,10 @@ function serviceId({ namespace, serviceName }: EndpointSlice): string {
 
 function gatewaysOf(object: Naming): readonly string[] {
   return object.kind === 'Service' || object.kind === 'Node' ? [] : object.gateways
+}
+
+function createdMs({ object }: Claim): number {
+  return (object.kind === 'Service' ? object.outside?.createdMs : object.createdMs) ?? 0
 }
 
 /** Identifiers by their owner. */

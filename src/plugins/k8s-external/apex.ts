@@ -12,7 +12,8 @@ import { RCODE } from '../../dns/rcode.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 import { type Authority, nsRecord, soaRecord } from '../../plugin-kit/authority.ts'
 import { findName, recordsOf } from '../../snapshot/read/find-name.ts'
-import type { Snapshot } from '../../snapshot/read/snapshot.ts'
+import { infoFor, type Snapshot } from '../../snapshot/read/snapshot.ts'
+import type { Visibility } from '../../snapshot/read/visibility.ts'
 import { recordsBelow } from '../kubernetes/zone-transfer.ts'
 import type { ExternalOptions } from './options.ts'
 
@@ -20,20 +21,31 @@ const SERVER = parseRelativeName('ns1') ?? ROOT
 const HOSTMASTER = parseRelativeName('hostmaster') ?? ROOT
 const NOWHERE = new Uint8Array(0)
 
+/** A zone, the snapshot to answer from, and the client's view of it. */
+export type ExternalPlace = {
+  /** Absolute and in lower case. */
+  readonly zone: Uint8Array
+  readonly snapshot: Snapshot
+  readonly options: ExternalOptions
+  /** The namespaces that the client sees; `undefined` for all. */
+  readonly namespaces: Visibility | undefined
+}
+
 /** Returns the SOA record's fields for a zone. */
-export function authorityOf(zone: Uint8Array, { apex, ttlSeconds }: ExternalOptions): Authority {
+function authorityOf({ zone, options, snapshot }: Omit<ExternalPlace, 'namespaces'>): Authority {
+  const { apex } = options
+  const { ttlSeconds } = snapshot.info
   const primary = concatBytes(SERVER, apex)
   return { zone, primary, mailbox: concatBytes(HOSTMASTER, apex), ttlSeconds }
 }
 
 /** Builds an authoritative reply, with the zone's SOA record if there is no answer. */
 export function replyWith(
-  snapshot: Snapshot,
-  authority: Authority,
+  view: ExternalPlace,
   sections: Partial<Pick<Reply, 'answer' | 'additional' | 'rcode' | 'truncated'>>,
 ): Reply {
   const { answer = [] } = sections
-  const soa = answer.length === 0 ? [soaRecord(authority, snapshot.info.generation)] : []
+  const soa = answer.length === 0 ? [zoneSoa(view)] : []
   return { ...EMPTY_REPLY, authoritative: true, origin: 'snapshot', authority: soa, ...sections }
 }
 
@@ -45,59 +57,57 @@ export function serverAddresses(snapshot: Snapshot, owner: Uint8Array): Resource
   return [...recordsOf(found, TYPE.A, as), ...recordsOf(found, TYPE.AAAA, as)]
 }
 
+function zoneSoa(view: ExternalPlace): ResourceRecord {
+  return soaRecord(authorityOf(view), infoFor(view.snapshot, view.namespaces).generation)
+}
+
 /**
  * Lists the records of a zone for a transfer, or only its SOA record if the client's `serial` is
  * current. Returns `undefined` for a zone that is not transferred.
  */
 export function externalTransfer(
   source: SnapshotSource,
-  authority: Authority,
+  { zone, options }: Pick<ExternalPlace, 'zone' | 'options'>,
   serial: number | undefined,
 ): Iterable<ResourceRecord> | undefined {
   const snapshot = source.current()
   if (snapshot === undefined || source.transferRecords === undefined) return undefined
   const { generation } = snapshot.info
+  const authority = authorityOf({ zone, options, snapshot })
   const soa = soaRecord(authority, generation)
   if (serial !== undefined && serial > 0 && serial >= generation) return [soa]
-  const { zone, primary } = authority
+  const { primary } = authority
   const addresses = serverAddresses(snapshot, joinName(primary, zone) ?? zone)
   const services = recordsBelow(zone, source.transferRecords())
   return [soa, nsRecord(authority, primary), ...addresses, ...services, soa]
 }
 
 /** Answers for the apex and for names at or below `apex`; `undefined` for other names. */
-export function apexReply(
-  request: Request,
-  snapshot: Snapshot,
-  authority: Authority,
-  apex: Uint8Array,
-): Reply | undefined {
-  const { zone, primary } = authority
+export function apexReply(request: Request, view: ExternalPlace): Reply | undefined {
+  const { zone, snapshot, options } = view
   const { name, lowerName, type } = request
-  const { generation } = snapshot.info
+  const authority = authorityOf(view)
+  const { primary } = authority
   if (equalNames(lowerName, zone)) {
     switch (type) {
       case TYPE.SOA:
-        return replyWith(snapshot, authority, { answer: [soaRecord(authority, generation)] })
+        return replyWith(view, { answer: [zoneSoa(view)] })
       case TYPE.NS: {
         const additional = serverAddresses(snapshot, joinName(primary, name) ?? name)
-        return replyWith(snapshot, authority, {
-          answer: [nsRecord(authority, primary)],
-          additional,
-        })
+        return replyWith(view, { answer: [nsRecord(authority, primary)], additional })
       }
       default:
-        return replyWith(snapshot, authority, {})
+        return replyWith(view, {})
     }
   }
-  const above = joinName(apex, zone)
+  const above = joinName(options.apex, zone)
   const below = above === undefined ? -1 : tailOffset(lowerName, above)
   if (below < 0) return undefined
-  if (below === 0) return replyWith(snapshot, authority, {})
+  if (below === 0) return replyWith(view, {})
   if (!equalNames(lowerName, joinName(primary, zone) ?? zone)) {
-    return replyWith(snapshot, authority, { rcode: RCODE.NXDOMAIN })
+    return replyWith(view, { rcode: RCODE.NXDOMAIN })
   }
   const addresses = serverAddresses(snapshot, name)
   const answer = addresses.filter((record) => record.type === type)
-  return replyWith(snapshot, authority, { answer })
+  return replyWith(view, { answer })
 }

@@ -5,6 +5,7 @@
 import {
   firstWord,
   type OptionReaders,
+  onlyWord,
   parseCount,
   readOptions,
   zonesOf,
@@ -21,7 +22,13 @@ export type ExternalOptions = {
   readonly zones: readonly Uint8Array[]
   /** The labels between a zone and its name server and mailbox, without the root. */
   readonly apex: Uint8Array
+  /** Of watched names; published names have that of the exporter's Corefile. */
   readonly ttlSeconds: number
+  /**
+   * ID of the cluster whose published names are served; `undefined` for that of the directive
+   * `kubernetes`.
+   */
+  readonly cluster: string | undefined
   /** Whether endpoints stand in for Services without external addresses. */
   readonly hasEndpoints: boolean
   readonly fallthrough: Fallthrough
@@ -45,6 +52,7 @@ export function parseExternal(
     zones: blockZones,
     apex: APEX_DEFAULT,
     ttlSeconds: TTL_SECONDS_DEFAULT,
+    cluster: undefined,
     hasEndpoints: false,
     fallthrough: undefined,
     notices: [],
@@ -60,11 +68,15 @@ export function parseExternal(
   return { ...draft, zones: zonesOf(last.args, blockZones) }
 }
 
+/** Options that shape the names; for published names, those of the exporter's Corefile count. */
+export const SHAPING_OPTIONS: ReadonlySet<string> = new Set(['ttl', 'headless'])
+
 const READERS: OptionReaders<ExternalOptions> = {
   apex: (option, { notices }) => ({ apex: parseServerName(option, 'dns', notices) }),
   ttl: (option, { notices }) => ({
     ttlSeconds: parseCount(firstWord(option, notices), 0, TTL_SECONDS_MAX),
   }),
   headless: () => ({ hasEndpoints: true }),
+  cluster: (option) => ({ cluster: onlyWord(option).text }),
   fallthrough: ({ args }) => ({ fallthrough: zonesOf(args, [ROOT]) }),
 }

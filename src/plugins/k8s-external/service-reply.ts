@@ -10,10 +10,8 @@ import type { Request } from '../../chain/request.ts'
 import type { Reply, ResourceRecord } from '../../dns/message.ts'
 import { equalNames, labelOffsets, nameKey, tailOffset } from '../../dns/name.ts'
 import { TYPE } from '../../dns/rr-type.ts'
-import type { Authority } from '../../plugin-kit/authority.ts'
 import { type FoundName, findName, recordsOf } from '../../snapshot/read/find-name.ts'
-import type { Snapshot } from '../../snapshot/read/snapshot.ts'
-import { replyWith } from './apex.ts'
+import { type ExternalPlace, replyWith } from './apex.ts'
 
 /** Bytes of an SRV record's rdata before its target. */
 const NUMBERS_BYTES = 6
@@ -26,28 +24,27 @@ const NONE: Answers = { records: [], truncated: false }
 export function serviceReply(
   request: Request,
   found: FoundName,
-  snapshot: Snapshot,
-  authority: Authority,
+  view: ExternalPlace,
 ): MaybePromise<Reply> {
   const { type, name } = request
-  const as = { owner: name, origin: authority.zone }
+  const as = { owner: name, origin: view.zone }
   switch (type) {
     case TYPE.A:
     case TYPE.AAAA: {
       const own = recordsOf(found, type, as)
       const cnames = recordsOf(found, TYPE.CNAME, as)
       return andThen(followed(request, cnames), ({ records, truncated }) =>
-        replyWith(snapshot, authority, { answer: [...own, ...records], truncated }),
+        replyWith(view, { answer: [...own, ...records], truncated }),
       )
     }
     case TYPE.SRV: {
       const answer = recordsOf(found, TYPE.SRV, as)
-      return andThen(targetAddresses(request, answer, snapshot, authority), (additional) =>
-        replyWith(snapshot, authority, { answer, additional }),
+      return andThen(targetAddresses(request, answer, view), (additional) =>
+        replyWith(view, { answer, additional }),
       )
     }
     default:
-      return replyWith(snapshot, authority, {})
+      return replyWith(view, {})
   }
 }
 
@@ -69,15 +66,14 @@ function followed(request: Request, cnames: readonly ResourceRecord[]): MaybePro
 function targetAddresses(
   request: Request,
   services: readonly ResourceRecord[],
-  snapshot: Snapshot,
-  { zone }: Authority,
+  { snapshot, zone, namespaces }: ExternalPlace,
 ): MaybePromise<readonly ResourceRecord[]> {
   const targets = services.map(({ rdata }) => rdata.subarray(NUMBERS_BYTES))
   const unique = new Map(targets.map((target) => [nameKey(target), target]))
   let all: MaybePromise<readonly ResourceRecord[]> = []
   for (const target of unique.values()) {
     const end = tailOffset(target, zone)
-    const found = end > 0 ? findName(snapshot, target.subarray(0, end)) : undefined
+    const found = end > 0 ? findName(snapshot, target.subarray(0, end), namespaces) : undefined
     const addresses =
       found === undefined
         ? foreignAddresses(request, target)
@@ -118,26 +114,31 @@ const WILDCARD = Uint8Array.of(1, 0x2a)
 const LABEL_BYTES_MAX = 63
 
 /**
- * Finds the node for a name below a zone.
+ * Finds the node for a name below a zone, unless it is hidden.
  * @param relative labels in lower case, without the root; at least one
+ * @throws {MissingShardError} if a shard is not loaded
  */
-export function findService(snapshot: Snapshot, relative: Uint8Array): FoundName | undefined {
+export function findService(
+  { snapshot, namespaces }: Pick<ExternalPlace, 'snapshot' | 'namespaces'>,
+  relative: Uint8Array,
+): FoundName | undefined {
+  const find = (labels: Uint8Array): FoundName | undefined => findName(snapshot, labels, namespaces)
   const offsets = labelOffsets(relative)
   const [, second = 0, third = 0] = offsets
   switch (offsets.length) {
     case 1:
     case 2:
-      return findName(snapshot, relative)
+      return find(relative)
     case 3: {
       const service = relative.subarray(second)
-      const hasAny = findName(snapshot, concatBytes(WILDCARD, service)) !== undefined
-      if (hasAny) return findName(snapshot, service)
-      return findName(snapshot, concatBytes(plain(relative.subarray(0, second)), service))
+      const hasAny = find(concatBytes(WILDCARD, service)) !== undefined
+      if (hasAny) return find(service)
+      return find(concatBytes(plain(relative.subarray(0, second)), service))
     }
     case 4: {
       const port = underscored(relative.subarray(0, second))
       const protocol = underscored(relative.subarray(second, third))
-      return findName(snapshot, concatBytes(port, protocol, relative.subarray(third)))
+      return find(concatBytes(port, protocol, relative.subarray(third)))
     }
     default:
       return undefined

@@ -14,8 +14,10 @@ import { equalNames, joinName, parseRelativeName, ROOT } from '../../dns/name.ts
 import { RCODE } from '../../dns/rcode.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 import { type Authority, nsRecord, soaRecord } from '../../plugin-kit/authority.ts'
-import { type FoundName, findName, hasRecords, recordsOf } from '../../snapshot/read/find-name.ts'
-import type { Snapshot } from '../../snapshot/read/snapshot.ts'
+import { CLAIMS_MAX, hostKey } from '../../records/host-claims.ts'
+import { type FoundName, findName, isSeen, recordsOf } from '../../snapshot/read/find-name.ts'
+import { infoFor, type Snapshot } from '../../snapshot/read/snapshot.ts'
+import type { Visibility } from '../../snapshot/read/visibility.ts'
 import { negativeFrom } from '../kubernetes/with-snapshot.ts'
 import type { GatewayOptions } from './options.ts'
 
@@ -26,6 +28,8 @@ export type GatewayPlace = {
   readonly snapshot: Snapshot
   readonly source: SnapshotSource
   readonly options: GatewayOptions
+  /** The namespaces that the client sees; `undefined` for all. */
+  readonly namespaces: Visibility | undefined
 }
 
 /** TTL of SOA and NS records and of negative responses. */
@@ -87,13 +91,13 @@ function apexReply(request: Request, view: GatewayPlace): MaybePromise<Outcome> 
 
 /** Answers with the NS records and the known addresses of the name servers. */
 function serversReply(request: Request, view: GatewayPlace): MaybePromise<Outcome> {
-  const { options, zone, snapshot } = view
+  const { options, zone } = view
   const { apex, secondary } = options
   const servers = secondary === undefined ? [apex] : [apex, secondary]
   let additional: MaybePromise<readonly ResourceRecord[]> = []
   for (const server of servers) {
     const owner = joinName(server, zone)
-    const found = owner && findHost(snapshot, owner, zone)
+    const found = owner && findHost(view, owner)
     if (owner === undefined || found === undefined) continue
     for (const type of [TYPE.A, TYPE.AAAA]) {
       additional = andThen(additional, (before) =>
@@ -109,7 +113,8 @@ function serversReply(request: Request, view: GatewayPlace): MaybePromise<Outcom
 }
 
 function zoneSoa(view: GatewayPlace): ResourceRecord {
-  return soaRecord(authorityOf(view), view.snapshot.info.generation)
+  const { generation } = infoFor(view.snapshot, view.namespaces)
+  return soaRecord(authorityOf(view), generation)
 }
 
 function authorityOf({ zone, options }: GatewayPlace): Authority {
@@ -173,17 +178,24 @@ const WILDCARD = Uint8Array.of(1, 0x2a)
  * Finds a name, or the wildcard that replaces its first label; at the apex of the zone, the
  * wildcard below it.
  * @param name absolute and in lower case
- * @param zone the name's zone, absolute and in lower case
+ * @throws {MissingShardError} if a shard is not loaded
  */
-export function findHost(
-  snapshot: Snapshot,
-  name: Uint8Array,
-  zone: Uint8Array,
-): FoundName | undefined {
+export function findHost(view: FindPlace, name: Uint8Array): FoundName | undefined {
   const labels = name.subarray(0, -1)
-  const own = findName(snapshot, labels)
-  if (own !== undefined && hasRecords(own)) return own
-  const isApex = name.length === zone.length
+  const isApex = name.length === view.zone.length
   const above = isApex ? labels : labels.subarray(byteAt(labels, 0) + 1)
-  return findName(snapshot, concatBytes(WILDCARD, above))
+  return findClaim(view, labels) ?? findClaim(view, concatBytes(WILDCARD, above))
+}
+
+/** The part of a place that look-ups need. */
+export type FindPlace = Pick<GatewayPlace, 'zone' | 'snapshot' | 'namespaces'>
+
+/** Finds the first claim to a name that the client sees. */
+function findClaim({ snapshot, namespaces }: FindPlace, labels: Uint8Array): FoundName | undefined {
+  for (let rank = 0; rank < CLAIMS_MAX; rank++) {
+    const key = hostKey(labels, rank)
+    const found = key && findName(snapshot, key)
+    if (found === undefined || isSeen(found, namespaces)) return found
+  }
+  return undefined
 }

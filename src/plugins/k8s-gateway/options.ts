@@ -32,6 +32,8 @@ export type GatewayOptions = {
   readonly secondary: Uint8Array | undefined
   readonly tree: HostsTree
   readonly kubeconfig: ApiOptions['kubeconfig']
+  /** ID of the cluster whose published names are served; `undefined` to watch a cluster. */
+  readonly cluster: string | undefined
   readonly fallthrough: Fallthrough
   readonly notices: readonly Problem[]
 }
@@ -63,6 +65,7 @@ const READERS: OptionReaders<Draft> = {
   apex: (option, { notices }) => ({ apex: parseServerName(option, EXAMPLE, notices) }),
   secondary: (option, { notices }) => ({ secondary: parseServerName(option, EXAMPLE, notices) }),
   kubeconfig: (option) => ({ kubeconfig: readKubeconfig(option) }),
+  cluster: (option) => ({ cluster: onlyWord(option).text }),
   ingressClasses: (option) => ({ ingressClasses: argTexts(option, 1, Infinity) }),
   gatewayClasses: (option) => ({ gatewayClasses: argTexts(option, 1, Infinity) }),
   serviceLabelSelectors: (option, { serviceSelectors }) => ({
@@ -73,6 +76,17 @@ const READERS: OptionReaders<Draft> = {
   }),
   fallthrough: ({ args }) => ({ fallthrough: zonesOf(args, [ROOT]) }),
 }
+
+/** Options that shape the names; for published names, those of the exporter's Corefile count. */
+export const SHAPING_OPTIONS: ReadonlySet<string> = new Set([
+  'resources',
+  'ttl',
+  'kubeconfig',
+  'ingressClasses',
+  'gatewayClasses',
+  'serviceLabelSelectors',
+  'nodeAddressType',
+])
 
 /**
  * Parses one directive.
@@ -95,14 +109,15 @@ export function parseGateway(
     apex: APEX_DEFAULT,
     secondary: undefined,
     kubeconfig: undefined,
+    cluster: undefined,
     fallthrough: undefined,
     notices: [],
   }
   const zones = zonesOf(directive.args, blockZones)
   readOptions(directive, READERS, draft)
-  const { apex, secondary, kubeconfig, fallthrough, notices, ...tree } = draft
+  const { apex, secondary, kubeconfig, cluster, fallthrough, notices, ...tree } = draft
   const texts = zones.map((zone) => formatName(zone).slice(0, -1))
-  const own = { apex, secondary, kubeconfig, fallthrough, notices }
+  const own = { apex, secondary, kubeconfig, cluster, fallthrough, notices }
   return { ...own, zones, tree: { ...tree, zones: texts } }
 }
 

@@ -14,8 +14,11 @@ import { defaultKubernetes } from '../../corefile/kubernetes-options.ts'
 import { joinName, tailOffset } from '../../dns/name.ts'
 import { RCODE } from '../../dns/rcode.ts'
 import { TYPE } from '../../dns/rr-type.ts'
-import { closestZone, closestZoneIndex, fallsThrough } from '../../plugin-kit/zones.ts'
-import { isComplete, withSnapshot } from '../kubernetes/with-snapshot.ts'
+import { closestZoneIndex, fallsThrough } from '../../plugin-kit/zones.ts'
+import type { Snapshot } from '../../snapshot/read/snapshot.ts'
+import { SeenZones } from '../kubernetes/seen-zones.ts'
+import { isComplete, unavailable, withShards, withSnapshot } from '../kubernetes/with-snapshot.ts'
+import { explainHost } from './explain.ts'
 import {
   addressesOf,
   findHost,
@@ -25,18 +28,19 @@ import {
   unknownReply,
   ZONE_TTL_SECONDS,
 } from './host-reply.ts'
-import { type GatewayOptions, parseGateway } from './options.ts'
+import { type GatewayOptions, parseGateway, SHAPING_OPTIONS } from './options.ts'
 
 /** Configures `k8s_gateway [ZONES…] { … }`; `fallthrough` passes names to the next directive. */
 export const k8sGatewayPlugin: PluginEntry = {
   name: 'k8s_gateway',
   gateways: {
     at: 'gateway',
-    is: 'refused',
-    because: 'the exporter does not publish its names; "kubedoh serve" has it',
+    is: 'other',
+    because: "its names are those that the exporter publishes, by the exporter's own Corefile",
+    idleOptions: SHAPING_OPTIONS,
   },
   hasListArgs: true,
-  answers: { zoneArgs: [0], takesAll: true },
+  answers: { zoneArgs: [0], takesAll: true, checksVisibility: true },
   setup: (directives, { host, zones }) => {
     const all = directives.map((directive) => ({
       directive,
@@ -44,9 +48,9 @@ export const k8sGatewayPlugin: PluginEntry = {
     }))
     return {
       plugins: all.map(({ directive, options }) => {
-        const { kubeconfig, tree } = options
-        const cluster = { ...defaultKubernetes(directive, options.zones), kubeconfig }
-        return createPlugin(options, host.openCluster(cluster, tree))
+        const { kubeconfig, tree, cluster, zones: own } = options
+        const place = { ...defaultKubernetes(directive, own), kubeconfig, cluster }
+        return createPlugin(options, host.openCluster(place, tree))
       }),
       notices: all.flatMap(({ options }) => options.notices),
     }
@@ -54,23 +58,34 @@ export const k8sGatewayPlugin: PluginEntry = {
 }
 
 function createPlugin(options: GatewayOptions, source: SnapshotSource): Plugin {
-  const { zones, fallthrough } = options
+  const { zones, fallthrough, cluster } = options
+  const seen = new SeenZones(zones, cluster)
   return {
     name: 'k8s_gateway',
     fastPath: { needsSlowPath: (query) => closestZoneIndex(zones, query) >= 0 },
+    hides: (visibility, query, blockZone) => seen.hides(visibility, query, blockZone),
     isReady: () => isComplete(source),
+    explain: (query, { visibility }) => {
+      const zone = seen.closest(query, visibility)
+      return zone === undefined
+        ? []
+        : explainHost(query, { origin: zone, source, cluster, visibility })
+    },
     serve: (request, next) => {
-      const zone = closestZone(zones, request.lowerName)
+      const { visibility } = request.client
+      const zone = seen.closest(request.query, visibility)
       if (zone === undefined) return next(request)
-      return withSnapshot(source, (snapshot) => {
-        const from = { zone, snapshot, source, options }
+      const namespaces = visibility?.namespaces
+      const serve = (snapshot: Snapshot): MaybePromise<Outcome> => {
+        const from = { zone, snapshot, source, options, namespaces }
         const server = serverReply(request, from)
         if (server !== undefined) return server
-        const found = findHost(snapshot, request.lowerName, zone)
+        const found = findHost(from, request.lowerName)
         if (found !== undefined) return hostReply(request, found, from)
         if (fallsThrough(fallthrough, request.lowerName)) return next(request)
         return unknownReply(request, from)
-      })
+      }
+      return withSnapshot(source, withShards(source, serve, unavailable), { namespaces })
     },
   }
 }
@@ -80,13 +95,13 @@ function createPlugin(options: GatewayOptions, source: SnapshotSource): Plugin {
  * below it; `undefined` for any other name.
  */
 function serverReply(request: Request, view: GatewayPlace): MaybePromise<Outcome> | undefined {
-  const { zone, snapshot, options } = view
+  const { zone, options } = view
   const { lowerName, name: owner, type } = request
   const server = joinName(options.apex, zone)
   const below = server === undefined ? -1 : tailOffset(lowerName, server)
   if (below < 0) return undefined
   if (below > 0) return replyWith(view, { rcode: RCODE.NXDOMAIN })
-  const found = findHost(snapshot, lowerName, zone)
+  const found = findHost(view, lowerName)
   const isAddress = type === TYPE.A || type === TYPE.AAAA
   if (found === undefined || !isAddress) return replyWith(view, {})
   return andThen(addressesOf(request, found, { owner, type }), ({ records }) => {

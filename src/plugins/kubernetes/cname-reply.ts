@@ -4,7 +4,7 @@
  */
 
 import { andThen, type MaybePromise } from '../../chain/maybe-promise.ts'
-import { type Failure, failure, type Outcome } from '../../chain/outcome.ts'
+import type { Outcome } from '../../chain/outcome.ts'
 import type { Request } from '../../chain/request.ts'
 import { EMPTY_REPLY, type Reply, type ResourceRecord } from '../../dns/message.ts'
 import { equalNames, isSubdomain, joinName, tailOffset } from '../../dns/name.ts'
@@ -12,6 +12,7 @@ import { parseQuery } from '../../dns/query.ts'
 import { RCODE } from '../../dns/rcode.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 import { writeQuery } from '../../dns/write-query.ts'
+import { unavailable } from './with-snapshot.ts'
 import { negativeReply, type ZonePlace, zoneReply } from './zone-reply.ts'
 
 /** Links of a CNAME chain within the cluster (CoreDNS, plugin/backend_lookup.go). */
@@ -60,11 +61,6 @@ function allowed(
   { rules }: ZonePlace,
 ): readonly ResourceRecord[] {
   return rules === 'rfc' ? links.slice(0, 1) : links
-}
-
-/** Returns the failure for an unavailable shard. */
-export function unavailable(): Failure {
-  return failure(RCODE.SERVFAIL, 'a shard of the snapshot is unavailable')
 }
 
 function follow(request: Request, view: ZonePlace, step: Step): MaybePromise<Found> {

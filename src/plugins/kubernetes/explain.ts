@@ -12,13 +12,18 @@ import { formatName, ROOT } from '../../dns/name.ts'
 import type { Query } from '../../dns/query.ts'
 import { formatType } from '../../dns/rr-type.ts'
 import { NS_DNS, SERVER_CHOICES } from '../../records/server-choice.ts'
+import type { FoundName } from '../../snapshot/read/find-name.ts'
 import { infoFor, type Snapshot } from '../../snapshot/read/snapshot.ts'
 import type { Visibility } from '../../snapshot/read/visibility.ts'
 import { seenServers } from './server-answer.ts'
+import { withShards } from './with-snapshot.ts'
 import type { Zone } from './zone.ts'
 
 /** The labels of `ns.dns` without `ns`. */
 const DNS = NS_DNS.subarray(3)
+
+/** The first type for private use (RFC 6895 §3.1). */
+const PRIVATE_TYPES = 0xff00
 
 /** A snapshot that may answer. */
 export type ExplainedPlace = {
@@ -52,18 +57,59 @@ function loadShard(labels: Uint8Array, source: SnapshotSource): MaybePromise<unk
 }
 
 function describe(labels: Uint8Array, place: ExplainedPlace): Fact {
-  const { zone, source, cluster, tree, visibility } = place
+  const { zone } = place
+  return {
+    ...snapshotFact({ ...place, plugin: 'kubernetes', origin: zone.origin.bytes }),
+    ...(!zone.isReverse && describeNode(labels, place)),
+  }
+}
+
+/** A plugin's snapshot that may answer. */
+export type ExplainedSnapshot = Pick<ExplainedPlace, 'source' | 'cluster' | 'visibility'> & {
+  readonly plugin: string
+  readonly origin: Uint8Array
+  readonly tree: string
+}
+
+/**
+ * Returns the facts about a plugin's snapshot, with what `nodeOf` finds there; without that if a
+ * shard is unavailable.
+ */
+export function explainNode(
+  place: ExplainedSnapshot,
+  nodeOf: (snapshot: Snapshot) => Fact | null,
+): MaybePromise<readonly Fact[]> {
+  const { source } = place
+  const snapshot = source.current()
+  const explain = withShards(
+    source,
+    (found): readonly Fact[] => {
+      const node = nodeOf(found)
+      return [{ ...snapshotFact(place), node }]
+    },
+    () => [snapshotFact(place)],
+  )
+  return snapshot === undefined ? [snapshotFact(place)] : explain(snapshot)
+}
+
+/** Lists the types at a name, without those for private use. */
+export function typesAt({ shard, node }: FoundName): readonly string[] {
+  const types = shard.refs(node).map((ref) => shard.refType(ref))
+  return types.filter((type) => type < PRIVATE_TYPES).map(formatType)
+}
+
+function snapshotFact(place: ExplainedSnapshot): Fact {
+  const { plugin, origin, source, cluster, tree, visibility } = place
   const snapshot = source.current()
   const info = snapshot && infoFor(snapshot, visibility?.namespaces)
   return {
-    plugin: 'kubernetes',
-    zone: formatName(zone.origin.bytes),
+    plugin,
+    zone: formatName(origin),
     ...(cluster !== undefined && { cluster }),
     tree,
     freshness: info === undefined ? 'missing' : source.freshness(visibility?.namespaces),
     generation: info?.generation ?? null,
     time: info === undefined ? null : new Date(info.timeMs).toISOString(),
-    ...(!zone.isReverse && describeNode(labels, place)),
   }
 }
 

@@ -4,10 +4,11 @@
  */
 import type { SnapshotSource } from '../../chain/host.ts'
 import { andThen, type MaybePromise } from '../../chain/maybe-promise.ts'
-import { failure, type Outcome } from '../../chain/outcome.ts'
+import { type Failure, failure, type Outcome } from '../../chain/outcome.ts'
 import { EXTENDED_ERROR, extendedError } from '../../dns/edns.ts'
 import type { Reply } from '../../dns/message.ts'
 import { RCODE } from '../../dns/rcode.ts'
+import { MissingShardError } from '../../snapshot/read/find-name.ts'
 import type { Snapshot } from '../../snapshot/read/snapshot.ts'
 import type { Visibility } from '../../snapshot/read/visibility.ts'
 
@@ -40,6 +41,37 @@ export function withSnapshot(
       return freshness === 'stale' ? markStale(outcome) : outcome
     })
   })
+}
+
+/** Shards that one query may load. */
+const LOADS_MAX = 64
+
+/**
+ * Calls `serve`, again after each shard that it needs and that is not loaded; `otherwise` if a
+ * shard is unavailable.
+ */
+export function withShards<Result>(
+  source: SnapshotSource,
+  serve: (snapshot: Snapshot) => MaybePromise<Result>,
+  otherwise: () => Result,
+): (snapshot: Snapshot) => MaybePromise<Result> {
+  const tryServe = (snapshot: Snapshot, loadsLeft: number): MaybePromise<Result> => {
+    try {
+      return serve(snapshot)
+    } catch (error) {
+      if (!(error instanceof MissingShardError)) throw error
+      if (loadsLeft === 0) return otherwise()
+      return andThen(source.load(error.shard), (loaded) =>
+        loaded === undefined ? otherwise() : tryServe(loaded, loadsLeft - 1),
+      )
+    }
+  }
+  return (snapshot) => tryServe(snapshot, LOADS_MAX)
+}
+
+/** Returns the failure for an unavailable shard. */
+export function unavailable(): Failure {
+  return failure(RCODE.SERVFAIL, 'a shard of the snapshot is unavailable')
 }
 
 function notReady(text: string): Outcome {

@@ -1,6 +1,6 @@
 /**
- * Look-ups in a snapshot whose shards are all loaded, with records as results. The answer path
- * writes bytes instead (`set-writer.ts`).
+ * Look-ups in a snapshot, with records as results. The answer path of `kubernetes` writes bytes
+ * instead (`set-writer.ts`).
  * @module
  */
 import type { ResourceRecord } from '../../dns/message.ts'
@@ -9,6 +9,18 @@ import { SnapshotError } from '../format/layout.ts'
 import type { Shard } from './shard.ts'
 import { type SetPlace, setRecords } from './shard-records.ts'
 import type { Snapshot } from './snapshot.ts'
+import type { Visibility } from './visibility.ts'
+
+/** A shard is needed that is not loaded. */
+export class MissingShardError extends SnapshotError {
+  /** Its index. */
+  readonly shard: number
+
+  constructor(shard: number) {
+    super(`Cannot find a name: no shard ${shard}`)
+    this.shard = shard
+  }
+}
 
 /** A name that exists. */
 export type FoundName = {
@@ -26,19 +38,27 @@ export type RecordsAs = {
 }
 
 /**
- * Finds a name, unless it is only implied by names below it, or glue.
+ * Finds a name, unless it is hidden, only implied by names below it, or glue.
  * @param labels in lower case, without the root
- * @throws {SnapshotError} if its shard is not loaded
+ * @param namespaces those that the client sees; `undefined` for all
+ * @throws {MissingShardError} if its shard is not loaded
  */
-export function findName(snapshot: Snapshot, labels: Uint8Array): FoundName | undefined {
+export function findName(
+  snapshot: Snapshot,
+  labels: Uint8Array,
+  namespaces?: Visibility,
+): FoundName | undefined {
   const shard = shardAt(snapshot, snapshot.shardOfName(labels, labels.length))
+  shard.isUsed = true
   const node = shard.findNode(labels, labels.length)
-  return node === 0 || shard.isImplied(node) || shard.isGlue(node) ? undefined : { shard, node }
+  if (node === 0 || shard.isImplied(node) || shard.isGlue(node)) return undefined
+  const found = { shard, node }
+  return isSeen(found, namespaces) ? found : undefined
 }
 
-/** Returns whether a name has records of any type. */
-export function hasRecords({ shard, node }: FoundName): boolean {
-  return shard.setCount(node) > 0
+/** Returns whether a client sees a name; `undefined` namespaces are all. */
+export function isSeen({ shard, node }: FoundName, namespaces: Visibility | undefined): boolean {
+  return namespaces?.has(shard, shard.nodeNamespaceId(node)) !== false
 }
 
 /** Returns a name's records of a type. */
@@ -54,19 +74,22 @@ export function recordsOf(
 }
 
 /**
- * Returns the PTR records of an address, which is the first `size` bytes, 4 or 16.
- * @throws {SnapshotError} if its shard is not loaded
+ * Returns the PTR records of an address, which is the first `size` bytes, 4 or 16, as far as the
+ * client sees their namespaces; `undefined` for all.
+ * @throws {MissingShardError} if its shard is not loaded
  */
 export function pointersOf(
   snapshot: Snapshot,
   address: Uint8Array,
   size: number,
-  { owner, origin }: RecordsAs,
+  { owner, origin, namespaces }: RecordsAs & { readonly namespaces: Visibility | undefined },
 ): ResourceRecord[] {
   const shard = shardAt(snapshot, snapshot.shardOfAddress(address, size))
+  shard.isUsed = true
   const table = size === 4 ? shard.addresses4 : shard.addresses6
   const found: ResourceRecord[] = []
   for (let i = table.firstFrom(address); table.hasPrefix(i, address, 8 * size); i++) {
+    if (namespaces?.has(shard, table.namespaceId(i)) === false) continue
     const place = { set: table.set(i), count: table.targetCount(i), type: TYPE.PTR, origin }
     if (place.count > 0 && !table.isYielding(i)) found.push(...setRecords(shard, place, owner))
   }
@@ -75,6 +98,6 @@ export function pointersOf(
 
 function shardAt({ shards }: Snapshot, index: number): Shard {
   const shard = shards[index]
-  if (shard === undefined) throw new SnapshotError(`Cannot find a name: no shard ${index}`)
+  if (shard === undefined) throw new MissingShardError(index)
   return shard
 }

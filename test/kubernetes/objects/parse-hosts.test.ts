@@ -4,7 +4,7 @@ import { parse } from 'yaml'
 import { parseObject } from '../../../src/kubernetes/objects/parse-object.ts'
 
 const meta = { namespace: 'shop', name: 'a', labels: new Map() }
-const none = { className: '', gateways: [] }
+const none = { createdMs: 0, className: '', gateways: [] }
 
 describe('objects with hostnames', () => {
   const cases: { name: string; yaml: string; object: object }[] = [
@@ -13,13 +13,14 @@ describe('objects with hostnames', () => {
       yaml: `
         apiVersion: networking.k8s.io/v1
         kind: Ingress
-        metadata: { name: a, namespace: shop }
+        metadata: { name: a, namespace: shop, creationTimestamp: '2026-01-01T00:00:01Z' }
         spec: { ingressClassName: nginx, rules: [{ host: Web.example.org }, { http: {} }] }
         status: { loadBalancer: { ingress: [{ ip: 203.0.113.1 }, { hostname: lb.example.net }] } }`,
       object: {
         ...meta,
         ...none,
         kind: 'Ingress',
+        createdMs: Date.UTC(2026, 0, 1, 0, 0, 1),
         className: 'nginx',
         hosts: [{ name: 'web.example.org', targets: ['203.0.113.1', 'lb.example.net'], texts: [] }],
       },
@@ -106,6 +107,7 @@ describe('objects with hostnames', () => {
         ...meta,
         kind: 'Node',
         namespace: '',
+        createdMs: 0,
         hostnames: ['node-a'],
         internalIPs: ['192.0.2.1'],
         externalIPs: ['203.0.113.1'],

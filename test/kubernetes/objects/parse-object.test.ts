@@ -60,6 +60,7 @@ describe('parseObject', () => {
         ...clusterIp,
         namespace: 'shop',
         outside: {
+          createdMs: 0,
           isLoadBalancer: true,
           externalIPs: [],
           ingress: [],
@@ -199,6 +200,7 @@ describe('parseObject', () => {
       object: {
         ...clusterIp,
         outside: {
+          createdMs: 0,
           isLoadBalancer: true,
           externalIPs: ['203.0.113.1'],
           ingress: [
@@ -224,6 +226,7 @@ describe('parseObject', () => {
       object: {
         ...clusterIp,
         outside: {
+          createdMs: 0,
           isLoadBalancer: false,
           externalIPs: [],
           ingress: [],

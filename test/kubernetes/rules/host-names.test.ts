@@ -8,7 +8,7 @@ import {
   saidNames,
   serviceTargets,
 } from '../../../src/kubernetes/rules/host-names.ts'
-import { formatEntries, objectsOf } from '../naming.ts'
+import { claimOf, formatHosts, objectsOf } from '../naming.ts'
 
 function serviceOf(metadata: string, spec = 'type: LoadBalancer', status = ''): Service {
   const [object] = objectsOf(
@@ -151,21 +151,24 @@ describe('serviceTargets', () => {
 describe('hostRecords', () => {
   test('are addresses, CNAMEs and texts', () => {
     const hosts = ['203.0.113.1', '2001:db8::1', 'lb.test', '203.0.113.1']
-    assert.deepEqual(formatEntries(hostRecords('a.test', { hosts, texts: ['x y', 'x y'] }, 60)), [
-      'a.test 60 A 203.0.113.1',
-      'a.test 60 AAAA 2001:db8::1',
-      'a.test 60 CNAME lb.test.',
-      'a.test 60 TXT "x y"',
-    ])
+    assert.deepEqual(
+      formatHosts(hostRecords('a.test', claimOf({ hosts, texts: ['x y', 'x y'] }), 60)),
+      [
+        'a.test 60 A 203.0.113.1',
+        'a.test 60 AAAA 2001:db8::1',
+        'a.test 60 CNAME lb.test.',
+        'a.test 60 TXT "x y"',
+      ],
+    )
   })
 
   test('split texts after 255 bytes', () => {
-    const [line] = formatEntries(hostRecords('a', { hosts: [], texts: ['x'.repeat(256)] }, 60))
+    const [line] = formatHosts(hostRecords('a', claimOf({ texts: ['x'.repeat(256)] }), 60))
     assert.equal(line, `a 60 TXT "${'x'.repeat(255)}" "x"`)
   })
 
   test('are none of a name that is none, and of a text that no record holds', () => {
-    assert.deepEqual(hostRecords('a..test', { hosts: ['203.0.113.1'], texts: [] }, 60), [])
-    assert.deepEqual(hostRecords('a', { hosts: [], texts: ['x'.repeat(65536)] }, 60), [])
+    assert.deepEqual(hostRecords('a..test', claimOf({ hosts: ['203.0.113.1'] }), 60), [])
+    assert.deepEqual(hostRecords('a', claimOf({ texts: ['x'.repeat(65536)] }), 60), [])
   })
 })

@@ -3,7 +3,7 @@ import { describe, test } from 'vitest'
 import type { Kind } from '../../../src/kubernetes/objects/objects.ts'
 import type { HostsTree } from '../../../src/kubernetes/objects/options.ts'
 import { HostGroups } from '../../../src/kubernetes/trees/host-groups.ts'
-import { formatEntries, hostsTree, linesOf, objectsOf } from '../naming.ts'
+import { formatHosts, hostsTree, linesOf, objectsOf } from '../naming.ts'
 
 function groupsOf(yaml: string, some: Partial<HostsTree> = {}): HostGroups {
   const groups = new HostGroups(hostsTree(some))
@@ -13,14 +13,16 @@ function groupsOf(yaml: string, some: Partial<HostsTree> = {}): HostGroups {
 
 function linesIn(groups: HostGroups): string[] {
   groups.markAll()
-  return formatEntries(groups.takeChanged().flatMap((name) => groups.entriesOf(name)))
+  return formatHosts(groups.takeChanged().flatMap((name) => groups.entriesOf(name)))
 }
 
-const ingress = (name: string, host: string, ip: string): string => `
+const ingress = (name: string, host: string, ip: string, more = 'namespace: shop'): string => `
 - kind: Ingress
-  metadata: { name: ${name}, namespace: shop }
+  metadata: { name: ${name}, ${more} }
   spec: { rules: [{ host: ${host} }] }
   status: { loadBalancer: { ingress: [{ ip: ${ip} }] } }`
+const bornIn = (namespace: string, second: number): string =>
+  `namespace: ${namespace}, creationTimestamp: '2026-01-01T00:00:0${second}Z'`
 const gateway = (name: string, value: string): string => `
 - kind: Gateway
   metadata: { name: ${name}, namespace: infra }
@@ -78,6 +80,37 @@ describe('HostGroups makes records', () => {
         x.a.test 60 A 203.0.113.1
         x.a.test 60 A 203.0.113.2
         x.a.test.a.test 60 A 203.0.113.2`,
+    },
+    {
+      name: 'of the oldest of several namespaces, and the others with their rank in front',
+      objects:
+        ingress('a', 'x.a.test', '203.0.113.1', bornIn('one', 3)) +
+        ingress('b', 'x.a.test', '203.0.113.2', bornIn('two', 2)) +
+        ingress('c', 'x.a.test', '203.0.113.3', bornIn('three', 4)) +
+        ingress('d', 'x.a.test', '203.0.113.4', bornIn('two', 5)),
+      lines: `
+        x.a.test 60 A 203.0.113.2
+        x.a.test 60 A 203.0.113.4
+        1.x.a.test 60 A 203.0.113.1
+        2.x.a.test 60 A 203.0.113.3
+        x.a.test.a.test 60 A 203.0.113.2
+        x.a.test.a.test 60 A 203.0.113.4
+        1.x.a.test.a.test 60 A 203.0.113.1
+        2.x.a.test.a.test 60 A 203.0.113.3`,
+    },
+    {
+      name: 'of the oldest with a target',
+      objects:
+        ingress('a', 'x', '""', bornIn('one', 1)) +
+        ingress('b', 'x', '203.0.113.2', bornIn('two', 2)),
+      lines: 'x.a.test 60 A 203.0.113.2',
+    },
+    {
+      name: 'of the kind that is named first, however old',
+      objects: SERVICE + ingress('web', 'web.shop', '203.0.113.1', bornIn('blog', 9)),
+      lines: `
+        web.shop.a.test 60 A 203.0.113.1
+        1.web.shop.a.test 60 A 203.0.113.5`,
     },
     {
       name: 'of the kind that is named first',

@@ -18,7 +18,7 @@ const snapshotWith = (hasEndpoints: boolean): ReturnType<typeof buildFakeSnapsho
 /** The name that one stands for, '' for none. */
 function found(name: string, hasEndpoints = false): string {
   const result = findService(
-    snapshotWith(hasEndpoints),
+    { snapshot: snapshotWith(hasEndpoints), namespaces: undefined },
     parseRelativeName(name) ?? new Uint8Array(),
   )
   if (result === undefined) return ''

@@ -30,6 +30,7 @@ const DEFAULTS: Shown = {
   zones: ['block.test.'],
   apex: 'dns.',
   ttlSeconds: 5,
+  cluster: undefined,
   hasEndpoints: false,
   fallthrough: undefined,
   notices: [],

@@ -4,18 +4,23 @@ import { concatBytes, EMPTY } from '../../../src/bytes/bytes.ts'
 import { nameOf, ROOT } from '../../../src/dns/name.ts'
 import { TYPE } from '../../../src/dns/rr-type.ts'
 import { hostRecords } from '../../../src/kubernetes/rules/host-names.ts'
-import { findHost } from '../../../src/plugins/k8s-gateway/host-reply.ts'
+import { type FindPlace, findHost } from '../../../src/plugins/k8s-gateway/host-reply.ts'
 import { recordsOf } from '../../../src/snapshot/read/find-name.ts'
 import { openShard } from '../../../src/snapshot/read/open-shard.ts'
 import { Snapshot } from '../../../src/snapshot/read/snapshot.ts'
 import { buildShards } from '../../../src/snapshot/write/build-shards.ts'
+import { claimOf } from '../../kubernetes/naming.ts'
 
 const NAMES = ['a.gw.test', '*.gw.test', '*.b.gw.test', 'd.b.gw.test']
 const FACTS = { generation: 1, timeMs: 0, ttlSeconds: 5, records: NAMES.length, origins: [] }
 
+const placeOf = (snapshot: Snapshot, zone: string): FindPlace => {
+  return { snapshot, zone: nameOf(zone), namespaces: undefined }
+}
+
 describe('findHost', () => {
   const entries = NAMES.flatMap((name, i) => {
-    return hostRecords(name, { hosts: [`192.0.2.${i}`], texts: [] }, 60)
+    return hostRecords(name, claimOf({ hosts: [`192.0.2.${i}`] }), 60)
   })
   const shards = buildShards(entries, 4).map((bytes) => openShard(bytes))
   const snapshot = new Snapshot(FACTS, shards)
@@ -32,7 +37,7 @@ describe('findHost', () => {
   ]
   for (const { name, zone = 'gw.test', found } of cases) {
     test(`finds ${found ?? 'nothing'} for ${name}`, () => {
-      const host = findHost(snapshot, nameOf(name), nameOf(zone))
+      const host = findHost(placeOf(snapshot, zone), nameOf(name))
       const [record] = host ? recordsOf(host, TYPE.A, { owner: ROOT, origin: ROOT }) : []
       assert.equal(record && NAMES[record.rdata[3] ?? -1], found)
     })
@@ -40,9 +45,9 @@ describe('findHost', () => {
 
   test('finds nothing where names would be too long', () => {
     const long = concatBytes(...Array.from({ length: 126 }, () => Uint8Array.of(1, 0x78)), ROOT)
-    assert.equal(findHost(snapshot, long, long), undefined)
+    assert.equal(findHost({ snapshot, zone: long, namespaces: undefined }, long), undefined)
     assert.equal(
-      findHost(new Snapshot(FACTS, [openShard(buildShards([])[0] ?? EMPTY)]), long, ROOT),
+      findHost(placeOf(new Snapshot(FACTS, [openShard(buildShards([])[0] ?? EMPTY)]), '.'), long),
       undefined,
     )
   })

@@ -8,7 +8,7 @@ import { type GatewayOptions, parseGateway } from '../../../src/plugins/k8s-gate
 import { block, directive, parseBlocks } from '../../ask.ts'
 import { problemsOf } from '../../corefile/source.ts'
 
-type Shown = Pick<GatewayOptions, 'kubeconfig'> & {
+type Shown = Pick<GatewayOptions, 'kubeconfig' | 'cluster'> & {
   readonly zones: readonly string[]
   readonly apex: string
   readonly secondary: string | undefined
@@ -48,6 +48,7 @@ const DEFAULTS: Shown = {
   secondary: undefined,
   tree: TREE,
   kubeconfig: undefined,
+  cluster: undefined,
   fallthrough: undefined,
   notices: [],
 }

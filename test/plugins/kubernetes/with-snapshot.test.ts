@@ -3,12 +3,15 @@ import { describe, test } from 'vitest'
 import type { SnapshotSource } from '../../../src/chain/host.ts'
 import { parseKubernetes } from '../../../src/corefile/kubernetes-options.ts'
 import { EMPTY_REPLY } from '../../../src/dns/message.ts'
+import { nameOf } from '../../../src/dns/name.ts'
 import { RCODE } from '../../../src/dns/rcode.ts'
 import {
   isComplete,
   negativeFrom,
+  withShards,
   withSnapshot,
 } from '../../../src/plugins/kubernetes/with-snapshot.ts'
+import { findName } from '../../../src/snapshot/read/find-name.ts'
 import { parseDirective } from '../../ask.ts'
 import { type FakeClusterOptions, openFakeCluster } from '../../fake-cluster.ts'
 import { SHOP } from './objects.ts'
@@ -19,6 +22,47 @@ function sourceOf(options: Partial<FakeClusterOptions>): SnapshotSource {
 }
 
 const OWN = { ...EMPTY_REPLY, origin: 'snapshot' } as const
+
+describe('withShards', () => {
+  const serveFrom = async (presence: FakeClusterOptions['presence']): Promise<string> => {
+    const source = sourceOf({ shardCount: 8, ...(presence && { presence }) })
+    const find = withShards(
+      source,
+      (snapshot) => {
+        const found = ['web.shop.svc', 'none.shop.svc'].map((name) =>
+          findName(snapshot, nameOf(name).subarray(0, -1)),
+        )
+        return found.map((one) => (one === undefined ? 'absent' : 'found')).join()
+      },
+      () => 'unavailable',
+    )
+    const snapshot = source.current()
+    assert.ok(snapshot)
+    return find(snapshot)
+  }
+
+  test('serves again after each shard that is missing', async () => {
+    assert.equal(await serveFrom('here'), 'found,absent')
+    assert.equal(await serveFrom('shards-later'), 'found,absent')
+  })
+
+  test('gives up when a shard cannot be loaded, or is missing again and again', async () => {
+    assert.equal(await serveFrom('shards-never'), 'unavailable')
+    assert.equal(await serveFrom('shards-lost'), 'unavailable')
+  })
+
+  test('throws what else is wrong', () => {
+    const source = sourceOf({})
+    const fail = withShards(
+      source,
+      () => {
+        throw new RangeError('no')
+      },
+      () => undefined,
+    )
+    assert.throws(() => fail(source.current() ?? assert.fail()), RangeError)
+  })
+})
 
 describe('withSnapshot', () => {
   test('answers at once from what is at hand', () => {

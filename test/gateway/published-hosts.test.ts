@@ -1,0 +1,219 @@
+/**
+ * Names outside of a cluster, from the exporter's Corefile and objects to the gateway's answers.
+ */
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { describe, type TestContext, test } from 'vitest'
+import { encodeBase64url } from '../../src/bytes/base64url.ts'
+import { loadExportDirectives } from '../../src/cli/export-directive.ts'
+import { createObjectSource } from '../../src/exporter/export-source.ts'
+import { namingOptions, publishedTrees } from '../../src/exporter/naming.ts'
+import { hashToken } from '../../src/gateway/token.ts'
+import { temporaryFolder } from '../exporter/temporary-folder.ts'
+import { FakeHost } from '../fake-host.ts'
+import { objectsOf } from '../kubernetes/naming.ts'
+import { formatReply, parseQuestion } from '../message-text.ts'
+import { CLIENT_TOKEN, clientSha256, Running } from './running.ts'
+import { tokenRecord } from './tokens.ts'
+import { WHOLE_SCOPE } from './whole-scope.ts'
+
+const EXPORTER = `
+. {
+  kubernetes cluster.local
+  k8s_external ext.test {
+    ttl 7
+  }
+  k8s_gateway apps.test {
+    resources HTTPRoute Ingress Service DNSEndpoint
+    ttl 30
+  }
+}
+`
+const GATEWAY = `
+apps.test other.test {
+  k8s_gateway {
+    cluster shop
+  }
+}
+ext.test {
+  k8s_external {
+    cluster shop
+  }
+}
+. {
+  kubernetes cluster.local {
+    cluster shop
+  }
+  k8s_external edge.test
+  forward . https://192.0.2.53/dns-query
+}
+`
+const OBJECTS = `
+- { kind: Namespace, metadata: { name: shop } }
+- { kind: Namespace, metadata: { name: blog } }
+- kind: Ingress
+  metadata: { name: web, namespace: shop, creationTimestamp: '2026-01-01T00:00:02Z' }
+  spec: { rules: [{ host: www.apps.test }, { host: '*.any.apps.test' }] }
+  status: { loadBalancer: { ingress: [{ ip: 203.0.113.1 }] } }
+- kind: Ingress
+  metadata: { name: web, namespace: blog, creationTimestamp: '2026-01-01T00:00:01Z' }
+  spec: { rules: [{ host: www.apps.test }, { host: blog.apps.test }] }
+  status: { loadBalancer: { ingress: [{ ip: 203.0.113.2 }] } }
+- kind: Gateway
+  metadata: { name: public, namespace: infra }
+  status: { addresses: [{ value: 203.0.113.7 }] }
+- kind: HTTPRoute
+  metadata: { name: route, namespace: shop }
+  spec: { hostnames: [route.apps.test], parentRefs: [{ name: public, namespace: infra }] }
+- kind: Service
+  metadata: { name: api, namespace: shop }
+  spec: { type: LoadBalancer, clusterIP: 10.96.0.9, ports: [{ name: http, port: 80 }] }
+  status: { loadBalancer: { ingress: [{ ip: 203.0.113.4 }] } }
+- kind: Service
+  metadata: { name: cdn, namespace: shop }
+  spec: { type: LoadBalancer, clusterIP: 10.96.0.8 }
+  status: { loadBalancer: { ingress: [{ hostname: lb.example.net }] } }
+- kind: DNSEndpoint
+  metadata: { name: texts, namespace: blog }
+  spec: { endpoints: [{ dnsName: text.apps.test, recordType: TXT, targets: [hello] }] }`
+const ADMIN = 'the-token-of-the-operator'
+
+async function start(t: TestContext, objects = OBJECTS, corefile = EXPORTER): Promise<Running> {
+  const host = new FakeHost({
+    upstream: ({ question }) =>
+      question.startsWith('lb.example.net. IN A')
+        ? ['NOERROR ra', 'lb.example.net. 20 IN A 203.0.113.80']
+        : ['NXDOMAIN ra'],
+  })
+  const running = await Running.start(
+    {
+      COREFILE: GATEWAY,
+      EXPIRE_SECONDS: '600',
+      CLIENT_TOKEN_SHA256: clientSha256,
+      ADMIN_TOKEN_SHA256: await hashToken(ADMIN),
+    },
+    host,
+  )
+  const path = join(temporaryFolder(t, { Corefile: corefile }), 'Corefile')
+  const { directive, trees } = loadExportDirectives(path)
+  const localAddresses: string[] = []
+  const source = createObjectSource(objectsOf(objects), {
+    naming: namingOptions(directive, localAddresses),
+    trees: publishedTrees(directive, { localAddresses, cluster: 'shop', trees }),
+    onWarning: (message) => assert.fail(message),
+    now: host.now,
+  })
+  const facts = { sources: {}, confirmedMs: host.now() }
+  await running.exporter(host.now).publish(source.build(), facts)
+  return running
+}
+
+async function askWith(running: Running, token: string, question: string): Promise<string[]> {
+  const { message } = parseQuestion(question)
+  const response = await running.get(`/dns-query?dns=${encodeBase64url(message)}`, token)
+  assert.equal(response.status, 200)
+  return formatReply(new Uint8Array(await response.arrayBuffer()))
+}
+
+describe('a gateway answers from published trees', () => {
+  const cases: { question: string; lines: readonly string[] }[] = [
+    { question: 'www.apps.test A', lines: ['www.apps.test. 30 IN A 203.0.113.2'] },
+    { question: 'x.any.apps.test A', lines: ['x.any.apps.test. 30 IN A 203.0.113.1'] },
+    { question: 'route.apps.test A', lines: ['route.apps.test. 30 IN A 203.0.113.7'] },
+    { question: 'text.apps.test TXT', lines: ['text.apps.test. 30 IN TXT "hello"'] },
+    { question: 'api.shop.apps.test A', lines: ['api.shop.apps.test. 30 IN A 203.0.113.4'] },
+    { question: 'cdn.shop.apps.test A', lines: ['cdn.shop.apps.test. 20 IN A 203.0.113.80'] },
+    { question: 'api.shop.ext.test A', lines: ['api.shop.ext.test. 7 IN A 203.0.113.4'] },
+    { question: 'api.shop.edge.test A', lines: ['api.shop.edge.test. 7 IN A 203.0.113.4'] },
+    {
+      question: '_http._tcp.api.shop.ext.test SRV',
+      lines: [
+        '_http._tcp.api.shop.ext.test. 5 IN SRV 0 100 80 api.shop.ext.test.',
+        'additional: api.shop.ext.test. 7 IN A 203.0.113.4',
+      ],
+    },
+  ]
+  for (const { question, lines } of cases) {
+    test(question, async (t) => {
+      const running = await start(t)
+      const [head, ...rest] = await running.ask(question)
+      assert.match(head ?? '', /^NOERROR aa/)
+      assert.deepEqual(rest, lines)
+    })
+  }
+
+  test('NXDOMAIN for names that no object has, also in zones the exporter does not have', async (t) => {
+    const running = await start(t)
+    for (const name of ['none.apps.test', 'www.other.test', 'none.shop.ext.test']) {
+      assert.match((await running.ask(`${name} A`))[0] ?? '', /^NXDOMAIN aa/, name)
+    }
+  })
+
+  test('SERVFAIL when the exporter publishes no such tree', async (t) => {
+    const running = await start(t, OBJECTS, '. {\n  kubernetes cluster.local\n}\n')
+    const [head] = await running.ask('www.apps.test A')
+    assert.match(head ?? '', /^SERVFAIL/)
+    assert.match(JSON.stringify(running.host.events), /publishes no tree/)
+  })
+
+  test('with the age of the snapshot, marked when stale, and refused when expired', async (t) => {
+    const running = await start(t)
+    const age = async (): Promise<[string, string | null]> => {
+      const { message } = parseQuestion('www.apps.test A +edns')
+      const path = `/dns-query?dns=${encodeBase64url(message)}`
+      const response = await running.get(path, CLIENT_TOKEN)
+      const lines = formatReply(new Uint8Array(await response.arrayBuffer()))
+      return [lines.join('\n'), response.headers.get('kubedoh-snapshot-age')]
+    }
+    assert.deepEqual((await age())[1], '0')
+    await running.pass(120_000)
+    const [stale, staleAge] = await age()
+    assert.equal(staleAge, '120')
+    assert.match(stale, /ede: 3/i)
+    await running.pass(600_000)
+    assert.match((await age())[0], /^SERVFAIL/)
+  })
+
+  test('explains the object of a name and who else claims it', async (t) => {
+    const running = await start(t)
+    const response = await running.get('/v1/explain?name=www.apps.test&type=A', ADMIN)
+    const { facts } = (await response.json()) as { facts: readonly { readonly node: unknown }[] }
+    assert.deepEqual(facts[0]?.node, {
+      namespace: 'blog',
+      object: 'Ingress blog/web',
+      types: ['A'],
+      isImplied: false,
+    })
+  })
+})
+
+describe('a token for one namespace', () => {
+  const onlyShop = OBJECTS.split(/\n(?=- )/)
+    .filter((object) => !/namespace: blog|name: blog/.test(object))
+    .join('\n')
+  const questions = [
+    'www.apps.test A',
+    'blog.apps.test A',
+    'text.apps.test TXT',
+    'x.any.apps.test A',
+    'route.apps.test A',
+    'apps.test NS',
+    'apps.test SOA',
+    'api.shop.ext.test A',
+    'shop.ext.test A',
+    'blog.ext.test A',
+  ]
+  test('gets the same bytes as from a cluster without the other', async (t) => {
+    const scope = { ...WHOLE_SCOPE, namespaces: ['shop'] }
+    const { token, record } = await tokenRecord({ scope })
+    const [whole, part] = [await start(t), await start(t, onlyShop)]
+    for (const { tokens } of [whole, part]) await tokens.add(record)
+    for (const question of questions) {
+      const hidden = await askWith(whole, token, question)
+      assert.deepEqual(hidden, await askWith(part, token, question), question)
+    }
+    // The younger claim answers whoever does not see the older one.
+    const own = await askWith(whole, token, 'www.apps.test A')
+    assert.deepEqual(own.slice(1), ['www.apps.test. 30 IN A 203.0.113.1'])
+  })
+})
