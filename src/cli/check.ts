@@ -16,7 +16,7 @@ import {
 import { compileGatewayCorefile, gatewayWarnings } from '../gateway/compile-corefile.ts'
 import { tryCorefile } from '../node/load-corefile.ts'
 import { CommandError, type Output } from '../node/output.ts'
-import { type CheckedFiles, type CheckTarget, checkingHost } from './checking-host.ts'
+import { type CheckedPlace, type CheckTarget, checkingHost } from './checking-host.ts'
 import type { Input } from './flags.ts'
 
 /**
@@ -61,11 +61,11 @@ type Findings = {
 /** Compiles a Corefile as the target would. */
 export function checkCorefile(
   { blocks, problems, warnings }: Corefile,
-  files: CheckedFiles,
+  place: CheckedPlace,
   target: CheckTarget,
 ): Findings {
   const count = blocks.length
-  const checking = checkingHost(files, target)
+  const checking = checkingHost(place, target)
   const { host } = checking
   const isGateway = target !== 'serve'
   const compile = isGateway ? compileGatewayCorefile : createResolver

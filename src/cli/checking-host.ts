@@ -23,14 +23,16 @@ import { Metrics } from '../telemetry/metrics.ts'
 /** The program that a Corefile is for: `kubedoh serve`, a gateway on Node, or a Worker. */
 export type CheckTarget = 'serve' | 'gateway' | 'worker'
 
-/** The files that a Corefile names. */
-export type CheckedFiles = {
+/** The surroundings of a Corefile. */
+export type CheckedPlace = {
   /** The folder of relative paths. */
   readonly folder: string
   /** Reads them; absent for those of this machine. */
   readonly host?: Pick<PluginHost, 'readText' | 'listFiles' | 'modifiedMs'>
   /** Whether each file found has to be copied to where the Corefile is used. */
   readonly isToCopy: boolean
+  /** The clusters that publish to the gateway; absent if unknown. */
+  readonly clusters?: readonly string[]
 }
 
 /** A host for checking. */
@@ -52,15 +54,15 @@ const NO_SNAPSHOT: SnapshotSource = {
   freshness: () => 'fresh',
 }
 
-/** Creates the host. @param files those of the Corefile: on this machine, or in variables */
-export function checkingHost(files: CheckedFiles, target: CheckTarget): CheckingHost {
+/** Creates the host for a target. */
+export function checkingHost(place: CheckedPlace, target: CheckTarget): CheckingHost {
   const notes = new Map<string, string>()
   const warnings: Problem[] = []
-  const { folder } = files
+  const { folder, clusters } = place
   /** Returns what was read; notes the path if nothing was, or if a Worker may lack the file. */
   const noted = <T>(path: string, found: T | undefined): T | undefined => {
     if (found === undefined) notes.set(resolve(folder, path), 'is missing or unreadable')
-    else if (files.isToCopy) notes.set(resolve(folder, path), TO_COPY)
+    else if (place.isToCopy) notes.set(resolve(folder, path), TO_COPY)
     return found
   }
   const node = createNodeHost({
@@ -70,7 +72,7 @@ export function checkingHost(files: CheckedFiles, target: CheckTarget): Checking
     abort: () => undefined,
     openCluster: (options, tree = CLUSTER_TREE) => {
       if (target === 'serve') noteClusterFiles(options, tree)
-      else warnings.push(...checkPublished(options))
+      else warnings.push(...checkPublished(options, clusters))
       return NO_SNAPSHOT
     },
     ...(target === 'serve' && {
@@ -92,10 +94,10 @@ export function checkingHost(files: CheckedFiles, target: CheckTarget): Checking
   }
   const host: PluginHost = {
     ...node,
-    ...files.host,
-    readText: (path) => noted(path, (files.host ?? node).readText(path)),
+    ...place.host,
+    readText: (path) => noted(path, (place.host ?? node).readText(path)),
     readBytes: (path) => noted(path, node.readBytes?.(path)),
-    listFiles: (path) => noted(path, (files.host ?? node).listFiles(path)),
+    listFiles: (path) => noted(path, (place.host ?? node).listFiles(path)),
   }
   return {
     host: target === 'worker' ? workerHost(host) : host,
@@ -104,13 +106,17 @@ export function checkingHost(files: CheckedFiles, target: CheckTarget): Checking
 }
 
 /** Checks what a gateway needs of a directive. @throws {ConfigError} */
-function checkPublished(options: KubernetesOptions): Problem[] {
-  if (options.cluster !== undefined) {
-    publishedCluster(options)
-    return []
+function checkPublished(
+  options: KubernetesOptions,
+  clusters: readonly string[] | undefined,
+): Problem[] {
+  if (options.cluster === undefined && clusters === undefined) {
+    const message = 'without "cluster ID", the gateway takes the only cluster in CLUSTERS'
+    return [problemAt(options, `${message}, and fails if there are several`)]
   }
-  const message = 'without "cluster ID", the gateway takes the only cluster in CLUSTERS'
-  return [problemAt(options, `${message}, and fails if there are several`)]
+  const cluster = publishedCluster(options, clusters)
+  if (clusters?.includes(cluster) !== false) return []
+  throw configError(options, `CLUSTERS has no cluster "${cluster}"`)
 }
 
 /** Removes what a Worker lacks (worker/worker-host.ts): sockets, and plain DNS. */
