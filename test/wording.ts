@@ -23,7 +23,8 @@ const WORDS: readonly (readonly [never: RegExp, write: string])[] = [
   [/\bkeeps quiet\b|\bstays away\b/i, 'is silent, is unavailable'],
   [/\bby how much\b/i, 'how much'],
 ]
-/** More words that titles of tests do not use: a title names the actor, in the terms of the RFCs. */
+/** More words that titles of tests and names of rows do not use: they name the actor, in the terms of
+ * the RFCs. */
 const TITLE_WORDS: typeof WORDS = [
   ...WORDS,
   [/\bquick(?:ly)?\b/i, 'fast path'],
@@ -33,8 +34,11 @@ const TITLE_WORDS: typeof WORDS = [
   [/\bcannot be had\b/i, 'cannot be loaded'],
   [/\bdenials?\b/i, 'negative response'],
   [/\bleads? (?:to|into|below)\b/i, 'points to'],
+  [/\bwho (?:has|wants|is|sees|takes)\b/, 'a client that'],
 ]
 const TITLE = /^\s*(?:test|it|describe)(?:Unless)?\((?:\w+, )?(['"`])(.*)\1, /
+/** The name of a row in a table of tests: several words. */
+const ROW = /\bname: (['"`])((?:(?!\1).)* (?:(?!\1).)*)\1/
 const QUOTES_A_STANDARD = /\bRFC ?\d{4}|octet-stream/
 const ENDINGS = ['.ts', '.md', '.toml']
 /** Folders without a match; a folder joins the list when its text is clean. */
@@ -79,7 +83,7 @@ function titleWordings(root: string): string[] {
     .sort()
     .flatMap((name) => {
       const text = readFileSync(join(folder, name), 'utf8')
-      const titles = text.split('\n').map((line) => TITLE.exec(line)?.[2] ?? '')
+      const titles = text.split('\n').map((line) => (TITLE.exec(line) ?? ROW.exec(line))?.[2] ?? '')
       return wordingsIn(`test/${name}`, titles.join('\n'), TITLE_WORDS)
     })
 }

@@ -81,7 +81,7 @@ describe('adviseOn says nothing of', () => {
       corefile: block('template IN A', 'forward . 192.0.2.1'),
     },
     {
-      name: 'a block for clients who ask one kind of query',
+      name: 'a block for clients that send one type of query',
       corefile: 'a.test {\n template IN A {\n match x\n }\n}',
     },
     {
@@ -117,7 +117,7 @@ describe('adviseOn warns about', () => {
       advice: ['4:1: "forward" is read as a zone here; does a "}" above close too much?'],
     },
     {
-      name: 'a star that stands for nothing else',
+      name: 'a star that replaces nothing else',
       corefile: '*.a.test {\n whoami\n}',
       advice: [
         '1:1: "*" in "*.a.test" is a literal label; a zone includes all names below it anyway',
@@ -159,7 +159,7 @@ describe('adviseOn warns about', () => {
       advice: ['2:10: "file" gets no queries for "x.a.test": the server block of line 4 serves it'],
     },
     {
-      name: 'forward behind hosts that keep all names',
+      name: 'forward after hosts that keep all names',
       corefile: block('hosts', 'forward . 192.0.2.1'),
       advice: [
         '3:3: "forward" gets no queries: "hosts" of line 2 comes first and answers all of its ' +
@@ -167,7 +167,7 @@ describe('adviseOn warns about', () => {
       ],
     },
     {
-      name: 'forward behind kubernetes for the whole block',
+      name: 'forward after kubernetes for the whole block',
       corefile: 'a.test {\n forward . 192.0.2.1\n kubernetes a.test\n}',
       advice: [
         '2:2: "forward" gets no queries: "kubernetes" of line 3 comes first and answers all of its ' +
@@ -177,7 +177,7 @@ describe('adviseOn warns about', () => {
       ],
     },
     {
-      name: 'a forward behind one that takes everything',
+      name: 'a forward after one that takes everything',
       corefile: block('forward . 192.0.2.1', 'forward a.test 192.0.2.2'),
       advice: [
         '3:3: "forward" gets no queries: "forward" of line 2 comes first and takes all of its names',

@@ -14,12 +14,12 @@ describe('answeringParts reads', () => {
     { name: 'no plugin that only helps', text: block('cache', 'log', 'rewrite x'), parts: [] },
     { name: 'zones of the block', text: 'a.test {\nhosts\n}', parts: ['hosts a.test. all'] },
     {
-      name: 'zones behind a file',
+      name: 'zones after a file',
       text: block('hosts db a.test', 'file db b.test c.test'),
       parts: ['hosts a.test. all', 'file b.test. c.test. all'],
     },
     {
-      name: 'zones behind class and type',
+      name: 'zones after class and type',
       text: block('template IN A a.test'),
       parts: ['template a.test.'],
     },

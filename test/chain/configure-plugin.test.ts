@@ -39,7 +39,7 @@ describe('configurePlugin finds all that is wrong', () => {
       ],
     },
     {
-      name: 'in a directive that stands twice',
+      name: 'in a directive that appears twice',
       directives: ['whoami x', 'whoami y'],
       problems: [
         'Corefile:3:3: "whoami" appears twice in this server block; remove one',

@@ -169,7 +169,7 @@ describe('what is wrong with server blocks', () => {
       problems: ['Corefile:5:1: zone "a." is served at port 53 already (line 1)'],
     },
     {
-      name: 'tells everything that is wrong in all blocks at once',
+      name: 'reports everything that is wrong in all blocks at once',
       corefile: 'example.org {\n cache 0\n whoami x\n}\nexample.net {\n bufsize 9\n}',
       problems: [
         'Corefile:2:8: "0" is not a number from 1 to 4294967295',

@@ -36,13 +36,13 @@ async function seen(question: string, changes: RequestChanges): Promise<string> 
 describe('deriveRequest', () => {
   const cases: { name: string; ask: string; changes: RequestChanges; sees: string }[] = [
     {
-      name: 'asks for another name and type, and keeps the rest',
+      name: 'requests another name and type, and keeps the rest',
       ask: 'a.example.org A +edns=1400 +do +cd +cookie',
       changes: { name: nameOf('B.example.net'), type: TYPE.TXT },
       sees: 'B.example.net. 1 16 rd cd edns=1400 do 10:8',
     },
     {
-      name: 'asks with other flags and in another class',
+      name: 'queries with other flags and in another class',
       ask: 'a.example.org A',
       changes: { class: 3, flags: FLAG.CD },
       sees: 'a.example.org. 3 1 cd',

@@ -63,7 +63,7 @@ describe('how an answer came about', () => {
       zones: ['cluster.local.'],
     },
     {
-      name: 'with those of look-ups behind them',
+      name: 'with those of look-ups after them',
       ask: 'out.shop.svc.cluster.local A',
       block: 'cluster.local.',
       plugins: 'loadbalance kubernetes errors rewrite cache kubernetes forward',

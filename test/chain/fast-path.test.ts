@@ -39,30 +39,30 @@ function ask(plugins: readonly Plugin[], question = 'a.example.org A', client = 
 
 describe('compileFastPath', () => {
   const cases: { name: string; plugins: Plugin[]; hasWay: boolean }[] = [
-    { name: 'there is none without plugins', plugins: [], hasWay: false },
+    { name: 'none exists without plugins', plugins: [], hasWay: false },
     {
-      name: 'there is none when nobody answers',
+      name: 'none exists when no plugin answers',
       plugins: [{ name: 'a', serve, fastPath: {} }],
       hasWay: false,
     },
-    { name: 'it leads to the plugin that answers', plugins: [answering()], hasWay: true },
+    { name: 'it points to the plugin that answers', plugins: [answering()], hasWay: true },
     {
-      name: 'it leads past plugins with no part in answers',
+      name: 'it points past plugins with no part in answers',
       plugins: [{ name: 'a' }, answering()],
       hasWay: true,
     },
     {
-      name: 'it leads past plugins with a part of their own in it',
+      name: 'it points past plugins with a part of their own in it',
       plugins: [{ name: 'a', serve, fastPath: {} }, answering()],
       hasWay: true,
     },
     {
-      name: 'it does not lead past others',
+      name: 'it does not point past others',
       plugins: [{ name: 'a', serve }, answering()],
       hasWay: false,
     },
     {
-      name: 'it does not care who stands behind',
+      name: 'it does not depend on the plugins after',
       plugins: [answering(), { name: 'a', serve }],
       hasWay: true,
     },

@@ -35,7 +35,7 @@ describe('findChain', () => {
       goesTo: '192.0.2.1:53',
     },
     {
-      name: 'takes the longest zone, wherever it stands in the file',
+      name: 'takes the longest zone, wherever it is in the file',
       corefile: BLOCKS,
       ask: 'www.sub.example.org A',
       goesTo: '192.0.2.2:53',

@@ -28,7 +28,7 @@ describe('a notice', () => {
     block(directive('secondary example.org', `transfer from ${address}`))
   const cases: { name: string; corefile: string; bytes: Uint8Array; is: string[] | undefined }[] = [
     {
-      name: 'is answered by who has the zone from there',
+      name: 'is answered by the plugin that has the zone from there',
       corefile: from('192.0.2.1'),
       bytes: message(OPCODE.NOTIFY),
       is: ['NOERROR aa'],

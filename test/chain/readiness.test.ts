@@ -32,7 +32,7 @@ describe('Readiness', () => {
 
   for (const { line, name, after } of [
     { line: 'ready', name: 'does not look again at what was ready', after: [] },
-    { line: CONTINUOUSLY, name: 'looks again when it is told to', after: ['erratic'] },
+    { line: CONTINUOUSLY, name: 'checks again on request', after: ['erratic'] },
   ]) {
     test(name, async () => {
       const server = blocks([line, 'erratic'])

@@ -17,7 +17,7 @@ test('a UDP reply has what the client takes, from 512 to 1232 bytes', () => {
   }
 })
 
-test('we advertise our own size, but to who has EDNS in an odd form', () => {
+test('we advertise our own size, but to a client that sends EDNS in an odd form', () => {
   const query = new Query()
   query.udpBytes = 1280
   assert.equal(advertisedTo(query), 1232)

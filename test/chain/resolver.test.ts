@@ -27,7 +27,7 @@ describe('refusing', () => {
       reply: ['REFUSED rd'],
     },
     {
-      name: 'says Not Authoritative to who understands it, where errors are told at all',
+      name: 'adds Not Authoritative for a client that understands it, where errors are reported at all',
       corefile: 'example.org {\n whoami\n errors\n}',
       ask: 'www.example.net A +do',
       reply: ['REFUSED rd', 'edns: 1232 do', 'ede: 20'],
@@ -158,7 +158,7 @@ describe('truncation', () => {
 
 describe('EDNS', () => {
   const cases: { name: string; ask: string; tail: string[] }[] = [
-    { name: 'has no OPT record for who sent none', ask: 'a.example.org A', tail: [] },
+    { name: 'has no OPT record for a client that sent none', ask: 'a.example.org A', tail: [] },
     {
       name: 'advertises 1232 bytes, whatever the client has',
       ask: 'a.example.org A +edns=4096',
@@ -166,7 +166,7 @@ describe('EDNS', () => {
     },
     { name: 'echoes DO', ask: 'a.example.org A +do', tail: ['edns: 1232 do'] },
     {
-      name: 'has no identifier to tell',
+      name: 'has no identifier to report',
       ask: 'a.example.org A +nsid',
       tail: ['edns: 1232', 'nsid:'],
     },
@@ -186,7 +186,7 @@ describe('EDNS', () => {
       tail: ['edns: 1232'],
     },
     {
-      name: 'does not pad without being asked to',
+      name: 'does not pad without a request for it',
       ask: 'a.example.org A +https +edns',
       tail: ['edns: 1232'],
     },

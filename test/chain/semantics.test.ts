@@ -45,7 +45,7 @@ example.net {
 describe('queries to upstreams', () => {
   const cases: { name: string; corefile: string; ask: string; asked: string[] }[] = [
     {
-      name: 'has DO through a cache, which asks with AD for who comes next',
+      name: 'has DO through a cache, which queries with AD for a client that comes next',
       corefile: block('cache', FORWARD),
       ask: 'wWw.example.org A +do',
       asked: ['wWw.example.org. IN A rd ad edns=1232 do'],
@@ -63,7 +63,7 @@ describe('queries to upstreams', () => {
       asked: ['www.example.org. IN A rd ad edns=1200'],
     },
     {
-      name: 'has DO and RD as the client has them when an alias is followed',
+      name: 'has DO and RD as the client has them when a CNAME is followed',
       corefile: FILE,
       ask: 'alias.example.net A +do +nord',
       asked: ['www.example.org. IN A ad edns=1232 do'],
@@ -129,7 +129,7 @@ describe('replies that are too large', () => {
       cut: true,
     },
     {
-      name: 'are whole for who takes more',
+      name: 'are whole for a client that takes more',
       corefile: block(FORWARD),
       ask: 'www.example.org TXT +edns=2048',
       bytesMax: 2048,
@@ -219,7 +219,7 @@ describe('classes', () => {
       reply: 'REFUSED rd',
     },
     {
-      name: 'that nobody knows too',
+      name: 'that are unknown too',
       corefile: block('whoami'),
       ask: 'a.org HS A',
       reply: 'REFUSED rd',

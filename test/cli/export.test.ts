@@ -172,7 +172,7 @@ describe('export --once', () => {
         'use https:// or pass --insecure',
     },
     {
-      name: 'a gateway that is no URL',
+      name: 'a gateway that is not a URL',
       flags: ['--gateway', 'dns.example.org'],
       line: 'kubedoh: --gateway "dns.example.org" is not a URL such as https://dns.example.org',
     },
@@ -192,27 +192,27 @@ describe('export --once', () => {
       line: 'kubedoh: KUBEDOH_SIGNING_KEY is not set; create it with "kubedoh keys shop"',
     },
     {
-      name: 'a key that is none',
+      name: 'an invalid key',
       environment: { KUBEDOH_SIGNING_KEY: 's3cret' },
       line: 'kubedoh: KUBEDOH_SIGNING_KEY is not an Ed25519 key as printed by "kubedoh keys shop"',
     },
     {
-      name: 'a file of a key that is not there',
+      name: 'a missing file of a key',
       flags: ['--signing-key', '/none/key'],
       line: 'kubedoh: Cannot read /none/key: no such file',
     },
     {
-      name: 'objects that are not there',
+      name: 'missing objects',
       flags: ['--objects', '/none/shop.yaml'],
       line: 'kubedoh: /none/shop.yaml: no such file or folder',
     },
     {
-      name: 'a Corefile that is not there',
+      name: 'a missing Corefile',
       flags: ['--conf', '/none/Corefile'],
       line: 'kubedoh: Cannot read /none/Corefile: no such file',
     },
     {
-      name: 'a kubeconfig that is not there',
+      name: 'a missing kubeconfig',
       flags: ['--objects', '', '--kubeconfig', '/none/config'],
       line:
         'kubedoh: Cannot read kubeconfig /none/config: ' +

@@ -131,7 +131,7 @@ describe('kubedoh gateway', () => {
   })
 
   const cases: { name: string; files?: Record<string, string>; flags: string; line: string }[] = [
-    { name: 'a Corefile that is not there', flags: '', line: 'Cannot read Corefile: no such file' },
+    { name: 'a missing Corefile', flags: '', line: 'Cannot read Corefile: no such file' },
     {
       name: 'an address in the clear',
       files: { Corefile: '. {\n}\n' },

@@ -50,7 +50,7 @@ describe('main', () => {
       use: 'query [options] <NAME> [TYPE]',
     },
     {
-      name: 'an argument too many',
+      name: 'a surplus argument',
       args: ['keys', 'a', 'b'],
       line: "too many arguments for 'keys'. Expected 1 argument but got 2: a, b.",
       use: 'keys [options] [CLUSTER]',

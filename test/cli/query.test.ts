@@ -225,7 +225,7 @@ describe('an invalid query', () => {
       line: '--token contains a space or another character that tokens cannot have',
     },
     {
-      name: 'authorities that are not there',
+      name: 'missing authorities',
       args: ['a', '--server', 'tls://127.0.0.1', '--ca', '/none/ca.pem'],
       line: 'Cannot read --ca /none/ca.pem: no such file',
     },

@@ -286,19 +286,19 @@ describe('the command serve', () => {
         'server watches one',
     },
     {
-      name: 'objects that are not there',
+      name: 'missing objects',
       flags: ['--objects', 'FOLDER/none'],
       line: 'kubedoh: FOLDER/none: no such file or folder',
     },
     {
-      name: 'a kubeconfig that is not there',
+      name: 'a missing kubeconfig',
       flags: ['--objects', '', '--kubeconfig', 'FOLDER/none'],
       line:
         'FOLDER/Corefile:3:3: Cannot read kubeconfig FOLDER/none: ' +
         "ENOENT: no such file or directory, open 'FOLDER/none'",
     },
     {
-      name: 'an address that is none of this machine',
+      name: 'an address of another machine',
       corefile: '. {\n  bind nowhere0\n  whoami\n}\n',
       line: 'FOLDER/Corefile:2:8: "nowhere0" is neither an address nor an interface of this machine',
     },
@@ -310,12 +310,12 @@ describe('the command serve', () => {
         'use "tls://" or "https://"',
     },
     {
-      name: 'a port that is none',
+      name: 'an invalid port',
       flags: ['--dns.port', '65536'],
       line: 'kubedoh: --dns.port is "65536", expected 0 to 65535',
     },
     {
-      name: 'a port that is no number',
+      name: 'a port that is not a number',
       flags: ['--dns.port', 'dns'],
       line: 'kubedoh: --dns.port is "dns", expected 0 to 65535',
     },

@@ -85,18 +85,18 @@ describe('snapshot build', () => {
     line: string
   }[] = [
     {
-      name: 'YAML that is none',
+      name: 'invalid YAML',
       files: { 'shop.yaml': 'kind: Service\nmetadata: [\n' },
       line: 'kubedoh: FOLDER/shop.yaml:3: ',
     },
     {
-      name: 'JSON that is none',
+      name: 'invalid JSON',
       files: { 'shop.json': '{\n  "kind": "Service" } }' },
       flags: ['--objects', 'FOLDER/shop.json'],
       line: 'kubedoh: FOLDER/shop.json:2: ',
     },
     {
-      name: 'a file that is not there',
+      name: 'a missing file',
       flags: ['--objects', 'FOLDER/none.yaml'],
       line: 'kubedoh: FOLDER/none.yaml: no such file or folder',
     },
@@ -107,7 +107,7 @@ describe('snapshot build', () => {
       line: 'FOLDER/Corefile:3:9: ',
     },
     {
-      name: 'a Corefile that is not there',
+      name: 'a missing Corefile',
       flags: ['--conf', 'FOLDER/none'],
       line: 'kubedoh: Cannot read FOLDER/none: no such file',
     },

@@ -13,7 +13,7 @@ function convert(...lines: readonly string[]): { blocks: string[]; notices: read
 describe('convertDnsmasq', () => {
   const cases: { name: string; lines: string[]; blocks: string[] }[] = [
     {
-      name: 'asks all servers for everything',
+      name: 'queries all servers for everything',
       lines: ['server=192.0.2.1', 'server=192.0.2.2', 'strict-order'],
       blocks: ['.:53 | forward . 192.0.2.1 192.0.2.2 { policy sequential }'],
     },
@@ -55,7 +55,7 @@ describe('convertDnsmasq', () => {
       ],
     },
     {
-      name: 'puts the domain behind names without a dot',
+      name: 'puts the domain after names without a dot',
       lines: ['server=192.0.2.1', 'txt-record=a,x', 'txt-record=a,y', 'domain=b.test'],
       blocks: [
         '.:53 | template IN TXT a.b.test { match ^a\\.b\\.test\\.$ ; answer {{ .Name }} 0 IN TXT ' +

@@ -28,7 +28,7 @@ describe('convertNodeLocal puts in', () => {
       text: 'cluster.local 169.254.20.10 /etc/resolv.conf\n',
     },
     {
-      name: 'what it is told',
+      name: 'what is configured',
       source: { texts: ['__PILLAR__LOCAL__DNS__ __PILLAR__DNS__SERVER__:53'] },
       settings: ['local-dns=192.0.2.1', 'dns-server=192.0.2.2'],
       text: '192.0.2.1 192.0.2.2:53\n',
@@ -93,7 +93,7 @@ describe('convertNodeLocal', () => {
       message: /^"__PILLAR__OTHER__" is not a placeholder of NodeLocal DNSCache$/,
     },
     {
-      name: 'a Service that is not there',
+      name: 'a missing Service',
       source: { texts: ['__PILLAR__CLUSTER__DNS__'] },
       message: /^the address of Service kube-dns-upstream is unknown; pass --set cluster-dns=IP/,
     },

@@ -26,10 +26,10 @@ test('convertOpenshift ignores empty operator fields without a notice', () => {
 describe('convertOpenshift', () => {
   const cases: { name: string; spec: object; settings?: string[]; line: string }[] = [
     { name: 'has the defaults of the operator', spec: {}, line: 'cache 900 {' },
-    { name: 'asks /etc/resolv.conf otherwise', spec: {}, line: 'forward . /etc/resolv.conf {' },
-    { name: 'asks in order otherwise', spec: {}, line: 'policy sequential' },
+    { name: 'queries /etc/resolv.conf otherwise', spec: {}, line: 'forward . /etc/resolv.conf {' },
+    { name: 'queries in order otherwise', spec: {}, line: 'policy sequential' },
     {
-      name: 'takes the domain that it is told',
+      name: 'takes the configured domain',
       spec: {},
       settings: ['domain=x.org'],
       line: 'kubernetes x.org in-addr.arpa ip6.arpa {',
@@ -44,9 +44,9 @@ describe('convertOpenshift', () => {
       spec: { cache: { positiveTTL: '400ms', negativeTTL: '0' } },
       line: 'denial 9984 30',
     },
-    { name: 'logs denials', spec: { logLevel: 'Debug' }, line: 'class denial error' },
+    { name: 'logs negative responses', spec: { logLevel: 'Debug' }, line: 'class denial error' },
     {
-      name: 'leaves out upstreams that are there',
+      name: 'leaves out upstreams that exist',
       spec: {
         upstreamResolvers: {
           upstreams: [

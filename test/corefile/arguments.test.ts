@@ -257,7 +257,7 @@ describe('nearest', () => {
   const known = ['success', 'denial', 'serve_stale', 'ttl']
   const cases: { name: string; text: string; found: string | undefined }[] = [
     { name: 'finds the word itself', text: 'denial', found: 'denial' },
-    { name: 'finds a word with a letter too many', text: 'deniall', found: 'denial' },
+    { name: 'finds a word with a surplus letter', text: 'deniall', found: 'denial' },
     { name: 'finds a word with two letters too many', text: 'xdeniall', found: 'denial' },
     { name: 'finds a word without a letter', text: 'sucess', found: 'success' },
     { name: 'finds a word with another letter', text: 'serve-stale', found: 'serve_stale' },

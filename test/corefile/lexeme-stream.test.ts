@@ -50,7 +50,7 @@ describe('LexemeStream warns about', () => {
       ],
     },
     {
-      name: 'a closing brace behind words',
+      name: 'a closing brace after words',
       text: '(s) {\n  log\n}\n. {\n  cache { success 1 }\n}\nb { import s }',
       warnings: [
         '5:21: CoreDNS accepts this "}" only on a line of its own',
@@ -85,17 +85,17 @@ describe('expandVariables', () => {
     { name: 'puts {%NAME%} in', text: '{%ZONE%}', expanded: 'example.org' },
     { name: 'puts several in', text: '{$ZONE}:{%PORT%}', expanded: 'example.org:53' },
     { name: 'puts one in twice', text: '{$PORT}{$PORT}', expanded: '5353' },
-    { name: 'makes nothing of one that is not set', text: 'a{$NONE}b', expanded: 'ab' },
-    { name: 'makes nothing of an empty one', text: 'a{$EMPTY}b', expanded: 'ab' },
+    { name: 'returns nothing for one that is not set', text: 'a{$NONE}b', expanded: 'ab' },
+    { name: 'returns nothing for an empty one', text: 'a{$EMPTY}b', expanded: 'ab' },
     { name: 'takes a value as it is', text: '{$MONEY}', expanded: '$& $1 $$' },
     { name: 'reads a value of {%NAME%} again', text: '{%NEST%}', expanded: '53' },
     { name: 'reads a value of {$NAME} again', text: '{$NEST}', expanded: '53' },
     { name: 'keeps braces without a name', text: '{$} {%%}', expanded: '{$} {%%}' },
-    { name: 'keeps what is behind them too', text: '{$} {$PORT}', expanded: '{$} {$PORT}' },
+    { name: 'keeps what is after them too', text: '{$} {$PORT}', expanded: '{$} {$PORT}' },
     { name: 'takes any name up to the closing brace', text: 'a{$ %}{$PORT}', expanded: 'a53' },
     { name: 'keeps {$NAME that is not closed', text: '{$ZONE', expanded: '{$ZONE' },
     { name: 'keeps {%NAME} that is not closed', text: '{%ZONE}', expanded: '{%ZONE}' },
-    { name: 'tells letter case apart', text: '{$zone}', expanded: '' },
+    { name: 'distinguishes letter case', text: '{$zone}', expanded: '' },
     { name: 'knows no names of its own', text: '{$constructor}', expanded: '' },
   ]
   for (const { name, text, expanded } of cases) {

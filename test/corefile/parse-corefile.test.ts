@@ -18,7 +18,7 @@ describe('parseCorefile reads server blocks', () => {
     { name: 'none of comments', text: '# .:53 {\n# }\n', blocks: [] },
     { name: 'in braces', text: '.:53 {\n  errors\n  log\n}\n', blocks: ['.:53 | errors | log'] },
     { name: 'with CRLF', text: '.:53 {\r\n  errors\r\n}\r\n', blocks: ['.:53 | errors'] },
-    { name: 'one behind another', text: 'a {\nx\n}\nb {\ny\n}', blocks: ['a. | x', 'b. | y'] },
+    { name: 'one after another', text: 'a {\nx\n}\nb {\ny\n}', blocks: ['a. | x', 'b. | y'] },
     { name: 'without directives', text: 'a {\n}', blocks: ['a.'] },
     { name: 'of a zone alone', text: 'a', blocks: ['a.'] },
     { name: 'on one line', text: 'a { errors }', blocks: ['a. | errors'] },
@@ -83,7 +83,7 @@ describe('parseCorefile reads directives', () => {
       blocks: ['. | a { b { c d } ; e } | f'],
     },
     {
-      name: 'behind a block on the same line',
+      name: 'after a block on the same line',
       text: '. {\na {\nb\n} c\n}',
       blocks: ['. | a { b } | c'],
     },
@@ -181,7 +181,7 @@ describe('parseCorefile imports snippets', () => {
       blocks: ['. | log | errors'],
     },
     {
-      name: 'within snippets that stand before them',
+      name: 'within snippets that are before them',
       text: '(b) {\nimport a\nerrors\n}\n(a) {\nlog\n}\n. {\nimport b\n}',
       blocks: ['. | log | errors'],
     },
@@ -251,7 +251,7 @@ describe('parseCorefile imports files', () => {
     { name: 'that are empty', text: '. {\nimport empty\nlog\n}', blocks: ['. | log'] },
     { name: 'that close in another', text: 'import half\ncache\n}', blocks: ['. | log | cache'] },
     { name: 'in blocks', text: '. {\na {\nimport x\n}\n}', blocks: ['. | a { log ; errors }'] },
-    { name: 'behind zones without braces', text: '.\nimport x', blocks: ['. | log | errors'] },
+    { name: 'after zones without braces', text: '.\nimport x', blocks: ['. | log | errors'] },
   ]
   for (const one of cases) {
     test(one.name, () => {

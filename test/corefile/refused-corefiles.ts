@@ -30,7 +30,7 @@ export const REFUSED: readonly RefusedCorefile[] = [
     problems: ['1:9: expected a zone before "{"'],
   },
   {
-    name: 'a block behind a block',
+    name: 'a block after a block',
     text: 'a {\n}\n{\n}',
     problems: ['3:1: expected a zone before "{"'],
   },
@@ -64,7 +64,7 @@ export const REFUSED: readonly RefusedCorefile[] = [
     text: 'a\nlog\n}',
     problems: ['3:1: this "}" closes nothing'],
   },
-  { name: 'a brace behind a zone', text: 'a }', problems: ['1:3: this "}" closes nothing'] },
+  { name: 'a brace after a zone', text: 'a }', problems: ['1:3: this "}" closes nothing'] },
   {
     name: 'a block on a line of its own',
     text: 'a {\n  cache\n  {\n}\n}',
@@ -86,7 +86,7 @@ export const REFUSED: readonly RefusedCorefile[] = [
     problems: ['1:1: expected another zone after the comma, got the end of the file'],
   },
   {
-    name: 'all zones that are none',
+    name: 'all invalid zones',
     text: 'a..b .:65536 c {\n}\nhttp://d',
     problems: [
       '1:1: "a..b" is not a domain name',
@@ -172,7 +172,7 @@ export const REFUSED: readonly RefusedCorefile[] = [
     problems: ['2:10: "import" takes only one snippet, file or pattern'],
   },
   {
-    name: 'a file that is not there',
+    name: 'a missing file',
     text: 'import no/file',
     problems: ['1:8: cannot import "/etc/no/file": no such snippet above, and no such file'],
   },

@@ -6,7 +6,7 @@ import { findUnclosed } from '../../src/corefile/unclosed-brace.ts'
 describe('findUnclosed blames', () => {
   const cases: { name: string; text: string; blames: string; doubts: number | undefined }[] = [
     {
-      name: 'the brace itself when nothing tells more',
+      name: 'the brace itself when nothing says more',
       text: 'a {\nlog\n',
       blames: '1:3: this "{" is not closed',
       doubts: undefined,
@@ -18,7 +18,7 @@ describe('findUnclosed blames', () => {
       doubts: undefined,
     },
     {
-      name: 'the block whose closing brace stands too far left',
+      name: 'the block whose closing brace is too far left',
       text: 'a {\n  log {\n    x\n}\nb {\n  y\n}\n',
       blames:
         '2:7: this "{" is not closed: by its indentation, the "}" on line 4 closes the block of ' +
@@ -32,7 +32,7 @@ describe('findUnclosed blames', () => {
       doubts: 4,
     },
     {
-      name: 'no block whose closing brace stands too far right, as in NodeLocal DNSCache',
+      name: 'no block whose closing brace is too far right, as in NodeLocal DNSCache',
       text: 'a {\n    log\n    }\nb {\n    y\n    }\nc {\n',
       blames: '7:3: this "{" is not closed',
       doubts: undefined,

@@ -30,7 +30,7 @@ describe('parseZoneKey takes', () => {
       keys: ['tls://a.b.'],
     },
     {
-      name: 'what is no number behind a colon as a name, as CoreDNS does',
+      name: 'what is not a number after a colon as a name, as CoreDNS does',
       text: 'a:b',
       keys: ['a:b.'],
     },
@@ -91,7 +91,7 @@ describe('parseZoneKey takes', () => {
       keys: [...'89abcdef'].map((digit) => `${digit}.ip6.arpa.`),
     },
     {
-      name: 'a block of more bits than there are as a name',
+      name: 'a block of more bits than exist as a name',
       text: '192.0.2.0/33',
       keys: ['192.0.2.0/33.'],
     },
@@ -127,7 +127,7 @@ describe('parseZoneKey refuses', () => {
       message: '".53" is not a domain name; did you mean ".:53"?',
     },
     {
-      name: 'a dot too many',
+      name: 'a surplus dot',
       text: '.a.org',
       message: '".a.org" is not a domain name; did you mean "a.org"?',
     },

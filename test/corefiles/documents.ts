@@ -151,7 +151,7 @@ export const DOCUMENTS: readonly Shown[] = [
     },
   },
   {
-    name: 'KubeSphere: dig -x tells the Service of an address',
+    name: 'KubeSphere: dig -x returns the Service of an address',
     corefile: 'kubeadm',
     around: KUBESPHERE,
     asked: {
@@ -188,7 +188,7 @@ export const DOCUMENTS: readonly Shown[] = [
     },
   },
   {
-    name: 'KubeSphere: the cache on the node asks CoreDNS over TCP, and others over UDP',
+    name: 'KubeSphere: the cache on the node queries CoreDNS over TCP, and others over UDP',
     corefile: 'kubesphere-nodelocal',
     around: { upstream: tellsHow },
     asked: {
@@ -204,7 +204,7 @@ export const DOCUMENTS: readonly Shown[] = [
     },
   },
   {
-    name: 'NodeLocal DNSCache asks CoreDNS over TCP, and others over UDP',
+    name: 'NodeLocal DNSCache queries CoreDNS over TCP, and others over UDP',
     corefile: 'nodelocal',
     around: { upstream: tellsHow },
     asked: {
@@ -236,7 +236,7 @@ export const DOCUMENTS: readonly Shown[] = [
     },
   },
   {
-    name: 'OpenShift 3.11: a rooted name without the domain is no name, and others are relayed',
+    name: 'OpenShift 3.11: a rooted name without the domain is not a name, and others are relayed',
     corefile: 'openshift-3.11',
     around: OPENSHIFT3,
     asked: {
@@ -257,7 +257,7 @@ export const DOCUMENTS: readonly Shown[] = [
     },
   },
   {
-    name: 'a company: a name of its own leads to a Service, and the answer has the addresses',
+    name: 'a company: a name of its own points to a Service, and the answer has the addresses',
     corefile: 'company',
     around: COMPANY,
     asked: {

@@ -35,7 +35,7 @@ describe('Compression.write', () => {
     },
     { name: 'points at a suffix', names: ['example.org', 'org'], octets: [example, 'c014'] },
     {
-      name: 'points behind new labels',
+      name: 'points after new labels',
       names: ['example.org', 'a.example.org'],
       octets: [example, '0161c00c'],
     },

@@ -73,7 +73,7 @@ describe('isBetweenNeighbours', () => {
 describe('extendedError', () => {
   const cases: { name: string; code: number; text?: string; data: string }[] = [
     { name: 'is a code alone without text', code: 22, data: '0016' },
-    { name: 'has its text behind the code', code: 14, text: 'no', data: '000e6e6f' },
+    { name: 'has its text after the code', code: 14, text: 'no', data: '000e6e6f' },
     { name: 'has its text in UTF-8, without a final zero', code: 0, text: 'ä', data: '0000c3a4' },
     { name: 'takes a code of two bytes', code: 0x1234, data: '1234' },
   ]

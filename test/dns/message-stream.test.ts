@@ -42,15 +42,15 @@ describe('MessageStream', () => {
       messages: ['010203'],
     },
     {
-      name: 'takes one cut behind its length',
+      name: 'takes one cut after its length',
       chunks: ['0003', '010203'],
       messages: ['010203'],
     },
     { name: 'waits for the rest', chunks: ['00030102'], messages: [] },
     { name: 'waits within a length', chunks: ['00'], messages: [] },
     { name: 'waits for what a length says', chunks: ['0100'], messages: [] },
-    { name: 'begins anew', chunks: ['00010100'], messages: ['01'] },
-    { name: 'makes nothing of nothing', chunks: ['', ''], messages: [] },
+    { name: 'begins again', chunks: ['00010100'], messages: ['01'] },
+    { name: 'returns nothing for empty input', chunks: ['', ''], messages: [] },
   ]
   for (const { name, chunks, messages } of cases) {
     test(name, () => {
@@ -66,7 +66,7 @@ describe('MessageStream', () => {
   const empty: { name: string; chunks: readonly string[]; verdicts: readonly boolean[] }[] = [
     { name: 'at once', chunks: ['0000'], verdicts: [false] },
     { name: 'in two chunks', chunks: ['00', '00'], verdicts: [true, false] },
-    { name: 'behind another', chunks: ['000101', '0000'], verdicts: [true, false] },
+    { name: 'after another', chunks: ['000101', '0000'], verdicts: [true, false] },
   ]
   for (const { name, chunks, verdicts } of empty) {
     test(`reports an empty message ${name}`, () => {

@@ -261,7 +261,7 @@ describe('parseResponse', () => {
     { name: 'a header alone', counts: [0, 0, 0, 0], body: '' },
     { name: 'a record without a question', counts: [0, 1, 0, 0], body: record },
     { name: 'an OPT record before others', counts: [0, 0, 0, 2], body: `${opt} ${record}` },
-    { name: 'bytes behind all of it', counts: [0, 1, 0, 0], body: `${record} c0ffee` },
+    { name: 'bytes after all of it', counts: [0, 1, 0, 0], body: `${record} c0ffee` },
     { name: 'a TTL of 32 bits', counts: [0, 1, 0, 0], body: '00 0001 0001 ffffffff 0004 c0000201' },
   ]
   for (const { name, counts, body } of good) {

@@ -51,7 +51,7 @@ describe('parseNameText', () => {
       text: 'ü.é',
       labels: ['\xc3\xbc', '\xc3\xa9'],
     },
-    { name: 'refuses nothing', text: '', labels: undefined },
+    { name: 'refuses empty text', text: '', labels: undefined },
     { name: 'refuses an empty label', text: 'a..b', labels: undefined },
     { name: 'refuses an empty label at the beginning', text: '.a', labels: undefined },
     { name: 'refuses an empty label at the end', text: 'a..', labels: undefined },

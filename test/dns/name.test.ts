@@ -32,7 +32,7 @@ describe('parseName', () => {
     { name: 'reads \\. as the only label', text: '\\.', wire: '012e00' },
     { name: 'takes any mark after a backslash', text: '\\!\\/\\:\\~', wire: '04212f3a7e00' },
     { name: 'takes 255 bytes', text: name255, wire: undefined },
-    { name: 'refuses nothing at all', text: '', wire: undefined },
+    { name: 'refuses empty text', text: '', wire: undefined },
     { name: 'refuses an empty label', text: 'a..b', wire: undefined },
     { name: 'refuses a leading dot', text: '.a', wire: undefined },
     { name: 'refuses two final dots', text: 'a..', wire: undefined },
@@ -44,7 +44,7 @@ describe('parseName', () => {
     { name: 'refuses \\9', text: '\\9', wire: undefined },
     { name: 'refuses \\ before a blank', text: '\\ ', wire: undefined },
     { name: 'refuses \\ before what is not printed', text: '\\\u007f', wire: undefined },
-    { name: 'refuses the character behind ~', text: '\u007f', wire: undefined },
+    { name: 'refuses the character after ~', text: '\u007f', wire: undefined },
     { name: 'refuses characters beyond ASCII', text: 'bücher', wire: undefined },
   ]
   for (const { name, text, wire } of cases) {
@@ -114,7 +114,7 @@ describe('comparing names', () => {
     { name: 'folds ASCII letters', a: 'WWW.Example.ORG', b: 'www.example.org', same: true },
     { name: 'folds no other bytes', a: '\\192', b: '\\224', same: false },
     { name: 'keeps a dot in a label apart from labels', a: 'a\\.b', b: 'a.b', same: false },
-    { name: 'tells different lengths apart', a: 'a.b', b: 'b', same: false },
+    { name: 'distinguishes different lengths', a: 'a.b', b: 'b', same: false },
   ]
   for (const { name, a, b, same } of cases) {
     test(name, () => {

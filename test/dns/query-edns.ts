@@ -60,7 +60,7 @@ export const OPT_RECORDS: readonly OptCase[] = [
     expected: { wantsNsid: true },
   },
   {
-    name: 'sees both behind options it does not know',
+    name: 'sees both after options it does not know',
     opt: '00 0029 04d0 00000000 0010 0064 0000 fde9 0000 0003 0000 000c 0000',
     expected: { wantsNsid: true, wantsPadding: true },
   },

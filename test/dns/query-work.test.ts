@@ -12,7 +12,7 @@ describe('the work of parseQuery', () => {
   const cases: { name: string; counts?: typeof most; body: string }[] = [
     { name: 'counts of 65535', counts: [1, 65535, 65535, 65535], body: question4 },
     { name: 'a tiny body', body: question4 },
-    { name: 'one byte behind the question', body: `${question4} 00` },
+    { name: 'one byte after the question', body: `${question4} 00` },
     { name: 'empty records', body: `${question4} ${'0000010001000000000000'.repeat(4)}` },
     {
       name: 'records at pointers',

@@ -115,7 +115,7 @@ describe('parseQuery on a question', () => {
 describe('parseQuery, after the question,', () => {
   const long = `3f${'61'.repeat(63)}`.repeat(3)
   const cases: { name: string; counts: [number, number, number, number]; body: string }[] = [
-    { name: 'bytes behind all of it', counts: [1, 0, 0, 0], body: 'c0ffee' },
+    { name: 'bytes after all of it', counts: [1, 0, 0, 0], body: 'c0ffee' },
     { name: 'an answer', counts: [1, 1, 0, 0], body: record },
     { name: 'an authority', counts: [1, 0, 1, 0], body: record },
     { name: 'records in all sections', counts: [1, 1, 1, 2], body: record.repeat(4) },
@@ -130,9 +130,9 @@ describe('parseQuery, after the question,', () => {
       counts: [1, 0, 0, 1],
       body: '00 00ff 0003 00000000 0002 c0c0',
     },
-    { name: 'an answer that is not there', counts: [1, 1, 0, 0], body: '' },
-    { name: 'an authority that is not there', counts: [1, 0, 1, 0], body: '' },
-    { name: 'an additional record that is not there', counts: [1, 0, 0, 1], body: '' },
+    { name: 'a missing answer', counts: [1, 1, 0, 0], body: '' },
+    { name: 'a missing authority', counts: [1, 0, 1, 0], body: '' },
+    { name: 'a missing additional record', counts: [1, 0, 0, 1], body: '' },
     { name: 'an OPT record in the answer', counts: [1, 1, 0, 0], body: opt },
     { name: 'an OPT record in the authority', counts: [1, 0, 1, 0], body: opt },
     {

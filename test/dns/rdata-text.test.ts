@@ -99,8 +99,8 @@ describe('parseNameBelow', () => {
     { name: 'takes @ for the origin', text: '@', is: 'example.org.' },
     { name: 'takes \\@ for a label', text: '\\@', is: '\\@.example.org.' },
     { name: 'does not take \\. for a final dot', text: 'a\\.', is: 'a\\..example.org.' },
-    { name: 'takes the dot behind \\\\ for a final dot', text: 'a\\\\.', is: 'a\\\\.' },
-    { name: 'refuses nothing', text: '', is: undefined },
+    { name: 'takes the dot after \\\\ for a final dot', text: 'a\\\\.', is: 'a\\\\.' },
+    { name: 'refuses empty text', text: '', is: undefined },
     { name: 'refuses two final dots', text: 'a..', is: undefined },
     {
       name: 'refuses what is over 255 bytes with the origin',

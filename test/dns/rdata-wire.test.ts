@@ -64,7 +64,7 @@ describe('WireReader.name', () => {
     { name: 'keeps letter case', wire: '0141 00', at: 0, is: 'A.', end: 3 },
     { name: 'follows a pointer', wire: '0161 00 c000', at: 3, is: 'a.', end: 5 },
     {
-      name: 'follows a pointer behind labels',
+      name: 'follows a pointer after labels',
       wire: '0161 00 0162 c000 ff',
       at: 3,
       is: 'b.a.',
@@ -100,13 +100,13 @@ describe('WireReader.name', () => {
     { name: 'no root', wire: '0161' },
     { name: 'a label that overruns', wire: '0261' },
     { name: 'half a pointer', wire: 'c0' },
-    { name: 'half a pointer behind what it might mean', wire: '00 c0', at: 1 },
+    { name: 'half a pointer after what it might mean', wire: '00 c0', at: 1 },
     { name: 'a pointer to itself', wire: 'c000' },
     { name: 'a pointer to its own label', wire: '0161 c000' },
     { name: 'a pointer forward', wire: 'c002 00' },
-    { name: 'a pointer behind the message', wire: '00 ffff', at: 1 },
+    { name: 'a pointer after the message', wire: '00 ffff', at: 1 },
     { name: 'two pointers at each other', wire: 'c002 c000', at: 2 },
-    { name: 'a pointer to where a label leads back', wire: '0161 0162 c000', at: 2 },
+    { name: 'a pointer to where a label points back', wire: '0161 0162 c000', at: 2 },
     { name: 'label type 01', wire: `41${'61'.repeat(65)}00` },
     { name: 'label type 10', wire: `81${'61'.repeat(129)}00` },
     { name: '256 bytes', wire: `${label63}${label63}${label63} 3e${'62'.repeat(62)} 00` },
@@ -179,7 +179,7 @@ describe('readRdata', () => {
       is: undefined,
     },
     { name: 'refuses an empty name', type: 'NS', wire: '', is: undefined },
-    { name: 'refuses bytes behind a name', type: 'NS', wire: 'c000 00', is: undefined },
+    { name: 'refuses bytes after a name', type: 'NS', wire: 'c000 00', is: undefined },
     { name: 'refuses a name that runs over the end', type: 'NS', wire: '0261', is: undefined },
     {
       name: 'refuses numbers without their name',
@@ -196,9 +196,9 @@ describe('readRdata', () => {
     { name: 'refuses TXT without a string', type: 'TXT', wire: '', is: undefined },
     { name: 'takes an empty string', type: 'TXT', wire: '00', is: '00' },
     { name: 'refuses a string that overruns', type: 'TXT', wire: '0161 02 61', is: undefined },
-    { name: 'refuses a string that is not there', type: 'HINFO', wire: '0161', is: undefined },
+    { name: 'refuses a missing string', type: 'HINFO', wire: '0161', is: undefined },
     {
-      name: 'refuses a string behind the last',
+      name: 'refuses a string after the last',
       type: 'HINFO',
       wire: '0161 0161 00',
       is: undefined,
@@ -284,7 +284,7 @@ describe('isValidRdata', () => {
       wire: '0001 c000 c001',
       is: false,
     },
-    { name: 'fails for bytes behind the rdata', type: TYPE.A, wire: 'c000020100', is: false },
+    { name: 'fails for bytes after the rdata', type: TYPE.A, wire: 'c000020100', is: false },
   ]
   for (const { name, type, wire, is } of cases) {
     test(name, () => {

@@ -360,13 +360,13 @@ describe('padding', () => {
   const unpadded = 12 + 17 + 11
   const cases: { name: string; query?: Query; block?: number; bulk?: number; size: number }[] = [
     { name: 'makes a small reply 468 bytes', size: 468 },
-    { name: 'is not there without a block', block: 0, size: unpadded },
+    { name: 'is missing without a block', block: 0, size: unpadded },
     {
-      name: 'is not there unless the query has it',
+      name: 'is missing unless the query has it',
       query: queryOf('example.org A', { udpBytes: 1232 }),
       size: unpadded,
     },
-    { name: 'is not there without EDNS', query: queryOf('example.org A'), size: unpadded - 11 },
+    { name: 'is missing without EDNS', query: queryOf('example.org A'), size: unpadded - 11 },
     { name: 'has no bytes when its head ends the block', bulk: 468 - unpadded - 4, size: 468 },
     { name: 'ends the next block when its head does not fit', bulk: 468 - unpadded - 3, size: 936 },
     { name: 'stops at the greatest message', bulk: 65535 - unpadded - 10, size: 65535 },

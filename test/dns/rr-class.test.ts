@@ -28,7 +28,7 @@ describe('parseClass', () => {
     { name: 'refuses six digits', text: 'CLASS000001', value: undefined },
     { name: 'refuses CLASS alone', text: 'CLASS', value: undefined },
     { name: 'refuses a type', text: 'AAAA', value: undefined },
-    { name: 'refuses nothing', text: '', value: undefined },
+    { name: 'refuses empty text', text: '', value: undefined },
     { name: 'refuses what every object has', text: 'constructor', value: undefined },
   ]
   for (const { name, text, value } of cases) {

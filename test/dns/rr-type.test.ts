@@ -68,13 +68,13 @@ describe('parseType', () => {
     { name: 'takes the greatest', text: 'TYPE65535', type: 65535 },
     { name: 'refuses a greater one', text: 'TYPE65536', type: undefined },
     { name: 'refuses six digits', text: 'TYPE000001', type: undefined },
-    { name: 'refuses nothing', text: '', type: undefined },
+    { name: 'refuses empty text', text: '', type: undefined },
     { name: 'refuses TYPE alone', text: 'TYPE', type: undefined },
     { name: 'refuses a sign', text: 'TYPE-1', type: undefined },
     { name: 'refuses an exponent', text: 'TYPE1e1', type: undefined },
     { name: 'refuses a number alone', text: '1', type: undefined },
-    { name: 'refuses a blank behind it', text: 'A ', type: undefined },
-    { name: 'refuses a mnemonic that nobody assigned', text: 'AAAAA', type: undefined },
+    { name: 'refuses a blank after it', text: 'A ', type: undefined },
+    { name: 'refuses a mnemonic that is unassigned', text: 'AAAAA', type: undefined },
   ]
   for (const { name, text, type } of cases) {
     test(name, () => {

@@ -54,9 +54,9 @@ describe('writeQuery', () => {
     find: (found: Found) => unknown
     is: unknown
   }[] = [
-    { name: 'asks for recursion unless told', fields: {}, find: (q) => q.flag_rd, is: true },
-    { name: 'asks for none when told', fields: { flags: 0 }, find: (q) => q.flag_rd, is: false },
-    { name: 'has the ID 0 unless told', fields: {}, find: (q) => q.id, is: 0 },
+    { name: 'requests recursion by default', fields: {}, find: (q) => q.flag_rd, is: true },
+    { name: 'requests none on request', fields: { flags: 0 }, find: (q) => q.flag_rd, is: false },
+    { name: 'has the ID 0 by default', fields: {}, find: (q) => q.id, is: 0 },
     {
       name: 'takes a class',
       fields: { class: CLASS.CH },
@@ -70,7 +70,7 @@ describe('writeQuery', () => {
       is: 0,
     },
     {
-      name: 'asks for DNSSEC only when told, and sets no other flag',
+      name: 'requests DNSSEC only on request, and sets no other flag',
       fields: { udpBytes: 512 },
       find: (q) => q.additionals?.map((opt) => opt.type === 'OPT' && opt.flags),
       is: [0],

@@ -78,12 +78,12 @@ describe('freshSeconds', () => {
     { name: 'takes the minimum of an SOA', reply: { authority: [soa(60, 30)] }, seconds: 30 },
     { name: 'takes the TTL of an SOA', reply: { authority: [soa(20, 30)] }, seconds: 20 },
     {
-      name: 'takes as much for a name that is not there',
+      name: 'takes as much for a missing name',
       reply: { rcode: 3, authority: [soa(60, 30)] },
       seconds: 30,
     },
     {
-      name: 'lets the end of an alias that leads nowhere decide',
+      name: 'lets the end of a CNAME that points nowhere decide',
       reply: {
         rcode: 3,
         answer: ['a.example.org. 300 CNAME b.example.org.'],
@@ -92,7 +92,7 @@ describe('freshSeconds', () => {
       seconds: 10,
     },
     {
-      name: 'lets the alias decide where it is shorter',
+      name: 'lets the CNAME decide where it is shorter',
       reply: {
         answer: ['a.example.org. 5 CNAME b.example.org.'],
         authority: [soa(60, 10)],
@@ -115,7 +115,11 @@ describe('freshSeconds', () => {
       seconds: 300,
     },
     { name: 'knows nothing without records', reply: {}, seconds: 0 },
-    { name: 'knows nothing of a bare denial', reply: { rcode: 3 }, seconds: 0 },
+    {
+      name: 'has no freshness for a negative response without an SOA record',
+      reply: { rcode: 3 },
+      seconds: 0,
+    },
     {
       name: 'keeps nothing of a referral',
       reply: { authority: ['example.org. 10 NS ns.example.org.'] },

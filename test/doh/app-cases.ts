@@ -95,14 +95,14 @@ export const ROUTES: readonly AppCase[] = [
     has: { allow: 'GET, HEAD' },
   },
   {
-    name: 'tells its methods, and opens to no other origin',
+    name: 'lists its methods, and opens to no other origin',
     method: 'OPTIONS',
     path: '/dns-query',
     status: 204,
     has: { allow: 'GET, HEAD, POST, OPTIONS', 'access-control-allow-origin': undefined },
   },
   {
-    name: 'tells the methods of the JSON form',
+    name: 'lists the methods of the JSON form',
     method: 'OPTIONS',
     path: '/resolve',
     status: 204,
@@ -152,7 +152,7 @@ export const MESSAGES: readonly AppCase[] = [
   { name: 'takes no blank', path: `${GET_A}%20`, status: 400 },
   { name: 'takes no line end', path: `${GET_A}%0a`, status: 400 },
   { name: 'takes no five characters', path: '/dns-query?dns=AAAAA', status: 400 },
-  { name: 'takes no bits behind the last byte', path: '/dns-query?dns=AB', status: 400 },
+  { name: 'takes no bits after the last byte', path: '/dns-query?dns=AB', status: 400 },
   {
     name: 'takes no message under 12 bytes',
     path: pathOf(new Uint8Array(11)),
@@ -167,7 +167,7 @@ export const MESSAGES: readonly AppCase[] = [
   },
   { name: 'takes no empty body', ...post(WIRE, new Uint8Array(0)), status: 400 },
   {
-    name: 'says in DNS what it cannot read behind the header',
+    name: 'says in DNS what it cannot read after the header',
     path: pathOf(question('a.example.org').subarray(0, 20)),
     status: 200,
     rcode: RCODE.FORMERR,

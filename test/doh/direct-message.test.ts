@@ -63,7 +63,10 @@ describe('readDirect', () => {
     { name: 'what is not base64url', request: ['GET', '/dns-query?dns=a=='] },
     { name: 'a message too short', request: ['GET', '/dns-query?dns=AAAA'] },
     { name: 'a response', request: ['GET', `/dns-query?dns=${encodeBase64url(REPLY)}`] },
-    { name: 'who wants JSON', request: ['GET', PATH, { accept: 'application/dns-json' }] },
+    {
+      name: 'a client that wants JSON',
+      request: ['GET', PATH, { accept: 'application/dns-json' }],
+    },
     { name: 'a POST at another path', request: ['POST', '/dns-query?x', POST] },
     { name: 'a POST of another type', request: ['POST', '/dns-query', { 'content-length': '33' }] },
     {

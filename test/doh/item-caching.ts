@@ -116,7 +116,7 @@ export const CACHING: readonly Item[] = [
     topic: 'Vary',
     cases: [
       {
-        name: 'a cache that goes by Vary gives no JSON to who wants a message',
+        name: 'a cache that goes by Vary gives no JSON to a client that wants a message',
         check: async ({ send }) => {
           const paths = [PATH, `/dns-query?name=${WEB}`, `/resolve?name=${WEB}&ct=${WIRE}`]
           for (const path of paths) {
@@ -139,7 +139,7 @@ export const CACHING: readonly Item[] = [
     topic: 'cache keys',
     cases: [
       {
-        name: 'what one client asks is not what the next gets, where answers are cached',
+        name: 'what one client queries is not what the next gets, where answers are cached',
         check: async ({ send }) => {
           const words = [
             '',
@@ -204,7 +204,7 @@ export const CACHING: readonly Item[] = [
     topic: 'validators and cookies',
     cases: [
       {
-        name: 'nothing to validate by, no cookies, nothing for who transforms',
+        name: 'nothing to validate by, no cookies, nothing for a client that transforms',
         ...get(`${WEB} A +padding`, { cookie: 'a=b', 'accept-encoding': 'gzip, br' }),
         status: 200,
         bytes: 468,
@@ -231,7 +231,7 @@ export const CACHING: readonly Item[] = [
     cases: [
       kept('a POST never', post(messageOf(`${WEB} A`)), NEVER),
       {
-        name: 'answers anew who wants nothing from caches',
+        name: 'bypasses the cache for a client that accepts no cached response',
         ...get(`${WEB} A`, { 'cache-control': 'no-cache, no-store, must-revalidate' }),
         status: 200,
         answer: WEB_LINES,

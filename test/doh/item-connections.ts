@@ -43,7 +43,7 @@ export const CONNECTIONS: readonly Item[] = [
     topic: 'versions of HTTP',
     cases: [
       {
-        name: 'speaks HTTP/2 with who can, and else HTTP/1.1',
+        name: 'speaks HTTP/2 with a client that can, and else HTTP/1.1',
         not: { workerd: EDGE },
         check: async ({ port }) => {
           const options = { port: port('open'), host: '127.0.0.1', ca: AUTHORITY }

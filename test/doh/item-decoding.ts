@@ -46,7 +46,7 @@ export const DECODING: readonly Item[] = [
         bad(`takes no ${text}`, `${PATH}${text}`),
       ),
       bad('takes no five characters', '/dns-query?dns=AAAAA'),
-      bad('takes no bits behind the last byte', '/dns-query?dns=AB'),
+      bad('takes no bits after the last byte', '/dns-query?dns=AB'),
       {
         name: 'gives 400 texts the verdicts of RFC 4648 §5 without padding',
         check: async ({ send }) => {
@@ -82,7 +82,7 @@ export const DECODING: readonly Item[] = [
         rcode: RCODE.FORMERR,
       },
       {
-        name: 'answers any bytes behind a header',
+        name: 'answers any bytes after a header',
         check: async ({ send }) => {
           for (let i = 0; i < 200; i++) {
             const message = Uint8Array.from(
@@ -125,7 +125,7 @@ export const DECODING: readonly Item[] = [
     topic: 'length of URLs',
     cases: [
       {
-        name: 'refuses a parameter that no message needs, and goes on',
+        name: 'refuses a parameter that no message needs, and continues',
         check: async ({ send, name }) => {
           const long = send({ path: `/dns-query?dns=${'A'.repeat(87_384)}` })
           const expected = name === 'workerd' ? 414 : 431
@@ -136,7 +136,7 @@ export const DECODING: readonly Item[] = [
         },
       },
       {
-        name: 'refuses a header section over 16 KiB, and goes on',
+        name: 'refuses a header section over 16 KiB, and continues',
         not: { 'Node, HTTP/2': 'HTTP/2 has a bound of 64 KiB there', workerd: EDGE },
         check: async ({ send }) => {
           assert.equal((await send({ path: `/${'x'.repeat(20_000)}` })).status, 431)
@@ -169,7 +169,7 @@ export const DECODING: readonly Item[] = [
     topic: 'EDNS payload size',
     cases: [
       {
-        name: 'gives all of a hundred addresses to who has room for 512 bytes by UDP',
+        name: 'gives all of a hundred addresses to a client that has room for 512 bytes by UDP',
         check: async ({ send }) => {
           const { body } = await send(get('many.shop.svc.shop.test A +edns=512'))
           assert.equal(parseResponse(body)?.answer.length, 100)

@@ -46,7 +46,7 @@ export const JSON_PARAMETERS: readonly Item[] = [
     cases: [
       { ...ok(`name=${WEB}`, WEB_JSON), has: { 'content-type': GOOGLE } },
       {
-        name: 'answers beside messages, for who accepts it',
+        name: 'answers beside messages, for a client that accepts it',
         path: `/dns-query?name=${WEB}`,
         headers: { accept: JSON_FORM },
         status: 200,
@@ -54,7 +54,7 @@ export const JSON_PARAMETERS: readonly Item[] = [
         has: { 'content-type': JSON_FORM },
       },
       {
-        name: 'answers beside messages, for who says it by ct',
+        name: 'answers beside messages, for a client that says it by ct',
         path: `/dns-query?name=${WEB}&ct=${JSON_FORM}`,
         status: 200,
         json: WEB_JSON,
@@ -317,7 +317,7 @@ export const JSON_ANSWERS: readonly Item[] = [
         },
       },
       {
-        name: 'is the rendering of the message that is asked by GET',
+        name: 'is the rendering of the message that is queried by GET',
         check: async ({ send }) => {
           const path = pathOf(messageOf(`${WEB} A +edns`))
           const [wire, json] = [

@@ -188,7 +188,7 @@ export const ROUTING: readonly Item[] = [
         check: ({ send }: Way) => checkHead(send, path),
       })),
       {
-        name: 'tells its methods',
+        name: 'lists its methods',
         method: 'OPTIONS',
         path: '/dns-query',
         status: 204,

@@ -94,7 +94,7 @@ export const ACCESS: readonly Item[] = [
     topic: 'secrets in logs',
     cases: [
       {
-        name: 'no token and no name that was asked is logged',
+        name: 'no token and no name of the query is logged',
         check: async ({ send, logs }) => {
           const secret = 'kdt_0123456789ab_secret'
           for (const ask of [
@@ -172,7 +172,7 @@ export const ACCESS: readonly Item[] = [
     topic: 'other clusters',
     cases: [
       {
-        name: "another cluster's names are as names of nobody, octet for octet",
+        name: "another cluster's names are as names of nobody, byte for byte",
         check: async ({ send }) => {
           const { token } = await makeToken(send, { clusters: ['later'] })
           const ask = (name: string): Promise<Got> =>
@@ -199,7 +199,7 @@ export const ABUSE: readonly Item[] = [
     topic: 'rate limits',
     cases: [
       {
-        name: 'who has asked enough waits',
+        name: 'a client over its rate waits',
         check: async ({ send }) => {
           const statuses = []
           for (let i = 0; i < 4; i++) statuses.push((await send({ path: PATH }, 'narrow')).status)

@@ -71,7 +71,7 @@ export const STATUS: readonly Item[] = [
     topic: 'missing and bad credentials',
     cases: [
       {
-        name: 'who has no token learns by which scheme to show one',
+        name: 'a client without a token learns which scheme to use',
         to: 'closed',
         path: PATH,
         status: 401,
@@ -86,7 +86,7 @@ export const STATUS: readonly Item[] = [
       },
       { name: 'nor in the path', to: 'closed', path: `/t/x${PATH}`, status: 401 },
       {
-        name: 'who is known and may not is told so',
+        name: 'a known client without permission gets 403',
         to: 'open',
         path: `/v1/explain?name=${WEB}`,
         status: 403,
@@ -98,7 +98,7 @@ export const STATUS: readonly Item[] = [
     topic: 'overload',
     cases: [
       {
-        name: 'says 429, and when to come again, to who asks too often',
+        name: 'says 429, and when to come again, to a client that queries too often',
         check: async ({ send }) => {
           const got = await Promise.all(
             Array.from({ length: 6 }, () => send({ path: PATH }, 'narrow')),

@@ -43,7 +43,7 @@ describe('readBody', () => {
     { name: 'believes no length that is too small', chunks: [9], headers: size(2), status: 413 },
     { name: 'needs no length', chunks: [5] },
     {
-      name: 'passes over a length that is no number',
+      name: 'passes over a length that is not a number',
       chunks: [5],
       headers: { 'content-length': 'x' },
     },

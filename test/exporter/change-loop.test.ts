@@ -62,7 +62,7 @@ describe('ChangeLoop', () => {
     { name: 'works no more often than the interval allows', marks: [0, 20, 60], begins: [10, 120] },
     { name: 'works at once again when the interval is over', marks: [0, 300], begins: [10, 310] },
     {
-      name: 'counts the interval from the begin of the work',
+      name: 'counts the interval from the start of the work',
       marks: [0, 11],
       begins: [10, 120],
       work: (clock, signal) => clock.sleep(60, signal),
@@ -74,7 +74,7 @@ describe('ChangeLoop', () => {
       work: (clock, signal) => clock.sleep(1000, signal),
     },
     {
-      name: 'works on at once after long work where nobody waits for answers',
+      name: 'works on at once after long work where no caller waits for answers',
       marks: [0, 11],
       begins: [10, 220],
       work: (clock) => clock.pass(200),

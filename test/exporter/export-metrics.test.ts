@@ -98,7 +98,7 @@ describe('recordPublished', () => {
       ],
     },
     {
-      name: 'counts nothing when there was nothing to tell',
+      name: 'counts nothing when there was nothing to report',
       outcomes: ['nothing to tell'],
       samples: [...FACTS, 'unnamed_objects 3'],
     },

@@ -160,7 +160,7 @@ describe('state', () => {
       message: `502 ${NOT_OURS}`,
     },
     {
-      name: 'a message that is none',
+      name: 'an invalid message',
       answer: json(500, { error: { message: 7 } }),
       message: `500 ${NOT_OURS}`,
     },
@@ -246,7 +246,7 @@ describe('putManifest', () => {
       text: 'Come back later',
     },
     {
-      name: 'a list of missing shards that is none',
+      name: 'an invalid list of missing shards',
       answer: json(409, { missing: [HASH, 7] }),
       status: 409,
       text: NOT_OURS,

@@ -25,13 +25,13 @@ describe('a list', () => {
       news: ['change'],
     },
     {
-      name: 'gives all objects before the change is told',
+      name: 'gives all objects before the change is reported',
       pages: [page('5', `[${WEB}, ${DB}]`)],
       calls: ['list services', 'watch services 5'],
       news: ['set: Service shop/web', 'set: Service shop/db', 'change'],
     },
     {
-      name: 'goes on where the page before says',
+      name: 'continues where the page before says',
       pages: [page('5', `[${WEB}]`, 'two'), page('5', '', 'three'), page('5', `[${DB}]`)],
       calls: ['list services', 'list services two', 'list services three', 'watch services 5'],
       news: ['set: Service shop/web', 'set: Service shop/db', 'change'],
@@ -130,7 +130,7 @@ describe('an event', () => {
       count: 0,
     },
     {
-      name: 'BOOKMARK tells the version and nothing else',
+      name: 'BOOKMARK returns the version and nothing else',
       type: 'BOOKMARK',
       object: BOOKMARK,
       news: [],

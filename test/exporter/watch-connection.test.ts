@@ -54,18 +54,18 @@ describe('openApi', () => {
       message: /^Cannot read kubeconfig FILE: .*$/,
     },
     {
-      name: 'a kubeconfig whose present context is not there',
+      name: 'a kubeconfig whose present context is missing',
       text: kubeconfig(server, 'there'),
       message: /^kubeconfig FILE names no cluster$/,
     },
     {
-      name: 'a context that is not there',
+      name: 'a missing context',
       text: kubeconfig(server, 'here'),
       context: 'there',
       message: /^kubeconfig FILE has no context "there"$/,
     },
     {
-      name: 'a server that is no URL',
+      name: 'a server that is not a URL',
       text: kubeconfig({ here: 'over there' }, 'here'),
       message: /^kubeconfig FILE names a server "over there", not a URL$/,
     },

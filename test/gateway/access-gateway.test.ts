@@ -33,7 +33,7 @@ async function statusFor(
 }
 
 describe('a gateway behind Cloudflare Access', () => {
-  test('answers who has a token by identity, and nobody else', async () => {
+  test('answers a client that has a token by identity, and no other', async () => {
     const both = await open()
     assert.equal(await statusFor(both, 'alice@example.com'), 200)
     assert.equal(await statusFor(both, 'mallory@example.net'), 401)

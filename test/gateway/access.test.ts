@@ -63,14 +63,30 @@ describe('findCaller', () => {
     who: string | undefined
   }
   const cases: Case[] = [
-    { name: 'lets everybody in where all may ask', access: open, who: 'everybody' },
-    { name: 'lets in who has the token', access: one, header: bearer, who: 'everybody' },
-    { name: 'lets in who has the token in the path', access: one, path: TOKEN, who: 'everybody' },
-    { name: 'keeps out who has none', access: one, who: undefined },
-    { name: 'keeps out who has another', access: one, header: `${bearer}x`, who: undefined },
+    { name: 'lets everybody in where all may query', access: open, who: 'everybody' },
+    { name: 'admits a client that has the token', access: one, header: bearer, who: 'everybody' },
+    {
+      name: 'admits a client that has the token in the path',
+      access: one,
+      path: TOKEN,
+      who: 'everybody',
+    },
+    { name: 'rejects a client that has none', access: one, who: undefined },
+    {
+      name: 'rejects a client that has another',
+      access: one,
+      header: `${bearer}x`,
+      who: undefined,
+    },
     { name: 'goes by the path first', access: one, header: bearer, path: 'x', who: undefined },
-    { name: 'keeps everybody out until told otherwise', access: closed, who: undefined },
-    { name: 'keeps out who guesses', access: closed, header: bearer, path: TOKEN, who: undefined },
+    { name: 'keeps everybody out by default', access: closed, who: undefined },
+    {
+      name: 'rejects a client that guesses',
+      access: closed,
+      header: bearer,
+      path: TOKEN,
+      who: undefined,
+    },
     { name: 'knows a token that was made', access: closed, path: made.token, who: id },
     {
       name: 'knows it as a password',

@@ -84,7 +84,7 @@ export const BLOB_PROMISES: readonly BlobPromise[] = [
     },
   },
   {
-    name: 'removes the keys that it is told to, and no other',
+    name: 'removes the given keys, and no others',
     hold: async (store) => {
       for (const key of ['gone/1', 'gone/2', 'gone']) await store.put(key, pattern(5))
       await store.remove([])

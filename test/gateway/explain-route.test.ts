@@ -98,7 +98,7 @@ describe('an explanation', () => {
 describe('who may have answers explained', () => {
   const QUERY = 'name=web.shop.svc.shop.example.org'
 
-  test('is the operator, who sees everything, and who has a token that may', async () => {
+  test('is for the operator, and for a token that may explain', async () => {
     const running = await start()
     const { token, record } = await tokenRecord({ scope: { ...WHOLE_SCOPE, explain: true } })
     await running.tokens.add(record)

@@ -134,7 +134,7 @@ describe('a manifest that is not right is refused, and the one before stays:', (
       code: '403 bad_signature',
     },
     {
-      name: 'changed behind its signature',
+      name: 'changed after its signature',
       signed: async () => {
         const { signed, manifest } = await good()
         return { ...signed, bytes: formatManifest({ ...manifest, generation: 7 }) }
@@ -142,7 +142,7 @@ describe('a manifest that is not right is refused, and the one before stays:', (
       code: '403 bad_signature',
     },
     {
-      name: 'with a signature that is none',
+      name: 'with an invalid signature',
       signed: async () => ({ ...(await good()).signed, signature: 'x' }),
       code: '403 bad_signature',
     },

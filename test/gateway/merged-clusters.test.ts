@@ -105,7 +105,7 @@ describe('where clusters contradict each other', () => {
     assert.equal(found.isWhole, true)
   })
 
-  test('goes by who is fresh, where the directive does', async () => {
+  test('queries fresh clusters only, where the directive does', async () => {
     const fakes: Fakes = { one: { freshness: 'stale' } }
     const found = await conflictsOf(fakes)
     assert.deepEqual(linesOf(found).sort(), [

@@ -99,7 +99,7 @@ test('a manifest whose shards are missing is refused with their hashes', async (
 describe('refused:', () => {
   const hash = '0'.repeat(64)
   const cases: { name: string; path: string; init: RequestInit; code: string }[] = [
-    { name: 'nothing is there yet', path: 'shop', init: {}, code: '404 nothing_yet' },
+    { name: 'nothing exists yet', path: 'shop', init: {}, code: '404 nothing_yet' },
     {
       name: 'a wrong token',
       path: 'shop',
@@ -120,7 +120,7 @@ describe('refused:', () => {
       code: '401 unauthorized',
     },
     {
-      name: 'a hash that is none',
+      name: 'an invalid hash',
       path: 'shop/shards/abc',
       init: { method: 'PUT', body: 'x' },
       code: '400 bad_hash',

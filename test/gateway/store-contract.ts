@@ -55,7 +55,7 @@ export const STORE_PROMISES: readonly StorePromise[] = [
     },
   },
   {
-    name: 'lists what is missing in the order asked',
+    name: 'lists what is missing in the order requested',
     hold: async (store) => {
       await store.writeShard(B, pattern(8), NOW_MS)
       same(await store.missingShards([C, B, A]), [C, A])
@@ -131,7 +131,7 @@ export const STORE_PROMISES: readonly StorePromise[] = [
     },
   },
   {
-    name: 'keeps the generations that it is told to, the newest first',
+    name: 'keeps the given generations, the newest first',
     hold: async (store) => {
       await store.writeManifest(7, manifest('7'), keep([7]))
       await store.writeManifest(9, manifest('9'), keep([7, 9]))

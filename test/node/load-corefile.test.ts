@@ -38,7 +38,7 @@ describe('loadCorefile', () => {
     { name: 'files above', pattern: '../conf/more/m*', names: ['m'] },
     { name: 'files of folders by a star', pattern: '*/m.conf', names: ['m'] },
     { name: 'files of folders by both wildcards', pattern: 'mor?/*.conf', names: ['m'] },
-    { name: 'nothing from a folder that is not there', pattern: 'none/*', names: [] },
+    { name: 'nothing from a missing folder', pattern: 'none/*', names: [] },
   ]
   for (const { name, pattern, names } of imports) {
     test(`imports ${name}`, (t) => {

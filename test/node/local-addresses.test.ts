@@ -47,7 +47,7 @@ describe('outsideAddresses', () => {
       addresses: ['192.0.2.1', '2001:db8::1', '198.51.100.1', 'fec0::1'],
     },
     {
-      name: 'takes what it is told instead',
+      name: 'takes what is configured instead',
       override: '203.0.113.7, 127.0.0.1',
       addresses: ['203.0.113.7', '127.0.0.1'],
     },
@@ -67,7 +67,7 @@ describe('resolveBind', () => {
     except?: readonly string[]
     addresses: readonly string[]
   }[] = [
-    { name: 'makes nothing of nothing', words: [], addresses: [] },
+    { name: 'returns nothing for empty input', words: [], addresses: [] },
     {
       name: 'takes addresses as they are, whoever has them',
       words: ['203.0.113.1', '::'],
@@ -112,7 +112,7 @@ describe('resolveBind', () => {
       addresses: [],
     },
     {
-      name: 'passes over what is left out and not there',
+      name: 'passes over what is left out and missing',
       words: ['127.0.0.1'],
       except: ['eth9'],
       addresses: ['127.0.0.1'],

@@ -19,7 +19,7 @@ describe('readTextFile', () => {
   const cases: { name: string; path: string; text: string | undefined }[] = [
     { name: 'reads UTF-8', path: 'file', text: 'ä\n' },
     { name: 'reads an empty file', path: 'empty', text: '' },
-    { name: 'finds no file that is not there', path: 'missing', text: undefined },
+    { name: 'finds no file that is missing', path: 'missing', text: undefined },
     { name: 'takes no folder for a file', path: 'folder', text: undefined },
     { name: 'finds nothing below a file', path: 'file/below', text: undefined },
     { name: 'reads nothing over 64 MiB', path: 'large', text: undefined },

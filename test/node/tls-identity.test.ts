@@ -19,19 +19,19 @@ describe('whom a certificate must be for', () => {
       isGood: false,
     },
     {
-      name: 'is the name that is told',
+      name: 'is the name that is configured',
       upstream: { ...PLAIN, address: '127.0.0.2', serverName: 'localhost' },
       sni: 'localhost',
       isGood: true,
     },
     {
-      name: 'is not the address where a name is told',
+      name: 'is not the address where a name is configured',
       upstream: { ...PLAIN, serverName: 'dns.example.org' },
       sni: 'dns.example.org',
       isGood: false,
     },
     {
-      name: 'may be an address that is told',
+      name: 'may be an address that is configured',
       upstream: { ...PLAIN, address: '127.0.0.2', serverName: '127.0.0.1' },
       sni: undefined,
       isGood: true,
@@ -74,7 +74,7 @@ describe('an invalid identity', () => {
       tls: { cert: CLIENT.cert, key: SERVER.key },
       says: /key values mismatch/i,
     },
-    { name: 'is a certificate that is none', tls: { cert: 'x', key: CLIENT.key }, says: /./ },
+    { name: 'is an invalid certificate', tls: { cert: 'x', key: CLIENT.key }, says: /./ },
   ]
   for (const { name, tls, says } of cases) {
     test(name, () => {

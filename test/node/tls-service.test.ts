@@ -110,7 +110,7 @@ describe('checkIdentity', () => {
     { name: 'the key of another', identity: { cert: SERVER.cert, key: CLIENT.key } },
     { name: 'no certificate', identity: { cert: 'x', key: SERVER.key } },
     { name: 'no key', identity: { cert: SERVER.cert, key: '' } },
-    { name: 'an authority that is none', identity: { ...SERVER, ca: 'x' } },
+    { name: 'an invalid authority', identity: { ...SERVER, ca: 'x' } },
   ]) {
     test(`refuses ${name}`, () => {
       assert.throws(() => checkIdentity(identity))

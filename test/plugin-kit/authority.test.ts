@@ -12,7 +12,7 @@ const AUTHORITY = {
   ttlSeconds: 60,
 }
 
-test('an SOA record says who is responsible for a zone', () => {
+test('an SOA record has the name server and mailbox of a zone', () => {
   assert.equal(
     formatRecord(soaRecord(AUTHORITY, 7)),
     'example.org. 60 IN SOA ns1.dns.example.org. hostmaster.dns.example.org. 7 7200 1800 86400 60',

@@ -13,7 +13,7 @@ describe('closestZone', () => {
       zone: 'example.org.',
     },
     {
-      name: 'finds the longest, wherever it stands',
+      name: 'finds the longest, wherever it is',
       zones: ['.', 'a.example.org', 'example.org'],
       of: 'b.a.example.org',
       zone: 'a.example.org.',

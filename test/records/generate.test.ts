@@ -48,7 +48,7 @@ describe('a generated line', () => {
     { name: 'refuses another base', template: '%{0,0,n}', line: undefined },
     { name: 'refuses a width over 255', template: '%{0,256}', line: undefined },
     { name: 'refuses a word', template: '%{x}', line: undefined },
-    { name: 'refuses nothing', template: '%{}', line: undefined },
+    { name: 'refuses empty text', template: '%{}', line: undefined },
   ]
   for (const { name, template, line } of cases) {
     test(name, () => {

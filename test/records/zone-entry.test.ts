@@ -63,17 +63,17 @@ describe('what a snapshot keeps of an entry', () => {
     },
     { name: 'that all may see it', entries: [{ ...a, namespace: '' }], kept: 'in "", A' },
     {
-      name: 'that a name only goes along with others',
+      name: 'that a name only is in the additional section with others',
       entries: [{ ...a, isGlue: true }],
       kept: 'in "shop", A, glue',
     },
     {
-      name: 'that a name is there without records',
+      name: 'that a name exists without records',
       entries: [{ kind: 'name', ...www }],
       kept: 'in "shop"',
     },
     {
-      name: 'that a name is there for the names below it only',
+      name: 'that a name exists for the names below it only',
       entries: [{ kind: 'name', ...www, isImplied: true }],
       kept: 'in "shop", implied',
     },
@@ -83,7 +83,7 @@ describe('what a snapshot keeps of an entry', () => {
       kept: 'in "shop", addresses below',
     },
     {
-      name: 'nothing of the name that a pointer leads to',
+      name: 'nothing of the name that a pointer points to',
       entries: [{ ...pointer, address: Uint8Array.of(192, 0, 2, 1) }],
       kept: 'absent',
     },

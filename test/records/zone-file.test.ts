@@ -90,7 +90,7 @@ describe('a zone file', () => {
       is: ['zones/more.db:2:2: "x" is no type, no class and no TTL of a record'],
     },
     {
-      name: 'refuses a file that is not there',
+      name: 'refuses a missing file',
       text: ['$TTL 1', '$INCLUDE more.db'],
       is: ['zones/db:2:10: cannot read "zones/more.db"'],
     },
@@ -116,7 +116,7 @@ describe('a zone file', () => {
       ],
     },
     {
-      name: 'refuses a range that is none',
+      name: 'refuses an invalid range',
       text: ['$GENERATE 3-1 h$ A 192.0.2.$'],
       is: ['zones/db:1:11: "3-1" is not a range such as 1-10 or 0-64/2'],
     },
@@ -129,7 +129,7 @@ describe('a zone file', () => {
       ],
     },
     {
-      name: 'refuses to generate from a number that is none',
+      name: 'refuses to generate from an invalid number',
       text: ['', '$GENERATE 1-2 h\u0024{x} A 192.0.2.1'],
       is: ['zones/db:2:11: $GENERATE makes no record of "h\u0024{x} A 192.0.2.1" and 1'],
     },
@@ -140,17 +140,17 @@ describe('a zone file', () => {
     },
     { name: 'refuses $TTL alone', text: ['$TTL'], is: ['zones/db:1:1: "$TTL" needs an argument'] },
     {
-      name: 'refuses a TTL that is none',
+      name: 'refuses an invalid TTL',
       text: ['$TTL x'],
       is: ['zones/db:1:6: "x" is not a TTL from 0 to 2147483647'],
     },
     {
-      name: 'refuses a word behind a directive',
+      name: 'refuses a word after a directive',
       text: ['$ORIGIN a. b.'],
       is: ['zones/db:1:12: "$ORIGIN" takes no "b."'],
     },
     {
-      name: 'refuses an origin that is no name',
+      name: 'refuses an origin that is not a name',
       text: ['$ORIGIN a..b'],
       is: ['zones/db:1:9: "a..b" is not a domain name'],
     },

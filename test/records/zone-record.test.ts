@@ -94,7 +94,7 @@ describe('a record', () => {
       is: ['db:1:3: "2147483648" is not a TTL from 0 to 2147483647'],
     },
     {
-      name: 'refuses an owner that is no name',
+      name: 'refuses an owner that is not a name',
       text: 'a..b 1 A 192.0.2.1',
       is: ['db:1:1: "a..b" is not a domain name'],
     },

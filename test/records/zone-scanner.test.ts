@@ -35,7 +35,7 @@ describe('lines of a zone file', () => {
     { name: 'have empty strings', text: 'a ""', is: ['a|""'] },
     { name: 'keep what would mean something in quotes', text: '"(;)"', is: ['"(;)"'] },
     { name: 'go on within quotes', text: '"a\nb" c', is: ['"a\nb"|c'] },
-    { name: 'tell strings that touch', text: 'a="b""c"d', is: ['a=|+"b"|+"c"|+d'] },
+    { name: 'report strings that touch', text: 'a="b""c"d', is: ['a=|+"b"|+"c"|+d'] },
     { name: 'keep escapes', text: 'a\\;b "c\\"d" e\\(', is: ['a\\;b|"c\\"d"|e\\('] },
     { name: 'escape blanks that belong to a word', text: 'a\\ b', is: ['a\\032b'] },
     { name: 'keep blanks in quotes', text: '"a\\ b\\\\ c"', is: ['"a\\ b\\\\ c"'] },

@@ -47,5 +47,5 @@ export const STRAYS: readonly { readonly name: string; readonly message: Uint8Ar
 export const ACCEPTED: readonly { readonly name: string; readonly message: Uint8Array }[] = [
   { name: 'a response to the question', message: RIGHT },
   { name: 'a response in other letters', message: shouted(RIGHT) },
-  { name: 'a response with more behind', message: new Uint8Array([...RIGHT, 1, 2, 3]) },
+  { name: 'a response with more after', message: new Uint8Array([...RIGHT, 1, 2, 3]) },
 ]

@@ -173,7 +173,7 @@ export const PATCHES: readonly Patch[] = [
     message: 'a node overruns',
   },
   {
-    name: 'a node in a namespace that is not there',
+    name: 'a missing node in a namespace',
     base: EXAMPLE,
     change: u16(0x52, 2),
     message: 'a node is in no namespace',
@@ -342,7 +342,7 @@ export const PATCHES: readonly Patch[] = [
     message: 'slot 1 points to 82, which is no node',
   },
   {
-    name: 'a slot that leads behind the nodes',
+    name: 'a slot that leads after the nodes',
     base: EXAMPLE,
     change: u32(0x4c, 0x68),
     message: 'slot 1 points to 104, which is no node',
@@ -366,7 +366,7 @@ export const PATCHES: readonly Patch[] = [
     message: 'the node at 80 is in two slots',
   },
   {
-    name: 'an address in a namespace that is not there',
+    name: 'a missing address in a namespace',
     base: EXAMPLE,
     change: u16(0x7c, 2),
     message: 'an address is in no namespace',

@@ -11,7 +11,7 @@ describe('formatLogEvent', () => {
       line: '{"time":"1970-01-01T00:00:01.500Z","level":"info","message":"Ready"}',
     },
     {
-      name: 'has facts behind them, in their order',
+      name: 'has facts after them, in their order',
       event: { level: 'debug', message: 'Reply', rcode: 'NOERROR', bytes: 64, cached: false },
       line:
         '{"time":"1970-01-01T00:00:01.500Z","level":"debug","message":"Reply",' +

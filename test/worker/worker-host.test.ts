@@ -43,7 +43,7 @@ describe('a Worker asks upstreams', () => {
     { name: 'another name for certificates', upstream: { ...https, serverName: 'a.example' } },
     { name: 'authorities', upstream: https, options: { tls: { ca: 'PEM' } } },
     { name: 'a certificate', upstream: https, options: { tls: { cert: 'PEM', key: 'PEM' } } },
-    { name: 'an address to ask from', upstream: https, options: { sourceAddress: '192.0.2.1' } },
+    { name: 'an address to query from', upstream: https, options: { sourceAddress: '192.0.2.1' } },
     { name: 'resolvers', upstream: https, options: { resolvers: ['192.0.2.53:53'] } },
   ]
   for (const { name, upstream, options } of refused) {

@@ -23,7 +23,7 @@ describe('labelOf', () => {
     { name: 'takes dashes at both ends', text: '-a-', label: '\x03-a-' },
     { name: 'takes 63 bytes', text: 'a'.repeat(63), label: `?${'a'.repeat(63)}` },
     { name: 'refuses 64 bytes', text: 'a'.repeat(64), label: undefined },
-    { name: 'refuses nothing', text: '', label: undefined },
+    { name: 'refuses empty text', text: '', label: undefined },
     { name: 'refuses a dot', text: 'a.b', label: undefined },
     { name: 'refuses a blank', text: 'a b', label: undefined },
     { name: 'refuses a line end', text: 'web\n', label: undefined },
@@ -85,7 +85,7 @@ describe('dashedLabelOf', () => {
     { name: 'writes dashes for colons', address: '2001:db8::1', text: '2001-db8--1' },
     { name: 'keeps both colons at the end', address: '2001:db8::', text: '2001-db8--' },
     { name: 'keeps both colons at the front', address: '::1', text: '--1' },
-    { name: 'writes dashes in host names', address: 'db.example.org', text: 'db-example-org' },
+    { name: 'writes dashes in hostnames', address: 'db.example.org', text: 'db-example-org' },
   ]
   for (const { name, address, text } of cases) {
     test(name, () => {

@@ -11,7 +11,7 @@ describe('describeObject', () => {
       text: 'Service shop/web',
     },
     {
-      name: 'gives no namespace where there is none',
+      name: 'gives no namespace where none exists',
       object: '{ kind: Namespace, metadata: { name: shop, namespace: ignored } }',
       text: 'Namespace shop',
     },

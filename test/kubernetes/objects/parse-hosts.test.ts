@@ -26,7 +26,7 @@ describe('objects with hostnames', () => {
       },
     },
     {
-      name: 'a route: its host names, at the Gateways that it hangs on',
+      name: 'a route: its hostnames, at the Gateways that it hangs on',
       yaml: `
         apiVersion: gateway.networking.k8s.io/v1
         kind: HTTPRoute
@@ -61,7 +61,7 @@ describe('objects with hostnames', () => {
       },
     },
     {
-      name: 'a DNSEndpoint: addresses, aliases and texts, each name by itself',
+      name: 'a DNSEndpoint: addresses, CNAMEs and texts, each name by itself',
       yaml: `
         apiVersion: externaldns.k8s.io/v1alpha1
         kind: DNSEndpoint
@@ -94,7 +94,7 @@ describe('objects with hostnames', () => {
       object: { ...meta, kind: 'Gateway', className: 'nginx', targets: ['203.0.113.1'] },
     },
     {
-      name: 'a Node: its host names and addresses, in no namespace',
+      name: 'a Node: its hostnames and addresses, in no namespace',
       yaml: `
         kind: Node
         metadata: { name: a }

@@ -213,7 +213,7 @@ describe('parseObject', () => {
       },
     },
     {
-      name: 'prefers the annotation of CoreDNS, and reads that names lead to endpoints',
+      name: 'prefers the annotation of CoreDNS, and reads that names point to endpoints',
       yaml: `
         kind: Service
         metadata:
@@ -352,7 +352,7 @@ describe('the error of an object', () => {
       message: 'Service without a name: metadata.name is an object, expected text',
     },
     {
-      name: 'tells a number that JSON has no word for',
+      name: 'reports a number that JSON has no word for',
       yaml: '{ kind: Service, metadata: { name: a }, spec: { ports: [{ port: .nan }] } }',
       message: 'Service a: spec.ports[0].port is NaN, expected a port from 1 to 65535',
     },

@@ -123,12 +123,12 @@ describe('servedNamespaces', () => {
       served: ['app', 'ops', 'web'],
     },
     {
-      name: 'lists no more than those that are asked for',
+      name: 'lists no more than those that are requested',
       options: { namespaces: new Set(['web', 'app']) },
       served: ['app', 'web'],
     },
     {
-      name: 'lists none that is asked for but does not exist',
+      name: 'lists none that is requested but does not exist',
       options: { namespaces: new Set(['web', 'gone']) },
       served: ['web'],
     },

@@ -25,7 +25,7 @@ const place = { owner: parseRelativeName('x') ?? EMPTY, namespace: 'shop', ttlSe
 
 describe('backendRecords', () => {
   const cases: { name: string; backends: string[]; lines: string }[] = [
-    { name: 'makes nothing of no backends', backends: [], lines: '' },
+    { name: 'returns nothing for no backends', backends: [], lines: '' },
     {
       name: 'makes a set of each family',
       backends: ['192.0.2.1 a', '2001:db8::1 a', '192.0.2.2 b'],
@@ -87,7 +87,7 @@ describe('backendRecords', () => {
         x 7 SRV 0 50 80 b`,
     },
     {
-      name: 'is an alias of a host name, without SRV',
+      name: 'is a CNAME of a hostname, without SRV',
       backends: ['db.example.org a 80/http'],
       lines: 'x 7 CNAME db.example.org.',
     },
@@ -139,7 +139,7 @@ describe('backendRecords', () => {
 
 describe('cnameRdata', () => {
   const cases: { name: string; host: string; target: string | undefined }[] = [
-    { name: 'takes a host name', host: 'www.example.org', target: 'www.example.org.' },
+    { name: 'takes a hostname', host: 'www.example.org', target: 'www.example.org.' },
     {
       name: 'takes labels that begin with an underscore',
       host: '_a.example',
@@ -147,7 +147,7 @@ describe('cnameRdata', () => {
     },
     { name: 'refuses an IPv4 address', host: '192.0.2.1', target: undefined },
     { name: 'refuses an IPv6 address', host: '2001:db8::1', target: undefined },
-    { name: 'refuses what is no name', host: 'a..b', target: undefined },
+    { name: 'refuses what is not a name', host: 'a..b', target: undefined },
   ]
   for (const { name, host, target } of cases) {
     test(name, () => {

@@ -21,7 +21,7 @@ function slicesOf(...bodies: readonly string[]): EndpointSlice[] {
 describe('endpointNames', () => {
   const cases: { name: string; slices: string[]; lines: string }[] = [
     {
-      name: 'calls an endpoint by its host name',
+      name: 'calls an endpoint by its hostname',
       slices: ['endpoints: [{ addresses: [192.0.2.1], hostname: db-0 }]'],
       lines: 'db-0.db 5 A 192.0.2.1',
     },
@@ -73,12 +73,12 @@ describe('endpointNames', () => {
       lines: '192-0-2-1.db 5 A 192.0.2.1',
     },
     {
-      name: 'has an alias for a host name',
+      name: 'has a CNAME for a hostname',
       slices: ['endpoints: [{ addresses: [db.example.org], hostname: a }]'],
       lines: 'a.db 5 CNAME db.example.org.',
     },
     {
-      name: 'leaves out a host name that is too long to be spelled as a label',
+      name: 'leaves out a hostname that is too long to be spelled as a label',
       slices: [`endpoints: [{ addresses: [${'a.'.repeat(30)}example.org, db.example.org] }]`],
       lines: 'db-example-org.db 5 CNAME db.example.org.',
     },
@@ -98,14 +98,14 @@ describe('endpointLabel', () => {
   type Names = { readonly hostname?: string; readonly targetName?: string }
   const cases: { name: string; names: Names; address: string; plain: string; byPod: string }[] = [
     {
-      name: 'prefers the host name',
+      name: 'prefers the hostname',
       names: { hostname: 'db-0', targetName: 'pod-0' },
       address: '192.0.2.1',
       plain: 'db-0.',
       byPod: 'db-0.',
     },
     {
-      name: 'then takes the name of the Pod, if that is asked for',
+      name: 'then takes the name of the Pod, if that is requested',
       names: { targetName: 'pod-0' },
       address: '192.0.2.1',
       plain: '192-0-2-1.',
@@ -147,14 +147,14 @@ describe('endpointLabel', () => {
       byPod: '192-0-2-1.',
     },
     {
-      name: 'passes over a host name that is no label',
+      name: 'passes over a hostname that is not a label',
       names: { hostname: 'db.0' },
       address: '192.0.2.1',
       plain: '192-0-2-1.',
       byPod: '192-0-2-1.',
     },
     {
-      name: 'writes a zero behind the dash that an IPv6 address ends in',
+      name: 'writes a zero after the dash that an IPv6 address ends in',
       names: {},
       address: '2001:db8::',
       plain: '2001-db8--0.',
@@ -168,7 +168,7 @@ describe('endpointLabel', () => {
       byPod: '--1.',
     },
     {
-      name: 'writes no zero behind a host name',
+      name: 'writes no zero after a hostname',
       names: {},
       address: 'db.example.org.',
       plain: 'db-example-org-.',

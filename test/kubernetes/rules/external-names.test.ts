@@ -28,7 +28,7 @@ describe('externalNames', () => {
     lines: string
   }[] = [
     {
-      name: 'lead to what people and load balancers say; SRV records have the cluster’s TTL',
+      name: 'point to what people and load balancers say; SRV records have the cluster’s TTL',
       objects: service(
         `type: LoadBalancer, clusterIP: 192.0.2.1, externalIPs: [203.0.113.1], ${WEB_PORTS}`,
         "loadBalancer: { ingress: [{ ip: '2001:db8::1' }] }",
@@ -45,7 +45,7 @@ describe('externalNames', () => {
         1.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.8.b.d.0.1.0.0.2.ip6.arpa. 10 PTR web.shop`,
     },
     {
-      name: 'are aliases of host names, which SRV records lead to as well',
+      name: 'are CNAMEs of hostnames, which SRV records point to as well',
       objects: service(
         `clusterIP: 192.0.2.1, ${WEB_PORTS}`,
         'loadBalancer: { ingress: [{ hostname: lb.example.net }, {}] }',
@@ -76,7 +76,7 @@ describe('externalNames', () => {
       lines: '',
     },
     {
-      name: 'lead to the endpoints of a headless Service, when these are wanted',
+      name: 'point to the endpoints of a headless Service, when these are wanted',
       objects: service('clusterIP: None') + SLICE + FQDN_SLICE,
       hasEndpoints: true,
       lines: `

@@ -33,7 +33,7 @@ describe('externalTransfer', () => {
       ],
     },
     {
-      name: 'has aliases, and SRV records to what they lead to',
+      name: 'has CNAMEs, and SRV records to what they point to',
       objects: `
 - kind: Service
   metadata: { name: web, namespace: shop }

@@ -28,7 +28,7 @@ describe('saidNames', () => {
     { name: 'those of a balanced Service', metadata: '', names: ['web.shop'] },
     { name: 'none of another Service', metadata: '', spec: 'externalIPs: [192.0.2.1]', names: [] },
     {
-      name: 'those of a Service that asks for its endpoints',
+      name: 'those of a Service that requests its endpoints',
       metadata: annotated("k8s-gateway.dns/resolve-endpoints: 'true'"),
       spec: 'clusterIP: None',
       names: ['web.shop'],
@@ -49,7 +49,7 @@ describe('saidNames', () => {
       names: ['a.test'],
     },
     {
-      name: 'none that is no host name, nor the one that it would replace',
+      name: 'none that is no hostname, nor the one that it would replace',
       metadata: annotated(`coredns.io/hostname: '-a.test,a_b.test,*,a..b'`),
       names: [],
     },
@@ -127,7 +127,7 @@ describe('serviceTargets', () => {
       hosts: ['203.0.113.9'],
     },
     {
-      name: 'ready endpoints, where that is asked for',
+      name: 'ready endpoints, where that is requested',
       service: serviceOf(
         annotated("k8s-gateway.dns/resolve-endpoints: 'true'"),
         'type: LoadBalancer',

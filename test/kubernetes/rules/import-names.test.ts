@@ -144,10 +144,10 @@ describe('exportNames', () => {
   const cases = [
     { name: 'has endpoints below their cluster', objects: SERVICE + SLICE + EXPORT, lines: NAMES },
     { name: 'has nothing that is not exported', objects: SERVICE + SLICE, lines: '' },
-    { name: 'has nothing that is exported and not there', objects: SLICE + EXPORT, lines: '' },
+    { name: 'has nothing that is exported and missing', objects: SLICE + EXPORT, lines: '' },
     { name: 'has nothing of one without endpoints', objects: SERVICE + EXPORT, lines: '' },
     {
-      name: 'has nothing of an alias',
+      name: 'has nothing of a CNAME',
       objects: `${SERVICE.replace('clusterIP: 192.0.2.1', 'type: ExternalName, externalName: a.test')}${SLICE}${EXPORT}`,
       lines: '',
     },

@@ -43,19 +43,19 @@ describe('nameSlice', () => {
       names: ['192-0-2-2.db. 192.0.2.2'],
     },
     {
-      name: 'tells of a host name that is no label',
+      name: 'warns of a hostname that is not a label',
       endpoints: '[{ addresses: [192.0.2.1], hostname: "a b" }]',
       names: ['192-0-2-1.db. 192.0.2.1'],
       isWhole: false,
     },
     {
-      name: 'tells of what is no address',
+      name: 'warns of what is not an address',
       endpoints: '[{ addresses: [db.example.org], hostname: a }]',
       names: ['a.db. -'],
       isWhole: false,
     },
     {
-      name: 'tells of what has no name',
+      name: 'warns of what has no name',
       endpoints: `[{ addresses: [${'a.'.repeat(30)}example.org] }]`,
       names: [],
       isWhole: false,
@@ -122,11 +122,11 @@ describe('sliceBackends marks distinct addresses', () => {
       isAlone: false,
     },
     {
-      name: 'one host name twice',
+      name: 'one hostname twice',
       endpoints: many.map((at, i) => `{ addresses: [${at}], hostname: h${i % 19} }`),
       isAlone: false,
     },
-    { name: 'a host name', endpoints: ['{ addresses: [db.example.org] }'], isAlone: false },
+    { name: 'a hostname', endpoints: ['{ addresses: [db.example.org] }'], isAlone: false },
   ]
   for (const { name, endpoints, isAlone } of cases) {
     test(name, () => {

@@ -119,7 +119,7 @@ describe('nameserverNames', () => {
       lines: '',
     },
     {
-      name: 'pass over what is no address of the server',
+      name: 'pass over what is not an address of the server',
       objects: '',
       options: { localAddresses: ['dns.example.org', 'fe80::1%eth0', '203.0.113.9'] },
       lines: `

@@ -29,7 +29,7 @@ function pointers(cluster: Cluster, options: NamingOptions): Pointer[] {
 describe('pointers', () => {
   const cases: NamingCase[] = [
     {
-      name: 'lead from each cluster IP to the Service, ready or not',
+      name: 'point from each cluster IP to the Service, ready or not',
       objects: `
         - kind: Service
           metadata: { name: web, namespace: shop }
@@ -40,7 +40,7 @@ describe('pointers', () => {
         1.0.0.0.${'0.'.repeat(20)}8.b.d.0.1.0.0.2.ip6.arpa. 30 PTR web.shop.svc`,
     },
     {
-      name: 'lead from ready endpoints to their names',
+      name: 'point from ready endpoints to their names',
       objects: `
         - { kind: Service, metadata: { name: db }, spec: { clusterIP: None } }
         - kind: EndpointSlice
@@ -54,7 +54,7 @@ describe('pointers', () => {
         2.2.0.192.in-addr.arpa. 5 PTR 192-0-2-2.db.default.svc`,
     },
     {
-      name: 'lead to names after Pods if that is asked for',
+      name: 'point to names after Pods if that is requested',
       objects: `
         - kind: EndpointSlice
           metadata: { name: db-1, labels: { kubernetes.io/service-name: db } }
@@ -63,7 +63,7 @@ describe('pointers', () => {
       lines: '2.2.0.192.in-addr.arpa. 5 PTR pod-1.db.default.svc',
     },
     {
-      name: 'lead from one address to every Service that has it, which need not exist',
+      name: 'point from one address to every Service that has it, which need not exist',
       objects: `
         - kind: EndpointSlice
           metadata: { name: a-1, labels: { kubernetes.io/service-name: a } }
@@ -107,7 +107,7 @@ describe('pointers', () => {
       lines: '1.2.0.192.in-addr.arpa. 5 PTR 192-0-2-1.c.default.svc',
     },
     {
-      name: 'come from nothing that is no address or has no name',
+      name: 'come from nothing that is not an address or has no name',
       objects: `
         - kind: Service
           metadata: { name: ext }

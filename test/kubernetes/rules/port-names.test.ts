@@ -29,7 +29,7 @@ describe('portNames', () => {
     { name: 'has none for a port without a name', ports: '{ port: 80 }', lines: '' },
     { name: 'has none without ports', ports: '', lines: '' },
     {
-      name: 'tells protocols apart, also on one port with one name',
+      name: 'distinguishes protocols, also on one port with one name',
       ports: [
         '{ name: dns, port: 53, protocol: UDP }',
         '{ name: dns, port: 53, protocol: TCP }',
@@ -66,7 +66,7 @@ describe('portNames', () => {
         _${name62}._tcp.web 5 SRV 0 100 80 web`,
     },
     {
-      name: 'has none for names that are no labels, and goes on',
+      name: 'has none for names that are not labels, and continues',
       ports: [
         '{ name: a.b, port: 1 }',
         '{ name: a b, port: 2 }',

@@ -47,7 +47,7 @@ describe('a Service with a cluster IP', () => {
         _http._tcp.web.shop.svc 5 SRV 0 50 80 web.shop.svc`,
     },
     {
-      name: 'has the TTL that is asked for',
+      name: 'has the TTL that is requested',
       objects: '- { kind: Service, metadata: { name: web }, spec: { clusterIP: 192.0.2.1 } }',
       options: { ttlSeconds: 30 },
       lines: 'web.default.svc 30 A 192.0.2.1',
@@ -114,7 +114,7 @@ describe('a Service with a cluster IP', () => {
         198-51-100-7.web.default.svc 5 A 198.51.100.7`,
     },
     {
-      name: 'has no record for a cluster IP that is no address',
+      name: 'has no record for a cluster IP that is not an address',
       objects: `
         - kind: Service
           metadata: { name: web }
@@ -234,7 +234,7 @@ describe('a headless Service', () => {
       lines: '',
     },
     {
-      name: 'stands for host names when its slice lists those',
+      name: 'replaces hostnames when its slice lists those',
       objects: `${headless}
     - kind: EndpointSlice
       metadata: { name: db-1, labels: { kubernetes.io/service-name: db } }
@@ -252,7 +252,7 @@ describe('a headless Service', () => {
 describe('an ExternalName Service', () => {
   const cases: { name: string; externalName: string; lines: string }[] = [
     {
-      name: 'is an alias of its host',
+      name: 'is a CNAME of its host',
       externalName: 'www.example.org',
       lines: 'ext.default.svc 5 CNAME www.example.org.',
     },
@@ -263,7 +263,7 @@ describe('an ExternalName Service', () => {
     },
     { name: 'has no name for an IPv4 address', externalName: '192.0.2.1', lines: '' },
     { name: 'has no name for an IPv6 address', externalName: '"2001:db8::1"', lines: '' },
-    { name: 'has no name for what is no name', externalName: 'a..example.org', lines: '' },
+    { name: 'has no name for what is not a name', externalName: 'a..example.org', lines: '' },
     { name: 'has no name for nothing', externalName: '""', lines: '' },
   ]
   check(
@@ -277,7 +277,7 @@ describe('an ExternalName Service', () => {
   )
   check([
     {
-      name: 'has nothing below it, whatever ports and slices there are',
+      name: 'has nothing below it, whatever ports and slices exist',
       objects: `
         - kind: Service
           metadata: { name: ext }
@@ -352,7 +352,7 @@ describe('zonalNames', () => {
       lines: ['_zone.db.shop.svc exists'],
     },
     {
-      name: 'tells that a headless Service is there, whatever its endpoints',
+      name: 'warns that a headless Service exists, whatever its endpoints',
       objects: HEADLESS,
       lines: ['_zone.db.shop.svc exists'],
     },

@@ -107,7 +107,7 @@ describe('skydnsNames', () => {
     },
     { name: 'has none of a Service without an address', objects: service(''), lines: '' },
     {
-      name: 'has an alias for an ExternalName Service',
+      name: 'has a CNAME for an ExternalName Service',
       objects: service('type: ExternalName, externalName: www.example.org'),
       lines: 'web.shop.svc 30 CNAME www.example.org.',
     },

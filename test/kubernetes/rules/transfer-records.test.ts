@@ -74,7 +74,7 @@ describe('a transfer has of', () => {
       lines: '',
     },
     {
-      name: 'an ExternalName Service an alias, unless it is an address',
+      name: 'an ExternalName Service a CNAME, unless it is an address',
       objects: `
         - { kind: Service, metadata: { name: a }, spec: { type: ExternalName, externalName: b.test } }
         - { kind: Service, metadata: { name: c }, spec: { type: ExternalName, externalName: 192.0.2.1 } }`,

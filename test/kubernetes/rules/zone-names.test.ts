@@ -20,7 +20,7 @@ describe('zoneNames', () => {
     ns.dns exists
     dns-version 28800 TXT "${SCHEMA_VERSION}"`
   const cases: { name: string; namespaces: string[]; lines: string }[] = [
-    { name: 'has the frame of a zone without namespaces', namespaces: [], lines: frame },
+    { name: 'has the zone-level names', namespaces: [], lines: frame },
     {
       name: 'has a name below svc for each namespace, and none below pod',
       namespaces: ['shop', 'kube-system'],
@@ -28,7 +28,7 @@ describe('zoneNames', () => {
         shop.svc exists
         kube-system.svc exists`,
     },
-    { name: 'passes over a namespace that is no label', namespaces: ['a.b', ''], lines: frame },
+    { name: 'passes over a namespace that is not a label', namespaces: ['a.b', ''], lines: frame },
   ]
   for (const { name, namespaces, lines } of cases) {
     test(name, () => {

@@ -124,7 +124,7 @@ describe('HostGroups makes records', () => {
       lines: 'web.shop.a.test 60 A 203.0.113.5',
     },
     {
-      name: 'of the next kind where the first leads nowhere',
+      name: 'of the next kind where the first points nowhere',
       objects: SERVICE + route('TLSRoute', 'web.shop', 'gone'),
       lines: 'web.shop.a.test 60 A 203.0.113.5',
     },
@@ -206,9 +206,9 @@ describe('HostGroups marks the names that a change affects:', () => {
       changed: ['db.shop.a.test'],
     },
     { name: 'a route that goes', remove: ['GRPCRoute', 'shop', 'web'], changed: ['r.a.test'] },
-    { name: 'what was not there', remove: ['Ingress', 'shop', 'gone'], changed: [] },
+    { name: 'what was missing', remove: ['Ingress', 'shop', 'gone'], changed: [] },
     {
-      name: 'a slice of a Service that leads elsewhere',
+      name: 'a slice of a Service that points elsewhere',
       set: `${SERVICE}
 - { kind: EndpointSlice, metadata:
     { name: web-1, namespace: shop, labels: { kubernetes.io/service-name: web } } }`,

@@ -64,7 +64,7 @@ describe('NameGroups marks the groups that a change affects:', () => {
       changed: ['service shop/web', 'zone'],
     },
     {
-      name: 'a slice that is not there nothing',
+      name: 'a missing slice nothing',
       remove: ['EndpointSlice', 'shop', 'x'],
       changed: [],
     },
@@ -79,7 +79,7 @@ describe('NameGroups marks the groups that a change affects:', () => {
       changed: ['namespace shop', 'service shop/web'],
     },
     {
-      name: 'a Namespace that is there nothing',
+      name: 'a Namespace that exists nothing',
       set: '{ kind: Namespace, metadata: { name: shop } }',
       changed: [],
     },

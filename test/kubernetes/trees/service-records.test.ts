@@ -17,7 +17,7 @@ describe('warnings of a cluster', () => {
   const cases: { name: string; objects: string[]; warnings: RegExp[] }[] = [
     { name: 'are none for a cluster that can be named', objects: [CLUSTER], warnings: [] },
     {
-      name: 'tell of each object that cannot be named, once',
+      name: 'warn of each object that cannot be named, once',
       objects: [
         service('a.b', 'clusterIP: 192.0.2.1, ports: [{ name: x.y }]'),
         service('c', 'clusterIP: pending, ports: [{ name: x.y }]'),

@@ -38,7 +38,7 @@ describe('acl', () => {
       reply: ['REFUSED rd', 'edns: 1232 do', 'ede: 15'],
     },
     {
-      name: 'says nothing to who has no EDNS',
+      name: 'says nothing to a client that has no EDNS',
       corefile: rule('block net 198.51.100.0/24'),
       ask: 'www.example.org A',
       reply: ['REFUSED rd'],
@@ -86,7 +86,7 @@ describe('acl', () => {
       reply: ANSWER,
     },
     {
-      name: 'takes * for all types and all addresses, whatever stands behind it',
+      name: 'takes * for all types and all addresses, whatever is after it',
       corefile: rule('block type * BOGUS net * bogus'),
       ask: 'www.example.org A',
       reply: ['REFUSED rd'],
@@ -104,7 +104,7 @@ describe('acl', () => {
       reply: ['REFUSED rd'],
     },
     {
-      name: 'blocks who comes from no address',
+      name: 'blocks a client that comes from no address',
       corefile: rule('filter net 10.0.0.0/8'),
       ask: 'www.example.org A +from=nowhere',
       reply: ['REFUSED rd'],
@@ -116,7 +116,7 @@ describe('acl', () => {
       reply: OTHER_ANSWER,
     },
     {
-      name: 'asks the second rule where the first has no line',
+      name: 'applies the second rule where the first has no line',
       corefile: block(
         directive('acl example.org', 'block type TXT'),
         directive('acl', 'filter type A'),
@@ -126,7 +126,7 @@ describe('acl', () => {
       reply: ['NOERROR rd'],
     },
     {
-      name: 'asks no further rule where one allows',
+      name: 'applies no further rule after one that allows',
       corefile: block(directive('acl example.org', 'allow'), directive('acl', 'block'), HOSTS),
       ask: 'www.example.org A',
       reply: ANSWER,
@@ -191,12 +191,12 @@ describe('acl', () => {
       problem: '3:11: expected "type" or "net", got "10.0.0.0/8"',
     },
     {
-      name: 'has types behind "type"',
+      name: 'has types after "type"',
       lines: ['block type net *'],
       problem: '3:11: "type" needs at least one value',
     },
     {
-      name: 'has networks behind "net"',
+      name: 'has networks after "net"',
       lines: ['block net'],
       problem: '3:11: "net" needs at least one value',
     },

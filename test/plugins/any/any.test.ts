@@ -12,7 +12,7 @@ describe('any', () => {
       reply: ['NOERROR rd', 'www.example.org. 8482 IN HINFO "ANY obsoleted" "See RFC 8482"'],
     },
     {
-      name: 'answers ANY for names that nobody knows, letter case kept',
+      name: 'answers ANY for unknown names, letter case kept',
       ask: 'NoSuch.Example.org ANY',
       reply: ['NOERROR rd', 'NoSuch.Example.org. 8482 IN HINFO "ANY obsoleted" "See RFC 8482"'],
     },
@@ -45,7 +45,7 @@ describe('any', () => {
       problem: 'Corefile:3:5: "any" has no options; remove "x"',
     },
     {
-      name: 'stands once in a block',
+      name: 'may appear once in a block',
       directives: ['any', 'any'],
       problem: 'Corefile:3:3: "any" appears twice in this server block; remove one',
     },

@@ -58,7 +58,7 @@ describe('auto refuses', () => {
       problem: 'Corefile:3:17: "(.*)" needs a template after it, such as {1}',
     },
     {
-      name: 'an argument too many',
+      name: 'a surplus argument',
       lines: ['directory z (.*) {1} x'],
       problem: 'Corefile:3:5: "directory" takes 1 to 3 argument(s), got 4',
     },
@@ -68,7 +68,7 @@ describe('auto refuses', () => {
       problem: 'Corefile:3:17: ".*" needs a group in parentheses, which yields the zone',
     },
     {
-      name: 'an expression that is none',
+      name: 'an invalid expression',
       lines: ['directory z ( {1}'],
       problem: 'Corefile:3:17: the expression',
     },

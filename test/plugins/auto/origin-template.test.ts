@@ -12,10 +12,10 @@ describe('the zone of a file', () => {
     file: string
     is: string | undefined
   }[] = [
-    { name: 'is what stands behind db.', file: 'db.example.org', is: 'example.org.' },
+    { name: 'is the text after db.', file: 'db.example.org', is: 'example.org.' },
     { name: 'is in lower case', file: 'db.Example.ORG', is: 'example.org.' },
     { name: 'is none for other files', file: 'README', is: undefined },
-    { name: 'is none for what is no name', file: 'db.a..b', is: undefined },
+    { name: 'is none for what is not a name', file: 'db.a..b', is: undefined },
     { name: 'is the root for nothing', file: 'db.', is: '.' },
     { name: 'is found anywhere in the name', file: 'x.db.example.org', is: 'example.org.' },
     {
@@ -40,7 +40,7 @@ describe('the zone of a file', () => {
       is: 'example.org.',
     },
     {
-      name: 'has nothing for groups that are not there',
+      name: 'has nothing for groups that are missing',
       pattern: '(a)|(b)',
       template: 'x{2}{3}{y}.test',
       file: 'a',

@@ -80,7 +80,7 @@ describe('autopath for Pods', () => {
       ],
     },
     {
-      name: 'has no alias to make where there is no data',
+      name: 'has no CNAME to make where there is no data',
       ask: `posts.blog.shop.svc.cluster.local AAAA ${POD}`,
       reply: [
         'NOERROR aa rd',
@@ -89,7 +89,7 @@ describe('autopath for Pods', () => {
       ],
     },
     {
-      name: 'makes an alias before an alias, as CoreDNS does',
+      name: 'makes a CNAME before a CNAME, as CoreDNS does',
       ask: `out.shop.svc.cluster.local A ${POD}`,
       reply: [
         'NOERROR aa rd',
@@ -136,7 +136,7 @@ describe('autopath for Pods', () => {
       ],
     },
     {
-      name: 'does nothing for who is no Pod',
+      name: 'does nothing for a client that is not a Pod',
       ask: 'www.example.org.shop.svc.cluster.local A',
       reply: [
         'NXDOMAIN aa rd',
@@ -261,7 +261,7 @@ describe('the words of autopath', () => {
       problem: '2:3: "autopath" needs a resolv.conf or a plugin such as @kubernetes',
     },
     {
-      name: 'name a file that is there',
+      name: 'name a file that exists',
       directives: ['autopath resolv.conf'],
       problem: '2:12: cannot read the file "resolv.conf"',
     },

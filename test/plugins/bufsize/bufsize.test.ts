@@ -81,7 +81,7 @@ describe('bufsize', () => {
       problem: 'Corefile:3:5: "bufsize" has no options; remove "size"',
     },
     {
-      name: 'stands once in a block',
+      name: 'may appear once in a block',
       directives: ['bufsize', 'bufsize'],
       problem: 'Corefile:3:3: "bufsize" appears twice in this server block; remove one',
     },

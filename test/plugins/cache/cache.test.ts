@@ -38,7 +38,7 @@ describe('bounds of TTLs', () => {
       ttls: [3600],
     },
     {
-      name: 'are half an hour above for denials',
+      name: 'are half an hour above for negative responses',
       cache: 'cache',
       upstream: ['NXDOMAIN', `authority: ${SOA.replace('60', '1801')}`],
       ttls: [1800],
@@ -68,13 +68,13 @@ describe('bounds of TTLs', () => {
       ttls: [40],
     },
     {
-      name: 'are those of denial for a denial',
+      name: 'are those of negative responses for a negative response',
       cache: directive('cache', 'denial 100 40'),
       upstream: ['NOERROR', `authority: ${SOA}`],
       ttls: [40],
     },
     {
-      name: 'are those of denial for an alias that leads to no data',
+      name: 'are those of negative responses for a CNAME that points to no data',
       cache: directive('cache', 'denial 100 40'),
       upstream: ['NOERROR', alias, `authority: ${SOA}`],
       ttls: [40, 40],
@@ -146,11 +146,26 @@ describe('answers from the cache', () => {
   })
 
   const authentic: { name: string; first: string; again: string; flags: string }[] = [
-    { name: 'say AD to who asks with AD', first: '+ad', again: '+ad', flags: 'aa rd ad' },
-    { name: 'say no AD to who does not ask', first: '+ad', again: '', flags: 'aa rd' },
-    { name: 'say AD to who asks with DO', first: '+do', again: '+do', flags: 'aa rd ad' },
     {
-      name: 'say AD also when it was not asked at first',
+      name: 'say AD to a client that queries with AD',
+      first: '+ad',
+      again: '+ad',
+      flags: 'aa rd ad',
+    },
+    {
+      name: 'say no AD to a client that does not request it',
+      first: '+ad',
+      again: '',
+      flags: 'aa rd',
+    },
+    {
+      name: 'say AD to a client that queries with DO',
+      first: '+do',
+      again: '+do',
+      flags: 'aa rd ad',
+    },
+    {
+      name: 'say AD even if the first query did not request it',
       first: '',
       again: '+ad',
       flags: 'aa rd ad',

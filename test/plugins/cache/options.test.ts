@@ -53,7 +53,7 @@ describe('parseCache', () => {
       denial: '9984 for 5s to 30s',
     },
     {
-      name: 'takes zones behind the TTL',
+      name: 'takes zones after the TTL',
       line: 'cache 30 Example.org 192.0.2.0/24',
       zones: 'example.org. 2.0.192.in-addr.arpa.',
       success: '9984 for 5s to 30s',
@@ -66,7 +66,7 @@ describe('parseCache', () => {
       success: '1792 for 10s to 20s',
     },
     {
-      name: 'takes the bounds of denial',
+      name: 'takes the bounds of negative responses',
       line: directive('cache', 'denial 100 20 0'),
       denial: '1024 for 0s to 20s',
     },
@@ -77,7 +77,7 @@ describe('parseCache', () => {
       denial: '1024 for 5s to 7s',
     },
     {
-      name: 'keeps failures as long as told',
+      name: 'keeps failures as long as configured',
       line: directive('cache', 'servfail 1m'),
       failureSeconds: 60,
     },
@@ -120,12 +120,12 @@ describe('parseCache', () => {
       denial: '1048576 for 5s to 1800s',
     },
     {
-      name: 'asks again for what is popular',
+      name: 'fetches again what is popular',
       line: directive('cache', 'prefetch 10'),
       prefetch: { hitsMin: 10, pauseMsMax: 60_000, percent: 10 },
     },
     {
-      name: 'asks again for it in its own way',
+      name: 'fetches it again in its own way',
       line: directive('cache', 'prefetch 3 5m 90%'),
       prefetch: { hitsMin: 3, pauseMsMax: 300_000, percent: 90 },
     },
@@ -156,7 +156,7 @@ describe('parseCache', () => {
       stale: { seconds: 3600, isVerified: true, ttlSeconds: 30 },
     },
     {
-      name: 'prefers what answers, whatever stands first',
+      name: 'prefers what answers, whatever is first',
       line: directive('cache', 'serve_stale_policy Prefer_Positive', 'serve_stale 1h'),
       stale: { seconds: 3600, prefersPositive: true },
     },
@@ -201,7 +201,7 @@ describe('parseCache', () => {
       problem: 'Corefile:2:9: "-5" is not a number from 1 to 4294967295',
     },
     {
-      name: 'refuses a capacity that is no number',
+      name: 'refuses a capacity that is not a number',
       line: directive('cache', 'success many'),
       problem: 'Corefile:3:13: "many" is not a number from 0 to 4294967295',
     },

@@ -5,7 +5,7 @@ import { answer, follow, type Step, serveActs } from './follow.ts'
 describe('popular answers', () => {
   const cases: { name: string; options: string[]; acts: UpstreamAct[]; steps: Step[] }[] = [
     {
-      name: 'are asked for again when a tenth of their time is left',
+      name: 'are requested again when a tenth of their time is left',
       options: ['prefetch 1'],
       acts: [answer(1, 80), answer(2, 80)],
       steps: [
@@ -16,7 +16,7 @@ describe('popular answers', () => {
       ],
     },
     {
-      name: 'are asked for again a second before at the latest',
+      name: 'are requested again a second before at the latest',
       options: ['prefetch 1'],
       acts: [answer(1, 5), answer(2, 5)],
       steps: [
@@ -27,7 +27,7 @@ describe('popular answers', () => {
       ],
     },
     {
-      name: 'are asked for again sooner when told so',
+      name: 'are requested again sooner when configured so',
       options: ['prefetch 1 1m 50%'],
       acts: [answer(1, 80), answer(2, 80)],
       steps: [
@@ -36,7 +36,7 @@ describe('popular answers', () => {
       ],
     },
     {
-      name: 'are those that were asked for often, without long pauses',
+      name: 'are those that were requested often, without long pauses',
       options: ['prefetch 2 10s'],
       acts: [answer(1, 80)],
       steps: [
@@ -58,7 +58,7 @@ describe('popular answers', () => {
       ],
     },
     {
-      name: 'are none when told of none',
+      name: 'are none for a threshold of zero',
       options: ['prefetch 0'],
       acts: [answer(1, 10)],
       steps: [

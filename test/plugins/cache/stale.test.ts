@@ -28,7 +28,7 @@ describe('stale answers at once', () => {
       ],
     },
     {
-      name: 'have the TTL that is told',
+      name: 'have the TTL that is configured',
       options: ['serve_stale 1h immediate 30s'],
       acts: [answer(1), DEAD],
       steps: [
@@ -46,7 +46,7 @@ describe('stale answers at once', () => {
       ],
     },
     {
-      name: 'are served no longer than told',
+      name: 'are served no longer than configured',
       options: ['serve_stale 1m'],
       acts: [answer(1), DEAD],
       steps: [
@@ -56,7 +56,7 @@ describe('stale answers at once', () => {
       ],
     },
     {
-      name: 'are denials as well',
+      name: 'are negative responses as well',
       options: ['serve_stale'],
       acts: [DENIAL, answer(1)],
       steps: [
@@ -77,7 +77,7 @@ describe('stale answers at once', () => {
       ],
     },
     {
-      name: 'are not asked for again so soon after that failed',
+      name: 'are not requested again so soon after that failed',
       options: ['serve_stale 1h immediate 0s 30s'],
       acts: [answer(1), ['SERVFAIL'], answer(2)],
       steps: [
@@ -141,7 +141,7 @@ describe('stale answers at once', () => {
 
   for (const { name, acts, ede } of [
     { name: 'an answer', acts: [answer(1), DEAD], ede: 'ede: 3' },
-    { name: 'a denial', acts: [DENIAL, DEAD], ede: 'ede: 19' },
+    { name: 'a negative response', acts: [DENIAL, DEAD], ede: 'ede: 19' },
   ]) {
     test(`are marked as stale if the block logs errors: ${name}`, async () => {
       for (const before of [['errors'], []]) {
@@ -168,7 +168,7 @@ describe('stale answers when there is nothing better', () => {
       ],
     },
     {
-      name: 'yield to a denial',
+      name: 'yield to a negative response',
       options: ['serve_stale 1h verify'],
       acts: [answer(1), DENIAL],
       steps: [
@@ -178,7 +178,7 @@ describe('stale answers when there is nothing better', () => {
       ],
     },
     {
-      name: 'replace a denial that is over',
+      name: 'replace a negative response that is over',
       options: ['serve_stale 1h verify'],
       acts: [DENIAL, answer(1), DEAD],
       steps: [

@@ -19,7 +19,7 @@ describe('cancel', () => {
       reply: ['NOERROR rd ra', A],
     },
     {
-      name: 'counts as it stands last',
+      name: 'counts as it is last',
       directives: ['cancel 1ms', 'cancel 1s'],
       waitMs: 999,
       reply: ['NOERROR rd ra', A],

@@ -6,25 +6,25 @@ import { block, directive, problemsOf, serve } from '../../ask.ts'
 describe('chaos', () => {
   const cases: { name: string; line: string; ask: string; reply: string[] }[] = [
     {
-      name: 'tells its version',
+      name: 'reports its version',
       line: 'chaos CoreDNS-001 info@example.test',
       ask: 'version.bind CH TXT',
       reply: ['NOERROR rd', 'version.bind. 0 CH TXT "CoreDNS-001"'],
     },
     {
-      name: 'tells its version by the other name, letter case kept',
+      name: 'reports its version by the other name, letter case kept',
       line: 'chaos CoreDNS-001',
       ask: 'Version.SERVER CH TXT',
       reply: ['NOERROR rd', 'Version.SERVER. 0 CH TXT "CoreDNS-001"'],
     },
     {
-      name: 'tells what it is when the Corefile says nothing',
+      name: 'reports what it is when the Corefile says nothing',
       line: 'chaos',
       ask: 'version.bind CH TXT',
       reply: ['NOERROR rd', `version.bind. 0 CH TXT "kubedoh-${VERSION}"`],
     },
     {
-      name: 'tells its authors',
+      name: 'reports its authors',
       line: 'chaos v info@example.test',
       ask: 'authors.bind CH TXT',
       reply: ['NOERROR rd', 'authors.bind. 0 CH TXT "info@example.test"'],
@@ -36,13 +36,13 @@ describe('chaos', () => {
       reply: ['NOERROR rd', 'authors.bind. 0 CH TXT "the kubedoh authors"'],
     },
     {
-      name: 'tells the name of its machine',
+      name: 'returns the name of its machine',
       line: 'chaos',
       ask: 'hostname.bind CH TXT',
       reply: ['NOERROR rd', 'hostname.bind. 0 CH TXT "ns1.example.org"'],
     },
     {
-      name: 'tells the name of its machine by the name of RFC 4892',
+      name: 'returns the name of its machine by the name of RFC 4892',
       line: 'chaos',
       ask: 'id.server CH TXT',
       reply: ['NOERROR rd', 'id.server. 0 CH TXT "ns1.example.org"'],
@@ -96,7 +96,7 @@ describe('chaos', () => {
       problem: 'Corefile:3:5: "chaos" has no options; remove "version"',
     },
     {
-      name: 'stands once in a block',
+      name: 'may appear once in a block',
       directives: ['chaos', 'chaos'],
       problem: 'Corefile:3:3: "chaos" appears twice in this server block; remove one',
     },

@@ -39,7 +39,7 @@ function corefile(...options: readonly string[]): string {
 describe('dns64', () => {
   const cases: { name: string; options?: string[]; ask: string; reply: string[] }[] = [
     {
-      name: 'puts IPv4 addresses behind the well-known prefix, not longer than the SOA record',
+      name: 'puts IPv4 addresses after the well-known prefix, not longer than the SOA record',
       ask: `v4.example.org AAAA ${V6}`,
       reply: ['NOERROR rd', 'v4.example.org. 100 IN AAAA 64:ff9b::c000:221'],
     },
@@ -49,7 +49,7 @@ describe('dns64', () => {
       reply: ['NOERROR rd', 'bare.example.org. 600 IN AAAA 64:ff9b::c000:221'],
     },
     {
-      name: 'leaves addresses that are there',
+      name: 'leaves addresses that exist',
       ask: `both.example.org AAAA ${V6}`,
       reply: ['NOERROR rd', 'both.example.org. 60 IN AAAA 2001:db8::1'],
     },
@@ -60,7 +60,7 @@ describe('dns64', () => {
       reply: ['NOERROR rd', 'both.example.org. 60 IN AAAA 64:ff9b::c000:221'],
     },
     {
-      name: 'keeps aliases, what goes along, and that there is more',
+      name: 'keeps CNAMEs, what is in the additional section, and that there is more',
       ask: `alias.example.org AAAA ${V6}`,
       reply: [
         'NOERROR tc rd',
@@ -190,7 +190,7 @@ describe('dns64', () => {
       problem: '2:17: "dns64" takes at most 1 argument(s), got "64::/96"',
     },
     {
-      name: 'needs a prefix behind the word',
+      name: 'needs a prefix after the word',
       directive: directive('dns64', 'prefix'),
       problem: '3:5: "prefix" takes 1 argument(s), got 0',
     },

@@ -30,7 +30,7 @@ describe('dnssec', () => {
       ),
     },
     {
-      name: 'tells that it signs nothing without a key',
+      name: 'warns that it signs nothing without a key',
       corefile: 'example.net {\n  dnssec\n}',
       notices: ['Corefile:2:3: "dnssec" without "key" signs nothing'],
     },
@@ -74,7 +74,7 @@ describe('dnssec', () => {
         'name these with "key file"',
     },
     {
-      name: 'a key that is not there',
+      name: 'a missing key',
       options: ['key file p256 none'],
       problem: 'Corefile:3:19: cannot read "none.key"',
     },
@@ -91,7 +91,7 @@ describe('dnssec', () => {
       problem: 'of "sub.example.net." cannot sign "example.net."',
     },
     {
-      name: 'a capacity that is no number',
+      name: 'a capacity that is not a number',
       options: ['cache_capacity many'],
       problem: 'Corefile:3:20: "many" is not a number from 0 to 10000000',
     },

@@ -59,7 +59,7 @@ describe('dnssec', () => {
     'example.net. 3600 IN DNSKEY 257 3 13 GojIhhXUN/u4v54ZQqGSnyhWJwaubCvTmeexv7bR6edbkrSqQpF64cYbcB7wNcP+e+MAnLr+Wi9xMWyQLc8NAA=='
   const server = serveSigned('p256')
 
-  test('has the keys of a zone, and signatures for who wants them', async () => {
+  test('has the keys of a zone, and signatures for a client that wants them', async () => {
     assert.deepEqual(await server.ask('example.net DNSKEY'), ['NOERROR aa rd', KEY])
     assert.deepEqual(await server.ask('example.net DNSKEY +edns'), [
       'NOERROR aa rd',
@@ -71,7 +71,7 @@ describe('dnssec', () => {
     ])
   })
 
-  test('leaves answers alone for who wants no signatures', async () => {
+  test('leaves answers alone for a client without DO', async () => {
     assert.deepEqual(await server.ask('www.example.net A +edns'), [
       'NOERROR aa rd',
       'www.example.net. 60 IN A 192.0.2.2',

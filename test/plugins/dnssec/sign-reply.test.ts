@@ -146,7 +146,7 @@ describe('signReply', () => {
       },
     },
     {
-      name: 'makes a denial of a name one of its type',
+      name: 'makes NXDOMAIN one of its type',
       asked: 'a.example.org A',
       reply: { rcode: 'NXDOMAIN', authority: [SOA] },
       is: {
@@ -172,7 +172,7 @@ describe('signReply', () => {
       },
     },
     {
-      name: 'answers who asks for the denial',
+      name: 'answers a client that requests the negative responses',
       asked: 'a.example.org NSEC',
       reply: { rcode: 'NXDOMAIN', authority: [SOA] },
       is: {
@@ -183,19 +183,19 @@ describe('signReply', () => {
       },
     },
     {
-      name: 'leaves a denial with proofs of its own alone',
+      name: 'leaves a negative response with proofs of its own alone',
       asked: 'a.example.org A',
       reply: { rcode: 'NXDOMAIN', authority: [SOA, NSEC] },
       is: { rcode: 'NXDOMAIN', authority: [SOA, NSEC] },
     },
     {
-      name: 'leaves a denial without an SOA record alone',
+      name: 'leaves a negative response without an SOA record alone',
       asked: 'a.example.org A',
       reply: { rcode: 'NXDOMAIN' },
       is: { rcode: 'NXDOMAIN' },
     },
     {
-      name: 'leaves a denial with another record alone',
+      name: 'leaves a negative response with another record alone',
       asked: 'a.example.org A',
       reply: { rcode: 'NXDOMAIN', authority: ['example.org. 60 IN NS ns.example.org.'] },
       is: { rcode: 'NXDOMAIN', authority: ['example.org. 60 IN NS ns.example.org.'] },

@@ -28,7 +28,7 @@ describe('errors', () => {
       count: 1,
     },
     {
-      name: 'logs nothing when it is not there',
+      name: 'logs nothing when it is missing',
       directives: ['loadbalance'],
       ask: 'www.example.org A',
       count: 0,
@@ -189,7 +189,7 @@ describe('errors', () => {
       problem: '3:5: "errors" has no option "collect"; it has stacktrace, consolidate',
     },
     {
-      name: 'stands once in a block',
+      name: 'may appear once in a block',
       directives: ['errors', 'errors'],
       problem: '3:3: "errors" appears twice in this server block; remove one',
     },

@@ -28,7 +28,7 @@ type Case = {
 
 const CASES: readonly Case[] = [
   {
-    name: 'SRV: an address gets the name of its key, and stands beside',
+    name: 'SRV: an address gets the name of its key, and is beside',
     keys: { '/org/example/web/x': { host: '192.0.2.1', port: 80 } },
     ask: 'web.example.org SRV',
     reply: [
@@ -182,19 +182,19 @@ const CASES: readonly Case[] = [
     reply: ['NOERROR aa rd', 'example.org. 300 IN A 192.0.2.1'],
   },
   {
-    name: 'A of the zone: of all its names, when there is nothing below apex.dns',
+    name: 'A of the zone: of all its names, when nothing exists below apex.dns',
     keys: { '/org/example/www': { host: '192.0.2.2' } },
     ask: 'example.org A',
     reply: ['NOERROR aa rd', 'example.org. 300 IN A 192.0.2.2'],
   },
   {
-    name: 'other types: a name that is there has none',
+    name: 'other types: a name that exists has none',
     keys: { '/org/example/www': { host: '192.0.2.2' } },
     ask: 'www.example.org CAA',
     reply: ['NOERROR aa rd'],
   },
   {
-    name: 'other types: a name that is not there is denied',
+    name: 'other types: a missing name is denied',
     keys: { '/org/example/www': { host: '192.0.2.2' } },
     ask: 'nosuch.example.org ANY',
     reply: ['NXDOMAIN aa rd'],

@@ -24,7 +24,7 @@ type Case = {
 
 const CASES: readonly Case[] = [
   {
-    name: 'finds addresses of the family that is asked for, each once',
+    name: 'finds addresses of the family that is requested, each once',
     keys: {
       '/www/a': { host: '192.0.2.1' },
       '/www/b': { host: '192.0.2.1', ttl: 7 },
@@ -35,7 +35,7 @@ const CASES: readonly Case[] = [
     reply: ['www.example.org. 300 IN A 192.0.2.1', 'www.example.org. 300 IN A 192.0.2.2'],
   },
   {
-    name: 'follows aliases within the zone, with each as it is written',
+    name: 'follows CNAMEs within the zone, with each as it is written',
     keys: {
       '/www': { host: 'Middle.example.org' },
       '/middle': { host: 'end.example.org.', ttl: 9 },
@@ -49,13 +49,13 @@ const CASES: readonly Case[] = [
     ],
   },
   {
-    name: 'leaves out an alias that leads nowhere within the zone',
+    name: 'leaves out a CNAME that points nowhere within the zone',
     keys: { '/www/a': { host: 'nosuch.example.org' }, '/www/b': { host: '192.0.2.1' } },
     ask: 'www.example.org A',
     reply: ['www.example.org. 300 IN A 192.0.2.1'],
   },
   {
-    name: 'leaves out aliases to the name itself and below it',
+    name: 'leaves out CNAMEs to the name itself and below it',
     keys: {
       '/www/a': { host: 'www.example.org' },
       '/www/b': { host: 'x.WWW.example.org' },
@@ -71,7 +71,7 @@ const CASES: readonly Case[] = [
     reply: [],
   },
   {
-    name: 'follows eleven aliases, and no more',
+    name: 'follows eleven CNAMEs, and no more',
     keys: Object.fromEntries([
       ...Array.from({ length: 12 }, (_, i) => [`/a${i}`, { host: `a${i + 1}.example.org` }]),
       ['/a12', { host: '192.0.2.1' }],
@@ -80,7 +80,7 @@ const CASES: readonly Case[] = [
     reply: [],
   },
   {
-    name: 'asks the whole server for what is elsewhere',
+    name: 'queries the whole server for what is elsewhere',
     keys: { '/www': { host: 'www.example.net' } },
     ask: 'www.example.org A',
     reply: [
@@ -89,13 +89,13 @@ const CASES: readonly Case[] = [
     ],
   },
   {
-    name: 'keeps an alias that leads nowhere elsewhere',
+    name: 'keeps a CNAME that points nowhere elsewhere',
     keys: { '/www': { host: 'nosuch.example.net' } },
     ask: 'www.example.org A',
     reply: ['www.example.org. 300 IN CNAME nosuch.example.net.'],
   },
   {
-    name: 'leaves out an alias to what nobody answers',
+    name: 'leaves out a CNAME to a name without an answer',
     keys: { '/www': { host: 'drop.example.net' } },
     ask: 'www.example.org A',
     reply: [],
@@ -112,7 +112,7 @@ const CASES: readonly Case[] = [
     reply: ['t.example.org. 300 IN TXT "one"', 't.example.org. 300 IN TXT "two"'],
   },
   {
-    name: 'follows aliases to texts',
+    name: 'follows CNAMEs to texts',
     keys: { '/t': { host: 'www.example.net' } },
     ask: 't.example.org TXT',
     reply: [

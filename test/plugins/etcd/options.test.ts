@@ -54,7 +54,7 @@ describe('the options of etcd', () => {
 
   const problems: { name: string; options: string[]; problem: string }[] = [
     {
-      name: 'a word that is none',
+      name: 'an invalid word',
       options: ['endpoints http://a'],
       problem: 'Corefile:3:5: "etcd" has no option "endpoints"; did you mean "endpoint"?',
     },
@@ -74,13 +74,13 @@ describe('the options of etcd', () => {
       problem: 'Corefile:3:5: "credentials" takes 2 argument(s), got 1',
     },
     {
-      name: 'an endpoint that is none',
+      name: 'an invalid endpoint',
       options: ['endpoint http://a:2379 unix:///run/etcd'],
       problem:
         'Corefile:3:28: "unix:///run/etcd" is not the URL of an etcd, such as http://etcd.example.org:2379',
     },
     {
-      name: 'a bound that is none',
+      name: 'an invalid bound',
       options: ['min-lease-ttl soon'],
       problem: 'Corefile:3:19: "soon" is not a duration such as 30s, 1m30s or 500ms',
     },
@@ -90,7 +90,7 @@ describe('the options of etcd', () => {
       problem: 'Corefile:3:19: "4294967296" is over 4294967295 seconds',
     },
     {
-      name: 'a file that is not there',
+      name: 'a missing file',
       options: ['tls nosuch.pem'],
       problem: 'Corefile:3:9: cannot read "nosuch.pem"',
     },

@@ -94,7 +94,7 @@ test('serviceKind returns the kind of a host', () => {
 
 describe('ofOneGroup', () => {
   const cases: { name: string; services: [key: string, group: string][]; kept: string[] }[] = [
-    { name: 'is nothing of nothing', services: [], kept: [] },
+    { name: 'is nothing for empty input', services: [], kept: [] },
     {
       name: 'keeps all that have no group',
       services: [

@@ -35,12 +35,12 @@ describe('findServices', () => {
   const cases: { name: string; found: Services; keys: string[] | string }[] = [
     { name: 'takes keys below before the own', found: find('a.org'), keys: ['/skydns/org/a/b'] },
     {
-      name: 'takes the own when there is none below',
+      name: 'takes the own when none exists below',
       found: find('b.a.org'),
       keys: ['/skydns/org/a/b'],
     },
     {
-      name: 'takes the own alone when so asked',
+      name: 'takes its own value alone when requested',
       found: find('a.org', TYPE.A, false),
       keys: ['/skydns/org/a'],
     },

@@ -81,7 +81,7 @@ describe('etcd', () => {
       reply: DENIED,
     },
     {
-      name: 'keeps names that are there, of other types',
+      name: 'keeps names that exist, of other types',
       corefile: block(directive('etcd example.org', 'fallthrough'), 'whoami'),
       ask: 'www.example.org AAAA',
       reply: EMPTY,

@@ -40,8 +40,8 @@ describe('addresses that go along', () => {
       is: [A, RRSIG, AAAA],
     },
     { name: 'are none of hosts outside of the zone', lines: ['x MX 1 web.example.net.'], is: [] },
-    { name: 'are none of aliases', lines: ['x MX 1 alias'], is: [] },
-    { name: 'are none of hosts that are not there', lines: ['x MX 1 nosuch'], is: [] },
+    { name: 'are none of CNAMEs', lines: ['x MX 1 alias'], is: [] },
+    { name: 'are none of hosts that are missing', lines: ['x MX 1 nosuch'], is: [] },
     { name: 'are none for other types', lines: ['x NS web', 'x PTR web', 'x CNAME web'], is: [] },
   ]
   for (const { name, lines, dnssec = false, is } of cases) {

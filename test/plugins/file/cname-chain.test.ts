@@ -43,7 +43,7 @@ type Case = {
 describe('a CNAME', () => {
   const cases: Case[] = [
     {
-      name: 'leads on within the zone',
+      name: 'points to a name within the zone',
       ask: 'a.example.org A',
       replies: [
         'NOERROR aa rd',
@@ -54,7 +54,7 @@ describe('a CNAME', () => {
       ],
     },
     {
-      name: 'is told of when it is asked for itself',
+      name: 'is returned when it is requested itself',
       ask: 'a.example.org CNAME',
       replies: ['NOERROR aa rd', link('a', 'b'), NS],
     },
@@ -64,12 +64,12 @@ describe('a CNAME', () => {
       replies: ['NOERROR aa rd', link('b', 'www', 60), NS],
     },
     {
-      name: 'has the SOA record beside it for name servers that are not there',
+      name: 'has the SOA record beside it for name servers that are missing',
       ask: 'b.example.org NS',
       replies: ['NOERROR aa rd', link('b', 'www', 60), SOA],
     },
     {
-      name: 'has name servers beside it for those of an alias of an alias',
+      name: 'has name servers beside it for those of a CNAME of a CNAME',
       ask: 'a.example.org NS',
       replies: ['NOERROR aa rd', link('a', 'b'), link('b', 'www', 60), NS],
     },
@@ -84,12 +84,12 @@ describe('a CNAME', () => {
       replies: ['NOERROR aa rd', link('toent', 'y.ent'), SOA],
     },
     {
-      name: 'that makes a loop is told of once',
+      name: 'that makes a loop is returned once',
       ask: 'loop1.example.org A',
       replies: ['NOERROR aa rd', link('loop1', 'loop2'), link('loop2', 'loop1'), NS],
     },
     {
-      name: 'to itself is told of once',
+      name: 'to itself is returned once',
       ask: 'self.example.org A',
       replies: ['NOERROR aa rd', link('self', 'self'), NS],
     },
@@ -118,7 +118,7 @@ describe('a CNAME', () => {
       ],
     },
     {
-      name: 'to a name below a cut leads to other servers, with authority',
+      name: 'to a name below a cut points to other servers, with authority',
       ask: 'tocut.example.org A',
       replies: [
         'NOERROR aa rd',
@@ -128,7 +128,7 @@ describe('a CNAME', () => {
       ],
     },
     {
-      name: 'leads to a wildcard',
+      name: 'points to a wildcard',
       ask: 'towild.example.org A',
       replies: [
         'NOERROR aa rd',
@@ -138,7 +138,7 @@ describe('a CNAME', () => {
       ],
     },
     {
-      name: 'is made from a wildcard, and its end has addresses that go along',
+      name: 'is made from a wildcard, and its end has addresses that are in the additional section',
       ask: 'x.aliases.example.org MX',
       replies: [
         'NOERROR aa rd',
@@ -149,7 +149,7 @@ describe('a CNAME', () => {
       ],
     },
     {
-      name: 'leads to the SOA record of the zone',
+      name: 'points to the SOA record of the zone',
       ask: 'apex.example.org SOA',
       replies: [
         'NOERROR aa rd',
@@ -159,7 +159,7 @@ describe('a CNAME', () => {
       ],
     },
     {
-      name: 'leads out of the zone, through the whole server',
+      name: 'points out of the zone, through the whole server',
       ask: 'toout.example.org A',
       upstream: ['NOERROR ra', 'www.example.net. 5 IN A 192.0.2.80'],
       replies: [
@@ -171,7 +171,7 @@ describe('a CNAME', () => {
       ],
     },
     {
-      name: 'that leads out has addresses of this zone that go along',
+      name: 'that points out has addresses of this zone that are in the additional section',
       ask: 'outsrv.example.org SRV',
       upstream: ['NOERROR ra', 'srv.example.net. 5 IN SRV 1 2 3 www.example.org.'],
       replies: [
@@ -183,25 +183,25 @@ describe('a CNAME', () => {
       ],
     },
     {
-      name: 'that leads out has the SOA record of this zone where there is nothing',
+      name: 'that points out has the SOA record of this zone where nothing exists',
       ask: 'out.example.org AAAA',
       upstream: ['NOERROR ra', 'authority: example.net. 5 IN SOA a. b. 1 1 1 1 1'],
       replies: ['NOERROR aa rd', 'out.example.org. 3600 IN CNAME www.example.net.', SOA],
     },
     {
-      name: 'that leads out to no name makes one that does not exist',
+      name: 'that points out to no name makes one that does not exist',
       ask: 'out.example.org A',
       upstream: ['NXDOMAIN ra'],
       replies: ['NXDOMAIN aa rd', 'out.example.org. 3600 IN CNAME www.example.net.', SOA],
     },
     {
-      name: 'that leads out to a failure is told of with it (RFC 6604 §3)',
+      name: 'that points out to a failure is returned with it (RFC 6604 §3)',
       ask: 'out.example.org A',
       upstream: ['SERVFAIL ra'],
       replies: ['SERVFAIL aa rd', 'out.example.org. 3600 IN CNAME www.example.net.', NS],
     },
     {
-      name: 'that leads out to a refusal is told of without it',
+      name: 'that points out to a refusal is returned without it',
       ask: 'out.example.org A',
       upstream: ['REFUSED ra'],
       replies: ['NOERROR aa rd', 'out.example.org. 3600 IN CNAME www.example.net.', NS],

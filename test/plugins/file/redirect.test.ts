@@ -14,7 +14,7 @@ const DNAME = 'moved.example.org. 60 IN DNAME target.example.org.'
 describe('a redirection', () => {
   const cases: { name: string; ask: string; replies: string[] }[] = [
     {
-      name: 'makes aliases of the names below it',
+      name: 'makes CNAMEs of the names below it',
       ask: 'host.moved.example.org A',
       replies: [
         'NOERROR aa rd',
@@ -25,7 +25,7 @@ describe('a redirection', () => {
       ],
     },
     {
-      name: 'makes an alias of a name when that is what is asked for',
+      name: 'makes a CNAME of a name when that is what is requested',
       ask: 'x.y.moved.example.org CNAME',
       replies: [
         'NOERROR aa rd',
@@ -35,7 +35,7 @@ describe('a redirection', () => {
       ],
     },
     {
-      name: 'leads to names that do not exist',
+      name: 'points to names that do not exist',
       ask: 'nosuch.moved.example.org A',
       replies: [
         'NXDOMAIN aa rd',
@@ -50,7 +50,7 @@ describe('a redirection', () => {
       replies: ['NOERROR aa rd', 'moved.example.org. 3600 IN TXT "own"', NS],
     },
     {
-      name: 'is told of when it is asked for',
+      name: 'is returned when it is requested',
       ask: 'moved.example.org DNAME',
       replies: ['NOERROR aa rd', DNAME, NS],
     },

@@ -48,7 +48,7 @@ describe('a referral', () => {
     assert.deepEqual(short(additional), ['A 192.0.2.1'])
   })
 
-  test('has the DS records and their signatures for who wants them', () => {
+  test('has the DS records and their signatures for a client that wants them', () => {
     const { authority } = cut('safe.example.org', true)
     assert.deepEqual(short(authority), ['NS ns.safe.example.org.', 'DS 1', 'RRSIG DS'])
   })

@@ -21,19 +21,19 @@ describe('what a zone does not have', () => {
   }[] = [
     { name: 'does not exist', ask: 'nosuch.example.org A', replies: ['NXDOMAIN aa rd', SOA] },
     {
-      name: 'goes on with fallthrough',
+      name: 'continues with fallthrough',
       head: through,
       ask: 'nosuch.example.org A',
       replies: NEXT,
     },
     {
-      name: 'goes on with fallthrough where only names below it exist',
+      name: 'continues with fallthrough where only names below it exist',
       head: through,
       ask: 'ent.example.org A',
       replies: NEXT,
     },
     {
-      name: 'goes on with fallthrough at an apex of SOA and NS records',
+      name: 'continues with fallthrough at an apex of SOA and NS records',
       head: through,
       ask: 'example.org A',
       replies: NEXT,
@@ -45,7 +45,7 @@ describe('what a zone does not have', () => {
       replies: ['NOERROR aa rd', SOA],
     },
     {
-      name: 'goes on within the zones of fallthrough',
+      name: 'continues within the zones of fallthrough',
       head: directive('file db example.org', 'fallthrough a.org ent.example.org'),
       ask: 'ent.example.org A',
       replies: NEXT,
@@ -56,7 +56,7 @@ describe('what a zone does not have', () => {
       ask: 'nosuch.example.org A',
       replies: ['NXDOMAIN aa rd', SOA],
     },
-    { name: 'goes on outside of the zone', ask: 'www.example.net A', replies: NEXT },
+    { name: 'continues outside of the zone', ask: 'www.example.net A', replies: NEXT },
     {
       name: 'is refused outside of the zone when no plugin comes after',
       more: [],

@@ -29,7 +29,7 @@ describe('recordsOf', () => {
     },
     { name: 'gives none without records', type: TYPE.MX, wantsDnssec: true, is: [] },
     {
-      name: 'gives all signatures to who asks for them',
+      name: 'gives all signatures to a client that requests them',
       type: TYPE.RRSIG,
       wantsDnssec: true,
       is: ['RRSIG A', 'RRSIG TXT'],

@@ -98,12 +98,12 @@ describe('a zone answers', () => {
       ],
     },
     {
-      name: 'from a wildcard, with the name that was asked',
+      name: 'from a wildcard, with the name of the query',
       ask: 'x.y.wild.example.org A',
       replies: ['NOERROR aa rd', 'x.y.wild.example.org. 77 IN A 192.0.2.4', NS],
     },
     {
-      name: 'from a wildcard, with addresses that go along',
+      name: 'from a wildcard, with addresses that are in the additional section',
       ask: 'x.wild.example.org MX',
       replies: [
         'NOERROR aa rd',
@@ -208,7 +208,7 @@ describe('a signed zone answers', () => {
   ]
   check(lines, [
     {
-      name: 'with signatures for who wants them',
+      name: 'with signatures for a client that wants them',
       ask: 'a.ent.example.org TXT +do',
       replies: [
         'NOERROR aa rd',
@@ -219,7 +219,7 @@ describe('a signed zone answers', () => {
       ],
     },
     {
-      name: 'without them for who does not',
+      name: 'without them for a client that does not',
       ask: 'a.ent.example.org TXT',
       replies: ['NOERROR aa rd', 'a.ent.example.org. 3600 IN TXT "a"', NS],
     },
@@ -235,7 +235,7 @@ describe('a signed zone answers', () => {
       ],
     },
     {
-      name: 'with proof that a type is not there',
+      name: 'with proof that a type is missing',
       ask: 'a.ent.example.org A +do',
       replies: [
         'NOERROR aa rd',
@@ -245,7 +245,7 @@ describe('a signed zone answers', () => {
       ],
     },
     {
-      name: 'with proof that a name is not there, nor a wildcard',
+      name: 'with proof that a name is missing, nor a wildcard',
       ask: 'nosuch.example.org A +do',
       replies: [
         'NXDOMAIN aa rd',
@@ -266,7 +266,7 @@ describe('a signed zone answers', () => {
       ],
     },
     {
-      name: 'from a wildcard with proof that the name is not there (RFC 4035 §3.1.3.3)',
+      name: 'from a wildcard with proof that the name is missing (RFC 4035 §3.1.3.3)',
       ask: 'x.wild.example.org A +do',
       replies: [
         'NOERROR aa rd',

@@ -32,7 +32,7 @@ const cases: readonly Case[] = [
   },
   { name: 'drops an address of a name below from the answer', kept: [], dropped: [`x.${A}`] },
   {
-    name: 'keeps what the name is an alias of, in any order',
+    name: 'keeps what the name is a CNAME of, in any order',
     kept: [
       'c.example. 60 IN A 192.0.2.1',
       'b.org. 60 IN CNAME c.example.',
@@ -41,12 +41,12 @@ const cases: readonly Case[] = [
     dropped: [FORGED],
   },
   {
-    name: 'drops what aliases of another name lead to',
+    name: 'drops what CNAMEs of another name point to',
     kept: [A],
     dropped: ['b.org. 60 IN CNAME victim.example.', FORGED],
   },
   {
-    name: 'keeps what a DNAME record above leads to',
+    name: 'keeps what a DNAME record above points to',
     kept: [
       'a.org. 60 IN DNAME b.org.',
       'www.a.org. 60 IN CNAME www.b.org.',
@@ -55,12 +55,12 @@ const cases: readonly Case[] = [
     dropped: ['x.b.org. 60 IN A 192.0.2.1', 'victim.example. 60 IN DNAME b.org.'],
   },
   {
-    name: 'keeps what a DNAME record leads to, without the alias it makes',
+    name: 'keeps what a DNAME record points to, without the CNAME it makes',
     kept: ['a.org. 60 IN DNAME b.org.', 'www.b.org. 60 IN A 192.0.2.1'],
     dropped: ['b.org. 60 IN A 192.0.2.1'],
   },
   {
-    name: 'drops all but the first 64 aliases',
+    name: 'drops all but the first 64 CNAMEs',
     ask: 'n0.a.org A',
     kept: MANY.slice(0, 64),
     dropped: MANY.slice(64),
@@ -71,7 +71,7 @@ const cases: readonly Case[] = [
     dropped: [FORGED, `victim.example. 60 IN RRSIG A ${SIGNED}`],
   },
   {
-    name: 'keeps signatures that were asked for',
+    name: 'keeps signatures that were requested',
     ask: 'www.a.org RRSIG',
     kept: [`www.a.org. 60 IN RRSIG A ${SIGNED}`],
     dropped: [FORGED],
@@ -98,7 +98,7 @@ const cases: readonly Case[] = [
     ],
   },
   {
-    name: 'keeps the start of authority above what the name is an alias of',
+    name: 'keeps the start of authority above what the name is a CNAME of',
     kept: [
       'www.a.org. 60 IN CNAME www.b.org.',
       'authority: b.org. 60 IN SOA ns.b.org. h.b.org. 1 2 3 4 5',

@@ -96,17 +96,17 @@ describe('options of forward', () => {
     { name: 'bound attempts', options: ['max_connect_attempts 0'], wanted: { attemptsMax: 0 } },
     { name: 'wait', options: ['read_timeout 5s'], wanted: { readTimeoutMs: 5000 } },
     {
-      name: 'name codes that lead to the next upstream',
+      name: 'name codes that point to the next upstream',
       options: ['failover servfail REFUSED', 'failover NOTIMP'],
       wanted: { failover: [2, 5, 4] },
     },
     {
-      name: 'name codes that lead to the next forward, NOERROR too',
+      name: 'name codes that point to the next forward, NOERROR too',
       options: ['next NXDOMAIN', 'next NOERROR badcookie'],
       wanted: { next: [3, 0, 23] },
     },
     {
-      name: 'lead to the next forward without data',
+      name: 'point to the next forward without data',
       options: ['next_on_nodata'],
       wanted: { nextOnNodata: true },
     },
@@ -218,12 +218,12 @@ describe('what is wrong with forward', () => {
       problem: 'Corefile:3:12: "least" is not one of random, round_robin, sequential',
     },
     {
-      name: 'is a policy too many',
+      name: 'is a surplus policy',
       line: directive('forward . 192.0.2.1', 'policy random sequential'),
       problem: 'Corefile:3:5: "policy" takes 1 argument(s), got 2',
     },
     {
-      name: 'is a bound of failures that is no number',
+      name: 'is a bound of failures that is not a number',
       line: directive('forward . 192.0.2.1', 'max_fails many'),
       problem: 'Corefile:3:15: "many" is not a number from 0 to 4294967295',
     },
@@ -300,7 +300,7 @@ describe('what is wrong with forward', () => {
         'leave out "tls_servername b.example" or "%a.example"',
     },
     {
-      name: 'is a time to expire that is none',
+      name: 'is an invalid time to expire',
       line: directive('forward . 192.0.2.1', 'expire soon'),
       problem: 'Corefile:3:12: "soon" is not a duration such as 30s, 1m30s or 500ms',
     },

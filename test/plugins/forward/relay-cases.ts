@@ -53,13 +53,13 @@ export const RELAY_CASES: readonly {
     reply: ['NOERROR tc rd', A],
   },
   {
-    name: 'passes on AD to who asks with AD',
+    name: 'passes on AD to a client that queries with AD',
     ask: `${ASK} +ad`,
     upstream: ['NOERROR ad', A],
     reply: ['NOERROR rd ad', A],
   },
   {
-    name: 'passes on AD to who asks with DO',
+    name: 'passes on AD to a client that queries with DO',
     ask: `${ASK} +do`,
     upstream: ['NOERROR ad', A],
     reply: ['NOERROR rd ad', A, 'edns: 1232 do'],
@@ -120,17 +120,17 @@ export const QUERY_CASES: readonly {
     question: 'www.example.org. IN A rd edns=1232 option=8:00011800c00002',
   },
   {
-    name: 'ask for no more than 1,232 bytes',
+    name: 'request no more than 1,232 bytes',
     ask: `${ASK} +edns=65535`,
     question: 'www.example.org. IN A rd edns=1232',
   },
   {
-    name: 'ask for 512 bytes at least',
+    name: 'request 512 bytes at least',
     ask: `${ASK} +edns=0`,
     question: 'www.example.org. IN A rd edns=512',
   },
   {
-    name: 'ask for no more than bufsize says',
+    name: 'request no more than bufsize says',
     line: `bufsize 600\n  ${PLAIN}`,
     ask: `${ASK} +edns=4096`,
     question: 'www.example.org. IN A rd edns=600',

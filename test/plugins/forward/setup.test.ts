@@ -56,7 +56,7 @@ describe('queries that go to the next forward', () => {
       asked: '1',
     },
     {
-      name: 'are those without data when it is told so',
+      name: 'are those without data when configured so',
       line: directive('forward . 192.0.2.1', 'next_on_nodata') + second,
       first: ['NOERROR', 'authority: example.org. 60 IN NS ns.example.org.'],
       asked: '1 2',

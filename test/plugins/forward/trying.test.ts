@@ -160,7 +160,7 @@ describe('failover', () => {
     asked: string
   }[] = [
     {
-      name: 'asks the next upstream for a better answer',
+      name: 'queries the next upstream for a better answer',
       acts: { 1: ['SERVFAIL'], 2: ['NOERROR', A] },
       reply: ['NOERROR rd', A],
       asked: '1 2',

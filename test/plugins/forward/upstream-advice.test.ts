@@ -25,27 +25,27 @@ const SELF = 'this server itself: queries for "." loop'
 describe('adviseOnUpstreams', () => {
   const cases: { name: string; corefile: string; advice: string[] }[] = [
     {
-      name: "tells of systemd-resolved's stub",
+      name: "warns of systemd-resolved's stub",
       corefile: block('forward . stub'),
       advice: [`2:13: "stub" lists 127.0.0.53 on this machine, ${STUB}`],
     },
     {
-      name: "tells of systemd-resolved's stub by its address",
+      name: "warns of systemd-resolved's stub by its address",
       corefile: block('forward . 192.0.2.1 127.0.0.53:53'),
       advice: [`2:23: 127.0.0.53 is ${STUB}`],
     },
     {
-      name: 'tells of an upstream in a file that is this server',
+      name: 'warns of an upstream in a file that is this server',
       corefile: block('forward . self'),
       advice: [`2:13: "self" lists ::1 on this machine, ${SELF}`],
     },
     {
-      name: 'tells of the own port, with and without brackets',
+      name: 'warns of the own port, with and without brackets',
       corefile: '.:5353 {\n forward . 127.0.0.1:5353 dns://[::1]:5353\n}',
       advice: [`2:12: 127.0.0.1 is ${SELF}`, `2:27: ::1 is ${SELF}`],
     },
     {
-      name: 'tells of an address that the block binds to',
+      name: 'warns of an address that the block binds to',
       corefile: block('bind 192.0.2.7 2001:DB8::7', 'forward . 2001:db8:0::7'),
       advice: [`3:13: 2001:db8::7 is ${SELF}`],
     },
@@ -60,7 +60,7 @@ describe('adviseOnUpstreams', () => {
       advice: [],
     },
     {
-      name: 'says nothing of names that are asked elsewhere',
+      name: 'says nothing of names that are queried elsewhere',
       corefile: 'a.test {\n forward b.test 127.0.0.1\n}',
       advice: [],
     },

@@ -44,13 +44,13 @@ describe('UpstreamHealth', () => {
 
   const checks: { name: string; option: string; question: string; protocol: string }[] = [
     {
-      name: 'checks with the name it is told',
+      name: 'checks with the configured name',
       option: 'health_check 1s domain example.org',
       question: 'example.org. IN NS rd',
       protocol: 'udp',
     },
     {
-      name: 'checks without RD when told so',
+      name: 'checks without RD when configured so',
       option: 'health_check 1s no_rec',
       question: '. IN NS',
       protocol: 'udp',

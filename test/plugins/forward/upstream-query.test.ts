@@ -14,7 +14,7 @@ import { A, ASK } from './relay-cases.ts'
 describe('upstreamQuery', () => {
   const cases: { name: string; ask: string; query: string }[] = [
     {
-      name: 'has name and flags as asked',
+      name: 'has name and flags as requested',
       ask: 'wWw.a.org A +nord +cd',
       query: 'wWw.a.org. IN A cd',
     },

@@ -46,13 +46,13 @@ describe('upstreams', () => {
     { name: 'are IPv6 addresses', to: '2001:db8::1', upstreams: ['dns 2001:db8::1 53'] },
     { name: 'have brackets around them', to: '[2001:db8::1]', upstreams: ['dns 2001:db8::1 53'] },
     {
-      name: 'have ports behind brackets',
+      name: 'have ports after brackets',
       to: '[2001:db8::1]:5300',
       upstreams: ['dns 2001:db8::1 5300'],
     },
     { name: 'have a scheme', to: 'dns://192.0.2.1:5300', upstreams: ['dns 192.0.2.1 5300'] },
     {
-      name: 'are asked over TLS, at its port or another',
+      name: 'are queried over TLS, at its port or another',
       to: 'tls://192.0.2.1 tls://[2001:db8::1]:8853 tls://2001:db8::1',
       upstreams: ['tls 192.0.2.1 853', 'tls 2001:db8::1 8853', 'tls 2001:db8::1 853'],
     },
@@ -79,7 +79,7 @@ describe('upstreams', () => {
       ],
     },
     {
-      name: 'are names of hosts',
+      name: 'are hostnames',
       to: 'dns.example.org kube-dns.kube_system.svc:5353 tls://dns.example.org',
       upstreams: [
         'dns dns.example.org 53',
@@ -165,7 +165,7 @@ describe('what is wrong with upstreams', () => {
     },
     { name: 'is port 0', line: 'forward . 192.0.2.1:0', problem: neither('192.0.2.1:0') },
     {
-      name: 'is a port that is none',
+      name: 'is an invalid port',
       line: 'forward . 192.0.2.1:dns',
       problem: neither('192.0.2.1:dns'),
     },
@@ -185,7 +185,7 @@ describe('what is wrong with upstreams', () => {
       problem: `Corefile:2:13: "${scheme}://192.0.2.1": upstreams need dns://, tls:// or https://`,
     })),
     {
-      name: 'is a file that is not there',
+      name: 'is a missing file',
       line: 'forward . /etc/nosuch',
       problem: neither('/etc/nosuch'),
     },

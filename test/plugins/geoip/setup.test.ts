@@ -37,7 +37,7 @@ describe('geoip warns', () => {
   }[] = [
     { name: 'of the client', words: '+from=127.0.4.77', value: 'Farville' },
     { name: 'of a client by IPv6, on whatever link', words: '+from=::1%lo', value: 'Sixford' },
-    { name: 'nothing of an address that is not there', words: '+from=192.0.2.1', value: '' },
+    { name: 'nothing of a missing address', words: '+from=192.0.2.1', value: '' },
     {
       name: 'numbers as they are',
       label: 'geoip/longitude',
@@ -52,12 +52,12 @@ describe('geoip warns', () => {
       value: '64496',
     },
     {
-      name: 'of the client, whomever it asks for',
+      name: 'of the client, whomever it requests',
       words: '+from=127.0.4.77 +option=8:000120007f000009',
       value: 'Farville',
     },
     {
-      name: 'of the subnet that it asks for, where that counts',
+      name: 'of the subnet that it requests, where that counts',
       geoip: subnet,
       words: '+from=192.0.2.1 +option=8:000120007f000009',
       value: 'Exampleton',
@@ -75,7 +75,7 @@ describe('geoip warns', () => {
       value: 'Sixford',
     },
     {
-      name: 'of a client that asks for no subnet',
+      name: 'of a client that sends no subnet',
       geoip: subnet,
       words: '+from=127.0.4.77 +edns',
       value: 'Farville',
@@ -99,7 +99,7 @@ describe('geoip refuses', () => {
   const cases: { name: string; lines: readonly string[]; problem: string }[] = [
     { name: 'nothing', lines: ['geoip'], problem: '2:3: "geoip" needs the path of a database' },
     {
-      name: 'a file that is not there',
+      name: 'a missing file',
       lines: ['geoip none.mmdb'],
       problem: '2:9: cannot read "none.mmdb"',
     },

@@ -26,7 +26,7 @@ describe('header', () => {
       reply: ['NOERROR rd ra', A],
     },
     {
-      name: 'clears RD for the plugins behind it, whose replies have it so too',
+      name: 'clears RD for the plugins after it, whose replies have it so too',
       lines: ['query clear rd'],
       reply: ['NOERROR aa', A],
     },

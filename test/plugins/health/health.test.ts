@@ -18,7 +18,7 @@ describe('health', () => {
       lameduckMs: 5000,
     },
     {
-      name: 'goes on for a while after the end',
+      name: 'continues for a while after the end',
       line: directive('health', 'lameduck 1m5s'),
       address: ':8080',
       lameduckMs: 65_000,

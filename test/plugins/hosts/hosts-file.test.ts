@@ -34,7 +34,7 @@ describe('parseHosts', () => {
       addresses: [],
     },
     {
-      name: 'keeps what stands before a comment',
+      name: 'keeps the text before a comment',
       lines: ['192.0.2.1 a#b'],
       of: 'a',
       addresses: ['192.0.2.1'],
@@ -94,25 +94,25 @@ describe('parseHosts', () => {
     names: string[]
   }[] = [
     {
-      name: 'leads an address back to all of its names in their order',
+      name: 'maps an address back to all of its names in their order',
       lines: ['192.0.2.1 b a', '192.0.2.1 c'],
       of: '192.0.2.1',
       names: ['b', 'a', 'c'],
     },
     {
-      name: 'leads a mapped address back',
+      name: 'maps a mapped address back',
       lines: ['::ffff:192.0.2.1 a'],
       of: '192.0.2.1',
       names: ['a'],
     },
     {
-      name: 'leads no address back to a wildcard',
+      name: 'maps no address back to a wildcard',
       lines: ['192.0.2.1 *.a b'],
       of: '192.0.2.1',
       names: ['b'],
     },
     {
-      name: 'leads no address back when it is told not to',
+      name: 'maps no address back when configured not to',
       lines: ['192.0.2.1 a'],
       options: { hasReverse: false },
       of: '192.0.2.1',

@@ -66,7 +66,7 @@ describe('hosts', () => {
       reply: ['SERVFAIL rd'],
     },
     {
-      name: 'leads an address back to its names',
+      name: 'maps an address back to its names',
       corefile: inline,
       ask: '1.2.0.192.in-addr.arpa PTR',
       reply: [
@@ -106,7 +106,7 @@ describe('hosts', () => {
       reply: ['NOERROR aa rd'],
     },
     {
-      name: 'does not lead an address back to a wildcard',
+      name: 'does not map an address back to a wildcard',
       corefile: inline,
       ask: '9.2.0.192.in-addr.arpa PTR',
       reply: ['SERVFAIL rd'],
@@ -174,7 +174,7 @@ describe('what hosts passes on', () => {
       reply: NEXT,
     },
     {
-      name: 'passes other types on when it is told to',
+      name: 'passes other types on when configured to',
       corefile: block(
         directive('hosts none', ...LINES, 'fallthrough', 'fallthrough_unsupported'),
         forward,
@@ -192,7 +192,7 @@ describe('what hosts passes on', () => {
       reply: ['NOERROR aa rd'],
     },
     {
-      name: 'passes no addresses on that it has, whatever it is told',
+      name: 'passes no addresses on that it has, whatever is configured',
       corefile: block(
         directive('hosts none', ...LINES, 'fallthrough', 'fallthrough_unsupported'),
         forward,
@@ -207,7 +207,7 @@ describe('what hosts passes on', () => {
       reply: NEXT,
     },
     {
-      name: 'leads addresses back, whatever its zones',
+      name: 'maps addresses back, whatever its zones',
       corefile: block(directive('hosts none example.org', ...LINES), forward),
       ask: '2.2.0.192.in-addr.arpa PTR',
       reply: ['NOERROR aa rd', '2.2.0.192.in-addr.arpa. 3600 IN PTR www.example.org.'],
@@ -266,13 +266,13 @@ describe('the hosts file', () => {
     { name: 'is not read again before 5 s', option: '', afterMs: 4999, address: '192.0.2.5' },
     { name: 'is read again after 5 s', option: '', afterMs: 5000, address: '192.0.2.55' },
     {
-      name: 'is read again as often as told',
+      name: 'is read again as often as configured',
       option: 'reload 1s',
       afterMs: 1000,
       address: '192.0.2.55',
     },
     {
-      name: 'is read once when told so',
+      name: 'is read once when configured so',
       option: 'reload 0',
       afterMs: 60_000,
       address: '192.0.2.5',
@@ -384,7 +384,7 @@ describe('options of hosts', () => {
       problem: 'Corefile:3:5: "fallthrough_unsupported" needs "fallthrough"',
     },
     {
-      name: 'stand once in a block',
+      name: 'may appear once in a block',
       directives: ['hosts', 'hosts'],
       problem: 'Corefile:3:3: "hosts" appears twice in this server block; remove one',
     },

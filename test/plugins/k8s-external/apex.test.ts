@@ -12,7 +12,7 @@ describe('the apex of a zone outside', () => {
       reply: ['NOERROR aa rd', soaOf('ext.test')],
     },
     {
-      name: 'has a name server, and its addresses along with it',
+      name: 'has a name server, and its addresses in the additional section',
       ask: 'ext.test NS',
       reply: [
         'NOERROR aa rd',

@@ -8,7 +8,7 @@ const OUT = 'out.shop.ext.test'
 describe('the name of a Service outside', () => {
   const cases: { name: string; options?: string[]; ask: string; reply: string[] }[] = [
     {
-      name: 'has its addresses, at the name as it was asked',
+      name: 'has its addresses, at the query name',
       ask: 'WEB.shop.ext.TEST A',
       reply: ['NOERROR aa rd', 'WEB.shop.ext.TEST. 5 IN A 203.0.113.1'],
     },
@@ -40,7 +40,7 @@ describe('the name of a Service outside', () => {
       ],
     },
     {
-      name: 'has an alias, and what that leads to',
+      name: 'has a CNAME, and what that points to',
       ask: `${OUT} A`,
       reply: [
         'NOERROR aa rd',
@@ -49,7 +49,7 @@ describe('the name of a Service outside', () => {
       ],
     },
     {
-      name: 'has SRV records to what an alias leads to',
+      name: 'has SRV records to what a CNAME points to',
       ask: `${OUT} SRV`,
       reply: [
         'NOERROR aa rd',
@@ -61,7 +61,7 @@ describe('the name of a Service outside', () => {
     { name: 'has no data of other types', ask: `${WEB} TXT`, reply: ['NOERROR aa rd', denial()] },
     { name: 'has no pointers', ask: `${WEB} PTR`, reply: ['NOERROR aa rd', denial()] },
     {
-      name: 'has no alias for whom it is not followed',
+      name: 'has no CNAME for whom it is not followed',
       ask: `${OUT} CNAME`,
       reply: ['NOERROR aa rd', denial()],
     },

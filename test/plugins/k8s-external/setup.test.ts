@@ -11,7 +11,7 @@ describe('k8s_external', () => {
       reply: ['NOERROR aa rd', denial()],
     },
     {
-      name: 'denies a namespace that is not there',
+      name: 'denies a missing namespace',
       ask: 'none.ext.test A',
       reply: ['NXDOMAIN aa rd', denial()],
     },
@@ -32,7 +32,7 @@ describe('k8s_external', () => {
       reply: ['NOERROR aa rd', 'db-0.db.shop.ext.test. 5 IN A 198.51.100.1'],
     },
     {
-      name: 'leads addresses back to Services below its first zone',
+      name: 'maps addresses back to Services below its first zone',
       options: ['ttl 10'],
       ask: '1.113.0.203.in-addr.arpa PTR',
       reply: ['NOERROR aa rd', '1.113.0.203.in-addr.arpa. 10 IN PTR web.shop.ext.test.'],
@@ -53,12 +53,12 @@ describe('k8s_external', () => {
       reply: ['NXDOMAIN aa rd', denial('in-addr.arpa')],
     },
     {
-      name: 'leaves other zones to the plugins behind it',
+      name: 'leaves other zones to the plugins after it',
       ask: 'lb.example.net A',
       reply: ['NOERROR aa rd ra', 'lb.example.net. 60 IN A 203.0.113.80'],
     },
     {
-      name: 'passes on what is not there with fallthrough',
+      name: 'passes on missing names with fallthrough',
       options: ['fallthrough'],
       ask: 'none.ext.test A',
       reply: ['NXDOMAIN aa rd ra'],

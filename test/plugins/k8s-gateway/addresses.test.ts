@@ -10,12 +10,12 @@ describe('load balancers with hostnames', () => {
     reply: readonly string[]
   }[] = [
     {
-      name: 'are told by their addresses, no longer than these hold',
+      name: 'have at most the TTL of their addresses',
       ask: 'cdn.shop.gw.test A',
       reply: ['NOERROR aa rd', 'cdn.shop.gw.test. 20 IN A 203.0.113.80'],
     },
     {
-      name: 'are told no longer than the directive says',
+      name: 'have at most the TTL of the directive',
       options: ['ttl 5'],
       ask: 'cdn.shop.gw.test A',
       reply: ['NOERROR aa rd', 'cdn.shop.gw.test. 5 IN A 203.0.113.80'],

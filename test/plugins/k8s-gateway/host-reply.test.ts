@@ -20,7 +20,7 @@ describe('the apex of a zone', () => {
   }[] = [
     { name: 'has an SOA record', ask: 'gw.test SOA', reply: ['NOERROR aa rd', soaOf()] },
     {
-      name: 'has a name server, whose address goes along',
+      name: 'has a name server, whose address is in the additional section',
       options: ['ttl 5'],
       ask: 'gw.test NS',
       reply: ['NOERROR aa rd', ns, address],

@@ -16,12 +16,12 @@ describe('the name server of the zones', () => {
       reply: ['NOERROR aa rd', 'dns1.kube-system.gw.test. 60 IN A 203.0.113.53'],
     },
     {
-      name: 'is there for other types',
+      name: 'exists for other types',
       ask: 'dns1.kube-system.gw.test TXT',
       reply: ['NOERROR aa rd', denial()],
     },
     {
-      name: 'is there without a Service',
+      name: 'exists without a Service',
       options: ['apex ns.infra'],
       ask: 'ns.infra.b.test A',
       reply: ['NOERROR aa rd', denial('b.test', 'ns.infra')],

@@ -23,7 +23,7 @@ describe('k8s_gateway answers for', () => {
       reply: ['NOERROR aa rd', 'APP.gw.test. 60 IN AAAA 2001:db8::1'],
     },
     {
-      name: 'a name that only has others’ types: it is there',
+      name: 'a name that only has others’ types: it exists',
       ask: 'app.gw.test TXT',
       reply: ['NOERROR aa rd', denial()],
     },
@@ -33,7 +33,7 @@ describe('k8s_gateway answers for', () => {
       reply: ['NOERROR aa rd', 'api.shop.b.test. 60 IN A 203.0.113.4'],
     },
     {
-      name: 'an address of another family: the name is there',
+      name: 'an address of another family: the name exists',
       ask: 'api.shop.gw.test AAAA',
       reply: ['NOERROR aa rd', denial()],
     },
@@ -54,7 +54,7 @@ describe('k8s_gateway answers for', () => {
       reply: ['NOERROR aa rd', 'text.gw.test. 60 IN TXT "hello"'],
     },
     {
-      name: 'a name that has texts only: it is there',
+      name: 'a name that has texts only: it exists',
       options: ['resources DNSEndpoint'],
       ask: 'text.gw.test A',
       reply: ['NOERROR aa rd', denial()],
@@ -100,34 +100,34 @@ describe('k8s_gateway answers for', () => {
       reply: ['NXDOMAIN aa rd', denial()],
     },
     {
-      name: 'no object that leads nowhere yet',
+      name: 'no object that points nowhere yet',
       ask: 'pending.gw.test A',
       reply: ['NXDOMAIN aa rd', denial()],
     },
     {
-      name: 'no other type of what is not there',
+      name: 'no other type of missing names',
       ask: 'none.gw.test MX',
       reply: ['NXDOMAIN aa rd', denial()],
     },
     {
-      name: 'other zones by the plugins behind it',
+      name: 'other zones by the plugins after it',
       ask: 'none.example.net A',
       reply: ['NXDOMAIN aa rd ra'],
     },
     {
-      name: 'what is not there by the plugins behind it, with fallthrough',
+      name: 'missing names by the plugins after it, with fallthrough',
       options: ['fallthrough gw.test'],
       ask: 'none.gw.test A',
       reply: ['NXDOMAIN aa rd ra'],
     },
     {
-      name: 'what is not there in a zone that nothing falls through from',
+      name: 'missing names in a zone that nothing falls through from',
       options: ['fallthrough gw.test'],
       ask: 'none.b.test A',
       reply: ['NXDOMAIN aa rd', denial('b.test')],
     },
     {
-      name: 'the apex of a zone by the plugins behind it, with fallthrough',
+      name: 'the apex of a zone by the plugins after it, with fallthrough',
       options: ['fallthrough'],
       ask: 'gw.test SOA',
       reply: ['NXDOMAIN aa rd ra'],

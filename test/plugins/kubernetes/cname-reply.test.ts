@@ -55,22 +55,22 @@ describe('names with CNAMEs', () => {
   const nodata = ['NOERROR aa rd', soa()]
   const cases: { name: string; ask: string; reply: string[] }[] = [
     {
-      name: 'lead out of the cluster',
+      name: 'point out of the cluster',
       ask: at('out', ' A'),
       reply: ['NOERROR aa rd', `${at('out', '.')} 5 IN CNAME www.example.org.`, WWW],
     },
     {
-      name: 'lead to a Service',
+      name: 'point to a Service',
       ask: at('near', ' A'),
       reply: ['NOERROR aa rd', `${at('near', '.')} 5 IN CNAME ${at('web', '.')}`, web],
     },
     {
-      name: 'keep the letter case that was asked',
+      name: 'keep the letter case of the query',
       ask: at('NEAR', ' A'),
       reply: ['NOERROR aa rd', `${at('NEAR', '.')} 5 IN CNAME ${at('web', '.')}`, web],
     },
     {
-      name: 'lead to the name of an address',
+      name: 'point to the name of an address',
       ask: at('pod', ' A'),
       reply: [
         'NOERROR aa rd',
@@ -79,7 +79,7 @@ describe('names with CNAMEs', () => {
       ],
     },
     {
-      name: 'lead to another spelling of a name',
+      name: 'point to another spelling of a name',
       ask: at('port', ' A'),
       reply: [
         'NOERROR aa rd',
@@ -88,10 +88,10 @@ describe('names with CNAMEs', () => {
       ],
     },
     { name: 'have no data of the other family', ask: at('near', ' AAAA'), reply: nodata },
-    { name: 'have no data when they lead nowhere', ask: at('nowhere', ' A'), reply: nodata },
-    { name: 'have no data when they lead to themselves', ask: at('self', ' A'), reply: nodata },
+    { name: 'have no data when they point nowhere', ask: at('nowhere', ' A'), reply: nodata },
+    { name: 'have no data when they point to themselves', ask: at('self', ' A'), reply: nodata },
     {
-      name: 'have no data when they lead below themselves',
+      name: 'have no data when they point below themselves',
       ask: at('below-self', ' A'),
       reply: nodata,
     },
@@ -110,7 +110,7 @@ describe('names with CNAMEs', () => {
       reply: ['NXDOMAIN aa rd', soa()],
     },
     {
-      name: 'do not lead to addresses',
+      name: 'do not point to addresses',
       ask: at('address', ' A'),
       reply: ['NXDOMAIN aa rd', soa()],
     },
@@ -125,7 +125,7 @@ describe('names with CNAMEs', () => {
     },
     { name: 'do not lead through twelve links', ask: at('deep-1', ' A'), reply: nodata },
     {
-      name: 'lead on beside addresses, for endpoints that are host names',
+      name: 'lead on beside addresses, for endpoints that are hostnames',
       ask: at('mixed', ' A'),
       reply: [
         'NOERROR aa rd',
@@ -169,17 +169,17 @@ describe('CNAMEs that point out of the cluster', () => {
   const link = `${at('out', '.')} 5 IN CNAME www.example.org.`
   const cases: { name: string; upstream: UpstreamAct; reply: string[] }[] = [
     {
-      name: 'stand alone where the rest is denied',
+      name: 'are alone where the rest is denied',
       upstream: ['NXDOMAIN', 'authority: org. 60 IN SOA a.org. b.org. 1 2 3 4 5'],
       reply: ['NOERROR aa rd', link],
     },
     {
-      name: 'stand alone where nobody knows the rest',
+      name: 'are alone where nobody knows the rest',
       upstream: new Error('connection refused'),
       reply: ['NOERROR aa rd', link],
     },
     {
-      name: 'have no more than the answer of what they lead to',
+      name: 'have no more than the answer of what they point to',
       upstream: ['NOERROR ra ad', WWW, 'additional: a.example.org. 60 IN A 192.0.2.81'],
       reply: ['NOERROR aa rd', link, WWW],
     },
@@ -221,17 +221,17 @@ describe('CNAMEs within a cluster that has another name', () => {
   const link = 'near.shop.svc.prod.example.org. 5 IN CNAME web.shop.svc.prod.example.org.'
   const cases: { name: string; ask: string; reply: string[] }[] = [
     {
-      name: 'lead below the name that was asked',
+      name: 'point below the name of the query',
       ask: 'near.shop.svc.prod.example.org A',
       reply: ['NOERROR aa rd', link, 'web.shop.svc.prod.example.org. 5 IN A 192.0.2.10'],
     },
     {
-      name: 'do so when only the link is asked for',
+      name: 'do so when only the link is requested',
       ask: 'near.shop.svc.prod.example.org CNAME',
       reply: ['NOERROR aa rd', link],
     },
     {
-      name: 'stay as they are when they lead elsewhere',
+      name: 'stay as they are when they point elsewhere',
       ask: 'out.shop.svc.prod.example.org CNAME',
       reply: ['NOERROR aa rd', 'out.shop.svc.prod.example.org. 5 IN CNAME www.example.org.'],
     },

@@ -95,9 +95,9 @@ describe('the fast path is not for', () => {
     { name: 'names of other zones', ask: 'www.example.org A' },
     { name: 'the apex', ask: 'cluster.local NS' },
     { name: 'aliases', ask: `out.${S} A` },
-    { name: 'aliases asked for themselves', ask: `out.${S} CNAME` },
+    { name: 'CNAMEs requested themselves', ask: `out.${S} CNAME` },
     { name: 'transfers', ask: 'cluster.local AXFR' },
-    { name: 'who asks who we are', ask: `${web} +edns +nsid` },
+    { name: 'a client that requests the NSID', ask: `${web} +edns +nsid` },
     { name: 'other classes', ask: `web.${S} CH A` },
     { name: 'ANY where it has a plugin', ask: `web.${S} ANY`, lines: ['any', KUBERNETES] },
     {

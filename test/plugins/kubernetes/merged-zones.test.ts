@@ -159,7 +159,7 @@ describe('names that clusters have together', () => {
       reply: [OK, soa('clusterset.local')],
     },
     {
-      name: 'are not there when no cluster has them',
+      name: 'are missing when no cluster has them',
       ask: `nosuch.${ZONE} A`,
       reply: ['NXDOMAIN aa rd', soa('clusterset.local')],
     },
@@ -229,7 +229,7 @@ describe('a cluster that is old', () => {
       reply: ['198.51.100.2'],
     },
     {
-      name: 'is asked for what no other knows',
+      name: 'answers names that no other cluster has',
       freshness: 'stale',
       stale: 'union',
       ask: 'cron',

@@ -76,7 +76,7 @@ describe('metadata of clusters', () => {
     { label: 'client-else', value: '-' },
   ]
   for (const { label, value } of said) {
-    test(`says ${value} for ${label} of a Pod, and nothing of who is none`, async () => {
+    test(`says ${value} for ${label} of a Pod, and nothing for other clients`, async () => {
       const kubernetes = (pods: string): string => directive('kubernetes cluster.local', pods)
       const lines = await Promise.all(
         ['pods verified', 'pods insecure'].map(async (pods) => {
@@ -95,7 +95,7 @@ describe('metadata of clusters', () => {
   }
 
   const clients: { name: string; from: string; isShop: boolean }[] = [
-    { name: 'tells the namespace of a Pod', from: '198.51.100.7', isShop: true },
+    { name: 'returns the namespace of a Pod', from: '198.51.100.7', isShop: true },
     { name: 'knows nothing of others', from: '198.51.100.8', isShop: false },
   ]
   for (const { name, from, isShop } of clients) {

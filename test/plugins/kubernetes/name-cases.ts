@@ -90,7 +90,7 @@ export const SERVICE_CASES: readonly NameCase[] = [
   },
   { name: 'an endpoint that is not ready is not', ask: `198-51-100-2.web.${S} A`, reply: NXDOMAIN },
   {
-    name: 'an endpoint goes by its Pod when told so',
+    name: 'an endpoint goes by its Pod when configured so',
     options: ['endpoint_pod_names'],
     ask: `web-a.web.${S} A`,
     reply: data(`web-a.web.${S}. 5 IN A 198.51.100.1`),
@@ -112,12 +112,12 @@ export const SERVICE_CASES: readonly NameCase[] = [
     ),
   },
   {
-    name: 'an endpoint has its host name',
+    name: 'an endpoint has its hostname',
     ask: `db-0.db.${S} AAAA`,
     reply: data(`db-0.db.${S}. 5 IN AAAA 2001:db8::11`),
   },
   {
-    name: 'an endpoint with a host name has no other',
+    name: 'an endpoint with a hostname has no other',
     ask: `198-51-100-11.db.${S} A`,
     reply: NXDOMAIN,
   },
@@ -133,12 +133,12 @@ export const SERVICE_CASES: readonly NameCase[] = [
     ask: `db.${S} A`,
     reply: NXDOMAIN,
   },
-  { name: 'a Service that is not there is not', ask: `nosuch.${S} A`, reply: NXDOMAIN },
+  { name: 'a missing Service is not', ask: `nosuch.${S} A`, reply: NXDOMAIN },
   { name: 'an asterisk is a name like others', ask: `*.${S} A`, reply: NXDOMAIN },
   { name: 'a namespace exists', ask: `${S} A`, reply: NODATA },
   { name: 'a namespace without Services exists', ask: 'empty.svc.cluster.local A', reply: NODATA },
   {
-    name: 'a namespace that is not there is not',
+    name: 'a missing namespace is not',
     ask: 'nosuch.svc.cluster.local A',
     reply: NXDOMAIN,
   },
@@ -225,7 +225,7 @@ export const POD_CASES: readonly NameCase[] = [
     ask: `256-2-3-4.${P} A`,
     reply: NXDOMAIN,
   },
-  { name: 'a word is no address', options: INSECURE, ask: `web-a.${P} A`, reply: NXDOMAIN },
+  { name: 'a word is not an address', options: INSECURE, ask: `web-a.${P} A`, reply: NXDOMAIN },
   {
     name: 'an address has the TTL of the option',
     options: [...INSECURE, 'ttl 60'],

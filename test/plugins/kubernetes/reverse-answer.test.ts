@@ -23,12 +23,12 @@ describe('names of addresses', () => {
   const denied = (zone: string): string[] => ['NXDOMAIN aa rd', soa(zone)]
   const cases: { name: string; line?: string; ask: string; reply: string[] }[] = [
     {
-      name: 'lead from a cluster IP to its Service, though an endpoint has it, too',
+      name: 'point from a cluster IP to its Service, though an endpoint has it, too',
       ask: '10.2.0.192.in-addr.arpa PTR',
       reply: ['NOERROR aa rd', '10.2.0.192.in-addr.arpa. 5 IN PTR web.shop.svc.cluster.local.'],
     },
     {
-      name: 'lead from an endpoint to all Services that have it',
+      name: 'point from an endpoint to all Services that have it',
       ask: '11.100.51.198.in-addr.arpa PTR',
       reply: [
         'NOERROR aa rd',
@@ -37,12 +37,12 @@ describe('names of addresses', () => {
       ],
     },
     {
-      name: 'lead from IPv6 addresses',
+      name: 'point from IPv6 addresses',
       ask: `${V6} PTR`,
       reply: ['NOERROR aa rd', `${V6}. 5 IN PTR db-0.db.shop.svc.cluster.local.`],
     },
     {
-      name: 'lead to a Service that does not exist',
+      name: 'point to a Service that does not exist',
       ask: '41.100.51.198.in-addr.arpa PTR',
       reply: [
         'NOERROR aa rd',
@@ -73,7 +73,7 @@ describe('names of addresses', () => {
       reply: denied('2.0.192.in-addr.arpa'),
     },
     {
-      name: 'lead below the first zone that is not a reverse one',
+      name: 'point below the first zone that is not a reverse one',
       line: 'kubernetes in-addr.arpa example.org cluster.local',
       ask: '10.2.0.192.in-addr.arpa PTR',
       reply: ['NOERROR aa rd', '10.2.0.192.in-addr.arpa. 5 IN PTR web.shop.svc.example.org.'],

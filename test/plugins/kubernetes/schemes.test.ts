@@ -100,7 +100,7 @@ describe('the naming of OpenShift 3', () => {
       reply: ['NXDOMAIN aa rd', soa('cluster.local', 30)],
     },
     {
-      name: 'has no names below a Service that is not there',
+      name: 'has no names below a missing Service',
       ask: 'foo.none.shop.svc.cluster.local A',
       reply: ['NXDOMAIN aa rd', soa('cluster.local', 30)],
     },

@@ -89,13 +89,13 @@ describe('SearchPaths', () => {
     }
   })
 
-  test('are none outside the zones, and for who is no Pod', () => {
+  test('are none outside the zones, and for a client that is not a Pod', () => {
     const of = pathsBy(sourceOf(PODS))
     assert.equal(of('www.example.org'), undefined)
     assert.equal(of('a.cluster.local', { ...CLIENT, address: '192.0.2.1' }), undefined)
   })
 
-  test('are none for who has a view', () => {
+  test('are none for a client that has a view', () => {
     const of = pathsBy(sourceOf(PODS))
     const namespaces = new Visibility(() => true)
     const visibility = {

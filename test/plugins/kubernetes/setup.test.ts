@@ -46,7 +46,7 @@ describe('what kubernetes passes on', () => {
       reply: ['NOERROR aa rd', soa()],
     },
     {
-      name: 'is no alias that leads nowhere',
+      name: 'is no CNAME that points nowhere',
       line: directive('kubernetes cluster.local', 'fallthrough'),
       ask: 'near.shop.svc.cluster.local A',
       reply: ['NOERROR aa rd', soa()],
@@ -127,7 +127,7 @@ describe('several zones', () => {
       reply: ['NXDOMAIN aa rd', soa('k8s.example.org')],
     },
     {
-      name: 'share what addresses lead to, in the first',
+      name: 'share what addresses point to, in the first',
       ask: '10.2.0.192.in-addr.arpa PTR',
       reply: ['NOERROR aa rd', '10.2.0.192.in-addr.arpa. 5 IN PTR web.shop.svc.cluster.local.'],
     },
@@ -151,7 +151,7 @@ describe('snapshots that are missing or old', () => {
       reply: [...WEB, edns],
     },
     {
-      name: 'fail as not ready when they cannot be had',
+      name: 'fail as not ready when they are unavailable',
       cluster: { presence: 'never' },
       reply: ['SERVFAIL rd', edns, 'ede: 14 no snapshot yet'],
     },
@@ -176,7 +176,7 @@ describe('snapshots that are missing or old', () => {
       reply: [...WEB, edns],
     },
     {
-      name: 'fail when a shard cannot be had',
+      name: 'fail when a shard is unavailable',
       cluster: { presence: 'shards-never', shardCount: 8 },
       reply: ['SERVFAIL rd', edns],
     },
@@ -189,12 +189,12 @@ describe('snapshots that are missing or old', () => {
 
   const stale: { name: string; ask: string; reply: readonly string[] }[] = [
     {
-      name: 'make a remark on denials',
+      name: 'make a remark on negative responses',
       ask: 'nosuch.shop.svc.cluster.local A +edns',
       reply: ['NXDOMAIN aa rd', soa(), edns, 'ede: 3'],
     },
     {
-      name: 'make a remark on what aliases lead to',
+      name: 'make a remark on what CNAMEs point to',
       ask: 'out.shop.svc.cluster.local A +edns',
       reply: [
         'NOERROR aa rd',
@@ -205,7 +205,7 @@ describe('snapshots that are missing or old', () => {
       ],
     },
     {
-      name: 'make no remark to who does not understand it',
+      name: 'make no remark to a client that does not understand it',
       ask: 'web.shop.svc.cluster.local A',
       reply: WEB,
     },
@@ -276,7 +276,7 @@ describe('snapshots that are missing or old', () => {
 describe('what is wrong with kubernetes', () => {
   const cases: { name: string; directives: string[]; problem: string }[] = [
     {
-      name: 'is that it stands twice',
+      name: 'is that it appears twice',
       directives: ['kubernetes cluster.local', 'kubernetes example.org'],
       problem: 'Corefile:3:3: "kubernetes" appears twice in this server block; remove one',
     },

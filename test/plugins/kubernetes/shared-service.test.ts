@@ -40,7 +40,7 @@ describe('how a Service is reached', () => {
       shape: { type: 'ClusterSetIP', ports: [80, 443] },
     },
     {
-      name: 'by its address, though endpoints are there',
+      name: 'by its address, though endpoints exist',
       objects:
         imported('{ type: ClusterSetIP, ips: [192.0.2.1], ports: [{ port: 80 }] }') + SLICE + PORTS,
       shape: { type: 'ClusterSetIP', ports: [80] },

@@ -21,19 +21,19 @@ describe('the SOA record', () => {
       reply: ['NOERROR aa rd', soa().replace('authority: ', '')],
     },
     {
-      name: 'comes with a denial of a type',
+      name: 'comes with NODATA',
       line: 'kubernetes cluster.local',
       ask: 'web.shop.svc.cluster.local AAAA',
       reply: ['NOERROR aa rd', soa()],
     },
     {
-      name: 'comes with a denial of a name',
+      name: 'comes with NXDOMAIN',
       line: 'kubernetes cluster.local',
       ask: 'nosuch.shop.svc.cluster.local AAAA',
       reply: ['NXDOMAIN aa rd', soa()],
     },
     {
-      name: 'is that of the zone which was asked',
+      name: 'is that of the zone which was queried',
       line: 'kubernetes cluster.local example.org',
       ask: 'nosuch.example.org A',
       reply: ['NXDOMAIN aa rd', soa('example.org')],

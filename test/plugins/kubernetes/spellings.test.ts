@@ -79,9 +79,9 @@ describe('spellPort', () => {
 describe('podLabel', () => {
   const cases: { name: string; text: string; label: number }[] = [
     { name: 'is the first', text: '10-0-0-1.shop.pod', label: 0 },
-    { name: 'is the second behind another', text: 'x.10-0-0-1.shop.pod', label: 1 },
-    { name: 'is the third behind two others', text: 'y.x.10-0-0-1.shop.pod', label: 2 },
-    { name: 'is none behind three others', text: 'z.y.x.10-0-0-1.shop.pod', label: -1 },
+    { name: 'is the second after another', text: 'x.10-0-0-1.shop.pod', label: 1 },
+    { name: 'is the third after two others', text: 'y.x.10-0-0-1.shop.pod', label: 2 },
+    { name: 'is none after three others', text: 'z.y.x.10-0-0-1.shop.pod', label: -1 },
     { name: 'is none in a namespace itself', text: 'shop.pod', label: -1 },
     { name: 'is none among Services', text: 'x.shop.svc', label: -1 },
     { name: 'is none in a tree of another name', text: 'x.shop.pods', label: -1 },

@@ -74,7 +74,7 @@ describe('names of topology zones', () => {
       reply: NODATA,
     },
     {
-      name: 'are there for a headless Service without endpoints',
+      name: 'exist for a headless Service without endpoints',
       ask: 'eu-1a.prefer._zone.idle.shop.svc.cluster.local A',
       reply: NODATA,
     },
@@ -87,7 +87,7 @@ describe('names of topology zones', () => {
       reply: ABSENT,
     },
     {
-      name: 'are none of a Service that is not there',
+      name: 'are none of a missing Service',
       ask: 'eu-1a.pin._zone.none.shop.svc.cluster.local A',
       reply: ABSENT,
     },

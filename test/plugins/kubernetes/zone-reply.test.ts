@@ -25,13 +25,13 @@ describe('zoneReply', () => {
     { name: 'finds the SOA record', ask: 'cluster.local SOA', kind: 'found NOERROR 1' },
     { name: 'leaves a CNAME', ask: 'out.shop.svc.cluster.local A', kind: 'cname' },
     {
-      name: 'finds no data at an alias when told to ignore it',
+      name: 'finds no data at a CNAME on request to ignore it',
       ask: 'out.shop.svc.cluster.local A',
       ignoresAliases: true,
       kind: 'found NOERROR 0',
     },
     {
-      name: 'finds the alias itself',
+      name: 'finds the CNAME itself',
       ask: 'out.shop.svc.cluster.local CNAME',
       kind: 'found NOERROR 1',
     },
@@ -49,7 +49,7 @@ describe('zoneReply', () => {
       kind: 'found NOERROR 1',
     },
     {
-      name: 'gives up when a shard cannot be had',
+      name: 'gives up when a shard is unavailable',
       ask: 'web.shop.svc.cluster.local A',
       presence: 'shards-never',
       kind: 'unavailable',

@@ -71,7 +71,7 @@ describe('a transfer of a cluster', () => {
     assert.deepEqual(await server.ask('cluster.local AXFR +tcp'), ['REFUSED rd'])
   })
 
-  test('is the SOA record alone for who has that', async () => {
+  test('is the SOA record alone for a client that has that serial', async () => {
     const serial = new Uint8Array(4)
     writeUint16(serial, 0, GENERATION >>> 16)
     writeUint16(serial, 2, GENERATION & 0xffff)

@@ -11,7 +11,7 @@ import { queryFor, queryOf, zonesOf } from './view.ts'
 describe('zonesOfDirective', () => {
   const cases: { name: string; line: string; all: string[]; home: string }[] = [
     {
-      name: 'tells reverse zones from others',
+      name: 'reports reverse zones from others',
       line: 'kubernetes cluster.local in-addr.arpa ip6.arpa',
       all: ['cluster.local. forward', 'in-addr.arpa. reverse', 'ip6.arpa. reverse'],
       home: 'cluster.local.',

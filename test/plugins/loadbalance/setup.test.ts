@@ -123,7 +123,7 @@ describe('loadbalance', () => {
       problem: 'Corefile:3:5: "loadbalance weighted" has no option "prefer"; it has reload',
     },
     {
-      name: 'needs a file that is there when it is never looked at again',
+      name: 'needs a file that exists when it is never looked at again',
       directives: [directive('loadbalance weighted w', 'reload 0')],
       problem: 'Corefile:2:24: cannot read the weights file "w"',
     },

@@ -23,7 +23,7 @@ describe('local', () => {
       reply: ['NOERROR rd', 'a.b.localhost. 604800 IN A 127.0.0.1'],
     },
     {
-      name: 'is so where a search list has put something behind it',
+      name: 'is so where a search list has put something after it',
       ask: 'localhost.example.org A',
       reply: ['NOERROR rd', 'localhost.example.org. 604800 IN A 127.0.0.1'],
     },

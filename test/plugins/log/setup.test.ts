@@ -150,7 +150,7 @@ describe('what is logged', () => {
         count: 1,
       },
       {
-        name: 'has a denied type among denials',
+        name: 'has a denied type among negative responses',
         log: directive('log', 'class denial'),
         ask: 'www.example.org A',
         upstream: ['NOERROR', SOA],
@@ -183,7 +183,7 @@ describe('what is logged', () => {
         count: 1,
       },
       {
-        name: 'is everything with the class all, whatever stands beside it',
+        name: 'is everything with the class all, whatever is beside it',
         log: directive('log', 'class denial', 'class all'),
         ask: 'www.example.org A',
         count: 1,

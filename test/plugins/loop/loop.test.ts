@@ -98,7 +98,7 @@ describe('loop', () => {
       problem: 'Corefile:3:5: "loop" has no options; remove "x"',
     },
     {
-      name: 'stands once in a block',
+      name: 'may appear once in a block',
       directives: ['loop', 'loop'],
       problem: 'Corefile:3:3: "loop" appears twice in this server block; remove one',
     },

@@ -31,7 +31,7 @@ describe('metadata', () => {
       problem: 'Corefile:3:5: "metadata" has no options; remove "foo"',
     },
     {
-      name: 'stands once in a block',
+      name: 'may appear once in a block',
       directives: ['metadata', 'metadata'],
       problem: 'Corefile:3:3: "metadata" appears twice in this server block; remove one',
     },

@@ -15,7 +15,7 @@ describe('minimal', () => {
       reply: ['NOERROR rd ra', A],
     },
     {
-      name: 'leaves a denial of a type its SOA record',
+      name: 'leaves NODATA its SOA record',
       upstream: ['NOERROR ra', SOA],
       reply: ['NOERROR rd ra', SOA],
     },
@@ -25,7 +25,7 @@ describe('minimal', () => {
       reply: ['NOERROR rd ra', NS, GLUE],
     },
     {
-      name: 'leaves a denial of a name its SOA record',
+      name: 'leaves NXDOMAIN its SOA record',
       upstream: ['NXDOMAIN ra', SOA],
       reply: ['NXDOMAIN rd ra', SOA],
     },
@@ -58,7 +58,7 @@ describe('minimal', () => {
       problem: 'Corefile:3:5: "minimal" has no options; remove "x"',
     },
     {
-      name: 'stands once in a block',
+      name: 'may appear once in a block',
       directives: ['minimal', 'minimal'],
       problem: 'Corefile:3:3: "minimal" appears twice in this server block; remove one',
     },

@@ -34,7 +34,7 @@ describe('multisocket', () => {
       problem: 'Corefile:3:5: "multisocket" has no options; remove "x"',
     },
     {
-      name: 'stands once in a block',
+      name: 'may appear once in a block',
       directives: ['multisocket', 'multisocket'],
       problem: 'Corefile:3:3: "multisocket" appears twice in this server block; remove one',
     },

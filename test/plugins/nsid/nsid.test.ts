@@ -13,7 +13,7 @@ function hex(text: string): string {
 describe('nsid', () => {
   const cases: { name: string; line: string; ask: string; reply: string[] }[] = [
     {
-      name: 'tells the words of the Corefile to who asks',
+      name: 'returns the text of the Corefile to a client that requests it',
       line: 'nsid Use The Force',
       ask: 'www.example.org A +nsid',
       reply: [...ANSWER, 'edns: 1232 do', `nsid: ${hex('Use The Force')}`],
@@ -25,7 +25,7 @@ describe('nsid', () => {
       reply: [...ANSWER, 'edns: 1232 do', `nsid: ${hex('ns1.example.org')}`],
     },
     {
-      name: 'tells nobody who does not ask',
+      name: 'returns nothing to a client that does not request it',
       line: 'nsid a',
       ask: 'www.example.org A +edns',
       reply: [...ANSWER, 'edns: 1232'],
@@ -59,7 +59,7 @@ describe('nsid', () => {
 
   const problems: { name: string; directives: string[]; problem: string }[] = [
     {
-      name: 'stands once in a block',
+      name: 'may appear once in a block',
       directives: ['nsid a', 'nsid b'],
       problem: 'Corefile:3:3: "nsid" appears twice in this server block; remove one',
     },

@@ -214,8 +214,8 @@ describe('prometheus', () => {
   })
 
   const addresses: { name: string; line: string; address: string }[] = [
-    { name: 'is told on localhost', line: 'prometheus', address: 'localhost:9153' },
-    { name: 'is told where it says', line: 'prometheus :9253', address: ':9253' },
+    { name: 'is served on localhost', line: 'prometheus', address: 'localhost:9153' },
+    { name: 'is served at the configured address', line: 'prometheus :9253', address: ':9253' },
   ]
   for (const { name, line, address } of addresses) {
     test(name, () => {
@@ -235,7 +235,7 @@ describe('prometheus', () => {
       problem: 'Corefile:3:5: "prometheus" has no option "x"; it has runtime_metrics',
     },
     {
-      name: 'is told in the clear',
+      name: 'is served without TLS',
       directives: [directive('prometheus', 'tls web.yml')],
       problem:
         'Corefile:3:5: "tls" is not supported; put a TLS proxy in front or bind to localhost',
@@ -246,7 +246,7 @@ describe('prometheus', () => {
       problem: 'Corefile:2:14: "localhost" is neither HOST:PORT nor :PORT',
     },
     {
-      name: 'stands once in a block',
+      name: 'may appear once in a block',
       directives: ['prometheus', 'prometheus'],
       problem: 'Corefile:3:3: "prometheus" appears twice in this server block; remove one',
     },

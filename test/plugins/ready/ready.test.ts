@@ -17,7 +17,7 @@ describe('ready', () => {
       monitor: 'until-ready',
     },
     {
-      name: 'looks again when it is told to',
+      name: 'checks again on request',
       line: directive('ready', 'monitor until-ready', 'monitor continuously'),
       address: ':8181',
       monitor: 'continuously',
@@ -52,7 +52,7 @@ describe('ready', () => {
       problem: 'Corefile:3:13: "always" is not one of until-ready, continuously',
     },
     {
-      name: 'stands once in a block',
+      name: 'may appear once in a block',
       directives: ['ready', 'ready'],
       problem: 'Corefile:3:3: "ready" appears twice in this server block; remove one',
     },

@@ -54,7 +54,7 @@ describe('reload', () => {
       problem: 'Corefile:3:5: "reload" has no options; remove "interval"',
     },
     {
-      name: 'stands once in a block',
+      name: 'may appear once in a block',
       directives: ['reload', 'reload'],
       problem: 'Corefile:3:3: "reload" appears twice in this server block; remove one',
     },

@@ -41,7 +41,7 @@ describe('arguments of answer', () => {
       reply: both,
     },
     {
-      name: 'auto comes after what is said of values, wherever it stands',
+      name: 'auto comes after what is said of values, wherever it is',
       rules: ['name prefix www. www. answer auto answer value (w*)\\.b\\.org {1}.d.org'],
       ask: 'WWW.b.org SRV',
       asks: 'www.b.org. IN SRV rd',

@@ -34,7 +34,7 @@ describe('rules for CNAME records', () => {
       ],
     },
     {
-      name: 'ask with the EDNS that the client has',
+      name: 'query with the EDNS that the client has',
       rules: ['cname exact x.cdn.net y.other.net'],
       ask: 'www.a.org A +do',
       upstream: {
@@ -63,7 +63,7 @@ describe('rules for CNAME records', () => {
       ],
     },
     {
-      name: 'look at aliases that are gone as well',
+      name: 'look at CNAMEs that are gone as well',
       rules: ['cname suffix .cdn.net. .other.net.'],
       upstream: {
         'www.a.org.other.net. IN A rd': ['NOERROR ra', 'www.a.org.other.net. 9 IN A 192.0.2.9'],
@@ -100,7 +100,7 @@ describe('rules for CNAME records', () => {
       ],
     },
     {
-      name: 'keep the alias when its new target cannot be had',
+      name: 'keep the CNAME when its new target is unavailable',
       rules: ['cname substring x.c y.c'],
       reply: [
         'NOERROR rd ra',
@@ -125,7 +125,7 @@ describe('rules for CNAME records', () => {
       reply: ['SERVFAIL rd'],
     },
     {
-      name: 'ask for the type that is asked for after all other rules',
+      name: 'request the type of the query for after all other rules',
       rules: ['continue cname x.cdn.net y.other.net', 'continue type TXT A'],
       upstream: { 'y.other.net. IN A rd': ['NOERROR ra', 'y.other.net. 9 IN A 192.0.2.9'] },
       reply: [

@@ -56,7 +56,7 @@ describe('rules for EDNS', () => {
     back?: { from: Options; to: Options }
   }[] = [
     {
-      name: 'set an option that is not there, in a record that is not there',
+      name: 'set a missing option, in a missing record',
       rules: ['local set 0xffee 0x616263'],
       asks: ['65518:616263'],
     },
@@ -67,7 +67,7 @@ describe('rules for EDNS', () => {
       options: ['65001:61', '10:00', '65001:61'],
       asks: ['65001:62', '10:00', '65001:61'],
     },
-    { name: 'replace nothing that is not there', rules: ['local replace 65001 b'], asks: [] },
+    { name: 'replace nothing that is missing', rules: ['local replace 65001 b'], asks: [] },
     {
       name: 'replace an option',
       rules: ['local replace 65001 b'],
@@ -75,13 +75,13 @@ describe('rules for EDNS', () => {
       asks: ['10:00', '65001:62'],
     },
     {
-      name: 'append an option, though it is there',
+      name: 'append an option, though it exists',
       rules: ['local append 65001 b'],
       options: ['65001:61'],
       asks: ['65001:61', '65001:62'],
     },
     {
-      name: 'append no variable to an option that is there',
+      name: 'append no variable to an option that exists',
       rules: ['local append 65001 {qtype}'],
       options: ['65001:61'],
       asks: ['65001:61'],
@@ -94,11 +94,25 @@ describe('rules for EDNS', () => {
       asks: ['10:00'],
     },
     { name: 'make a record, though they take out', rules: ['nsid unset'], asks: [] },
-    { name: 'ask who a server is', rules: ['nsid set'], options: ['10:00'], asks: ['10:00', '3:'] },
-    { name: 'empty what asks who it is', rules: ['nsid replace'], options: ['3:61'], asks: ['3:'] },
-    { name: 'tell the client’s network', rules: ['subnet set 20 56'], asks: ['8:00011400c63360'] },
     {
-      name: 'append no network to one that is there',
+      name: 'query who a server is',
+      rules: ['nsid set'],
+      options: ['10:00'],
+      asks: ['10:00', '3:'],
+    },
+    {
+      name: 'empty queries for the identity of the server',
+      rules: ['nsid replace'],
+      options: ['3:61'],
+      asks: ['3:'],
+    },
+    {
+      name: 'report the client’s network',
+      rules: ['subnet set 20 56'],
+      asks: ['8:00011400c63360'],
+    },
+    {
+      name: 'append no network to one that exists',
       rules: ['subnet append 24 56'],
       options: ['8:000108000a'],
       asks: ['8:000108000a'],

@@ -72,7 +72,7 @@ describe('takeKind', () => {
 describe('normalized', () => {
   const cases: { name: string; text: string; to: string }[] = [
     { name: 'ends a name with a dot, in lower case', text: 'Www.B', to: 'www.b.' },
-    { name: 'leaves the dot that is there', text: 'a.', to: 'a.' },
+    { name: 'leaves the dot that exists', text: 'a.', to: 'a.' },
     { name: 'makes the root of nothing', text: '', to: '.' },
     { name: 'sees that a dot is part of a label', text: 'a\\.', to: 'a\\..' },
     { name: 'sees that a backslash is part of a label', text: 'a\\\\.', to: 'a\\\\.' },
@@ -93,7 +93,7 @@ describe('parsePatternFor', () => {
       problem: '"(a" is not a regular expression: missing closing ): `(a`',
     },
     {
-      name: 'refuses more groups than there are',
+      name: 'refuses more groups than exist',
       from: '(a)(b)',
       to: '{1}.{2}.{3}',
       problem: '"{1}.{2}.{3}" has {1}, {2}, {3}, but "(a)(b)" has fewer groups',

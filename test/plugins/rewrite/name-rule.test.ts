@@ -57,7 +57,7 @@ describe('rules for names', () => {
       reply: FOUND.with(0, 'NOERROR rd ra'),
     },
     {
-      name: 'change an ending back wherever it stands',
+      name: 'change an ending back wherever it is',
       rules: ['name suffix .a.org .b.org answer auto'],
       ask: 'www.a.org MX',
       asks: 'www.b.org. IN MX rd',
@@ -65,7 +65,7 @@ describe('rules for names', () => {
       reply: ['NOERROR rd ra', 'www.a.org. 60 IN MX 5 mail.a.org.', 'www.a.org. 60 IN MX 9 b.org.'],
     },
     {
-      name: 'change text wherever it stands in a name, as often as it does',
+      name: 'change text wherever it is in a name, as often as it does',
       rules: ['name substring a.a b. answer auto'],
       ask: 'x.a.a.a.a.org A',
       asks: 'x.b.b.org. IN A rd',

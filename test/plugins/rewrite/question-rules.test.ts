@@ -5,7 +5,7 @@ import { checkRewrite, problemsOfRule, type RewriteCase } from './rules.ts'
 describe('rules for types and classes', () => {
   const cases: RewriteCase[] = [
     {
-      name: 'ask for another type, and answer with it',
+      name: 'request another type, and answer with it',
       rules: ['type any hinfo'],
       ask: 'A.org ANY +edns',
       asks: 'A.org. IN HINFO rd edns=1232',
@@ -20,7 +20,7 @@ describe('rules for types and classes', () => {
       reply: ['NOERROR rd ra'],
     },
     {
-      name: 'ask in another class',
+      name: 'query in another class',
       rules: ['class ch IN'],
       ask: 'a.org CH TXT',
       asks: 'a.org. IN TXT rd',
@@ -54,7 +54,7 @@ describe('rules for types and classes', () => {
       problem: '18: "TYPE28" is not the name of a type, such as AAAA',
     },
     {
-      name: 'have a type that one can ask for',
+      name: 'have a type that one can request',
       rule: 'type A TSIG',
       problem: '18: "TSIG" is not a query type',
     },

@@ -89,7 +89,7 @@ describe('secondary refuses', () => {
       problem: 'Corefile:2:3: "secondary" takes at most 64 primaries',
     },
     {
-      name: 'a member zone that is none',
+      name: 'an invalid member zone',
       line: directive('secondary', 'transfer from 192.0.2.1', 'catalog a..b'),
       problem: 'Corefile:4:13: "a..b" is not a domain name',
     },

@@ -22,7 +22,7 @@ describe('shed', () => {
       problem: 'Corefile:3:5: "shed" has no options; remove "x"',
     },
     {
-      name: 'stands once in a block',
+      name: 'may appear once in a block',
       corefile: block('shed', 'shed'),
       problem: 'Corefile:3:3: "shed" appears twice in this server block; remove one',
     },

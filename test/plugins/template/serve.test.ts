@@ -66,7 +66,7 @@ describe('template', () => {
       reply: ['NXDOMAIN aa rd', 'authority: org. 60 IN SOA a. b. 1 2 3 4 5'],
     },
     {
-      name: 'fails when told so, with nothing else',
+      name: 'fails when configured so, with nothing else',
       directives: [template('IN A', 'rcode SERVFAIL', A)],
       reply: ['SERVFAIL rd'],
     },
@@ -125,7 +125,7 @@ describe('template', () => {
       reply: ['NOERROR aa rd', 'a. 1 IN TXT "^(a)[.]"'],
     },
     {
-      name: 'gives its own type to who asks for any',
+      name: 'gives its own type to a client that requests any',
       directives: [template('IN TXT', 'answer "a 1 IN TXT {{ .Type }} {{ .Class }}"')],
       ask: 'www.example.org ANY',
       reply: ['NOERROR aa rd', 'a. 1 IN TXT "TXT" "IN"'],
@@ -137,7 +137,7 @@ describe('template', () => {
       reply: ['NOERROR aa rd', 'a. 1 IN TXT ""'],
     },
     {
-      name: 'reads the first record only, and none behind a blank',
+      name: 'reads the first record only, and none after a blank',
       directives: [
         template('IN A a.org', 'answer "{{ .Name }} 1 IN A 192.0.2.1\nx y z"'),
         template('IN A b.org', 'answer " {{ .Name }} 1 IN A 192.0.2.1"'),
@@ -273,7 +273,7 @@ describe('CNAMEs from template', () => {
       reply: ['NOERROR aa rd', 'www.alias.org. 60 IN CNAME next.example.org.'],
     },
     {
-      name: 'stand alone when they lead nowhere',
+      name: 'are alone when they point nowhere',
       directives: [alias],
       ask: 'www.alias.org A',
       reply: ['NOERROR aa rd', 'www.alias.org. 60 IN CNAME next.example.org.'],

@@ -28,14 +28,14 @@ describe('timeouts', () => {
       bounds: { queriesMax: Infinity },
     },
     {
-      name: 'count as they stand last',
+      name: 'count as they are last',
       directives: [
         directive('timeouts', 'idle 1s', 'idle 2s', 'read 3s'),
         directive('timeouts', 'read 4s'),
       ],
       bounds: { idleMs: 2000, readMs: 4000 },
     },
-    { name: 'are not there when nothing is said', directives: [], bounds: {} },
+    { name: 'are missing when nothing is said', directives: [], bounds: {} },
   ]
   for (const { name, directives, bounds } of cases) {
     test(name, () => {

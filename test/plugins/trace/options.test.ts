@@ -68,7 +68,7 @@ describe('the options of trace', () => {
       problem: 'Corefile:2:18: "trace" takes at most 2 argument(s), got "b"',
     },
     {
-      name: 'a collector that is none',
+      name: 'an invalid collector',
       line: 'trace jaeger a',
       problem: 'Corefile:2:9: "jaeger" is not a collector; use "zipkin" or "otlp"',
     },
@@ -80,12 +80,12 @@ describe('the options of trace', () => {
         "with the agent's OTLP port",
     },
     {
-      name: 'a place that is none',
+      name: 'an invalid place',
       line: 'trace http://',
       problem: 'Corefile:2:9: "http://" is neither HOST:PORT nor a URL of a collector',
     },
     {
-      name: 'a word that is none',
+      name: 'an invalid word',
       line: directive('trace', 'sample 3'),
       problem:
         'Corefile:3:5: "trace" has no option "sample"; it has every, service, client_server, ' +

@@ -32,7 +32,7 @@ describe('ixfrSerial', () => {
       { name: 'reads the serial of the SOA record', authority: [SOA], is: 7 },
       { name: 'finds none without a record', authority: [], is: undefined },
       { name: 'finds none in another record', authority: [A], is: undefined },
-      { name: 'finds none behind an answer', answers: [A], authority: [SOA], is: undefined },
+      { name: 'finds none after an answer', answers: [A], authority: [SOA], is: undefined },
       {
         name: 'finds none in an SOA record that is cut',
         authority: [SOA.replace('0017', '0013').slice(0, -9)],

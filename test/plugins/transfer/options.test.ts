@@ -45,7 +45,7 @@ describe('transfer takes', () => {
 describe('transfer refuses', () => {
   const cases: { name: string; line: string; problem: string }[] = [
     {
-      name: 'to stand alone',
+      name: 'to are alone',
       line: 'transfer',
       problem: 'Corefile:2:3: "transfer" needs "to" with addresses, or "to *" for any client',
     },
@@ -55,12 +55,12 @@ describe('transfer refuses', () => {
       problem: 'Corefile:3:5: "to" needs addresses or * for any client',
     },
     {
-      name: 'what is no address',
+      name: 'what is not an address',
       line: directive('transfer', 'to ns.example.org'),
       problem: 'Corefile:3:8: "ns.example.org" is not an address, ADDRESS:PORT nor *',
     },
     {
-      name: 'a source that is none',
+      name: 'an invalid source',
       line: directive('transfer', 'to *', 'source eth0'),
       problem: 'Corefile:4:12: "eth0" is not an address',
     },
@@ -99,7 +99,7 @@ describe('mayTransfer', () => {
   const cases: { name: string; to: string; client: string; is: boolean }[] = [
     { name: 'lets everybody', to: '*', client: '192.0.2.1', is: true },
     {
-      name: 'lets who is named, from any port',
+      name: 'lets a client that is named, from any port',
       to: '192.0.2.1:5353',
       client: '192.0.2.1',
       is: true,

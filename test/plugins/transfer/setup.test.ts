@@ -30,7 +30,7 @@ describe('transfer', () => {
     { name: 'sends a zone over TCP', rules: [open], ask: 'example.org AXFR +tcp', replies: ALL },
     { name: 'sends a zone over TLS', rules: [open], ask: 'example.org AXFR +tls', replies: ALL },
     {
-      name: 'sends a zone to who is named',
+      name: 'sends a zone to a client that is named',
       rules: [directive('transfer example.org', 'to 192.0.2.9 198.51.100.7')],
       ask: 'example.org AXFR +tcp',
       replies: ALL,
@@ -66,7 +66,7 @@ describe('transfer', () => {
       replies: ['REFUSED rd'],
     },
     {
-      name: 'fails to send changes to who does not say what it has',
+      name: 'fails to send changes to a client that does not say what it has',
       rules: [open],
       ask: 'example.org IXFR +tcp',
       replies: ['SERVFAIL rd'],
@@ -89,9 +89,9 @@ describe('transfer', () => {
   }
 
   const changes: { name: string; serial: string; more?: string; replies: string[] }[] = [
-    { name: 'sends all to who has an older serial', serial: '00000006', replies: ALL },
+    { name: 'sends all to a client that has an older serial', serial: '00000006', replies: ALL },
     {
-      name: 'knows the serial also when another name is asked',
+      name: 'knows the serial also when another name is queried',
       serial: '00000007',
       more: 'rewrite name exact example.net example.org',
       replies: [

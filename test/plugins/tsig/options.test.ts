@@ -88,7 +88,7 @@ describe('tsig', () => {
       problem: 'Corefile:3:5: "secret" takes 2 argument(s), got 1',
     },
     {
-      name: 'a name that is none',
+      name: 'an invalid name',
       lines: [`secret a..b ${SECRET}`],
       problem: 'Corefile:3:12: "a..b" is not a key name',
     },
@@ -100,7 +100,7 @@ describe('tsig', () => {
         '"openssl rand -base64 32"',
     },
     {
-      name: 'a key that stands twice, in whatever letter case',
+      name: 'a key that appears twice, in whatever letter case',
       lines: [`secret a.key ${SECRET}`, `secret A.KEY. ${SECRET}`],
       problem: 'Corefile:4:12: key "A.KEY." appears twice; remove one',
     },
@@ -110,7 +110,7 @@ describe('tsig', () => {
       problem: 'Corefile:3:5: "secrets" takes 1 argument(s), got 0',
     },
     {
-      name: 'a file that is not there',
+      name: 'a missing file',
       lines: ['secrets x'],
       problem: 'Corefile:3:13: cannot read "x"',
     },
@@ -137,12 +137,12 @@ describe('tsig', () => {
       problem: 'Corefile:3:5: "require" takes 1 or more argument(s), got 0',
     },
     {
-      name: 'a type that is none',
+      name: 'an invalid type',
       lines: ['require A every'],
       problem: 'Corefile:3:15: "every" is not a query type such as AXFR, nor "all" or "none"',
     },
     {
-      name: 'an operation that is none',
+      name: 'an invalid operation',
       lines: ['require_opcode DSO'],
       problem:
         'Corefile:3:20: "DSO" is not one of QUERY, IQUERY, STATUS, NOTIFY, UPDATE, all, none',

@@ -67,13 +67,13 @@ describe('verify', () => {
       says: `a.key. hmac-sha256. NOERROR fudge 300 other 0 time ${NOW} good`,
     },
     {
-      name: 'tells a clock that is later what time it is',
+      name: 'reports a clock that is later what time it is',
       signing: { timeSeconds: NOW - 21, fudgeSeconds: 20 },
       error: 18,
       says: `a.key. hmac-sha256. BADTIME fudge 300 other 6 time ${NOW - 21} good`,
     },
     {
-      name: 'tells a clock that is early, too',
+      name: 'reports a clock that is early, too',
       signing: { timeSeconds: NOW + 301 },
       error: 18,
       says: `a.key. hmac-sha256. BADTIME fudge 300 other 6 time ${NOW + 301} good`,

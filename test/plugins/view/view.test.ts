@@ -106,7 +106,7 @@ describe('the set-up of view', () => {
       problem: 'Corefile:2:10: "view" takes at most 1 argument(s), got "b"',
     },
     {
-      name: 'stands once in a block',
+      name: 'may appear once in a block',
       directives: ['view a', 'view b'],
       problem: 'Corefile:3:3: "view" appears twice in this server block; remove one',
     },

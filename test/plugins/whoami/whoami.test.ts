@@ -5,7 +5,7 @@ import { block, directive, problemsOf, serve } from '../../ask.ts'
 describe('whoami', () => {
   const cases: { name: string; ask: string; reply: string[] }[] = [
     {
-      name: 'tells address, port and transport',
+      name: 'reports address, port and transport',
       ask: 'www.example.org A',
       reply: [
         'NOERROR aa rd',
@@ -14,7 +14,7 @@ describe('whoami', () => {
       ],
     },
     {
-      name: 'tells an IPv6 address, whatever type is asked',
+      name: 'reports an IPv6 address, whatever type is queried',
       ask: 'www.example.org MX +from=2001:db8::7',
       reply: [
         'NOERROR aa rd',
@@ -78,7 +78,7 @@ describe('whoami', () => {
       problem: 'Corefile:3:5: "whoami" has no options; remove "x"',
     },
     {
-      name: 'stands once in a block',
+      name: 'may appear once in a block',
       directives: ['whoami', 'whoami'],
       problem: 'Corefile:3:3: "whoami" appears twice in this server block; remove one',
     },

@@ -30,10 +30,10 @@ describe('AddressTable.firstFrom', () => {
     { name: 'finds a single one', table: four, text: '192.0.2.9', index: 2 },
     { name: 'gives the next for one between', table: four, text: '192.0.2.2', index: 2 },
     { name: 'gives the first for one before all', table: four, text: '10.0.0.0', index: 0 },
-    { name: 'gives the count for one behind all', table: four, text: '255.255.255.255', index: 4 },
+    { name: 'gives the count for one after all', table: four, text: '255.255.255.255', index: 4 },
     { name: 'compares beyond the first word', table: six, text: '2001:db8::1:0', index: 1 },
     { name: 'compares words without signs', table: six, text: '2001:db8::ffff:ffff', index: 2 },
-    { name: 'gives the count for one behind all', table: six, text: 'ff02::1', index: 3 },
+    { name: 'gives the count for one after all', table: six, text: 'ff02::1', index: 3 },
   ]
   for (const { name, table, text, index } of cases) {
     test(`${name}: ${text}`, () => {

@@ -45,7 +45,7 @@ describe('draftPointers', () => {
       drafts: ['192.0.2.1 shop a,b'],
     },
     {
-      name: 'lets those that yield be when there are no others',
+      name: 'lets those that yield be when exist no others',
       entries: [yielding(pointer([192, 0, 2, 1], 'a', shop)), pod(1, 'shop')],
       drafts: ['192.0.2.1 shop a pod'],
     },
