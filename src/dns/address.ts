@@ -18,9 +18,7 @@ const DIGIT_ZERO = 0x30
 const COLON = 0x3a
 const HEX_DIGITS = '0123456789abcdef'
 
-/**
- * Parses an address of either family; `undefined` for other text. Rejects zone identifiers.
- */
+/** Parses an address of either family; `undefined` for other text. Rejects zone identifiers. */
 export function parseAddress(text: string): Uint8Array | undefined {
   return text.includes(':') ? parseIPv6(text) : parseIPv4(text)
 }
@@ -62,9 +60,7 @@ export function parseIPv4(text: string): Uint8Array | undefined {
   return part === 4 ? bytes : undefined
 }
 
-/**
- * Parses an IPv6 address into 16 bytes, also with `::` and with the last 32 bits as IPv4.
- */
+/** Parses an IPv6 address into 16 bytes, also with `::` and with the last 32 bits as IPv4. */
 export function parseIPv6(text: string): Uint8Array | undefined {
   const bytes = new Uint8Array(16)
   let size = 0

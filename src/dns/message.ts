@@ -101,9 +101,7 @@ export function parseResponse(bytes: Uint8Array): Response | undefined {
   }
 }
 
-/**
- * Writes a reply to `query` with `writer` and returns its size. Truncates it to the size limit.
- */
+/** Writes a reply to `query` with `writer` and returns its size. Truncates it to the size limit. */
 export function writeReply(
   writer: ReplyWriter,
   query: Query,

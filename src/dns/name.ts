@@ -18,8 +18,7 @@ const SPECIAL: ReadonlySet<number> = new Set(Array.from('."\\;()@', (c) => c.cha
 /**
  * Parses a name in presentation format, with or without the final dot, into an absolute name.
  * Accepts `\.` and `\DDD` (RFC 4343 §2.1). `undefined` for an empty label, a label over 63 bytes, a
- * name over
- * 255 bytes, an invalid escape, or a character over U+007E.
+ * name over 255 bytes, an invalid escape, or a character over U+007E.
  */
 export function parseName(text: string): Uint8Array | undefined {
   if (text === '.') return ROOT
@@ -83,9 +82,7 @@ export function formatLabel(wire: Uint8Array, at: number): string {
   return text
 }
 
-/**
- * Returns a copy in lower case. Length bytes are below 64 and stay unchanged.
- */
+/** Returns a copy in lower case. Length bytes are below 64 and stay unchanged. */
 export function lowerName(wire: Uint8Array): Uint8Array {
   return wire.map((value) => byteAt(LOWER, value))
 }

@@ -95,9 +95,7 @@ export function formatString(bytes: Uint8Array): string {
   return `"${text}"`
 }
 
-/**
- * Unescapes `\DDD` and `\X`; `undefined` for an invalid escape or a character over U+00FF.
- */
+/** Unescapes `\DDD` and `\X`; `undefined` for an invalid escape or a character over U+00FF. */
 export function parseString(text: string): Uint8Array | undefined {
   const values: number[] = []
   for (let i = 0; i < text.length; i++) {
