@@ -15,6 +15,20 @@ export function onlyDirective(directives: readonly [Directive, ...Directive[]]):
   return first
 }
 
+/**
+ * Returns the arguments of a plugin's only directive, which takes no block.
+ * @throws {ConfigError} at a second directive, a block, or an argument beyond `max`
+ */
+export function onlyArgs(
+  directives: readonly [Directive, ...Directive[]],
+  max: number = Infinity,
+): readonly Word[] {
+  const directive = onlyDirective(directives)
+  const args = checkArgs(directive, max)
+  checkNoBlock(directive)
+  return args
+}
+
 /** Returns a directive's arguments. @throws {ConfigError} at the first one beyond `max` */
 export function checkArgs(directive: Directive, max: number): readonly Word[] {
   const surplus = directive.args[max]

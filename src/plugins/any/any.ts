@@ -5,7 +5,7 @@
 
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Request } from '../../chain/request.ts'
-import { checkArgs, checkNoBlock, onlyDirective } from '../../corefile/arguments.ts'
+import { onlyArgs } from '../../corefile/arguments.ts'
 import { EMPTY_REPLY, type Reply } from '../../dns/message.ts'
 import { ROOT } from '../../dns/name.ts'
 import { parseRdata } from '../../dns/rdata-text.ts'
@@ -20,9 +20,7 @@ export const anyPlugin: PluginEntry = {
   name: 'any',
   answers: { takesAll: false },
   setup: (directives) => {
-    const directive = onlyDirective(directives)
-    checkArgs(directive, 0)
-    checkNoBlock(directive)
+    onlyArgs(directives, 0)
     return {
       plugin: {
         name: 'any',

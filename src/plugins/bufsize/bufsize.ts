@@ -4,7 +4,7 @@
  */
 
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
-import { checkArgs, checkNoBlock, onlyDirective, parseCount } from '../../corefile/arguments.ts'
+import { onlyArgs, parseCount } from '../../corefile/arguments.ts'
 import { UDP_BYTES_ADVERTISED, UDP_BYTES_MIN } from '../../dns/limits.ts'
 import type { Query } from '../../dns/query.ts'
 
@@ -14,9 +14,7 @@ const UDP_BYTES_MAX = 4096
 export const bufsizePlugin: PluginEntry = {
   name: 'bufsize',
   setup: (directives) => {
-    const directive = onlyDirective(directives)
-    const [word] = checkArgs(directive, 1)
-    checkNoBlock(directive)
+    const [word] = onlyArgs(directives, 1)
     const size = word ? parseCount(word, UDP_BYTES_MIN, UDP_BYTES_MAX) : UDP_BYTES_ADVERTISED
     return {
       plugin: {

@@ -6,7 +6,7 @@
 
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Request } from '../../chain/request.ts'
-import { checkNoBlock, onlyDirective } from '../../corefile/arguments.ts'
+import { onlyArgs } from '../../corefile/arguments.ts'
 import type { Word } from '../../corefile/server-block.ts'
 import { EMPTY_REPLY, type Reply } from '../../dns/message.ts'
 import { nameKey, nameOf } from '../../dns/name.ts'
@@ -30,9 +30,7 @@ export const chaosPlugin: PluginEntry = {
   answers: { takesAll: false },
   takesAnyClass: true,
   setup: (directives, { host }) => {
-    const directive = onlyDirective(directives)
-    checkNoBlock(directive)
-    const [version, ...authorWords] = directive.args
+    const [version, ...authorWords] = onlyArgs(directives)
     const authors = authorWords.length === 0 ? AUTHORS : textsOf(authorWords)
     const versionText = version?.text ?? `${PROGRAM}-${VERSION}`
     const facts = factsOf({

@@ -5,7 +5,7 @@
  */
 
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
-import { checkArgs, checkNoBlock, onlyDirective } from '../../corefile/arguments.ts'
+import { onlyArgs } from '../../corefile/arguments.ts'
 import { equalNames, formatName, joinName, nameOf, ROOT } from '../../dns/name.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 
@@ -25,9 +25,7 @@ export const loopPlugin: PluginEntry = {
     because: 'its clients use HTTPS, so no forwarded query of plain DNS comes back',
   },
   setup: (directives, { host, zones, lookup }) => {
-    const directive = onlyDirective(directives)
-    checkArgs(directive, 0)
-    checkNoBlock(directive)
+    onlyArgs(directives, 0)
     const zone = zones[0] ?? ROOT
     const words = Array.from({ length: 8 }, host.random16)
     const label = (from: number): string => words.slice(from, from + 4).join('')

@@ -7,7 +7,7 @@
 import type { Plugin } from '../../chain/plugin.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { ClientQuery } from '../../chain/request.ts'
-import { checkNoBlock, onlyDirective, zonesOf } from '../../corefile/arguments.ts'
+import { onlyArgs, zonesOf } from '../../corefile/arguments.ts'
 import { closestZoneIndex } from '../../plugin-kit/zones.ts'
 
 const NAME = 'metadata'
@@ -16,9 +16,7 @@ const NAME = 'metadata'
 export const metadataPlugin: PluginEntry = {
   name: 'metadata',
   setup: (directives, { zones: blockZones, peers }) => {
-    const directive = onlyDirective(directives)
-    checkNoBlock(directive)
-    const zones = zonesOf(directive.args, blockZones)
+    const zones = zonesOf(onlyArgs(directives), blockZones)
     return {
       plugin: {
         name: NAME,

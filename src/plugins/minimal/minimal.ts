@@ -6,7 +6,7 @@
 import { andThen } from '../../chain/maybe-promise.ts'
 import type { Outcome } from '../../chain/outcome.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
-import { checkArgs, checkNoBlock, onlyDirective } from '../../corefile/arguments.ts'
+import { onlyArgs } from '../../corefile/arguments.ts'
 import { RCODE } from '../../dns/rcode.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 
@@ -14,9 +14,7 @@ import { TYPE } from '../../dns/rr-type.ts'
 export const minimalPlugin: PluginEntry = {
   name: 'minimal',
   setup: (directives) => {
-    const directive = onlyDirective(directives)
-    checkArgs(directive, 0)
-    checkNoBlock(directive)
+    onlyArgs(directives, 0)
     return {
       plugin: {
         name: 'minimal',

@@ -5,7 +5,7 @@
  */
 
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
-import { checkArgs, checkNoBlock, onlyDirective, parseCount } from '../../corefile/arguments.ts'
+import { onlyArgs, parseCount } from '../../corefile/arguments.ts'
 import { problemAt } from '../../corefile/problem.ts'
 
 const SOCKETS_MAX = 1024
@@ -15,11 +15,9 @@ export const multisocketPlugin: PluginEntry = {
   name: 'multisocket',
   isApart: true,
   setup: (directives) => {
-    const directive = onlyDirective(directives)
-    const [count] = checkArgs(directive, 1)
-    checkNoBlock(directive)
+    const [count] = onlyArgs(directives, 1)
     if (count !== undefined) parseCount(count, 1, SOCKETS_MAX)
     const message = '"multisocket" has no effect: one process answers on one socket'
-    return { notices: [problemAt(directive, message)] }
+    return { notices: [problemAt(directives[0], message)] }
   },
 }

@@ -6,7 +6,7 @@
 import { andThen } from '../../chain/maybe-promise.ts'
 import type { Outcome } from '../../chain/outcome.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
-import { checkNoBlock, onlyDirective } from '../../corefile/arguments.ts'
+import { onlyArgs } from '../../corefile/arguments.ts'
 import { configError } from '../../corefile/problem.ts'
 import { OPTION } from '../../dns/edns.ts'
 
@@ -17,14 +17,12 @@ const IDENTIFIER_BYTES_MAX = 255
 export const nsidPlugin: PluginEntry = {
   name: 'nsid',
   setup: (directives, { host }) => {
-    const directive = onlyDirective(directives)
-    checkNoBlock(directive)
-    const [first] = directive.args
-    const text = first ? directive.args.map((word) => word.text).join(' ') : host.hostname
-    const data = new TextEncoder().encode(text)
+    const words = onlyArgs(directives)
+    const texts = words.length === 0 ? [host.hostname] : words.map(({ text }) => text)
+    const data = new TextEncoder().encode(texts.join(' '))
     if (data.length > IDENTIFIER_BYTES_MAX) {
       const message = `the identifier has ${data.length} bytes, more than ${IDENTIFIER_BYTES_MAX}`
-      throw configError(first ?? directive, message)
+      throw configError(words[0] ?? directives[0], message)
     }
     return {
       plugin: {

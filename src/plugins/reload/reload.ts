@@ -4,7 +4,7 @@
  */
 
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
-import { checkArgs, checkNoBlock, onlyDirective, parseDuration } from '../../corefile/arguments.ts'
+import { onlyArgs, parseDuration } from '../../corefile/arguments.ts'
 import { configError } from '../../corefile/problem.ts'
 
 const INTERVAL_MS_DEFAULT = 30_000
@@ -22,9 +22,7 @@ export const reloadPlugin: PluginEntry = {
   },
   isApart: true,
   setup: (directives) => {
-    const directive = onlyDirective(directives)
-    const [interval, jitter] = checkArgs(directive, 2)
-    checkNoBlock(directive)
+    const [interval, jitter] = onlyArgs(directives, 2)
     const intervalMs = interval ? parseDuration(interval) : INTERVAL_MS_DEFAULT
     if (interval !== undefined && intervalMs < INTERVAL_MS_MIN) {
       throw configError(interval, `"${interval.text}" is too short; the minimum is 2s`)

@@ -5,24 +5,22 @@
  */
 
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
-import { checkArgs, checkNoBlock, onlyDirective } from '../../corefile/arguments.ts'
+import { onlyArgs } from '../../corefile/arguments.ts'
 import { configError, problemAt } from '../../corefile/problem.ts'
 
 /** Configures `shed`. */
 export const shedPlugin: PluginEntry = {
   name: 'shed',
   setup: (directives, { block }) => {
-    const directive = onlyDirective(directives)
-    checkArgs(directive, 0)
-    checkNoBlock(directive)
+    onlyArgs(directives, 0)
     const other = block.keys.find(({ transport }) => transport !== 'dns')
     if (other !== undefined) {
       throw configError(
-        directive,
+        directives[0],
         `"shed" is for plain DNS, and this block has ${other.transport}://`,
       )
     }
     const message = '"shed" has no effect: the system drops excess queries'
-    return { notices: [problemAt(directive, message)] }
+    return { notices: [problemAt(directives[0], message)] }
   },
 }

@@ -6,7 +6,7 @@
 import { writeUint16 } from '../../bytes/bytes.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Request } from '../../chain/request.ts'
-import { checkArgs, checkNoBlock, onlyDirective } from '../../corefile/arguments.ts'
+import { onlyArgs } from '../../corefile/arguments.ts'
 import { parseAddress } from '../../dns/address.ts'
 import { EMPTY_REPLY, type Reply } from '../../dns/message.ts'
 import { joinName, nameOf } from '../../dns/name.ts'
@@ -17,9 +17,7 @@ export const whoamiPlugin: PluginEntry = {
   name: 'whoami',
   answers: { takesAll: true },
   setup: (directives) => {
-    const directive = onlyDirective(directives)
-    checkArgs(directive, 0)
-    checkNoBlock(directive)
+    onlyArgs(directives, 0)
     return { plugins: [{ name: 'whoami', serve: answer }] }
   },
 }
