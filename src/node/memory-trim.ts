@@ -28,8 +28,8 @@ const COLLECTED_BYTES_MAX = 256 * 1024 * 1024
 
 /** Access to the process's memory; tests replace it. */
 export type Memory = {
-  /** Resident bytes. */
-  readonly resident: () => number
+  /** Resident bytes; `undefined` when they cannot be read. */
+  readonly resident: () => number | undefined
   /** Returns free memory to the system (malloc_trim(3)): 30 ms for 280 MiB, 0.1 ms for none. */
   readonly trim: () => void
   /** Collects all garbage. V8 itself delays that while clients allocate as little as 1 MB/s. */
@@ -45,19 +45,20 @@ export function startMemoryTrim(memory: Memory | undefined = processMemory()): (
   if (process.versions.bun === undefined) setFlagsFromString(EARLY_COLLECTION)
   if (memory === undefined) return () => undefined
   const { resident, trim, collect } = memory
-  let least = resident()
+  let least = resident() ?? Number.POSITIVE_INFINITY
   let previous = least
   /** What a collection left: the next one is due when there is more again. */
   let kept = 0
   const timer = setInterval(() => {
     const now = resident()
+    if (now === undefined) return
     const isOver = now > least * SURGE_MIN && now <= previous * GROWTH_MIN
     if (isOver && now > kept * GROWTH_MIN) {
       collect()
       trim()
-      kept = resident()
+      kept = resident() ?? now
     } else if (now > least * GROWTH_MIN) trim()
-    previous = resident()
+    previous = resident() ?? now
     least = Math.min(least, previous)
     kept = Math.min(kept, previous)
   }, CHECK_MS)
@@ -69,7 +70,16 @@ export function startMemoryTrim(memory: Memory | undefined = processMemory()): (
 
 function processMemory(): Memory | undefined {
   const trim = findTrim()
-  return trim && { resident: () => process.memoryUsage.rss(), trim, collect: findCollect() }
+  return trim && { resident: readResident, trim, collect: findCollect() }
+}
+
+function readResident(): number | undefined {
+  try {
+    return process.memoryUsage.rss()
+  } catch {
+    // Reading it takes a descriptor, and none may be free.
+    return undefined
+  }
 }
 
 function findCollect(): () => void {

@@ -118,8 +118,10 @@ export class Sockets {
   /** Closes the sockets of addresses that the machine has lost, and opens those of new ones. */
   private async updateAddresses(): Promise<void> {
     if (this.isFollowing) return
+    const wanted = this.findAddresses()
+    if (wanted === undefined) return
     this.isFollowing = true
-    const [udp, streams] = [this.udpAddresses(), this.streamAddresses()]
+    const { udp, streams } = wanted
     // `allSettled`: one failed address must not block the others; the next rescan retries it.
     await Promise.allSettled([
       ...closeOthers(this.udp, udp),
@@ -128,6 +130,16 @@ export class Sockets {
       ...streams.filter((one) => !this.opened.has(one)).map((one) => this.openStream(one)),
     ])
     this.isFollowing = false
+  }
+
+  /** Returns the addresses to listen on now; `undefined` when the machine cannot list its own. */
+  private findAddresses(): Record<'udp' | 'streams', readonly string[]> | undefined {
+    try {
+      return { udp: this.udpAddresses(), streams: this.streamAddresses() }
+    } catch {
+      // Listing them takes a descriptor, and none may be free.
+      return undefined
+    }
   }
 
   private streamAddresses(): readonly string[] {

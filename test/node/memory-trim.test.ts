@@ -22,6 +22,22 @@ test('memory is given back when a process has grown, and only then', () => {
   assert.equal(trimsWith(500), 3)
 })
 
+test('a check that cannot read the memory changes nothing', () => {
+  vi.useFakeTimers({ toFake: ['setInterval'] })
+  // As without a free descriptor.
+  let bytes: number | undefined = 100
+  let trims = 0
+  startMemoryTrim({ resident: () => bytes, trim: () => trims++, collect: () => undefined })
+  bytes = undefined
+  vi.advanceTimersByTime(5000)
+  bytes = 105
+  vi.advanceTimersByTime(5000)
+  assert.equal(trims, 0)
+  bytes = 120
+  vi.advanceTimersByTime(5000)
+  assert.equal(trims, 1)
+})
+
 test('garbage is collected when a surge is over, and again only when there is more', () => {
   vi.useFakeTimers({ toFake: ['setInterval'] })
   let bytes = 100
@@ -46,6 +62,15 @@ test('garbage is collected when a surge is over, and again only when there is mo
   assert.equal(collectionsWith(205, 0), 2, 'there is hardly more than what was left')
   assert.equal(collectionsWith(205, 20), 3)
   stop()
+})
+
+test('memory that the system does not report does not end the process', () => {
+  vi.useFakeTimers({ toFake: ['setInterval'] })
+  vi.spyOn(process.memoryUsage, 'rss').mockImplementation(() => {
+    throw Object.assign(new Error('uv_resident_set_memory'), { code: 'EMFILE' })
+  })
+  startMemoryTrim()
+  vi.advanceTimersByTime(5000)
 })
 
 test('the process has a way to, on Linux with glibc', () => {

@@ -214,6 +214,25 @@ describe('Sockets and addresses that appear later', () => {
     assert.equal(listened.length, before + 1)
   })
 
+  test('keeps its sockets when the machine cannot list its addresses, and follows them later', async (t) => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    let addresses: readonly string[] | Error = ['127.0.0.1']
+    pretendInterfaces(t, () => {
+      // As without a free descriptor.
+      if (addresses instanceof Error) throw addresses
+      return { eth0: addresses }
+    })
+    const { port } = await openAnywhere(t, { addresses: ['eth0'] })
+    const listened = [listenedAddresses(), listenedAddresses(TcpServer)]
+    addresses = Object.assign(new Error('uv_interface_addresses'), { code: 'ERR_SYSTEM_ERROR' })
+    vi.advanceTimersByTime(RESCAN_MS)
+    assert.equal((await askUdp('127.0.0.1', port, QUERY)).address, '127.0.0.1')
+    addresses = ['127.0.0.2']
+    vi.advanceTimersByTime(RESCAN_MS)
+    await Promise.all(listened.flat().map(({ done }) => done))
+    assert.equal((await askUdp('127.0.0.2', port, QUERY)).address, '127.0.0.2')
+  })
+
   test('opens the others when one is in use, and retries that one', async (t) => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     let addresses: readonly string[] = []
