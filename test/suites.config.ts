@@ -10,6 +10,7 @@ const SUITES = {
   attack: 'test/attack/*.suite.ts',
   clients: 'test/clients/*.suite.ts',
   cluster: 'test/{cluster,differential}/*.suite.ts',
+  faults: 'test/faults/*.suite.ts',
   foreign: 'test/foreign/*.suite.ts',
   fuzz: 'test/fuzz/*.suite.ts',
   modes: 'test/node-modes/*.suite.ts',

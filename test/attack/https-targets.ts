@@ -3,10 +3,11 @@
  * @module
  */
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { createClusterKeys } from '../../src/exporter/cluster-keys.ts'
 import { hashToken } from '../../src/gateway/token.ts'
 import { AUTHORITY, SERVER } from '../certificates.ts'
@@ -21,6 +22,7 @@ import { query } from './wire.ts'
 /** A program with its quiet client, and how to attack it. */
 export type HttpsTarget = { readonly target: Target; readonly attacked: Attacked }
 
+const run = promisify(execFile)
 const RUN = join(import.meta.dirname, '../../src/cli/run.ts')
 const KUBEDOH = join(import.meta.dirname, '../../bin/kubedoh')
 const ADMIN = 'the-operator-of-these-attacks'
@@ -98,20 +100,11 @@ export async function startGateway(folder: string, command?: readonly string[]):
     ready: /^ready/,
   })
   const cluster = ['--gateway', `https://127.0.0.1:${port}`, '--cluster', 'demo']
-  const { status, stderr } = spawnSync(
-    KUBEDOH,
-    ['export', ...cluster, '--objects', files.objects, '--once'],
-    {
-      env: {
-        ...process.env,
-        NODE_EXTRA_CA_CERTS: files.authority,
-        KUBEDOH_TOKEN: token,
-        KUBEDOH_SIGNING_KEY: signingKey,
-      },
-      encoding: 'utf8',
-    },
-  )
-  assert.equal(status, 0, stderr)
+  const args = ['export', ...cluster, '--objects', files.objects, '--once']
+  const environment = { NODE_EXTRA_CA_CERTS: files.authority, KUBEDOH_TOKEN: token }
+  await run(KUBEDOH, args, {
+    env: { ...process.env, ...environment, KUBEDOH_SIGNING_KEY: signingKey },
+  })
   const [quiet, attacker] = [await createToken(port), await createToken(port)]
   const headers = { authorization: `Bearer ${quiet}` }
   return { program, attacked: { port, name: NAME, token: attacker }, headers }

@@ -63,6 +63,7 @@ async function disturb(
     tcpPerSecond: TCP_PER_SECOND,
     queries: queriesOf(cluster),
   })
+  load.enter('start')
   await sleep(1000)
   load.enter('reload')
   const { corefile = '' } = server

@@ -9,7 +9,7 @@ import type { CheckedLoad, CheckedQuery, Counts, Order, Tally } from './checking
 
 const CLIENT = join(import.meta.dirname, 'checking-client.ts')
 /** Time for the responses to the last queries: a stub resolver's patience, and a busy machine. */
-const END_MS = 20_000
+const RESPONSE_MS = 30_000
 
 /** A load that checks every response. */
 export class RunningLoad {
@@ -19,13 +19,14 @@ export class RunningLoad {
     this.child = child
   }
 
-  /** Starts a load in the phase `start`. */
+  /** Starts a load; it sends nothing before its first phase. */
   static async start(load: CheckedLoad): Promise<RunningLoad> {
     const child = spawn(process.execPath, [CLIENT, JSON.stringify(load)], {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     })
-    await once(child, 'spawn')
-    return new RunningLoad(child)
+    const running = new RunningLoad(child)
+    await running.response()
+    return running
   }
 
   /** Counts the queries from now on in another phase; other queries may replace the present ones. */
@@ -33,20 +34,35 @@ export class RunningLoad {
     this.order(queries === undefined ? { phase } : { phase, queries })
   }
 
+  /** Stops sending until the next phase; resolves when no query waits for its response. */
+  async pause(): Promise<void> {
+    this.order({ isEnd: false })
+    await this.response()
+  }
+
   /** Stops sending; resolves with the counts when no query waits for its response. */
   async end(): Promise<Tally> {
-    const signal = AbortSignal.timeout(END_MS)
     try {
-      this.order({})
-      const [tally]: readonly Tally[] = await once(this.child, 'message', { signal })
-      return tally ?? {}
+      this.order({ isEnd: true })
+      return await this.response()
     } finally {
-      this.child.kill('SIGKILL')
+      this.kill()
     }
+  }
+
+  /** Ends the process at once. */
+  kill(): void {
+    this.child.kill('SIGKILL')
   }
 
   private order(order: Order): void {
     this.child.send(order)
+  }
+
+  private async response(): Promise<Tally> {
+    const signal = AbortSignal.timeout(RESPONSE_MS)
+    const [tally]: readonly Tally[] = await once(this.child, 'message', { signal })
+    return tally ?? {}
   }
 }
 

@@ -5,8 +5,8 @@
  */
 import { createSocket, type Socket } from 'node:dgram'
 import { connect } from 'node:net'
-import packet from 'dns-packet'
 import { frame, query } from '../attack/wire.ts'
+import { outcomeOf } from './outcome.ts'
 
 /** A query to repeat. */
 export type CheckedQuery = {
@@ -14,10 +14,7 @@ export type CheckedQuery = {
   readonly group: string
   /** The query name; `#` becomes a new number each time, so that no cache has the response. */
   readonly name: string
-  /**
-   * Right outcomes: `NXDOMAIN`, `NODATA`, `truncated over udp`, or IPv4 addresses, sorted as text,
-   * with spaces between.
-   */
+  /** Right outcomes, as `outcomeOf` returns them. */
   readonly expected: readonly string[]
 }
 
@@ -42,10 +39,10 @@ export type Counts = {
   readonly examples: string[]
 }
 
-/** A message of the parent: a new phase, with other queries if there are any, or the end. */
+/** A message of the parent: a new phase, with other queries if there are any, a pause, or the end. */
 export type Order =
   | { readonly phase: string; readonly queries?: readonly CheckedQuery[] }
-  | { readonly phase?: undefined }
+  | { readonly phase?: undefined; readonly isEnd: boolean }
 
 /** Counts by phase, then by group. */
 export type Tally = Readonly<Record<string, Readonly<Record<string, Counts>>>>
@@ -57,6 +54,9 @@ const SERVER = '127.0.0.1'
 const PATIENCE_MS = 5000
 const SOCKETS = 8
 const TICK_MS = 5
+/** Queries at a time, after which a client that could not run gives up the rest. */
+const BURST_MAX = 20
+/** Examples of each outcome. */
 const EXAMPLES_MAX = 5
 
 class CheckingClient {
@@ -66,7 +66,10 @@ class CheckingClient {
   private readonly pending = new Set<Promise<void>>()
   private readonly tally: Record<string, Record<string, Counts>> = {}
   private queries: readonly CheckedQuery[]
-  private phase = 'start'
+  private phase = ''
+  private isPaused = true
+  private lastMs = performance.now()
+  private readonly due = { udp: 0, tcp: 0 }
   private readonly sent = { udp: 0, tcp: 0, names: 0 }
 
   constructor(load: CheckedLoad) {
@@ -75,25 +78,36 @@ class CheckingClient {
     for (let i = 0; i < SOCKETS; i++) this.openSocket()
   }
 
-  /** Sends queries until the parent's last order. */
+  /** Sends queries in all phases; answers a pause when no query waits, and the end with the counts. */
   run(): void {
-    const startMs = performance.now()
-    const { perSecond, tcpPerSecond } = this.load
-    const timer = setInterval(() => {
-      const seconds = (performance.now() - startMs) / 1000
-      while (this.sent.udp < seconds * perSecond) this.ask('udp')
-      while (this.sent.tcp < seconds * tcpPerSecond) this.ask('tcp')
-    }, TICK_MS)
+    setInterval(() => this.tick(), TICK_MS)
     process.on('message', (order: Order) => {
-      if (order.phase !== undefined) {
-        this.phase = order.phase
+      const { phase } = order
+      if (phase !== undefined) {
+        this.phase = phase
         this.queries = order.queries ?? this.queries
+        this.isPaused = false
         return
       }
-      clearInterval(timer)
-      void Promise.all(this.pending).then(() => process.send?.(this.tally))
+      this.isPaused = true
+      const { isEnd } = order
+      void Promise.all(this.pending).then(() => process.send?.(isEnd ? this.tally : {}))
     })
     process.on('disconnect', () => process.exit())
+    process.send?.({})
+  }
+
+  private tick(): void {
+    const now = performance.now()
+    const seconds = (now - this.lastMs) / 1000
+    this.lastMs = now
+    if (this.isPaused) return
+    const { perSecond, tcpPerSecond } = this.load
+    this.due.udp = Math.min(BURST_MAX, this.due.udp + seconds * perSecond)
+    this.due.tcp = Math.min(BURST_MAX, this.due.tcp + seconds * tcpPerSecond)
+    for (const transport of ['udp', 'tcp'] as const) {
+      for (; this.due[transport] >= 1; this.due[transport]--) this.ask(transport)
+    }
   }
 
   private openSocket(): void {
@@ -170,29 +184,15 @@ class CheckingClient {
       counts.right++
       return
     }
-    if (outcome === 'lost') counts.lost++
-    else if (outcome === 'SERVFAIL' || outcome === 'REFUSED') counts.failed++
-    else counts.wrong++
-    if (counts.examples.length < EXAMPLES_MAX) counts.examples.push(example)
+    const kind = kindOf(outcome)
+    counts[kind]++
+    if (counts[kind] <= EXAMPLES_MAX) counts.examples.push(example)
   }
 }
 
-/** Returns the outcome of a query in the form of `CheckedQuery.expected`. */
-function outcomeOf(response: Buffer, name: string, transport: 'udp' | 'tcp'): string {
-  try {
-    // Decoded messages have the RCODE as text, which their type lacks.
-    const decoded: packet.DecodedPacket & { readonly rcode?: string } = packet.decode(response)
-    const { questions = [], answers = [], flag_tc, rcode = 'no RCODE' } = decoded
-    if (questions[0]?.name.toLowerCase() !== name) return 'another question'
-    if (rcode !== 'NOERROR') return rcode
-    if (flag_tc) return `truncated over ${transport}`
-    const addresses = answers.map((one) =>
-      one.type === 'A' && one.name.toLowerCase() === name ? one.data : `a ${one.type} record`,
-    )
-    return addresses.length === 0 ? 'NODATA' : addresses.sort().join(' ')
-  } catch {
-    return 'malformed'
-  }
+function kindOf(outcome: string): 'failed' | 'lost' | 'wrong' {
+  if (outcome === 'lost') return 'lost'
+  return outcome === 'SERVFAIL' || outcome === 'REFUSED' ? 'failed' : 'wrong'
 }
 
 new CheckingClient(JSON.parse(process.argv[2] ?? '{}')).run()
