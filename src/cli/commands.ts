@@ -67,6 +67,7 @@ export const COMMANDS: readonly Command[] = [
       'conf',
       'kubeconfig',
       'objects',
+      'lease',
       'once',
       'signing-key',
       'listen',

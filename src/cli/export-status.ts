@@ -9,22 +9,27 @@ import { HttpServer } from '../server/http-server.ts'
 import { formatMetrics } from '../server/process-metrics.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 
+/** What the server reports. */
+type StatusOptions = {
+  readonly metrics: Metrics
+  readonly isReady: () => boolean
+  readonly notReady?: string
+  /** Returns what `/readyz` adds to OK. */
+  readonly state?: () => string
+}
+
 /**
  * Listens on `HOST:PORT`; starts nothing for ''.
  * @throws {CommandError} when it cannot listen there
  */
 export async function listenStatus(
   address: string,
-  {
-    metrics,
-    isReady,
-    notReady = 'nothing published yet',
-  }: { readonly metrics: Metrics; readonly isReady: () => boolean; readonly notReady?: string },
+  { metrics, isReady, notReady = 'nothing published yet', state = () => '' }: StatusOptions,
 ): Promise<HttpServer | undefined> {
   if (address === '') return undefined
   const app = new Hono()
   app.get('/healthz', (c) => c.text('OK'))
-  app.get('/readyz', (c) => (isReady() ? c.text('OK') : c.text(notReady, 503)))
+  app.get('/readyz', (c) => (isReady() ? c.text(`OK${state()}`) : c.text(notReady, 503)))
   app.get('/metrics', (c) => c.text(formatMetrics(metrics)))
   const server = new HttpServer(app)
   const { host, port } = parseListenAddress(address)

@@ -13,7 +13,7 @@ import { Exporter } from '../exporter/exporter.ts'
 import { createGatewayClient } from '../exporter/gateway-client.ts'
 import { measuredApi, throttledApi } from '../exporter/measured-api.ts'
 import { namingOptions, publishedTrees } from '../exporter/naming.ts'
-import { connectionOf } from '../exporter/object-api.ts'
+import { connectionOf, type ObjectApi } from '../exporter/object-api.ts'
 import { readObjectFiles } from '../exporter/object-files.ts'
 import { Publisher, type PublishReport } from '../exporter/publisher.ts'
 import { elapsed } from '../node/elapsed.ts'
@@ -26,6 +26,7 @@ import { importPrivateKey, type PrivateKey } from '../snapshot/format/signature.
 import type { Log } from '../telemetry/log.ts'
 import { Metrics } from '../telemetry/metrics.ts'
 import { loadExportDirectives } from './export-directive.ts'
+import { createElection, leaseOf } from './export-election.ts'
 import { listenStatus } from './export-status.ts'
 import type { Input } from './flags.ts'
 import { readGatewayUrl, readToken } from './operator-call.ts'
@@ -74,12 +75,16 @@ export async function startExport(input: Input, output: Output): Promise<Running
   const ended = new AbortController()
   const first = Promise.withResolvers<PublishReport>()
   let hasPublished = false
-  const publisher = await createPublisher(input)
-  const source = await openSource(input, { log, metrics, onChange: () => exporter.mark() })
+  const lease = leaseOf(input)
+  const isLeader = (): boolean => election?.isLeader ?? true
+  const publisher = await createPublisher(input, isLeader)
+  const onChange = (): void => exporter.mark()
+  const { source, api } = await openSource(input, { log, metrics, onChange })
   const exporter = new Exporter({
     source,
     publisher,
     metrics,
+    isLeader,
     intervalMs: INTERVAL_MS,
     confirmMs: CONFIRM_MS,
     sleep,
@@ -95,9 +100,20 @@ export async function startExport(input: Input, output: Output): Promise<Running
     },
     onError: (message) => log({ level: 'error', message }),
   })
+  const onElected = (): void => {
+    publisher.forget()
+    exporter.mark()
+  }
+  const election = lease && api && createElection(lease, { api, log, metrics, onElected })
   const given = input.isSet('listen') ? input.text('listen') : LISTEN_DEFAULT
   const listen = isOnce ? '' : given
-  const status = await listenStatus(listen, { metrics, isReady: () => exporter.isReady })
+  const status = await listenStatus(listen, {
+    metrics,
+    isReady: () => exporter.isReady,
+    state: () => (isLeader() ? '' : `, follows ${election?.leader || 'no leader yet'}`),
+  })
+  const candidacy = new AbortController()
+  const elected = election?.run(candidacy.signal)
   const followed = source.run(ended.signal)
   const published = isOnce ? Promise.resolve() : exporter.run(ended.signal)
   // Lists mark their changes before the watches are open; publishing waits for the watches.
@@ -118,6 +134,8 @@ export async function startExport(input: Input, output: Output): Promise<Running
     stop: async () => {
       ended.abort()
       await Promise.all([followed, published])
+      candidacy.abort()
+      await elected
       await status?.close()
     },
   }
@@ -137,7 +155,7 @@ async function untilRead(
   return true
 }
 
-async function createPublisher(input: Input): Promise<Publisher> {
+async function createPublisher(input: Input, isLeader: () => boolean): Promise<Publisher> {
   const cluster = input.text('cluster')
   if (!CLUSTER_ID.test(cluster)) {
     throw new CommandError(`--cluster "${cluster}": use at most 63 characters of a-z, 0-9 and "-"`)
@@ -149,6 +167,7 @@ async function createPublisher(input: Input): Promise<Publisher> {
     cluster,
     key: await readSigningKey(input, cluster),
     gateway: createGatewayClient({ url, cluster, token }),
+    isLeader,
     now: Date.now,
   })
 }
@@ -167,10 +186,13 @@ function keysHint(cluster: string): string {
   return `create it with "kubedoh keys ${cluster}"`
 }
 
+/** A source, and the API server that it watches, if it does. */
+type OpenedSource = { readonly source: ExportSource; readonly api: ObjectApi | undefined }
+
 async function openSource(
   input: Input,
   { log, metrics, onChange }: { log: Log; metrics: Metrics; onChange: () => void },
-): Promise<ExportSource> {
+): Promise<OpenedSource> {
   const { directive, trees: own } = loadExportDirectives(input.text('conf'))
   const localAddresses = outsideAddresses(input.env('LOCAL_IPS'))
   const naming = namingOptions(directive, localAddresses)
@@ -184,14 +206,16 @@ async function openSource(
   if (paths.length > 0) {
     const { objects, warnings } = readObjectFiles(paths)
     for (const warning of warnings) onWarning(warning)
-    return createObjectSource(objects, { naming, trees, onWarning, now: Date.now })
+    const source = createObjectSource(objects, { naming, trees, onWarning, now: Date.now })
+    return { source, api: undefined }
   }
   const { openApi } = await import('../exporter/watch.ts')
   const place = { kubeconfig: input.text('kubeconfig'), folder: dirname(input.text('conf')) }
   const measured = measuredApi(openApi(connectionOf(directive, place)), metrics, elapsed)
   const runtime = { metrics, sleep, now: elapsed }
-  return createWatchSource({
-    api: throttledApi(measured, directive.apiLimits, runtime),
+  const api = throttledApi(measured, directive.apiLimits, runtime)
+  const source = createWatchSource({
+    api,
     naming,
     trees,
     onChange,
@@ -202,4 +226,6 @@ async function openSource(
     now: Date.now,
     elapsed,
   })
+  // Renewals of the Lease must not wait behind lists.
+  return { source, api: measured }
 }

@@ -68,6 +68,11 @@ const TABLE = {
     value: 'FILE',
     help: 'read the signing key from this file; empty uses KUBEDOH_SIGNING_KEY',
   },
+  lease: {
+    value: 'NAMESPACE/NAME',
+    env: 'KUBEDOH_LEASE',
+    help: 'Lease that elects one of several exporters to publish; empty publishes without election',
+  },
   once: { help: 'publish or write once and exit' },
   listen: {
     value: 'HOST:PORT',

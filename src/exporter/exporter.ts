@@ -18,6 +18,8 @@ export type ExporterOptions = {
   readonly source: ExportSource
   readonly publisher: Pick<Publisher, 'publish'>
   readonly metrics: Metrics
+  /** Returns whether to publish; a follower only keeps its snapshot up to date. Default: always. */
+  readonly isLeader?: () => boolean
   /** Called with each report of a publication. */
   readonly onPublished: (report: PublishReport) => void
   /** Called when publishing failed, before the next attempt. */
@@ -63,9 +65,16 @@ export class Exporter {
     })
   }
 
-  /** Returns whether the gateway has accepted a snapshot at least once. */
+  /**
+   * Returns whether the gateway has accepted a snapshot at least once; for a follower, whether it
+   * could publish at once.
+   */
   get isReady(): boolean {
-    return this.isPublished
+    return this.isPublished || (!this.isLeader && this.built !== undefined)
+  }
+
+  private get isLeader(): boolean {
+    return this.options.isLeader?.() ?? true
   }
 
   /** Notes that the source changed. */
@@ -80,7 +89,7 @@ export class Exporter {
   }
 
   /**
-   * Publishes the present names.
+   * Publishes the present names, unless another exporter leads.
    * @throws {GatewayError} if the gateway refuses it
    */
   async publish(): Promise<PublishReport | undefined> {
@@ -92,6 +101,7 @@ export class Exporter {
       this.isOutdated = false
     }
     recordSource(metrics, source)
+    if (!this.isLeader) return undefined
     if (this.dueMs !== undefined || !this.isPublished) {
       this.scheduledMs = Math.min(confirmedMs, this.dueMs ?? confirmedMs)
     }

@@ -26,14 +26,18 @@ export class ConnectionError extends Error {
   override readonly name = 'ConnectionError'
 }
 
-/** A collection of the API, over all namespaces. */
-export type Collection = {
-  readonly kind: Kind
+/** Objects of the API that one request lists or watches. */
+export type Listed = {
   /** Plural name, as in RBAC rules and in the manifest's `sources`. */
   readonly resource: string
   readonly path: string
   /** Selector that excludes objects at the server. */
   readonly fieldSelector?: string
+}
+
+/** A collection of the API, over all namespaces. */
+export type Collection = Listed & {
+  readonly kind: Kind
   /**
    * Paths of older versions, for custom resources. If the server has none of them, the collection
    * is empty. Absent for built-in kinds.
@@ -84,7 +88,7 @@ export type ObjectApi = {
   readonly host: string
   /** Reads one page, unless `signal` ends it. @throws {ApiError} */
   readonly list: (
-    collection: Collection,
+    collection: Listed,
     continueToken: string,
     signal: AbortSignal,
   ) => Promise<ObjectPage>
@@ -93,7 +97,7 @@ export type ObjectApi = {
    * None of these is an error.
    * @throws {ApiError} if the server refuses or is unreachable
    */
-  readonly watch: (collection: Collection, options: WatchOptions) => Promise<void>
+  readonly watch: (collection: Listed, options: WatchOptions) => Promise<void>
   /** Sends another request. Resolves with the JSON of the response. @throws {ApiError} */
   readonly send: (request: ApiRequest, signal: AbortSignal) => Promise<unknown>
 }
@@ -121,6 +125,8 @@ export const STATUS_GONE = 410
 export const STATUS_NOT_FOUND = 404
 /** HTTP status for a missing right. */
 export const STATUS_FORBIDDEN = 403
+/** HTTP status for an object that changed in the meantime. */
+export const STATUS_CONFLICT = 409
 /** HTTP status for an object or a request that the server does not accept. */
 export const STATUS_INVALID = 422
 /** HTTP status for too many requests (API Priority and Fairness). */

@@ -24,6 +24,8 @@ export type PublisherOptions = {
   readonly cluster: string
   readonly gateway: GatewayClient
   readonly key: PrivateKey
+  /** Returns whether this process may publish: of several exporters, only the elected one. */
+  readonly isLeader?: () => boolean
   /** Milliseconds since 1970. */
   readonly now: () => number
   /** Waits between attempts; default: by the runtime's clock. */
@@ -95,6 +97,11 @@ export class Publisher {
     }
   }
 
+  /** Forgets what the gateway has: another exporter may have published since. */
+  forget(): void {
+    this.hasState = false
+  }
+
   /** Hashes shards, with a cache for those of the last call. */
   private async hash(shards: readonly Uint8Array[]): Promise<HashedShard[]> {
     const known = this.hashes
@@ -113,7 +120,7 @@ export class Publisher {
     facts: SnapshotFacts,
     { shards, content }: { readonly shards: readonly HashedShard[]; readonly content: string },
   ): Promise<PublishReport | undefined> {
-    const { gateway, key } = this.options
+    const { gateway, key, isLeader = () => true } = this.options
     // New shards go first: otherwise the gateway would refuse the manifest.
     let uploaded = await this.upload(shards, this.newShards(shards))
     let conflicts = 0
@@ -130,6 +137,7 @@ export class Publisher {
       const dated = { ...facts, confirmedMs }
       const manifest = formatManifest(this.manifest(snapshot, dated, { shards, generation }))
       const signature = await signBytes(key, manifest)
+      if (!isLeader()) throw new GatewayError('another exporter was elected in the meantime')
       const result = await gateway.putManifest(manifest, signature, before?.etag)
       switch (result.kind) {
         case 'stored':

@@ -134,7 +134,7 @@ export class Reflector {
 
   private async handleError(error: ApiError, signal: AbortSignal): Promise<void> {
     const { sleep, random } = this.options
-    if (this.needsList && this.canStream && error.status === STATUS_INVALID) {
+    if (this.needsList && this.canStream && NO_STREAM_STATUSES.has(error.status)) {
       this.canStream = false
     } else if (error.status === STATUS_GONE) {
       this.needsList = true
@@ -283,6 +283,11 @@ export class Reflector {
   }
 }
 
+/**
+ * Statuses of servers that do not stream lists: 422 without the feature, 500 with an etcd that
+ * cannot report the progress of watches (before 3.4.31 and 3.5.13).
+ */
+const NO_STREAM_STATUSES: ReadonlySet<number | undefined> = new Set([400, STATUS_INVALID, 500])
 const NO_STREAM = new ApiError('the server does not stream lists', STATUS_INVALID)
 
 /** Returns the error of an event of type ERROR, which carries a Status (meta/v1). */

@@ -13,8 +13,8 @@ import {
   type ApiConnection,
   ApiError,
   type ApiRequest,
-  type Collection,
   ConnectionError,
+  type Listed,
   type ObjectApi,
   type ObjectPage,
   STATUS_OK,
@@ -138,7 +138,7 @@ function describe(connection: ApiConnection): string {
   }
 }
 
-function pagePath({ path, fieldSelector }: Collection, continueToken: string): string {
+function pagePath({ path, fieldSelector }: Listed, continueToken: string): string {
   const query = new URLSearchParams({ limit: String(PAGE_OBJECTS) })
   if (continueToken !== '') query.set('continue', continueToken)
   if (fieldSelector !== undefined) query.set('fieldSelector', fieldSelector)
@@ -201,7 +201,7 @@ function readPage(body: unknown): ObjectPage {
 
 async function watch(
   exchange: Exchange,
-  collection: Collection,
+  collection: Listed,
   { onEvent, onOpen, signal, ...options }: WatchOptions,
 ): Promise<void> {
   if (signal.aborted) return
@@ -232,7 +232,7 @@ async function watch(
 }
 
 function watchPath(
-  { path, fieldSelector }: Collection,
+  { path, fieldSelector }: Listed,
   {
     resourceVersion,
     sendInitialEvents,

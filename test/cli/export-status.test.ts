@@ -10,7 +10,9 @@ describe('listenStatus', () => {
     metrics.counter({ name: 'a_total', help: 'A.', labels: [] }).value = 3
     let isReady = false
     const address = `127.0.0.1:${await freePort()}`
-    const server = await listenStatus(address, { metrics, isReady: () => isReady })
+    let state = ''
+    const options = { metrics, isReady: () => isReady, state: () => state }
+    const server = await listenStatus(address, options)
     t.onTestFinished(() => server?.close())
     const get = async (path: string): Promise<[number, string]> => {
       const response = await fetch(`http://${address}${path}`)
@@ -20,6 +22,8 @@ describe('listenStatus', () => {
     assert.deepEqual(await get('/readyz'), [503, 'nothing published yet'])
     isReady = true
     assert.deepEqual(await get('/readyz'), [200, 'OK'])
+    state = ', follows b'
+    assert.deepEqual(await get('/readyz'), [200, 'OK, follows b'])
     const [status, text] = await get('/metrics')
     assert.equal(status, 200)
     assert.match(text, /^a_total 3$/m)

@@ -228,6 +228,8 @@ const PLURALS: Readonly<Record<string, string>> = {
   Service: 'services',
   EndpointSlice: 'endpointslices',
   Pod: 'pods',
+  Role: 'roles',
+  RoleBinding: 'rolebindings',
   ClusterRole: 'clusterroles',
   ClusterRoleBinding: 'clusterrolebindings',
   CustomResourceDefinition: 'customresourcedefinitions',

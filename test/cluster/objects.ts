@@ -31,6 +31,31 @@ export const RIGHTS: readonly ApiObject[] = [
   },
 ]
 
+/** Rights that exporters need to elect one of them. */
+export const LEASE_RIGHTS: readonly ApiObject[] = [
+  {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'Role',
+    metadata: { namespace: 'kube-system', name: 'kubedoh-election' },
+    rules: [
+      { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create'] },
+      {
+        apiGroups: ['coordination.k8s.io'],
+        resources: ['leases'],
+        resourceNames: ['kubedoh'],
+        verbs: ['get', 'update', 'watch'],
+      },
+    ],
+  },
+  {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'RoleBinding',
+    metadata: { namespace: 'kube-system', name: 'kubedoh-election' },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'kubedoh-election' },
+    subjects: [{ kind: 'Group', name: 'exporters', apiGroup: 'rbac.authorization.k8s.io' }],
+  },
+]
+
 /** Names that the API server creates itself. */
 const BUILT_IN: ReadonlySet<string> = new Set([
   'Namespace default',

@@ -336,3 +336,26 @@ describe('metrics', () => {
     )
   })
 })
+
+describe('a follower', () => {
+  test('builds what changes, publishes nothing, and is ready', async (t) => {
+    const exporting = new Exporting(t, { isLeader: () => false })
+    exporting.start()
+    exporting.exporter.mark()
+    await exporting.clock.advance(CONFIRM_MS + GATHER_MS)
+    assert.deepEqual(exporting.attempts, [])
+    assert.equal(exporting.exporter.isReady, true)
+  })
+
+  test('that is elected publishes at once what it built', async (t) => {
+    let isLeader = false
+    const exporting = new Exporting(t, { isLeader: () => isLeader })
+    exporting.start()
+    exporting.exporter.mark()
+    await exporting.clock.advance(1000)
+    isLeader = true
+    exporting.exporter.mark()
+    await exporting.clock.advance(GATHER_MS)
+    assert.deepEqual(exporting.attempts.length, 1)
+  })
+})

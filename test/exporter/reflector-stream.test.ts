@@ -83,6 +83,15 @@ describe('a streamed list', () => {
     assert.deepEqual(mirror.news(), ['change', 'change'])
   })
 
+  test('that an old etcd fails comes in pages, without an error', async (t) => {
+    const mirror = await startStream(t)
+    mirror.api.answer('services', page('9'))
+    mirror.watch.fail(new ApiError('storage feature RequestWatchProgress is disabled', 500))
+    await mirror.clock.advance(0)
+    assert.deepEqual(mirror.api.calls.slice(1), ['list services', 'watch services 9'])
+    assert.deepEqual(mirror.news(), ['change'])
+  })
+
   test('that the server never ends comes in pages', async (t) => {
     const mirror = await startStream(t)
     mirror.api.answer('services', page('9'))

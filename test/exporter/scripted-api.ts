@@ -5,7 +5,7 @@
 import { parse } from 'yaml'
 import {
   ApiError,
-  type Collection,
+  type Listed,
   type ObjectApi,
   type ObjectPage,
   type WatchOptions,
@@ -73,7 +73,7 @@ export class ScriptedApi implements ObjectApi {
     return value
   }
 
-  readonly watch: ObjectApi['watch'] = async (collection: Collection, options: WatchOptions) => {
+  readonly watch: ObjectApi['watch'] = async (collection: Listed, options: WatchOptions) => {
     const { resource, path } = collection
     const { resourceVersion, signal, onOpen, onEvent, sendInitialEvents = false } = options
     if (sendInitialEvents && !this.streams) throw new ApiError('no WatchList', 422)
