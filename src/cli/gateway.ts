@@ -48,7 +48,7 @@ export async function runGateway(input: Input, output: Output): Promise<void> {
   const offReload = onReloadSignal(() => void running.reload())
   const ended = untilSignal()
   output.stdout.write(`ready: DNS over ${scheme} on ${running.url}/dns-query\n`)
-  const stopTrim = startMemoryTrim()
+  const stopTrim = startMemoryTrim(Promise.resolve())
   await ended
   stopTrim()
   offReload()

@@ -72,10 +72,11 @@ export async function runUntilSignal(
   const doh = input.text('doh.listen')
   const beside = doh === '' ? '' : `, DNS over HTTP on http://${doh}/dns-query`
   const offReload = onReloadSignal(() => void running.reload())
-  const stopTrim = startMemoryTrim()
   const ended = new AbortController()
   const signal = untilSignal().finally(() => ended.abort())
-  if ((await untilReady(running, ended.signal)) && !input.isSet('quiet')) {
+  const ready = untilReady(running, ended.signal)
+  const stopTrim = startMemoryTrim(ready)
+  if ((await ready) && !input.isSet('quiet')) {
     output.stdout.write(`ready: DNS on port ${[...new Set(running.ports)].join(', ')}${beside}\n`)
   }
   await signal

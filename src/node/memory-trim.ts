@@ -1,7 +1,7 @@
 /**
- * Returns memory to the system soon after a surge of clients. V8 keeps garbage until its next
- * collection, and glibc keeps freed memory in its heap: after 5,000 TLS connections, 280 MiB of a
- * process's 390 MiB were free but never returned.
+ * Returns memory to the system after the start and after each surge of clients. V8 keeps garbage
+ * until its next collection, and the free pages of its heap for longer; glibc keeps freed memory.
+ * After 5,000 TLS connections, 280 MiB of a process's 390 MiB were free but never returned.
  * @module
  */
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
@@ -10,6 +10,8 @@ import { loadCFunctions } from './c-functions.ts'
 
 /** Interval of the checks in milliseconds. */
 const CHECK_MS = 5000
+/** The same until the memory of the start is returned. */
+const START_CHECK_MS = 250
 /**
  * Makes V8 collect garbage three seconds after the heap stops growing instead of 30. Measured with
  * 100 MiB of garbage and a few requests a second: returned after 20 seconds; without this, not
@@ -20,57 +22,131 @@ const EARLY_COLLECTION = '--gc-memory-reducer-start-delay-ms=3000'
 const GROWTH_MIN = 1.1
 /** The same factor for collecting garbage, unless the process is still growing. */
 const SURGE_MIN = 1.25
+/** Share of a CPU up to which a process is quiet: compacting may block the few queries it has. */
+const QUIET_SHARE_MAX = 0.1
 /**
  * Heap size in bytes above which only V8 decides when to collect garbage: marking takes about 1 ms
  * per MiB of live objects, and blocks queries.
  */
 const COLLECTED_BYTES_MAX = 256 * 1024 * 1024
 
-/** Access to the process's memory; tests replace it. */
+/** Access to the process's memory and CPU time; tests replace it. */
 export type Memory = {
   /** Resident bytes; `undefined` when they cannot be read. */
   readonly resident: () => number | undefined
+  /** CPU time of the process so far, in milliseconds. */
+  readonly busyMs: () => number
   /** Returns free memory to the system (malloc_trim(3)): 30 ms for 280 MiB, 0.1 ms for none. */
   readonly trim: () => void
   /** Collects all garbage. V8 itself delays that while clients allocate as little as 1 MB/s. */
   readonly collect: () => void
+  /**
+   * Collects all garbage and code that no longer runs, and returns the free pages of V8's heap,
+   * which `collect` keeps.
+   */
+  readonly compact: () => void
 }
 
 /**
- * Has V8 collect garbage early, and after each surge; trims memory whenever the process has grown,
- * until the returned function is called. Leaves it to V8 where the C library or the runtime cannot
- * trim (musl, macOS, Bun, Node before 26).
+ * Has V8 collect garbage early. Compacts memory once `started` has resolved, and after each surge;
+ * trims it whenever the process has grown, until the returned function is called. Leaves it to V8
+ * where the C library or the runtime cannot trim (musl, macOS, Bun, Node before 26).
  */
-export function startMemoryTrim(memory: Memory | undefined = processMemory()): () => void {
+export function startMemoryTrim(
+  started: Promise<unknown>,
+  memory: Memory | undefined = processMemory(),
+): () => void {
   if (process.versions.bun === undefined) setFlagsFromString(EARLY_COLLECTION)
   if (memory === undefined) return () => undefined
-  const { resident, trim, collect } = memory
-  let least = resident() ?? Number.POSITIVE_INFINITY
-  let previous = least
-  /** What a collection left: the next one is due when there is more again. */
-  let kept = 0
-  const timer = setInterval(() => {
-    const now = resident()
-    if (now === undefined) return
-    const isOver = now > least * SURGE_MIN && now <= previous * GROWTH_MIN
-    if (isOver && now > kept * GROWTH_MIN) {
+  const trimmer = new MemoryTrimmer(memory)
+  const timer = setInterval(() => trimmer.check(), CHECK_MS).unref()
+  let startTimer: NodeJS.Timeout | undefined
+  let isEnded = false
+  void started.then(() => {
+    if (isEnded) return
+    const isQuiet = quietWatch(memory, START_CHECK_MS)
+    startTimer = setInterval(() => {
+      if (!isQuiet()) return
+      clearInterval(startTimer)
+      trimmer.settle()
+    }, START_CHECK_MS).unref()
+  })
+  return () => {
+    isEnded = true
+    clearInterval(timer)
+    clearInterval(startTimer)
+  }
+}
+
+/** Decides what to return, and when. */
+class MemoryTrimmer {
+  private readonly memory: Memory
+  private readonly isQuiet: () => boolean
+  /** What was read last; unknown at first if it could not be read. */
+  private read = Number.POSITIVE_INFINITY
+  private least: number
+  private previous: number
+  /** What a collection left, and what a compaction did: another is due when there is more again. */
+  private collected = 0
+  private compacted = 0
+
+  constructor(memory: Memory) {
+    this.memory = memory
+    this.isQuiet = quietWatch(memory, CHECK_MS)
+    this.least = this.resident()
+    this.previous = this.least
+  }
+
+  /** Returns what the start needed and running does not. Later growth counts from here. */
+  settle(): void {
+    this.compact()
+    this.least = this.compacted
+    this.previous = this.compacted
+  }
+
+  check(): void {
+    const { trim, collect } = this.memory
+    const isQuiet = this.isQuiet()
+    const now = this.resident()
+    const isOver = now > this.least * SURGE_MIN && now <= this.previous * GROWTH_MIN
+    if (isOver && isQuiet && now > this.compacted * GROWTH_MIN) this.compact()
+    else if (isOver && now > this.collected * GROWTH_MIN) {
       collect()
       trim()
-      kept = resident() ?? now
-    } else if (now > least * GROWTH_MIN) trim()
-    previous = resident() ?? now
-    least = Math.min(least, previous)
-    kept = Math.min(kept, previous)
-  }, CHECK_MS)
-  timer.unref()
+      this.collected = this.resident()
+    } else if (now > this.least * GROWTH_MIN) trim()
+    this.previous = this.resident()
+    this.least = Math.min(this.least, this.previous)
+    this.collected = Math.min(this.collected, this.previous)
+    this.compacted = Math.min(this.compacted, this.previous)
+  }
+
+  private compact(): void {
+    this.memory.compact()
+    this.memory.trim()
+    this.compacted = this.resident()
+    this.collected = this.compacted
+  }
+
+  private resident(): number {
+    this.read = this.memory.resident() ?? this.read
+    return this.read
+  }
+}
+
+/** Returns a function to call at an interval: whether the process was quiet since the last call. */
+function quietWatch({ busyMs }: Memory, intervalMs: number): () => boolean {
+  let before = busyMs()
   return () => {
-    clearInterval(timer)
+    const share = (busyMs() - before) / intervalMs
+    before = busyMs()
+    return share <= QUIET_SHARE_MAX
   }
 }
 
 function processMemory(): Memory | undefined {
   const trim = findTrim()
-  return trim && { resident: readResident, trim, collect: findCollect() }
+  return trim && { resident: readResident, busyMs, trim, ...findCollections() }
 }
 
 function readResident(): number | undefined {
@@ -82,12 +158,21 @@ function readResident(): number | undefined {
   }
 }
 
-function findCollect(): () => void {
+function busyMs(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1000
+}
+
+function findCollections(): Pick<Memory, 'collect' | 'compact'> {
   setFlagsFromString('--expose-gc')
   const gc: unknown = runInNewContext('gc')
-  return () => {
+  const run = (options?: object): void => {
     const { used_heap_size: usedBytes } = getHeapStatistics()
-    if (typeof gc === 'function' && usedBytes < COLLECTED_BYTES_MAX) gc()
+    if (typeof gc === 'function' && usedBytes < COLLECTED_BYTES_MAX) gc(options)
+  }
+  return {
+    collect: () => run(),
+    compact: () => run({ type: 'major', execution: 'sync', flavor: 'last-resort' }),
   }
 }
 
