@@ -48,7 +48,7 @@ export async function bundle(
     metafile: true,
     external,
     logLevel: 'error',
-    plugins: [...plugins, sideEffectFree()],
+    plugins: [...plugins, sideEffectFree(), requiredHttp()],
   })
   const files = await Promise.all(
     outputFiles.map(({ path, text }) => withConstants(basename(path), text, target)),
@@ -83,6 +83,22 @@ function sideEffectFree(): Plugin {
         const found = await resolve(path, { ...options, pluginData: KUBERNETES_CLIENT })
         return { ...found, sideEffects: false }
       })
+    },
+  }
+}
+
+/**
+ * Loads `node:http` as `require` does. To import it reads all of its exports, one of which loads
+ * Node's own undici: 50 ms of CPU time and 16 MB.
+ */
+function requiredHttp(): Plugin {
+  return {
+    name: 'node:http is required',
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: /^(node:)?http$/ }, () => ({ path: 'http', namespace: 'node' }))
+      onLoad({ filter: /^http$/, namespace: 'node' }, () => ({
+        contents: "module.exports = process.getBuiltinModule('node:http')",
+      }))
     },
   }
 }

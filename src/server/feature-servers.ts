@@ -7,6 +7,7 @@ import type { Feature } from '../chain/feature.ts'
 import { listenMessage } from '../node/output.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { startHealthProbe } from './health-probe.ts'
+import type { Direct, Ready } from './http-request.ts'
 import { HttpServer } from './http-server.ts'
 import { ListenError } from './sockets.ts'
 
@@ -20,7 +21,14 @@ export type FeatureSource = {
   readonly notReady: () => readonly string[] | Promise<readonly string[]>
 }
 
-type Served = { readonly server: HttpServer; app: Hono }
+/** Returns a text with status 200, or another status. */
+type Page = () => Shown | Promise<Shown>
+type Shown = string | { readonly status: number; readonly text: string }
+
+/** Pages by their paths. */
+type Pages = ReadonlyMap<string, Page>
+
+type Served = { readonly server: HttpServer; pages: Pages }
 
 /** HTTP servers by address. */
 export class FeatureServers {
@@ -41,16 +49,16 @@ export class FeatureServers {
    * @throws {ListenError} when it cannot listen on an address; nothing has changed then
    */
   async apply(features: readonly Feature[]): Promise<void> {
-    const wanted = new Map<string, Hono>()
-    for (const feature of features) this.addRoutes(wanted, feature)
+    const wanted = new Map<string, Map<string, Page>>()
+    for (const feature of features) this.addPages(wanted, feature)
     for (const [address, served] of await this.openMissing(wanted)) {
       this.servers.set(address, served)
     }
     this.probe(new Set(features.flatMap((one) => (one.kind === 'health' ? [one.address] : []))))
     for (const [address, served] of this.servers) {
-      const app = wanted.get(address)
-      if (app !== undefined) {
-        served.app = app
+      const pages = wanted.get(address)
+      if (pages !== undefined) {
+        served.pages = pages
         continue
       }
       this.servers.delete(address)
@@ -78,12 +86,12 @@ export class FeatureServers {
     }
   }
 
-  private async openMissing(wanted: ReadonlyMap<string, Hono>): Promise<Map<string, Served>> {
+  private async openMissing(wanted: ReadonlyMap<string, Pages>): Promise<Map<string, Served>> {
     const opened = new Map<string, Served>()
     try {
-      for (const [address, app] of wanted) {
+      for (const [address, pages] of wanted) {
         if (!this.servers.has(address))
-          opened.set(address, await open(address, app, this.sharesPorts))
+          opened.set(address, await open(address, pages, this.sharesPorts))
       }
       return opened
     } catch (error) {
@@ -92,40 +100,54 @@ export class FeatureServers {
     }
   }
 
-  /** Adds the route of a feature. Features with the same address share a server. */
-  private addRoutes(wanted: Map<string, Hono>, feature: Feature): void {
+  /** Adds the page of a feature. Features with the same address share a server. */
+  private addPages(wanted: Map<string, Map<string, Page>>, feature: Feature): void {
     if (!('address' in feature)) return
-    const app = wanted.get(feature.address) ?? new Hono()
-    wanted.set(feature.address, app)
+    const pages = wanted.get(feature.address) ?? new Map<string, Page>()
+    wanted.set(feature.address, pages)
     switch (feature.kind) {
       case 'health':
-        app.get('/health', (c) => c.text('OK'))
+        pages.set('/health', () => 'OK')
         return
       case 'ready':
-        app.get('/ready', async (c) => {
+        pages.set('/ready', async () => {
           const waiting = await this.source.notReady()
-          return waiting.length === 0 ? c.text('OK') : c.text(waiting.join(','), 503)
+          return waiting.length === 0 ? 'OK' : { status: 503, text: waiting.join(',') }
         })
         return
       case 'metrics':
-        app.get('/metrics', async (c) => c.text(await this.source.format()))
+        pages.set('/metrics', async () => this.source.format())
         return
     }
   }
 }
 
-/** Opens a server whose app can be replaced while it serves. */
-async function open(address: string, app: Hono, reusePort: boolean): Promise<Served> {
+/** Opens a server whose pages can be replaced while it serves. */
+async function open(address: string, pages: Pages, reusePort: boolean): Promise<Served> {
   const { host, port } = parseListenAddress(address)
-  const current = new Hono()
-  const served: Served = { server: new HttpServer(current), app }
-  current.all('*', (c) => served.app.fetch(c.req.raw))
+  const direct: Direct = ({ method, path }) => {
+    const isRead = method === 'GET' || method === 'HEAD'
+    const page = isRead ? served.pages.get(path.split('?', 1)[0] ?? '') : undefined
+    return page && (async () => textResponse(await page()))
+  }
+  // The app answers 404, which needs no route.
+  const served: Served = { server: new HttpServer(new Hono(), { direct }), pages }
   try {
     await served.server.listen(host, port, { reusePort })
   } catch (error) {
     throw new ListenError(listenMessage(error, `HTTP ${address}`), { cause: error })
   }
   return served
+}
+
+function textResponse(shown: Shown): Ready {
+  const { status, text } = typeof shown === 'string' ? { status: 200, text: shown } : shown
+  const body = Buffer.from(text)
+  const headers = {
+    'content-type': 'text/plain; charset=UTF-8',
+    'content-length': String(body.length),
+  }
+  return { status, headers, body }
 }
 
 async function closeAll(servers: ReadonlyMap<string, Served>): Promise<void> {
