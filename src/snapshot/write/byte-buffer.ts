@@ -7,18 +7,37 @@ import { SHARD_BYTES_MAX, SnapshotError } from '../format/layout.ts'
 
 /** Most bytes that are copied one by one. */
 const FEW = 64
+const BYTES_LEAST = 64 * 1024
+/** Most bytes of memory that is kept for the next buffer. */
+const SPARE_BYTES_MAX = 1024 * 1024
+
+/** Memory of the last buffer that was taken, all zeros. */
+let spare: Uint8Array | undefined
 
 /** A growing buffer. */
 export class ByteBuffer {
   /** The allocated bytes; the first `size` of them are in use. */
-  bytes: Uint8Array = new Uint8Array(64 * 1024)
+  bytes: Uint8Array
   size = 0
-  private view = new DataView(this.bytes.buffer)
+  private view: DataView
   private readonly bytesMax: number
 
   /** @param bytesMax most bytes */
   constructor(bytesMax: number = SHARD_BYTES_MAX) {
     this.bytesMax = bytesMax
+    this.bytes = spare ?? new Uint8Array(BYTES_LEAST)
+    spare = undefined
+    this.view = new DataView(this.bytes.buffer)
+  }
+
+  /**
+   * Returns a copy of the bytes. The next buffer gets this one's memory, as a whole build has
+   * thousands of them; do not use this one any more.
+   */
+  take(): Uint8Array {
+    const taken = this.bytes.slice(0, this.size)
+    if (this.bytes.length <= SPARE_BYTES_MAX) spare = this.bytes.fill(0, 0, this.size)
+    return taken
   }
 
   /** Reserves `count` zero bytes. Returns their offset. */

@@ -5,9 +5,11 @@
 import { compareBytes, EMPTY, equalBytes, readInt32, word, writeUint32 } from '../../bytes/bytes.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 import type { AddressEntry } from '../../records/zone-entry.ts'
+import { FORM, SET_TTL_MAX } from '../format/layout.ts'
 import { addressKey } from '../format/shard-key.ts'
 import { ByteBuffer } from './byte-buffer.ts'
 import { draftSet, finishSet, mergeRdata, type SetDraft } from './set-drafts.ts'
+import type { ShardWriter } from './shard-writer.ts'
 
 /** The targets of one address in one namespace, and whether a Pod there has the address. */
 export type PointerDraft = {
@@ -155,13 +157,70 @@ export class PackedPointers {
     return lots
   }
 
-  /** Unpacks the numbered entries whose address has `size` bytes. */
-  entries(numbers: Int32Array, size: number): AddressEntry[] {
-    const entries: AddressEntry[] = []
-    for (const number of numbers) {
-      if (this.field(number, FIELD.SIZE) === size) entries.push(this.entry(number))
+  /**
+   * Returns the pointers of the numbered entries, by ascending address, IPv4 first. One that is
+   * alone at its address, as nearly all are, stays a number.
+   */
+  draft(numbers: Int32Array): (number | PointerDraft)[] {
+    const drafts: (number | PointerDraft)[] = []
+    for (const size of [4, 16]) {
+      const sorted = this.sorted(numbers, size)
+      for (let at = 0; at < sorted.length; ) {
+        const start = at
+        const first = word(sorted, start)
+        do at++
+        while (at < sorted.length && this.compareAddress(word(sorted, at), first) === 0)
+        if (at === start + 1 && this.field(first, FIELD.KIND) !== KIND.POD_ADDRESS)
+          drafts.push(first)
+        else {
+          const entries = Array.from(sorted.subarray(start, at), (number) => this.entry(number))
+          for (const draft of draftPointers(entries)) drafts.push(draft)
+        }
+      }
     }
-    return entries
+    return drafts
+  }
+
+  /** Returns the namespace of a draft. */
+  namespaceOf(draft: number | PointerDraft): string {
+    if (typeof draft !== 'number') return draft.namespace
+    return this.namespaces[this.field(draft, FIELD.NAMESPACE)] ?? ''
+  }
+
+  /** Writes a draft. Addresses rise. */
+  write(draft: number | PointerDraft, writer: ShardWriter): void {
+    if (typeof draft !== 'number') {
+      writer.writePointer(draft)
+      return
+    }
+    const { out } = writer
+    const isIPv4 = this.field(draft, FIELD.SIZE) === 4
+    const { parts, sets, infos } = isIPv4 ? writer.rows4 : writer.rows6
+    const words = isIPv4 ? 1 : 4
+    for (let i = 0; i < words; i++) parts.push(this.field(draft, FIELD.ADDRESS + i))
+    sets.push(out.size)
+    infos.push(writer.idOf(this.namespaceOf(draft)) | (1 << 16))
+    const start = this.field(draft, FIELD.TARGET)
+    const size = this.field(draft, FIELD.TARGET_SIZE)
+    const ttlSeconds = Math.min(this.field(draft, FIELD.TTL), SET_TTL_MAX)
+    out.append32((FORM.PARTS << 24) | ttlSeconds)
+    out.append32((size + 1) << 16)
+    out.put(out.reserve(size), this.targets.bytes, start, start + size)
+    out.align()
+  }
+
+  /** Returns the numbered entries whose address has `size` bytes, by ascending address. */
+  private sorted(numbers: Int32Array, size: number): Int32Array {
+    const some = numbers.filter((number) => this.field(number, FIELD.SIZE) === size)
+    return some.sort((a, b) => this.compareAddress(a, b))
+  }
+
+  private compareAddress(a: number, b: number): number {
+    for (let i = FIELD.ADDRESS; i < FIELD.SIZE; i++) {
+      const difference = (this.field(a, i) >>> 0) - (this.field(b, i) >>> 0)
+      if (difference !== 0) return difference
+    }
+    return 0
   }
 
   private entry(number: number): AddressEntry {

@@ -133,7 +133,7 @@ export class ShardWriter {
     header[HEADER.MAGIC] = MAGIC
     header[HEADER.BYTES] = out.size
     for (let i = 0; i < header.length; i++) out.put32(4 * i, word(header, i))
-    return { bytes: out.bytes.slice(0, out.size), namespaces }
+    return { bytes: out.take(), namespaces }
   }
 
   private writeRows(field: number, { parts, sets, infos }: AddressRows): void {

@@ -11,7 +11,7 @@ import { joinNodes, NO_INDEX } from './join-nodes.ts'
 import { isBefore, KeptNodes, type Piece, type Run } from './kept-nodes.ts'
 import type { NodeDraft } from './node-draft.ts'
 import { NodeDrafter } from './node-drafts.ts'
-import { draftPointers, PackedPointers } from './pointer-drafts.ts'
+import { PackedPointers } from './pointer-drafts.ts'
 import { type BuiltShard, ShardWriter, sortedNamespaces } from './shard-writer.ts'
 
 /** Nodes of a buffer, about: the last group may exceed it. */
@@ -101,8 +101,9 @@ class NodeBuffer {
   /** Returns the nodes of each unit. */
   unitRuns(): (readonly [unit: number, UnitRun])[] {
     const { nodeOffsets, out } = this.writer
-    const shard = new Shard(out.bytes.slice(0, out.size), this.namespaces)
-    const source = new KeptNodes({ shard, starts: Int32Array.from(nodeOffsets), end: out.size })
+    const end = out.size
+    const shard = new Shard(out.take(), this.namespaces)
+    const source = new KeptNodes({ shard, starts: Int32Array.from(nodeOffsets), end })
     return this.units.map(({ unit, key, from }, i) => {
       const to = this.units[i + 1]?.from ?? nodeOffsets.length
       return [unit, { key, run: { kind: 'kept', source, from, to } }]
@@ -127,10 +128,10 @@ class ShardParts {
     const names = new Set<string>()
     for (const { run } of this.runs) run.source.addNamespaces(run, names)
     for (const { namespace } of nodes) names.add(namespace)
-    const pointers = [4, 16].flatMap((size) => draftPointers(packed.entries(this.pointers, size)))
-    for (const { namespace } of pointers) names.add(namespace)
+    const pointers = packed.draft(this.pointers)
+    for (const pointer of pointers) names.add(packed.namespaceOf(pointer))
     const writer = joinNodes(this.pieces(nodes), sortedNamespaces(names))
-    for (const pointer of pointers) writer.writePointer(pointer)
+    for (const pointer of pointers) packed.write(pointer, writer)
     return writer.finish()
   }
 
