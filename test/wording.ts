@@ -22,18 +22,20 @@ const WORDS: readonly (readonly [never: RegExp, write: string])[] = [
   [/\ba wish for\b/i, 'request'],
   [/\bkeeps quiet\b|\bstays away\b/i, 'is silent, is unavailable'],
   [/\bby how much\b/i, 'how much'],
+  [/\b(?:tells|told|telling)\b/i, 'report, log, warn, return, publish'],
+  [/\bleads? (?:to|into|below)\b/i, 'points to'],
+  [/\b(?:who|what) asks?\b|\bwas asked\b/i, 'the client, the query, the query name'],
+  [/\bnobody gains\b/i, 'prevents'],
 ]
 /** More words that titles of tests and names of rows do not use: they name the actor, in the terms of
  * the RFCs. */
 const TITLE_WORDS: typeof WORDS = [
   ...WORDS,
   [/\bquick(?:ly)?\b/i, 'fast path'],
-  [/\b(?:tells?|told|telling)\b/i, 'report, log, warn, configured'],
-  [/\b(?:who|what) asks?\b/i, 'the client, the query'],
+  [/\btell\b/i, 'report, log, warn'],
   [/\b(?:is|are|was|were) (?:not )?there\b/i, 'exists, is missing'],
   [/\bcannot be had\b/i, 'cannot be loaded'],
   [/\bdenials?\b/i, 'negative response'],
-  [/\bleads? (?:to|into|below)\b/i, 'points to'],
   [/\bwho (?:has|wants|is|sees|takes)\b/, 'a client that'],
 ]
 const TITLE = /^\s*(?:test|it|describe)(?:Unless)?\((?:\w+, )?(['"`])(.*)\1, /
@@ -41,25 +43,9 @@ const TITLE = /^\s*(?:test|it|describe)(?:Unless)?\((?:\w+, )?(['"`])(.*)\1, /
 const ROW = /\bname: (['"`])((?:(?!\1).)* (?:(?!\1).)*)\1/
 const QUOTES_A_STANDARD = /\bRFC ?\d{4}|octet-stream/
 const ENDINGS = ['.ts', '.md', '.toml']
-/** Folders without a match; a folder joins the list when its text is clean. */
-const TREES = [
-  ...[
-    'bytes',
-    'chain',
-    'cli',
-    'convert',
-    'corefile',
-    'dns',
-    'doh',
-    'etcd',
-    'exporter',
-    'expression',
-  ],
-  ...['gateway', 'kubernetes', 'node', 'node-gateway', 'pattern', 'records', 'server', 'snapshot'],
-  ...['plugin-kit', 'plugins', 'telemetry', 'upstream'],
-]
-  .map((room) => `src/${room}`)
-  .concat('worker', 'docs')
+/** What is checked. CHANGELOG.md is history, and CONTRIBUTING.md shows old words beside new ones. */
+const TREES = ['src', 'worker', 'docs']
+const PAGES = ['README.md', 'ARCHITECTURE.md', 'SECURITY.md']
 
 /** Returns one line per match, `file:line: write TERM, not WORD`, in file order. */
 export function wordings(root: string): string[] {
@@ -69,6 +55,7 @@ export function wordings(root: string): string[] {
   })
   return files
     .filter((file) => ENDINGS.some((ending) => file.endsWith(ending)))
+    .concat(PAGES.filter((page) => existsSync(join(root, page))))
     .sort()
     .flatMap((file) => wordingsIn(file, readFileSync(join(root, file), 'utf8')))
     .concat(titleWordings(root))

@@ -46,7 +46,7 @@ export type UpstreamOptions = {
   /** The source address; the system's choice when absent. */
   readonly sourceAddress?: string
   readonly dohMethod: 'GET' | 'POST'
-  /** Servers, with ports, that resolve names of upstreams; the system's for none. */
+  /** Servers, with ports, that resolve names of upstreams; the system's if empty. */
   readonly resolvers: readonly string[]
   /** Called for each query with its protocol, and whether it reuses a connection. */
   readonly onConnection: (protocol: 'udp' | 'tcp' | 'tcp-tls', isReused: boolean) => void

@@ -50,7 +50,7 @@ const PAUSE_MS = 500
 /** Time after which a kind that the server does not serve is tried again. */
 const ABSENT_MS = 60_000
 /**
- * Age of a list after which the end of a watch leads to a new one. It finds what a watch that
+ * Age of a list after which the end of a watch starts a new one. It finds what a watch that
  * looked alive never reported; unchanged objects cost a comparison of their resource versions.
  */
 const RELIST_MS = 3_600_000

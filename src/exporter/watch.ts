@@ -119,7 +119,7 @@ function loadEndpoint(
 ): void {
   const name = 'corefile'
   const server = url.replace(/\/$/, '')
-  // The library refuses http:// unless told not to check certificates, of which there are none.
+  // The library refuses http:// unless it may skip the check of certificates, of which there are none.
   const skipTLSVerify = server.startsWith('http:')
   config.loadFromClusterAndUser(
     { name, server, skipTLSVerify, ...(tls && { caFile: tls.ca }) },

@@ -77,7 +77,7 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
   /** Labels of the snapshot's namespaces once they are needed, and the shards they come from. */
   private labels: NamespaceLabels | undefined
   private labelShards = NO_TREE.shards
-  /** The newest manifest that was not pinned: only a pin leads to an older one. */
+  /** The newest manifest that was not pinned: only a pin selects an older one. */
   private newest: OpenManifest | undefined
   private failedMs = Number.NEGATIVE_INFINITY
   /** When shards failed to load, by hash. */

@@ -1,5 +1,5 @@
 /**
- * Reads a Corefile and what it imports from the file system.
+ * Reads a Corefile and the files that it imports.
  * @module
  */
 import { existsSync, readdirSync } from 'node:fs'

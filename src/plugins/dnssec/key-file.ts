@@ -18,7 +18,7 @@ export type ZoneKey = {
   readonly record: ResourceRecord
   readonly algorithm: number
   readonly tag: number
-  /** What it signs: keys (KSK) or all else (ZSK); `undefined` for a key of no zone. */
+  /** What it signs: keys (KSK) or all else (ZSK); `undefined` if the record is not a zone key. */
   readonly use: 'keys' | 'zone' | undefined
   readonly sign: (data: Uint8Array) => Uint8Array
 }

@@ -20,7 +20,7 @@ import { SetWriter } from '../../snapshot/read/set-writer.ts'
 import type { Shard } from '../../snapshot/read/shard.ts'
 import type { Snapshot } from '../../snapshot/read/snapshot.ts'
 import type { Visibility } from '../../snapshot/read/visibility.ts'
-import { hidesNs, isNxdomain, isPodService, isTooLong, type Rules } from './coredns-rules.ts'
+import { hidesNs, isNxdomain, isPodService, isTooLong, type Rules } from './nxdomain-rules.ts'
 import { answerReverse } from './reverse-answer.ts'
 import {
   answerServers,
