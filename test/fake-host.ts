@@ -19,6 +19,7 @@ import type { KubernetesOptions } from '../src/corefile/kubernetes-options.ts'
 import { hmac } from '../src/node/hmac.ts'
 import { openSigner } from '../src/node/open-signer.ts'
 import { ALL_PLUGINS, type AllPluginsHost } from '../src/plugins/all-plugins.ts'
+import type { CacheFile } from '../src/plugins/cache/persistence.ts'
 import type { DnssecHost } from '../src/plugins/dnssec/key-file.ts'
 import type { Tap, TapTarget } from '../src/plugins/dnstap/setup.ts'
 import { KeyTable } from '../src/plugins/etcd/key-table.ts'
@@ -146,6 +147,7 @@ export class FakeHost implements PluginHost, AllPluginsHost {
     const { openKeys, openTap, openSigner, hmac, postJson, openTransfer } = this
     this.plugins = bindPlugins(options.plugins ?? ALL_PLUGINS, {
       cookieSecret: this.cookieSecret,
+      openCacheFile: this.openCacheFile,
       openKeys,
       openTap,
       openSigner,
@@ -230,6 +232,32 @@ export class FakeHost implements PluginHost, AllPluginsHost {
   readonly checkIdentity = ({ key }: TlsIdentity): void => {
     if (key === 'bad') throw new Error('the key is bad')
   }
+
+  /** Why no file can be written; a test sets it. */
+  writeFailure: Error | undefined
+
+  /** Keeps a file as its identity, a line break and its content, each byte a character. */
+  readonly openCacheFile = (path: string, identity: string): CacheFile => ({
+    read: () => {
+      const text = this.files.get(path)
+      if (text === undefined) return undefined
+      if (!text.startsWith(`${identity}\n`)) throw new Error('it is damaged')
+      return Buffer.from(text.slice(identity.length + 1), 'latin1')
+    },
+    replace: () => {
+      if (this.writeFailure !== undefined) throw this.writeFailure
+      let text = `${identity}\n`
+      return {
+        add: (bytes) => {
+          text += Buffer.from(bytes).toString('latin1')
+        },
+        commit: () => {
+          this.files.set(path, text)
+        },
+        abort: () => undefined,
+      }
+    },
+  })
 
   readonly cookieSecret: Uint8Array = new Uint8Array(16).fill(7)
 

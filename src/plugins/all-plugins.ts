@@ -11,6 +11,7 @@ import { autoPlugin } from './auto/setup.ts'
 import { autopathPlugin } from './autopath/autopath.ts'
 import { bindPlugin } from './bind/bind.ts'
 import { bufsizePlugin } from './bufsize/bufsize.ts'
+import type { CacheHost } from './cache/persistence.ts'
 import { cachePlugin } from './cache/setup.ts'
 import { cancelPlugin } from './cancel/cancel.ts'
 import { chaosPlugin } from './chaos/chaos.ts'
@@ -64,6 +65,7 @@ import { whoamiPlugin } from './whoami/whoami.ts'
 /** What the plugins need from their host. */
 export type AllPluginsHost = Host &
   EtcdHost &
+  CacheHost &
   CookiesHost &
   DnstapHost &
   DnssecHost &

@@ -23,6 +23,7 @@ import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { receiveMessages } from '../upstream/receive-messages.ts'
 import { openUpstream } from '../upstream/upstream-client.ts'
+import { openCacheFile } from './cache-file.ts'
 
 /** Options that differ between servers. */
 export type NodeHostOptions = {
@@ -48,6 +49,7 @@ export function createNodeHost({
   const plugins = bindPlugins(ALL_PLUGINS, {
     ...(openKeys && { openKeys }),
     cookieSecret: cookieSecret(),
+    openCacheFile: (path, identity) => openCacheFile(resolve(folder, path), identity),
     openTap,
     openSigner,
     hmac,

@@ -124,6 +124,12 @@ describe('check', () => {
       },
       {
         target: 'worker',
+        lines: ['cache { persist root.cache }', 'forward . https://192.0.2.53'],
+        found: ['3:9: "persist" needs files, which this runtime does not have'],
+        isRefused: true,
+      },
+      {
+        target: 'worker',
         lines: ['forward . 192.0.2.53', 'tsig', 'import more'],
         found: [
           '2:1: a Worker queries upstreams over https:// only',

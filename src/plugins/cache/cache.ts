@@ -18,7 +18,7 @@ import { closestZone } from '../../plugin-kit/zones.ts'
 import { boundedTtl, cacheKind, entryKey, hasAnswer, isCacheable } from './kinds.ts'
 import type { CacheMetrics, Half } from './metrics.ts'
 import type { CacheOptions } from './options.ts'
-import { type Entry, EntryStore, secondsLeft } from './store.ts'
+import { type Entry, EntryStore, newEntry, secondsLeft } from './store.ts'
 import { UnderWay } from './under-way.ts'
 
 const STALE = extendedError(EXTENDED_ERROR.STALE_ANSWER)
@@ -39,8 +39,8 @@ export class Cache {
   private readonly host: Host
   private readonly metrics: CacheMetrics
   private readonly showsErrors: boolean
-  private readonly success: EntryStore
-  private readonly denial: EntryStore
+  readonly success: EntryStore
+  readonly denial: EntryStore
   /** Misses and refreshes; a refresh that brought nothing better resolves with `undefined`. */
   private readonly underWay = new UnderWay<Outcome | undefined>()
 
@@ -51,6 +51,11 @@ export class Cache {
     this.showsErrors = showsErrors
     this.success = new EntryStore(options.success.entriesMax, options.bytesMax)
     this.denial = new EntryStore(options.denial.entriesMax, options.bytesMax)
+  }
+
+  /** How long expired entries are of use. */
+  get staleSeconds(): number {
+    return this.options.stale.seconds
   }
 
   /** Bounds the TTLs of an answer from a snapshot. */
@@ -314,18 +319,16 @@ export class Cache {
     const isAnswer = half === 'success' && hasAnswer(request, kept.reply.answer)
     const keepsGood = half === 'success' && prefersPositive && !isAnswer
     const before = keepsGood ? this.success.find(key, nowMs, seconds) : undefined
-    this.metrics.evictions[half].value += this[half].put(key, {
-      ...kept,
-      storedMs: nowMs,
-      isAnswer,
-      lastGood: before?.isAnswer === true ? before : before?.lastGood,
-      hits: 0,
-      lastHitMs: Number.NEGATIVE_INFINITY,
-      isRefreshing: false,
-      retryAfterMs: 0,
-    })
+    const lastGood = before?.isAnswer === true ? before : before?.lastGood
+    const entry = newEntry({ ...kept, storedMs: nowMs, isAnswer }, lastGood)
+    this.metrics.evictions[half].value += this[half].put(key, entry)
     // A positive response replaces the negative one.
     if (half === 'success' && (isAnswer || !prefersPositive)) this.denial.remove(key)
+    this.noteSizes()
+  }
+
+  /** Publishes the sizes of both halves. */
+  noteSizes(): void {
     this.metrics.entries.success.value = this.success.size
     this.metrics.entries.denial.value = this.denial.size
     this.metrics.bytes.success.value = this.success.bytes

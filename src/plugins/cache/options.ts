@@ -62,6 +62,8 @@ export type CacheOptions = {
   readonly denial: Bounds
   /** Estimated bytes of each half; 8 KiB per entry if absent. */
   readonly bytesMax?: number
+  /** The file that entries survive a restart in; absent for none. */
+  readonly file?: Word
   /** How long the cache stores server failures, in seconds; 0 for not at all. */
   readonly failureSeconds: number
   /** Whether responses from the cache keep their original TTL. */
@@ -141,6 +143,7 @@ const READERS: OptionReaders<CacheOptions> = {
   servfail: (option) => ({ failureSeconds: readFailure(option) }),
   disable: readDisable,
   max_bytes: (option) => ({ bytesMax: parseCount(onlyWord(option), BYTES_MIN, BYTES_MAX) }),
+  persist: (option) => ({ file: onlyWord(option) }),
   keepttl: (option) => ({ keepsTtl: flag(option) }),
 }
 

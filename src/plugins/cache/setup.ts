@@ -7,25 +7,38 @@
  */
 
 import type { FastPathPart } from '../../chain/fast-path-part.ts'
+import type { Host } from '../../chain/host.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
-import type { Setup } from '../../chain/setup.ts'
+import type { Setup, SetupContext } from '../../chain/setup.ts'
+import { configError } from '../../corefile/problem.ts'
+import type { Word } from '../../corefile/server-block.ts'
 import { formatName } from '../../dns/name.ts'
 import { closestZone, closestZoneIndex } from '../../plugin-kit/zones.ts'
 import { showsErrors } from '../errors/errors.ts'
 import { Cache } from './cache.ts'
 import { cacheMetrics } from './metrics.ts'
 import { parseCache } from './options.ts'
+import { type CacheHost, Persistence } from './persistence.ts'
+
+/** Where a word is does not matter to the entries of a cache. */
+const POSITION: ReadonlySet<string> = new Set(['file', 'line', 'column'])
 
 /** Configures `cache [TTL] [ZONE…] { … }`. */
-const setup: Setup = (directives, { host, zones, server, view, block }) => {
+const setup: Setup<Host & CacheHost> = (directives, context) => {
+  const { host, zones, server, view, block } = context
   const options = parseCache(directives, zones)
   const labels = { server, zones: options.zones.map((one) => formatName(one)).join(',') }
   const metrics = cacheMetrics(host.metrics, { ...labels, view })
   const cache = new Cache({ options, host, metrics, showsErrors: showsErrors(block) })
+  const persistence = openPersistence(options.file, cache, context)
   return {
     plugins: [
       {
         name: 'cache',
+        ...(persistence && {
+          start: () => persistence.start(),
+          stop: () => persistence.stop(),
+        }),
         fastPath: fastPathPart(cache, options.zones),
         serve: (request, next) =>
           closestZone(options.zones, request.lowerName) === undefined
@@ -37,7 +50,7 @@ const setup: Setup = (directives, { host, zones, server, view, block }) => {
 }
 
 /** The entry of `cache`. */
-export const cachePlugin: PluginEntry = {
+export const cachePlugin: PluginEntry<Host & CacheHost> = {
   name: 'cache',
   gateways: {
     at: 'worker',
@@ -47,6 +60,25 @@ export const cachePlugin: PluginEntry = {
   hasListArgs: true,
   options: ['denial', 'disable', 'prefetch', 'serve_stale', 'success'],
   setup,
+}
+
+/** Opens the file. Entries of a block with another configuration could be wrong. */
+function openPersistence(
+  file: Word | undefined,
+  cache: Cache,
+  { host, pathOf, server, zones, view, block }: SetupContext<Host & CacheHost>,
+): Persistence | undefined {
+  if (file === undefined) return undefined
+  if (host.openCacheFile === undefined || host.readBytes === undefined) {
+    throw configError(file, '"persist" needs files, which this runtime does not have')
+  }
+  const names = zones.map((zone) => formatName(zone))
+  const directives = block.directives.map(({ name, args, lines }) => [name, args, lines])
+  const identity = JSON.stringify([server, names, view, directives], (key, value: unknown) =>
+    POSITION.has(key) ? undefined : value,
+  )
+  const path = file.text
+  return new Persistence({ cache, file: host.openCacheFile(pathOf(path), identity), path, host })
 }
 
 /** Most caches are for the root zone: they take every query without a check of its name. */

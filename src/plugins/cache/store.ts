@@ -32,6 +32,25 @@ export type Entry = {
   retryAfterMs: number
 }
 
+/** Creates an entry that no client has used yet. */
+export function newEntry(
+  kept: Pick<Entry, 'reply' | 'ttlSeconds' | 'storedMs' | 'isAnswer'>,
+  lastGood?: Entry,
+): Entry {
+  const { reply, ttlSeconds, storedMs, isAnswer } = kept
+  return {
+    reply,
+    ttlSeconds,
+    storedMs,
+    isAnswer,
+    lastGood,
+    hits: 0,
+    lastHitMs: Number.NEGATIVE_INFINITY,
+    isRefreshing: false,
+    retryAfterMs: 0,
+  }
+}
+
 /** An entry between the ones that were used just after and just before it. */
 type Link = {
   readonly key: string
@@ -90,6 +109,11 @@ export class EntryStore {
   /** Finds an entry, even an expired one, without marking it as used. */
   peek(key: string): Entry | undefined {
     return this.mapOf(key).get(key)?.entry
+  }
+
+  /** Lists all keys and entries in no order; may go on while others come and go. */
+  *entries(): Generator<readonly [key: string, entry: Entry]> {
+    for (const map of this.maps) for (const { key, entry } of map.values()) yield [key, entry]
   }
 
   /** Stores an entry. Returns the number of evicted entries. */

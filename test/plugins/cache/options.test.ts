@@ -271,6 +271,11 @@ describe('parseCache', () => {
       problem: 'Corefile:3:5: "servfail" takes 1 argument(s), got 0',
     },
     {
+      name: 'refuses persist without a file',
+      line: directive('cache', 'persist'),
+      problem: 'Corefile:3:5: "persist" takes 1 argument(s), got 0',
+    },
+    {
       name: 'refuses keepttl with an argument',
       line: directive('cache', 'keepttl 5'),
       problem: 'Corefile:3:5: "keepttl" takes 0 argument(s), got 1',
@@ -295,7 +300,7 @@ describe('parseCache', () => {
       line: directive('cache', 'shards 5'),
       problem:
         'Corefile:3:5: "cache" has no option "shards"; it has success, denial, prefetch, ' +
-        'serve_stale, serve_stale_policy, servfail, disable, max_bytes, keepttl',
+        'serve_stale, serve_stale_policy, servfail, disable, max_bytes, persist, keepttl',
     },
     {
       name: 'refuses a second directive',
