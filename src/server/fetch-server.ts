@@ -10,7 +10,7 @@ import { errorResponse, HttpError } from '../doh/http-error.ts'
 import { contextOptions } from '../node/tls-service.ts'
 import { FairQueue } from './fair-queue.ts'
 import type { FetchListener, FetchRuntime, RemoteEnd } from './fetch-runtime.ts'
-import type { App, Direct, Ends, Ready } from './http-request.ts'
+import { type App, type Direct, type Ends, type Ready, unmapped } from './http-request.ts'
 
 /** Time for a request with a body; the runtimes themselves bound only the pauses within it. */
 const BODY_TIMEOUT_MS = 15_000
@@ -97,7 +97,12 @@ export class FetchServer {
     const { app, direct } = this.options
     const ends = (): Ends => {
       const { address, port } = remote() ?? NOWHERE
-      return { address, port, localAddress: '', localPort: this.listener?.port ?? 0 }
+      return {
+        address: unmapped(address),
+        port,
+        localAddress: '',
+        localPort: this.listener?.port ?? 0,
+      }
     }
     const answer = direct({
       method,

@@ -62,11 +62,19 @@ export function remoteOf(env: unknown): Ends {
 /** Returns both ends of a connection. */
 export function endsOf(socket: SocketEnds | undefined): Ends {
   return {
-    address: socket?.remoteAddress ?? '127.0.0.1',
+    address: unmapped(socket?.remoteAddress ?? '127.0.0.1'),
     port: socket?.remotePort ?? 0,
-    localAddress: socket?.localAddress ?? '127.0.0.1',
+    localAddress: unmapped(socket?.localAddress ?? '127.0.0.1'),
     localPort: socket?.localPort ?? 0,
   }
+}
+
+/**
+ * Returns an address as its own family writes it: a socket for both families has IPv4 addresses as
+ * `::ffff:192.0.2.1` (RFC 4291 §2.5.5.2), and plugins such as `dns64` answer by the family.
+ */
+export function unmapped(address: string): string {
+  return address.startsWith('::ffff:') ? address.slice('::ffff:'.length) : address
 }
 
 /** Returns {@link identitiesOfSocket} for the environment that an app gets. */

@@ -22,6 +22,7 @@ import {
   endsOf,
   identitiesOfSocket,
   type Ready,
+  unmapped,
 } from './http-request.ts'
 import { Http2Connection, type Http2Service } from './http2-connection.ts'
 import { listenOnMoreHandles } from './listening-handles.ts'
@@ -231,7 +232,7 @@ export class HttpServer {
       method: request.method ?? '',
       path: request.url ?? '',
       header: (name) => textOf(request.headers[name]),
-      address: request.socket.remoteAddress ?? '',
+      address: unmapped(request.socket.remoteAddress ?? ''),
       identities: () => identitiesOfSocket(request.socket),
       ends: () => endsOf(request.socket),
     })

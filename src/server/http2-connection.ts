@@ -25,6 +25,7 @@ import {
   type Head,
   identitiesOfSocket,
   type Ready,
+  unmapped,
 } from './http-request.ts'
 import { type OpenStream, OpenStreams } from './open-streams.ts'
 import { ResponseFields } from './response-fields.ts'
@@ -242,7 +243,7 @@ class StreamHead implements Head {
   }
 
   get address(): string {
-    return this.socket.remoteAddress ?? ''
+    return unmapped(this.socket.remoteAddress ?? '')
   }
 
   /** Joins fields with the same name, as the app sees them; `node:http2` drops some duplicates. */

@@ -1,10 +1,11 @@
+import { whyNotAt } from './published-clusters.ts'
 import { testRecordedAnswers } from './recorded-answers.ts'
-import { openWorker, whyNotAtTheEdge, whyNotCaseAtTheEdge } from './worker-transport.ts'
+import { openWorker, whyNotCaseInWorker } from './worker-transport.ts'
 
 testRecordedAnswers({
   name: 'the gateway in workerd',
   open: openWorker,
   isDoh: true,
-  whyNot: whyNotAtTheEdge,
-  whyNotCase: whyNotCaseAtTheEdge,
+  whyNot: whyNotAt('worker'),
+  whyNotCase: whyNotCaseInWorker,
 })

@@ -27,6 +27,9 @@ export type Ask = {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: Uint8Array
+  /** The addresses to send to, and from. */
+  readonly host?: string
+  readonly localAddress?: string
 }
 
 /** What came back. */
@@ -55,11 +58,11 @@ export async function sendOverHttp(app: Hono, ask: Ask): Promise<Got> {
 
 /** Sends a request to a server on this machine. */
 export function sendTo(port: number, ask: Ask): Promise<Got> {
-  const { path, method = 'GET', headers = {}, body } = ask
+  const { method = 'GET', headers = {}, body, ...rest } = ask
   return new Promise((resolve, reject) => {
     const length = body === undefined ? {} : { 'content-length': String(body.length) }
-    const options = { host: '127.0.0.1', port, path, method, headers: { ...length, ...headers } }
-    const request = httpRequest(options, (response) => {
+    const to = { host: '127.0.0.1', ...rest, port, method }
+    const request = httpRequest({ ...to, headers: { ...length, ...headers } }, (response) => {
       const chunks: Uint8Array[] = []
       response.on('data', (chunk: Uint8Array) => chunks.push(chunk))
       response.on('error', reject)

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { createHash, X509Certificate } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
 import { type ClientHttp2Session, connect } from 'node:http2'
 import { request } from 'node:https'
+import { join } from 'node:path'
 import { connect as connectTls } from 'node:tls'
 import { describe, type TestContext, test } from 'vitest'
 import { encodeBase64url } from '../../src/bytes/base64url.ts'
@@ -210,6 +212,33 @@ describe('the gateway on Node', () => {
     assert.equal((await send(open(t, port), { ':path': '/' })).status, 200)
     await server.close()
   })
+})
+
+test('plugins work in the background: a changed zone file is read again', async (t) => {
+  const zone = (serial: number, rdata: string): string =>
+    `@ 60 IN SOA ns h ${serial} 1 1 1 1\nwww 60 IN A ${rdata}\n`
+  const folder = temporaryFolder(t)
+  const write = (serial: number, rdata: string): void => {
+    writeFileSync(join(folder, 'db'), zone(serial, rdata))
+  }
+  write(1, '192.0.2.1')
+  const corefile = (ms: number): string => `a.test {\n  file db {\n    reload ${ms}ms\n  }\n}\n`
+  const config = await readGatewayConfig({ COREFILE: corefile(20), PUBLIC: 'true' })
+  const place = { folder: undefined, corefileFolder: folder, tls: undefined }
+  const server = createNodeGateway({ config, ...place, log: () => undefined })
+  const port = await server.listen(undefined, 0)
+  t.onTestFinished(() => server.close())
+  const until = async (rdata: string): Promise<void> => {
+    const got = await fetch(`http://127.0.0.1:${port}/resolve?name=www.a.test`)
+    const { Answer: answer } = Object(await got.json())
+    if (answer[0].data !== rdata) await until(rdata)
+  }
+  await until('192.0.2.1')
+  write(2, '192.0.2.2')
+  await until('192.0.2.2')
+  await server.reload(await readGatewayConfig({ COREFILE: corefile(30) }))
+  write(3, '192.0.2.3')
+  await until('192.0.2.3')
 })
 
 async function options(

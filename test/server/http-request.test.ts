@@ -20,6 +20,12 @@ describe('endsOf', () => {
     assert.deepEqual(endsOf(socket), ends)
     assert.deepEqual(remoteOf({ incoming: { socket } }), ends)
   })
+
+  test('returns IPv4 addresses of a socket for both families as such', () => {
+    const socket = { remoteAddress: '::ffff:192.0.2.1', localAddress: '::ffff:127.0.0.1' }
+    const { address, localAddress } = endsOf({ ...socket, remotePort: 1, localPort: 2 })
+    assert.deepEqual([address, localAddress], ['192.0.2.1', '127.0.0.1'])
+  })
 })
 
 describe('identitiesOf', () => {
