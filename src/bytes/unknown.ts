@@ -13,6 +13,16 @@ export function recordOf(value: unknown): Readonly<Record<string, unknown>> {
   return isRecord(value) ? value : {}
 }
 
+/** Returns a list; an empty one for other values. */
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+/** Returns a text; '' for other values. */
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
 /** Returns the code of a system error, such as ENOENT; "unknown error" for any other value. */
 export function errorCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'

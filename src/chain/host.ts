@@ -52,6 +52,17 @@ export type UpstreamOptions = {
   readonly onConnection: (protocol: 'udp' | 'tcp' | 'tcp-tls', isReused: boolean) => void
 }
 
+/** Options of a client with one connection, for occasional queries over plain DNS. */
+export const ONE_CONNECTION: UpstreamOptions = {
+  tls: {},
+  expireMs: 0,
+  ageMsMax: 0,
+  idleMax: 1,
+  dohMethod: 'POST',
+  resolvers: [],
+  onConnection: () => undefined,
+}
+
 /** Too many queries to an upstream are under way; the upstream may still be healthy. */
 export class OverloadError extends Error {
   override readonly name = 'OverloadError'

@@ -18,7 +18,7 @@ import { RCODE } from '../dns/rcode.ts'
 import { rcodeReply, refusalReply } from '../dns/refusal.ts'
 import { ReplyWriter } from '../dns/reply-writer.ts'
 import { CLASS } from '../dns/rr-class.ts'
-import { TYPE } from '../dns/rr-type.ts'
+import { isTransferType } from '../dns/rr-type.ts'
 import { type QueryFields, writeQuery } from '../dns/write-query.ts'
 import type { Chain } from './chain.ts'
 import type { Client } from './client.ts'
@@ -139,7 +139,7 @@ export class Resolver {
     }
     if (parsed.class !== IN && !listener.takesAnyClass) return this.refuse(listener, incoming, [])
     // A response over HTTPS is one message (RFC 8484 §4.2), a transfer any number (RFC 5936 §2.2).
-    if (client.transport === 'https' && isTransfer(parsed)) {
+    if (client.transport === 'https' && isTransferType(parsed.type)) {
       return this.refuse(listener, incoming, [])
     }
     const chain = findChain(listener, parsed, client)
@@ -257,7 +257,7 @@ export class Resolver {
    */
   private answerOnFastPath(listener: Listener, incoming: Incoming, writer: ReplyWriter): number {
     const { parsed, client } = incoming
-    if (parsed.kind === 'refusal' || parsed.class !== IN || isTransfer(parsed)) return 0
+    if (parsed.kind === 'refusal' || parsed.class !== IN || isTransferType(parsed.type)) return 0
     const chain = findChain(listener, parsed, client)
     const fastPath = chain?.fastPath
     if (chain === undefined || fastPath === undefined) return 0
@@ -340,10 +340,6 @@ export class Resolver {
     const size = writeReply(this.writer, query, reply, bounds, paddingBlock(client))
     return signed(this.writer.bytes.slice(0, size), signer)
   }
-}
-
-function isTransfer({ type }: Query): boolean {
-  return type === TYPE.AXFR || type === TYPE.IXFR
 }
 
 /** Returns the fields that a look-up copies from its query (CoreDNS, plugin/pkg/upstream). */

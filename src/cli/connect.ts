@@ -3,8 +3,10 @@
  * for them.
  * @module
  */
+
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
+import { causeText } from '../bytes/unknown.ts'
 import { readCorefile } from '../corefile/parse-corefile.ts'
 import { ConfigError } from '../corefile/problem.ts'
 import { parseResponse } from '../dns/message.ts'
@@ -185,7 +187,7 @@ async function probe({ url, token }: Gateway, split: Split, output: Output): Pro
           `${url.host} answers ${formatRcode(rcode)} for ${domain}: check --domain and the token`,
         )
       } catch (error) {
-        const reason = reasonOf(error)
+        const reason = causeText(error)
         if (!reason.startsWith('HTTP status ')) {
           warn(`${url.host} cannot be reached yet: ${reason}`)
           return
@@ -216,10 +218,4 @@ async function startServer(split: Split, gateway: Gateway, output: Output): Prom
     await server.close()
     throw error
   }
-}
-
-/** Returns the innermost message: that of `fetch` is only "fetch failed". */
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  return error.cause instanceof Error ? reasonOf(error.cause) : error.message
 }

@@ -2,7 +2,7 @@
  * `kubedoh explain`: shows how a gateway resolves a name.
  * @module
  */
-import { recordOf } from '../bytes/unknown.ts'
+import { listOf, recordOf } from '../bytes/unknown.ts'
 import type { Output } from '../node/output.ts'
 import type { Input } from './flags.ts'
 import { callGateway, printResponse } from './operator-call.ts'
@@ -50,8 +50,4 @@ function describeView(view: Readonly<Record<string, unknown>>): string {
   return ['clusters', 'origins', 'namespaces']
     .map((field) => `${field} ${listOf(view[field]).join(',')}`)
     .join('; ')
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : []
 }

@@ -2,7 +2,7 @@
  * `kubedoh generations`, `diff` and `rollback`: the history of a cluster at the gateway.
  * @module
  */
-import { recordOf } from '../bytes/unknown.ts'
+import { listOf, recordOf } from '../bytes/unknown.ts'
 import { CommandError, type Output } from '../node/output.ts'
 import type { Input } from './flags.ts'
 import { callGateway, formatColumns, printResponse } from './operator-call.ts'
@@ -41,7 +41,7 @@ function pathOf({ args: [cluster = ''] }: Input, what: string): string {
 
 function formatHistory(value: unknown): string {
   const { served, isPinned, generations } = recordOf(value)
-  const rows = (Array.isArray(generations) ? generations : []).map((one) => {
+  const rows = listOf(generations).map((one) => {
     const { generation, time, records, bytes } = recordOf(one)
     const mark = generation !== served ? '' : isPinned === true ? 'rolled back' : 'current'
     return [String(generation), String(time), String(records), String(bytes), mark]

@@ -3,9 +3,10 @@
  * @module
  */
 
-import { readUint16 } from '../bytes/bytes.ts'
+import { equalBytes, readUint16 } from '../bytes/bytes.ts'
 import { type EdnsOption, parseOptions } from './edns.ts'
 import { HEADER_BYTES } from './limits.ts'
+import { equalNames } from './name.ts'
 import { FLAG, type Query } from './query.ts'
 import { readRdata, WireReader, writeRdata } from './rdata-wire.ts'
 import type { ReplyLimits, ReplyWriter } from './reply-writer.ts'
@@ -19,6 +20,11 @@ export type ResourceRecord = {
   readonly class: number
   readonly ttlSeconds: number
   readonly rdata: Uint8Array
+}
+
+/** Returns whether owner, type and rdata of two records are the same bytes. */
+export function isSameRecord(a: ResourceRecord, b: ResourceRecord): boolean {
+  return a.type === b.type && equalNames(a.owner, b.owner) && equalBytes(a.rdata, b.rdata)
 }
 
 /** A question. */

@@ -4,8 +4,8 @@
  * @module
  */
 import { byteAt } from '../bytes/bytes.ts'
-import { LABEL_BYTES_MAX, NAME_BYTES_MAX } from './limits.ts'
-import { ROOT } from './name.ts'
+import { NAME_BYTES_MAX } from './limits.ts'
+import { closeLabel, ROOT } from './name.ts'
 
 /** Characters that are escaped in labels. */
 const SPECIAL: ReadonlySet<number> = new Set(Array.from('. \'@;()"\\', (c) => c.charCodeAt(0)))
@@ -52,7 +52,7 @@ export function parseNameText(text: string): Uint8Array | undefined {
   }
   const hasFinalDot = start > 0 && end === start + 1
   if (!hasFinalDot) {
-    if (end > NAME_BYTES_MAX || !closeLabel(wire, start, end)) return undefined
+    if (!closeLabel(wire, start, end)) return undefined
     end++
   }
   return end <= NAME_BYTES_MAX ? wire.slice(0, end) : undefined
@@ -77,10 +77,4 @@ function escapeWidth(bytes: Uint8Array, i: number): number {
 function decimal(bytes: Uint8Array, at: number): number {
   const digit = (i: number): number => byteAt(bytes, at + i) - 0x30
   return 100 * digit(0) + 10 * digit(1) + digit(2)
-}
-
-function closeLabel(wire: Uint8Array, start: number, end: number): boolean {
-  const length = end - start - 1
-  wire[start] = length
-  return length >= 1 && length <= LABEL_BYTES_MAX
 }

@@ -136,7 +136,8 @@ function hasTail(name: Uint8Array, offset: number, tail: Uint8Array): boolean {
   return true
 }
 
-function closeLabel(wire: Uint8Array, start: number, end: number): boolean {
+/** Writes the length of the label between two offsets; false if it or the name is too long. */
+export function closeLabel(wire: Uint8Array, start: number, end: number): boolean {
   const length = end - start - 1
   wire[start] = length
   return length >= 1 && length <= LABEL_BYTES_MAX && end <= NAME_BYTES_MAX

@@ -59,7 +59,8 @@ export function isInNetwork(address: Uint8Array, { address: own, prefixBits }: N
   return mask === 0 || ((byteAt(address, whole) ^ byteAt(own, whole)) & mask) === 0
 }
 
-function unmapped(address: Uint8Array): Uint8Array {
+/** Returns the IPv4 address of an IPv4-mapped one, and any other address as it is. */
+export function unmapped(address: Uint8Array): Uint8Array {
   if (address.length !== 16) return address
   for (let i = 0; i < MAPPED_BYTES; i++) {
     if (byteAt(address, i) !== (i < MAPPED_BYTES - 2 ? 0 : 0xff)) return address

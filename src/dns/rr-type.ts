@@ -104,6 +104,11 @@ export function formatType(type: number): string {
   return NAMES.get(type) ?? `TYPE${type}`
 }
 
+/** Returns whether a query type requests a zone transfer. */
+export function isTransferType(type: number): boolean {
+  return type === TYPE.AXFR || type === TYPE.IXFR
+}
+
 /**
  * Parses a mnemonic, ignoring case, or `TYPEnnn`; `undefined` for other text, also for names of
  * inherited properties.

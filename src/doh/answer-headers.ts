@@ -3,11 +3,12 @@
  * @module
  */
 
-import { byteAt, readUint16, readUint32 } from '../bytes/bytes.ts'
+import { readUint16, readUint32 } from '../bytes/bytes.ts'
 import { HEADER_BYTES } from '../dns/limits.ts'
 import { FLAG } from '../dns/query.ts'
 import { RCODE } from '../dns/rcode.ts'
 import { TYPE } from '../dns/rr-type.ts'
+import { skipName } from './doh-client.ts'
 import { SECURITY_HEADERS } from './json-response.ts'
 
 const NO_MORE: Readonly<Record<string, string>> = {}
@@ -109,15 +110,4 @@ export function freshSeconds(reply: Uint8Array): number {
     at = end
   }
   return Number.isFinite(seconds) ? seconds : 0
-}
-
-/** Returns the end of a name in a message that we wrote. */
-function skipName(bytes: Uint8Array, start: number): number {
-  let at = start
-  for (;;) {
-    const length = byteAt(bytes, at)
-    if (length >= 0xc0) return at + 2
-    at += length + 1
-    if (length === 0) return at
-  }
 }

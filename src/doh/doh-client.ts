@@ -113,7 +113,7 @@ export function ageMessage(bytes: Uint8Array, seconds: number): void {
 }
 
 /** Returns the offset after a name; far below zero if the name exceeds the message. */
-function skipName(bytes: Uint8Array, start: number): number {
+export function skipName(bytes: Uint8Array, start: number): number {
   let at = start
   while (at < bytes.length) {
     const length = byteAt(bytes, at)

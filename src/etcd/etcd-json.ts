@@ -4,7 +4,7 @@
  * (https://etcd.io/docs/v3.5/dev-guide/api_grpc_gateway/).
  * @module
  */
-import { isRecord, recordOf } from '../bytes/unknown.ts'
+import { isRecord, listOf, recordOf, textOf } from '../bytes/unknown.ts'
 import type { StoredKey } from '../plugins/etcd/service.ts'
 
 /** A page of a range. */
@@ -113,12 +113,4 @@ function parseKey(kv: unknown): StoredKey {
 function numberOf(value: unknown): number {
   const number = Number(value ?? 0)
   return Number.isFinite(number) ? number : 0
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : ''
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : []
 }

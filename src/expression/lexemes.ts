@@ -103,7 +103,8 @@ function readRawString(source: string, at: number): Read {
   }
 }
 
-function matchAt(pattern: RegExp, source: string, at: number): string | undefined {
+/** Returns the match of a sticky pattern at an offset; `undefined` for none. */
+export function matchAt(pattern: RegExp, source: string, at: number): string | undefined {
   pattern.lastIndex = at
   return pattern.exec(source)?.[0]
 }

@@ -3,7 +3,7 @@
  * Node.
  * @module
  */
-import { isRecord } from '../bytes/unknown.ts'
+import { isRecord, parseJson } from '../bytes/unknown.ts'
 import type { Host } from '../chain/host.ts'
 import type { CorefileSource } from '../corefile/lexeme-stream.ts'
 import { GatewayConfigError } from './config.ts'
@@ -56,20 +56,11 @@ export function readVariableFiles(variables: object): VariableFiles {
 }
 
 function parseFiles(name: string, value: unknown): Readonly<Record<string, string>> {
-  const files = typeof value === 'string' ? parseJson(value) : value
+  const files = typeof value === 'string' ? parseJson(value.trim() || '{}') : value
   if (!isRecord(files) || !isTexts(files)) {
     throw new GatewayConfigError(`${name} is not a JSON object with the text of each file by path`)
   }
   return files
-}
-
-function parseJson(text: string): unknown {
-  if (text.trim() === '') return {}
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 function isTexts(files: Readonly<Record<string, unknown>>): files is Record<string, string> {

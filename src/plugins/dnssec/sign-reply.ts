@@ -3,10 +3,12 @@
  * NODATA (github.com/coredns/coredns, plugin/dnssec/dnssec.go).
  * @module
  */
-import { byteAt, concatBytes, equalBytes } from '../../bytes/bytes.ts'
+
+import { byteAt, concatBytes } from '../../bytes/bytes.ts'
 import type { Request } from '../../chain/request.ts'
 import { LABEL_BYTES_MAX, NAME_BYTES_MAX } from '../../dns/limits.ts'
 import type { Reply, ResourceRecord } from '../../dns/message.ts'
+import { isSameRecord } from '../../dns/message.ts'
 import { equalNames, nameKey } from '../../dns/name.ts'
 import { RCODE } from '../../dns/rcode.ts'
 import { CLASS } from '../../dns/rr-class.ts'
@@ -91,13 +93,9 @@ function withSignatures(
   const signatures = sets.flatMap((set) => {
     const zone = closestZone(zones, set[0].owner)
     const made = zone === undefined ? [] : signer.sign(set, zone)
-    return made.filter((one) => !records.some((record) => isSame(record, one)))
+    return made.filter((one) => !records.some((record) => isSameRecord(record, one)))
   })
   return [...records, ...signatures]
-}
-
-function isSame(a: ResourceRecord, b: ResourceRecord): boolean {
-  return a.type === b.type && equalNames(a.owner, b.owner) && equalBytes(a.rdata, b.rdata)
 }
 
 function rrsetsOf(records: readonly ResourceRecord[]): RRset[] {

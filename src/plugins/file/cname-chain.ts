@@ -2,11 +2,12 @@
  * Follows CNAMEs: within the zone as long as its names have records, then through the whole server.
  * @module
  */
-import { equalBytes } from '../../bytes/bytes.ts'
+
 import { andThen, type MaybePromise } from '../../chain/maybe-promise.ts'
 import type { Outcome } from '../../chain/outcome.ts'
 import type { Request } from '../../chain/request.ts'
 import type { ResourceRecord } from '../../dns/message.ts'
+import { isSameRecord } from '../../dns/message.ts'
 import { equalNames, isSubdomain } from '../../dns/name.ts'
 import { RCODE } from '../../dns/rcode.ts'
 import { TYPE } from '../../dns/rr-type.ts'
@@ -85,7 +86,9 @@ function join(
   wantsDnssec: boolean,
 ): ZoneAnswer {
   const reply = outcome.kind === 'reply' ? outcome : undefined
-  const found = (reply?.answer ?? []).filter((record) => !answer.some((own) => isSame(own, record)))
+  const found = (reply?.answer ?? []).filter(
+    (record) => !answer.some((own) => isSameRecord(own, record)),
+  )
   const all = [...answer, ...found]
   const kind = kindOf(outcome)
   const isNegative = kind === 'absent' || kind === 'nodata'
@@ -112,10 +115,6 @@ function kindOf(outcome: Outcome): ZoneAnswer['kind'] {
   if (rcode === RCODE.SERVFAIL) return 'failure'
   const isEmpty = outcome.kind === 'reply' && outcome.answer.length === 0
   return rcode === RCODE.NOERROR && isEmpty ? 'nodata' : 'found'
-}
-
-function isSame(a: ResourceRecord, b: ResourceRecord): boolean {
-  return a.type === b.type && equalNames(a.owner, b.owner) && equalBytes(a.rdata, b.rdata)
 }
 
 function isProof(record: ResourceRecord): boolean {

@@ -9,7 +9,7 @@ import type { Request } from '../../chain/request.ts'
 import { EMPTY_REPLY, type ResourceRecord } from '../../dns/message.ts'
 import { formatName, labelOffsets, nameKey } from '../../dns/name.ts'
 import { RCODE } from '../../dns/rcode.ts'
-import { TYPE } from '../../dns/rr-type.ts'
+import { isTransferType } from '../../dns/rr-type.ts'
 import { isSerialAfter, soaSerial } from '../../dns/soa.ts'
 import { findName } from './find-name.ts'
 import type { ZoneAnswer } from './sections.ts'
@@ -30,7 +30,7 @@ export function serveZone(
   request: Request,
   { fallsThrough, next }: Absent,
 ): MaybePromise<Outcome> {
-  if (request.type === TYPE.AXFR || request.type === TYPE.IXFR) return failure(RCODE.REFUSED)
+  if (isTransferType(request.type)) return failure(RCODE.REFUSED)
   if (zone === undefined) return failure(RCODE.SERVFAIL, 'the zone is not loaded yet')
   return andThen(answerFrom(zone, request), (found) => {
     const isAbsent = found.kind === 'absent' || found.kind === 'empty'

@@ -4,7 +4,9 @@
  * error in a damaged database as "no record".
  * @module
  */
+
 import { Reader } from 'mmdb-lib'
+import { textOf } from '../../bytes/unknown.ts'
 
 /** A value of a database. */
 export type MmdbValue =
@@ -63,11 +65,6 @@ class FollowedPointers extends Map<string | number, unknown> {
 /** Returns the member of a map; `undefined` for anything else. */
 export function memberOf(value: MmdbValue | undefined, key: string): MmdbValue | undefined {
   return isMap(value) && Object.hasOwn(value, key) ? value[key] : undefined
-}
-
-/** Returns a value that is text; '' for any other value. */
-export function textOf(value: MmdbValue | undefined): string {
-  return typeof value === 'string' ? value : ''
 }
 
 function openReader(bytes: Uint8Array, cache: FollowedPointers): Reader<object> {

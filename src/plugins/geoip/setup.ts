@@ -3,7 +3,9 @@
  * for `view` and other plugins.
  * @module
  */
+
 import { byteAt, readUint16 } from '../../bytes/bytes.ts'
+import { textOf } from '../../bytes/unknown.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { ClientQuery } from '../../chain/request.ts'
 import type { SetupContext } from '../../chain/setup.ts'
@@ -18,7 +20,7 @@ import { configError } from '../../corefile/problem.ts'
 import type { Word } from '../../corefile/server-block.ts'
 import { parseAddress } from '../../dns/address.ts'
 import { OPTION, parseOptions } from '../../dns/edns.ts'
-import { Mmdb, type MmdbValue, memberOf, textOf } from './mmdb.ts'
+import { Mmdb, type MmdbValue, memberOf } from './mmdb.ts'
 
 /** The address family numbers of a subnet option (RFC 7871 §6). */
 const FAMILY_IPV6 = 2

@@ -4,8 +4,9 @@
  */
 
 import { byteAt } from '../../bytes/bytes.ts'
-import { formatAddress, parseAddress, reverseName } from '../../dns/address.ts'
+import { parseAddress, reverseName } from '../../dns/address.ts'
 import { isSubdomain, nameKey, parseName } from '../../dns/name.ts'
+import { unmapped } from '../../dns/network.ts'
 import type { Query } from '../../dns/query.ts'
 import { hashName, hashView } from '../../snapshot/format/name-hash.ts'
 
@@ -56,11 +57,6 @@ export function parseHosts(lines: readonly string[], options: HostsOptions): Hos
     }
   }
   return { addresses, names, known, wildcards }
-}
-
-/** Returns the IPv4 address of an IPv4-mapped IPv6 address, and any other address as it is. */
-function unmapped(address: Uint8Array): Uint8Array {
-  return formatAddress(address).startsWith('::ffff:') ? address.slice(12) : address
 }
 
 function append(map: Map<string, Uint8Array[]>, key: string, value: Uint8Array): void {

@@ -18,7 +18,7 @@ import type { Reply, ResourceRecord } from '../../dns/message.ts'
 import { tailOffset } from '../../dns/name.ts'
 import type { Query } from '../../dns/query.ts'
 import { RCODE } from '../../dns/rcode.ts'
-import { TYPE } from '../../dns/rr-type.ts'
+import { isTransferType } from '../../dns/rr-type.ts'
 import { fallsThrough } from '../../plugin-kit/zones.ts'
 import { infoFor, type Snapshot } from '../../snapshot/read/snapshot.ts'
 import type { Visibility } from '../../snapshot/read/visibility.ts'
@@ -107,7 +107,7 @@ export function mergedPlugin(options: KubernetesOptions, host: Host): Plugin {
       const { visibility } = request.client
       const zone = seenZone(request.query, visibility)
       if (zone === undefined) return next(request)
-      if (request.type === TYPE.AXFR || request.type === TYPE.IXFR) return failure(RCODE.REFUSED)
+      if (isTransferType(request.type)) return failure(RCODE.REFUSED)
       return merged.serve(request, { zone, members: seen(visibility, zone), next })
     },
   }

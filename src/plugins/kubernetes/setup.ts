@@ -17,7 +17,7 @@ import type { Directive } from '../../corefile/server-block.ts'
 import { isSubdomain } from '../../dns/name.ts'
 import type { Query } from '../../dns/query.ts'
 import { RCODE } from '../../dns/rcode.ts'
-import { TYPE } from '../../dns/rr-type.ts'
+import { isTransferType, TYPE } from '../../dns/rr-type.ts'
 import { type Fallthrough, fallsThrough } from '../../plugin-kit/zones.ts'
 import type { Snapshot } from '../../snapshot/read/snapshot.ts'
 import { cnameReply, rebaseCnames } from './cname-reply.ts'
@@ -114,9 +114,7 @@ function configure(
         const { visibility } = request.client
         const zone = seenZone(request.query, visibility)
         if (zone === undefined) return next(request)
-        if (request.type === TYPE.AXFR || request.type === TYPE.IXFR) {
-          return failure(RCODE.REFUSED)
-        }
+        if (isTransferType(request.type)) return failure(RCODE.REFUSED)
         const own = zone.isMulticluster ? sharedSource : source
         const serve = (snapshot: Snapshot): MaybePromise<Outcome> => {
           const from = { zone, home: zones.home, rules, snapshot, source: own, visibility }

@@ -15,7 +15,7 @@ import { formatName, parseName, ROOT } from '../../dns/name.ts'
 import { FLAG } from '../../dns/query.ts'
 import { formatRcode } from '../../dns/rcode.ts'
 import { formatClass } from '../../dns/rr-class.ts'
-import { formatType, TYPE } from '../../dns/rr-type.ts'
+import { formatType, isTransferType, TYPE } from '../../dns/rr-type.ts'
 import {
   type ResponseClass,
   type ResponseKind,
@@ -116,7 +116,7 @@ function classify({ query, reply, replyBytes }: Observation): {
   readonly name: string
   readonly responseClass: ResponseClass
 } {
-  if (query.type === TYPE.AXFR || query.type === TYPE.IXFR) {
+  if (isTransferType(query.type)) {
     return { name: 'META', responseClass: 'error' }
   }
   const response = parseResponse(reply.subarray(0, replyBytes))

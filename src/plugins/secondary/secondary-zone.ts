@@ -4,7 +4,7 @@
  */
 
 import { errorText } from '../../bytes/unknown.ts'
-import type { UpstreamClient } from '../../chain/host.ts'
+import { ONE_CONNECTION, type UpstreamClient } from '../../chain/host.ts'
 import { parseResponse } from '../../dns/message.ts'
 import { equalNames, formatName } from '../../dns/name.ts'
 import { isSameAddress } from '../../dns/network.ts'
@@ -203,18 +203,8 @@ export class SecondaryZone {
 }
 
 function open(host: SecondaryHost, primary: Primary): UpstreamClient {
-  return host.openUpstream(
-    { transport: 'dns', ...primary },
-    {
-      tls: {},
-      expireMs: SERIAL_TIMEOUT_MS,
-      ageMsMax: 0,
-      idleMax: 1,
-      dohMethod: 'POST',
-      resolvers: [],
-      onConnection: () => undefined,
-    },
-  )
+  const options = { ...ONE_CONNECTION, expireMs: SERIAL_TIMEOUT_MS }
+  return host.openUpstream({ transport: 'dns', ...primary }, options)
 }
 
 /** A limited number of slots for tasks. */

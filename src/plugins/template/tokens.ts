@@ -2,6 +2,7 @@
  * Splits a template into text and the tokens of its actions (Go, text/template/parse/lex.go).
  * @module
  */
+import { matchAt } from '../../expression/lexemes.ts'
 import { TemplateError } from './datum.ts'
 
 /** A token; `text` is its source text. */
@@ -117,9 +118,4 @@ function readToken(template: string, at: number, isSpaced: boolean): Token {
   throw new TemplateError(
     isQuote ? `a ${char} is not closed` : `"${char}" is not valid in an action`,
   )
-}
-
-function matchAt(pattern: RegExp, text: string, at: number): string | undefined {
-  pattern.lastIndex = at
-  return pattern.exec(text)?.[0]
 }

@@ -4,7 +4,7 @@
  */
 import { byteAt } from '../../bytes/bytes.ts'
 import { errorText } from '../../bytes/unknown.ts'
-import type { Host, UpstreamClient } from '../../chain/host.ts'
+import { type Host, ONE_CONNECTION, type UpstreamClient } from '../../chain/host.ts'
 import { formatName, nameKey } from '../../dns/name.ts'
 import { FLAG } from '../../dns/query.ts'
 import { formatRcode, OPCODE, RCODE } from '../../dns/rcode.ts'
@@ -78,19 +78,8 @@ export class Notifier {
 }
 
 function open(host: Host, to: Secondary, sourceAddress: string | undefined): UpstreamClient {
-  return host.openUpstream(
-    { transport: 'dns', ...to },
-    {
-      tls: {},
-      expireMs: 0,
-      ageMsMax: 0,
-      idleMax: 1,
-      ...(sourceAddress !== undefined && { sourceAddress }),
-      dohMethod: 'POST',
-      resolvers: [],
-      onConnection: () => undefined,
-    },
-  )
+  const source = sourceAddress === undefined ? {} : { sourceAddress }
+  return host.openUpstream({ transport: 'dns', ...to }, { ...ONE_CONNECTION, ...source })
 }
 
 function notifyMessage(zone: Uint8Array, id: number): Uint8Array {

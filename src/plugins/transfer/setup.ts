@@ -19,7 +19,7 @@ import { formatName } from '../../dns/name.ts'
 import type { Query } from '../../dns/query.ts'
 import { RCODE } from '../../dns/rcode.ts'
 import { readRdata, WireReader } from '../../dns/rdata-wire.ts'
-import { TYPE } from '../../dns/rr-type.ts'
+import { isTransferType, TYPE } from '../../dns/rr-type.ts'
 import { soaSerial } from '../../dns/soa.ts'
 import { closestZone } from '../../plugin-kit/zones.ts'
 import { Notifier } from './notifier.ts'
@@ -50,9 +50,11 @@ export const transferPlugin: PluginEntry = {
     return {
       plugin: {
         name: 'transfer',
-        fastPath: { needsSlowPath: isTransfer },
+        fastPath: { needsSlowPath: ({ type }) => isTransferType(type) },
         serve: (request, next) =>
-          isTransfer(request) ? serve(request, next, { rules, peers, host }) : next(request),
+          isTransferType(request.type)
+            ? serve(request, next, { rules, peers, host })
+            : next(request),
         zoneChanged: (zone) => {
           const rule = ruleFor(rules, zone)
           if (rule !== undefined) notifiers.get(rule)?.add(zone)
@@ -71,10 +73,6 @@ function openNotifier(host: Host, rule: TransferRule, directive: Directive): Not
   } catch (error) {
     throw configError(directive, errorText(error))
   }
-}
-
-function isTransfer({ type }: Query | Request): boolean {
-  return type === TYPE.AXFR || type === TYPE.IXFR
 }
 
 /** Returns the rule with the longest zone that contains a name. */

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, test } from 'vitest'
+import { textOf } from '../../../src/bytes/unknown.ts'
 import { parseAddress } from '../../../src/dns/address.ts'
-import { Mmdb, type MmdbValue, memberOf, textOf } from '../../../src/plugins/geoip/mmdb.ts'
+import { Mmdb, type MmdbValue, memberOf } from '../../../src/plugins/geoip/mmdb.ts'
 import { differentialDatabase, Typed, type Written, writeMmdb, writeValue } from './write-mmdb.ts'
 
 function addressOf(text: string): Uint8Array {
