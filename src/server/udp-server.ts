@@ -9,7 +9,7 @@ import type { Client } from '../chain/client.ts'
 import type { AnswerResult } from '../chain/incoming.ts'
 import { ReplyWriter } from '../dns/reply-writer.ts'
 import { takeInherited } from '../node/inherited-sockets.ts'
-import { DatagramBatch, RECEIVE_BYTES } from './datagram-batch.ts'
+import { BATCH_MAX, DatagramBatch, RECEIVE_BYTES } from './datagram-batch.ts'
 import { leaveGroup } from './leave-group.ts'
 import { type Mmsg, openMmsg } from './mmsg.ts'
 
@@ -27,6 +27,15 @@ const RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024
  * would pay 0.5 µs per query to learn that no more are pending.
  */
 const SKIPS = 8
+
+/**
+ * Size of a batch from which the next one follows at once: by then as many more have arrived, and
+ * waking up takes 6 to 10 µs, because Node zeroes 64 KiB for each attempt to receive. That was 5 %
+ * of the CPU time of a query under load.
+ */
+const NEXT_BATCH_MIN = 8
+/** Batches in a row, before other sockets and timers have their turn. */
+const BATCHES_IN_A_ROW = 4
 
 /** The sender of a datagram; reused for the next one unless a plugin kept it. */
 type UdpClient = Client & { address: string; port: number }
@@ -85,7 +94,7 @@ export class UdpServer {
       // A batch cuts long messages: the way that a message takes must not change its response.
       const isLong = message.length > RECEIVE_BYTES
       this.receive(isLong ? message.subarray(0, RECEIVE_BYTES) : message, remote)
-      this.receiveBatch()
+      this.receiveBatches()
     })
   }
 
@@ -138,14 +147,20 @@ export class UdpServer {
     else this.sendWritten(result, address, port)
   }
 
-  /** Answers the datagrams that have arrived meanwhile, with two system calls. */
-  private receiveBatch(): void {
+  /**
+   * Answers the datagrams that have arrived meanwhile, with two system calls a batch. A full batch
+   * is the last one in a row: a server that does not keep up must leave time for other clients.
+   */
+  private receiveBatches(): void {
     const { batch } = this
-    if (batch === undefined || this.isClosed || this.skips-- > 0) return
-    const count = batch.receive()
-    this.skips = count === 0 ? SKIPS : 0
-    for (let i = 0; i < count; i++) this.answerInBatch(batch, i)
-    if (count > 0) batch.flush(this.unsent)
+    if (batch === undefined || this.skips-- > 0) return
+    for (let row = 0; row < BATCHES_IN_A_ROW && !this.isClosed; row++) {
+      const count = batch.receive()
+      this.skips = row === 0 && count === 0 ? SKIPS : 0
+      for (let i = 0; i < count; i++) this.answerInBatch(batch, i)
+      if (count > 0) batch.flush(this.unsent)
+      if (count < NEXT_BATCH_MIN || count === BATCH_MAX) return
+    }
   }
 
   private answerInBatch(batch: DatagramBatch, index: number): void {

@@ -28,8 +28,8 @@ const WARM_UP_MS = 1000
 const SAMPLE_MS = 50
 /** Maximum of memory at the end, as a multiple of that before the first fault. */
 const MEMORY_MAX = 1.3
-/** Time for responses to become right after a fault. */
-const FOLLOW_MS = 20_000
+/** Time for responses to become right after a fault: a lost API server is tried every 30 s. */
+const FOLLOW_MS = 45_000
 /** Time for memory to return. */
 const SETTLE_MS = 30_000
 
@@ -127,7 +127,7 @@ export class FaultedServer {
   }
 
   /**
-   * Starts a load, and reads the memory when it is that of normal use.
+   * Starts a load, and reads the memory when it is that of normal use. The load is paused then.
    * @param tcpPerSecond TCP connections a second
    */
   async load(
@@ -141,6 +141,7 @@ export class FaultedServer {
     await this.follow(queries)
     load.enter('right before')
     await sleep(WARM_UP_MS)
+    await load.pause()
     this.memoryStart = this.program.memory()
     const timer = setInterval(() => {
       if (this.hasEnded) return

@@ -158,6 +158,15 @@ describeUnless(missing, 'a batch of datagrams', () => {
 })
 
 describeUnless(missing, 'a server that keeps up with its queries', () => {
+  test('receives batches in a row while they are neither full nor small', async (t) => {
+    const { mmsg, received } = counted()
+    const receive: Mmsg['receive'] = (fd, headers) => mmsg.receive(fd, headers, 20)
+    const messages = Array.from({ length: 81 }, (_, id) => queryWith(id))
+    await burst(t, { answer: echo, messages, expected: 81, mmsg: { ...mmsg, receive } })
+    // One message wakes the server, all others come in four batches.
+    assert.equal(received(), 80)
+  })
+
   test('looks for a batch with few of them', async (t) => {
     const calls = counted()
     let looks = 0
