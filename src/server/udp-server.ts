@@ -86,10 +86,10 @@ export class UdpServer {
     this.mmsg = mmsg
     this.answer = answer
     this.localAddress = knownAs
-    const reusePort = sharesPort
+    const options = { reusePort: sharesPort, lookup: lookUpLiteral }
     this.socket = address.includes(':')
-      ? createSocket({ type: 'udp6', ipv6Only: true, reusePort })
-      : createSocket({ type: 'udp4', reusePort })
+      ? createSocket({ type: 'udp6', ipv6Only: true, ...options })
+      : createSocket({ type: 'udp4', ...options })
     this.socket.on('message', (message, remote) => {
       // A batch cuts long messages: the way that a message takes must not change its response.
       const isLong = message.length > RECEIVE_BYTES
@@ -228,6 +228,18 @@ export class UdpServer {
       // Some systems refuse a larger buffer; a burst then loses queries sooner.
     }
   }
+}
+
+/**
+ * Resolves an address to itself. Sockets here have literal addresses only; Node's own lookup would
+ * wait for the next tick, which costs 0.5 µs per response.
+ */
+function lookUpLiteral(
+  address: string,
+  _options: unknown,
+  callback: (error: null, address: string, family: number) => void,
+): void {
+  callback(null, address, address.includes(':') ? 6 : 4)
 }
 
 /** Returns the descriptor of a bound socket, for which Node has no public API. */
