@@ -18,7 +18,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/pattern': [],
   'src/expression': ['src/pattern'],
   'src/records': ['src/bytes', 'src/dns'],
-  'src/kubernetes/objects': ['src/bytes', 'src/dns'],
+  'src/kubernetes/objects': ['src/bytes', 'src/dns', 'src/records'],
   'src/kubernetes/rules': ['src/bytes', 'src/dns', 'src/records', 'src/kubernetes/objects'],
   'src/kubernetes/trees': [
     'src/bytes',

@@ -40,18 +40,29 @@ export type HostsTree = {
   readonly serviceSelectors: readonly string[]
   /** Type of the Node addresses to publish. */
   readonly nodeAddressType: 'InternalIP' | 'ExternalIP'
+  /** Prefixes of external-dns's annotations that count, each with its slash; none for none. */
+  readonly annotations: readonly string[]
 }
 
 /** Kinds of objects with hostnames. */
-export type HostResource =
-  | 'HTTPRoute'
-  | 'TLSRoute'
-  | 'GRPCRoute'
-  | 'Ingress'
-  | 'Service'
-  | 'DNSEndpoint'
-  | 'Node'
-  | 'VirtualServer'
+export const HOST_RESOURCES = [
+  'HTTPRoute',
+  'TLSRoute',
+  'GRPCRoute',
+  'TCPRoute',
+  'UDPRoute',
+  'Gateway',
+  'Ingress',
+  'Service',
+  'DNSEndpoint',
+  'Node',
+  'Route',
+  'ConfigMap',
+  'VirtualServer',
+] as const
+
+/** A kind of objects with hostnames. */
+export type HostResource = (typeof HOST_RESOURCES)[number]
 
 /** The tree of the `kubernetes` plugin. */
 export const CLUSTER_TREE: ClusterTree = { kind: 'cluster' }

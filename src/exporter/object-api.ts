@@ -5,6 +5,7 @@
 
 import { resolve } from 'node:path'
 import type { KubernetesOptions } from '../corefile/kubernetes-options.ts'
+import { HOST_SOURCES } from '../kubernetes/objects/host-sources.ts'
 import type { Kind } from '../kubernetes/objects/objects.ts'
 import type { HostSource, HostsTree, NamingOptions, Tree } from '../kubernetes/objects/options.ts'
 
@@ -33,6 +34,8 @@ export type Listed = {
   readonly path: string
   /** Selector that excludes objects at the server. */
   readonly fieldSelector?: string
+  /** Label selector that excludes objects at the server. */
+  readonly labelSelector?: string
 }
 
 /** A collection of the API, over all namespaces. */
@@ -148,7 +151,6 @@ function collection(
     : { kind, resource, path, olderPaths }
 }
 
-const GATEWAY_API = '/apis/gateway.networking.k8s.io'
 const MULTICLUSTER = '/apis/multicluster.x-k8s.io'
 const DISCOVERY = '/apis/discovery.k8s.io'
 const NETWORKING = '/apis/networking.k8s.io'
@@ -160,24 +162,26 @@ const NAMESPACES = collection('Namespace', 'namespaces', '/api', 'v1')
 const SLICES = collection('EndpointSlice', 'endpointslices', DISCOVERY, 'v1')
 const IMPORTS = collection('ServiceImport', 'serviceimports', MULTICLUSTER, 'v1alpha1')
 const EXPORTS = collection('ServiceExport', 'serviceexports', MULTICLUSTER, 'v1alpha1')
-const GATEWAYS = collection('Gateway', 'gateways', GATEWAY_API, 'v1', 'v1beta1')
 const PODS: Collection = {
   ...collection('Pod', 'pods', '/api', 'v1'),
   fieldSelector: 'status.phase!=Succeeded,status.phase!=Failed,status.phase!=Unknown',
 }
 
-/** Collections of objects with hostnames. */
-const HOST_COLLECTIONS: Readonly<Record<HostSource, Collection>> = {
-  HTTPRoute: collection('HTTPRoute', 'httproutes', GATEWAY_API, 'v1', 'v1beta1'),
-  GRPCRoute: collection('GRPCRoute', 'grpcroutes', GATEWAY_API, 'v1', 'v1alpha2'),
-  TLSRoute: collection('TLSRoute', 'tlsroutes', GATEWAY_API, 'v1', 'v1alpha3', 'v1alpha2'),
-  Ingress: collection('Ingress', 'ingresses', NETWORKING, 'v1'),
-  Service: SERVICES,
-  DNSEndpoint: collection('DNSEndpoint', 'dnsendpoints', '/apis/externaldns.k8s.io', 'v1alpha1'),
-  VirtualServer: collection('VirtualServer', 'virtualservers', '/apis/k8s.nginx.org', 'v1'),
-  Node: collection('Node', 'nodes', '/api', 'v1'),
+/** Returns the collection of a kind of objects with hostnames. */
+function hostCollection(kind: HostSource): Collection {
+  if (kind === 'Service') return SERVICES
+  const { group, resource, versions, labelSelector } = HOST_SOURCES[kind]
+  const found = collection(kind, resource, group === '' ? '/api' : `/apis/${group}`, ...versions)
+  return { ...found, ...(labelSelector !== undefined && { labelSelector }) }
 }
-const ROUTES: ReadonlySet<HostSource> = new Set(['HTTPRoute', 'GRPCRoute', 'TLSRoute'])
+
+const ROUTES: ReadonlySet<HostSource> = new Set([
+  'HTTPRoute',
+  'GRPCRoute',
+  'TLSRoute',
+  'TCPRoute',
+  'UDPRoute',
+])
 
 /** The part of `NamingOptions` that decides. */
 type Named = Pick<NamingOptions, 'pods' | 'hasEndpoints'> & {
@@ -203,8 +207,9 @@ export function collectionsFor({ tree, pods, hasEndpoints }: Named): readonly Co
 
 /** Adds Gateways, to which routes point, and EndpointSlices, to which Services may point. */
 function hostCollections(resources: readonly HostSource[]): Collection[] {
-  const collections = resources.map((kind) => HOST_COLLECTIONS[kind])
-  if (resources.some((kind) => ROUTES.has(kind))) collections.push(GATEWAYS)
+  const isRouted = resources.some((kind) => ROUTES.has(kind))
+  const kinds = new Set<HostSource>(isRouted ? [...resources, 'Gateway'] : resources)
+  const collections = Array.from(kinds, hostCollection)
   if (resources.includes('Service')) collections.push(SLICES)
   return collections
 }

@@ -138,10 +138,11 @@ function describe(connection: ApiConnection): string {
   }
 }
 
-function pagePath({ path, fieldSelector }: Listed, continueToken: string): string {
+function pagePath({ path, fieldSelector, labelSelector }: Listed, continueToken: string): string {
   const query = new URLSearchParams({ limit: String(PAGE_OBJECTS) })
   if (continueToken !== '') query.set('continue', continueToken)
   if (fieldSelector !== undefined) query.set('fieldSelector', fieldSelector)
+  if (labelSelector !== undefined) query.set('labelSelector', labelSelector)
   return `${path}?${query}`
 }
 
@@ -232,7 +233,7 @@ async function watch(
 }
 
 function watchPath(
-  { path, fieldSelector }: Listed,
+  { path, fieldSelector, labelSelector }: Listed,
   {
     resourceVersion,
     sendInitialEvents,
@@ -246,6 +247,7 @@ function watchPath(
     timeoutSeconds: String(timeoutSeconds),
   })
   if (fieldSelector !== undefined) query.set('fieldSelector', fieldSelector)
+  if (labelSelector !== undefined) query.set('labelSelector', labelSelector)
   if (sendInitialEvents === true) {
     query.set('sendInitialEvents', 'true')
     query.set('resourceVersionMatch', 'NotOlderThan')

@@ -75,7 +75,13 @@ const OBJECTS = `
   status: { loadBalancer: { ingress: [{ hostname: lb.example.net }] } }
 - kind: DNSEndpoint
   metadata: { name: texts, namespace: blog }
-  spec: { endpoints: [{ dnsName: text.apps.test, recordType: TXT, targets: [hello] }] }`
+  spec:
+    endpoints:
+      - { dnsName: text.apps.test, recordType: TXT, targets: [hello] }
+      - { dnsName: mail.apps.test, recordType: MX, targets: [10 mx.example.net], recordTTL: 9 }
+      - { dnsName: apps.test, recordType: CNAME, targets: [lb.example.net] }
+      - { dnsName: loop.apps.test, recordType: CNAME, targets: [pool.apps.test] }
+      - { dnsName: pool.apps.test, recordType: CNAME, targets: [loop.apps.test] }`
 const ADMIN = 'the-token-of-the-operator'
 
 async function start(t: TestContext, objects = OBJECTS, corefile = EXPORTER): Promise<Running> {
@@ -121,6 +127,8 @@ describe('a gateway answers from published trees', () => {
     { question: 'x.any.apps.test A', lines: ['x.any.apps.test. 30 IN A 203.0.113.1'] },
     { question: 'route.apps.test A', lines: ['route.apps.test. 30 IN A 203.0.113.7'] },
     { question: 'text.apps.test TXT', lines: ['text.apps.test. 30 IN TXT "hello"'] },
+    { question: 'mail.apps.test MX', lines: ['mail.apps.test. 9 IN MX 10 mx.example.net.'] },
+    { question: 'apps.test A', lines: ['apps.test. 20 IN A 203.0.113.80'] },
     { question: 'api.shop.apps.test A', lines: ['api.shop.apps.test. 30 IN A 203.0.113.4'] },
     { question: 'cdn.shop.apps.test A', lines: ['cdn.shop.apps.test. 20 IN A 203.0.113.80'] },
     { question: 'api.shop.ext.test A', lines: ['api.shop.ext.test. 7 IN A 203.0.113.4'] },
@@ -147,6 +155,12 @@ describe('a gateway answers from published trees', () => {
     for (const name of ['none.apps.test', 'www.other.test', 'none.shop.ext.test']) {
       assert.match((await running.ask(`${name} A`))[0] ?? '', /^NXDOMAIN aa/, name)
     }
+  })
+
+  test('SERVFAIL for hostnames that lead in a circle', async (t) => {
+    const running = await start(t)
+    assert.match((await running.ask('loop.apps.test A'))[0] ?? '', /^SERVFAIL/)
+    assert.match((await running.ask('www.apps.test A'))[0] ?? '', /^NOERROR/)
   })
 
   test('SERVFAIL when the exporter publishes no such tree', async (t) => {

@@ -86,13 +86,15 @@ export function hostsTree(some: Partial<HostsTree> = {}): HostsTree {
     gatewayClasses: [],
     serviceSelectors: [],
     nodeAddressType: 'InternalIP',
+    annotations: [],
     ...some,
   }
 }
 
 /** A claim to a hostname that all clients see, some of it replaced. */
 export function claimOf(some: Partial<HostClaim>): HostClaim {
-  return { hosts: [], texts: [], namespace: '', rank: 0, objects: [], ...some }
+  const none = { hosts: [], texts: [], records: [], ttlSeconds: undefined }
+  return { ...none, namespace: '', rank: 0, objects: [], ...some }
 }
 
 /**

@@ -54,6 +54,8 @@ const outside = fc.record({
   ingress: fc.array(fc.record({ ip: host, hostname: host }), { maxLength: 2 }),
   hostnames: fc.constant(undefined),
   resolvesEndpoints: fc.boolean(),
+  nodePorts: fc.constant(undefined),
+  annotations: fc.constant(new Map<string, string>()),
 })
 
 /** Any object, as `parseObject` could give it. */

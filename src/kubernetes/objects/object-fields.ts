@@ -66,6 +66,20 @@ export class Fields {
     throw this.error(name, value, 'a port from 1 to 65535')
   }
 
+  /** Returns a whole number from 0 to `max`; 0 if it is missing. */
+  count(name: string, max: number): number {
+    const value = this.values[name] ?? 0
+    if (typeof value === 'number' && Number.isInteger(value) && 0 <= value && value <= max) {
+      return value
+    }
+    throw this.error(name, value, `a number from 0 to ${max}`)
+  }
+
+  /** Returns all fields, which must be strings. */
+  all(): Readonly<Record<string, string>> {
+    return Object.fromEntries(Object.keys(this.values).map((name) => [name, this.text(name)]))
+  }
+
   /** Returns a time (RFC 3339) in milliseconds since 1970; 0 if it is missing or invalid. */
   time(name: string): number {
     return Date.parse(this.text(name)) || 0
@@ -103,9 +117,18 @@ export class Fields {
     return this.child('metadata').time('creationTimestamp')
   }
 
+  /** Returns the annotations whose name after the prefix is one of some. */
+  annotations(names: ReadonlySet<string>): Labels {
+    const all = Object.entries(this.child('metadata').child('annotations').values)
+    const wanted = all.flatMap(([key, value]): [string, string][] => {
+      const isWanted = names.has(key.slice(key.indexOf('/') + 1)) && key.includes('/')
+      return isWanted && typeof value === 'string' ? [[key, value]] : []
+    })
+    return new Map(wanted)
+  }
+
   private labels(): Labels {
-    const labels = this.child('labels')
-    return new Map(Object.keys(labels.values).map((key) => [key, labels.text(key)]))
+    return new Map(Object.entries(this.child('labels').all()))
   }
 
   /** @throws {FieldError} if a list has more items than that */

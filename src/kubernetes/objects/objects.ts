@@ -57,6 +57,10 @@ export type Outside = Created & {
   readonly hostnames: readonly string[] | undefined
   /** Whether its hostnames point to its endpoints, by an annotation. */
   readonly resolvesEndpoints: boolean
+  /** The ports at which each Node forwards to it (type NodePort); `undefined` for other types. */
+  readonly nodePorts: readonly Pick<Port, 'protocol' | 'port'>[] | undefined
+  /** The annotations that external-dns knows, by their whole names. */
+  readonly annotations: Labels
 }
 
 /** A Service of several clusters (MCS-API, multicluster.x-k8s.io). */
@@ -110,12 +114,10 @@ export type Pod = Meta & {
   readonly isGone: boolean
 }
 
-/** A Gateway (Gateway API). */
-export type Gateway = Meta & {
-  readonly kind: 'Gateway'
-  readonly className: string
-  /** Its addresses and hostnames. */
-  readonly targets: readonly string[]
+/** Records of one type at a hostname. */
+export type HostRecords = {
+  readonly type: number
+  readonly rdata: readonly Uint8Array[]
 }
 
 /** A name in an object, and its targets. */
@@ -126,27 +128,42 @@ export type Host = {
   readonly targets: readonly string[]
   /** Texts of TXT records. */
   readonly texts: readonly string[]
+  /** Records of other types. */
+  readonly records?: readonly HostRecords[]
+  /** TTL of all of these; that of the directive when absent. */
+  readonly ttlSeconds?: number
+  /** What is wrong with it, for a warning. */
+  readonly problems?: readonly string[]
 }
 
 /** An object with hostnames and where they point. */
 export type HostObject = Meta &
   Created & {
     readonly kind: HostKind
-    /** Class of an Ingress, '' for none. */
+    /** Class of an Ingress or a Gateway, '' for none. */
     readonly className: string
+    /** Addresses and hostnames of a Gateway itself, or of the load balancer of an Ingress. */
+    readonly targets: readonly string[]
     readonly hosts: readonly Host[]
     /** Parent Gateways of a route, as `namespace/name`: its hostnames point to them. */
     readonly gateways: readonly string[]
+    /** The annotations that external-dns knows, by their whole names. */
+    readonly annotations: Labels
   }
 
 /** Kinds of objects with hostnames. */
 export type HostKind =
   | 'Ingress'
+  | 'Gateway'
   | 'HTTPRoute'
   | 'GRPCRoute'
   | 'TLSRoute'
+  | 'TCPRoute'
+  | 'UDPRoute'
   | 'VirtualServer'
   | 'DNSEndpoint'
+  | 'Route'
+  | 'ConfigMap'
 
 /** A Node. */
 export type Node = Meta &
@@ -166,7 +183,6 @@ export type ClusterObject =
   | Pod
   | ServiceImport
   | ServiceExport
-  | Gateway
   | HostObject
   | Node
 

@@ -48,6 +48,8 @@ export type HostsTree = {
   readonly serviceSelectors: readonly Selector[]
   /** Which addresses of Nodes count. */
   readonly nodeAddressType: 'InternalIP' | 'ExternalIP'
+  /** Prefixes of external-dns's annotations that count, each with its slash; none for none. */
+  readonly annotations: readonly string[]
 }
 
 /** Kinds of objects with hostnames. */

@@ -1,36 +1,47 @@
 /**
- * Parses objects with hostnames: Ingresses, routes and Gateways (Gateway API), VirtualServers
- * (k8s.nginx.org), DNSEndpoints (external-dns), Nodes.
+ * Parses objects with hostnames: Ingresses, routes and Gateways (Gateway API), Routes (OpenShift),
+ * VirtualServers (k8s.nginx.org), Nodes.
  * @module
  */
 
 import { objectKey } from './cluster.ts'
 import type { Fields } from './object-fields.ts'
-import type { Gateway, Host, HostKind, HostObject, Node, Outside } from './objects.ts'
+import type { Host, HostKind, HostObject, Node, Outside } from './objects.ts'
 
-/** Parses a Gateway. */
-export function parseGateway(fields: Fields): Gateway {
-  return {
-    kind: 'Gateway',
-    ...fields.meta(),
-    className: fields.child('spec').text('gatewayClassName'),
-    targets: present(
-      fields
-        .child('status')
-        .children('addresses')
-        .map((at) => at.text('value')),
-    ),
-  }
+/** Names of external-dns's annotations, without their prefix. */
+export const ANNOTATIONS: ReadonlySet<string> = new Set([
+  'hostname',
+  'internal-hostname',
+  'target',
+  'ttl',
+  'controller',
+  'access',
+  'ingress-hostname-source',
+  'gateway-hostname-source',
+])
+
+/** Parses a Gateway: the hostnames of its listeners point to its addresses. */
+export function parseGateway(fields: Fields): HostObject {
+  const spec = fields.child('spec')
+  const addresses = fields.child('status').children('addresses')
+  const targets = present(addresses.map((at) => at.text('value')))
+  const names = spec.children('listeners').map((listener) => listener.text('hostname'))
+  return hostObject('Gateway', fields, {
+    className: spec.text('gatewayClassName'),
+    targets,
+    hosts: hostsOf(names, targets),
+  })
 }
 
 /** Parses an Ingress: the host of each rule points to the load balancer. */
 export function parseIngress(fields: Fields): HostObject {
   const spec = fields.child('spec')
   const names = spec.children('rules').map((rule) => rule.text('host'))
-  const targets = parseIngressStatus(fields).map(({ ip, hostname }) => hostname || ip)
+  const targets = present(parseIngressStatus(fields).map(({ ip, hostname }) => hostname || ip))
   return hostObject('Ingress', fields, {
     className: spec.text('ingressClassName'),
-    hosts: hostsOf(names, present(targets)),
+    targets,
+    hosts: hostsOf(names, targets),
   })
 }
 
@@ -42,7 +53,7 @@ export function parseIngressStatus(fields: Fields): Outside['ingress'] {
 
 /** Returns a parser for routes of a kind, whose hostnames point to their parent Gateways. */
 export function parseRoute(
-  kind: 'HTTPRoute' | 'GRPCRoute' | 'TLSRoute',
+  kind: 'HTTPRoute' | 'GRPCRoute' | 'TLSRoute' | 'TCPRoute' | 'UDPRoute',
 ): (fields: Fields) => HostObject {
   return (fields) => {
     const spec = fields.child('spec')
@@ -59,30 +70,25 @@ export function parseRoute(
 /** Parses a VirtualServer of NGINX's ingress controller. */
 export function parseVirtualServer(fields: Fields): HostObject {
   const ends = fields.child('status').children('externalEndpoints')
-  const targets = ends.map((end) => end.text('ip') || end.text('hostname'))
-  const hosts = hostsOf([fields.child('spec').text('host')], present(targets))
-  return hostObject('VirtualServer', fields, { hosts })
+  const targets = present(ends.map((end) => end.text('ip') || end.text('hostname')))
+  const hosts = hostsOf([fields.child('spec').text('host')], targets)
+  return hostObject('VirtualServer', fields, { targets, hosts })
 }
 
-/** Parses a DNSEndpoint: records of the types A, AAAA, CNAME and TXT. */
-export function parseDnsEndpoint(fields: Fields): HostObject {
-  const endpoints = fields.child('spec').children('endpoints')
-  return hostObject('DNSEndpoint', fields, { hosts: endpoints.flatMap(parseHost) })
-}
-
-function parseHost(endpoint: Fields): Host[] {
-  const targets = present(endpoint.texts('targets'))
-  const name = endpoint.text('dnsName').toLowerCase().replace(/\.$/, '')
-  switch (endpoint.text('recordType')) {
-    case 'A':
-    case 'AAAA':
-    case 'CNAME':
-      return [{ name, targets, texts: [] }]
-    case 'TXT':
-      return [{ name, targets: [], texts: targets }]
-    default:
-      return []
-  }
+/** Parses a Route of OpenShift: its host points to the routers that admitted it. */
+export function parseOpenShiftRoute(fields: Fields): HostObject {
+  const routers = fields.child('status').children('ingress')
+  const admitted = routers.filter((router) =>
+    router
+      .children('conditions')
+      .some((one) => one.text('type') === 'Admitted' && one.text('status') === 'True'),
+  )
+  const targets = present(admitted.map((router) => router.text('routerCanonicalHostname')))
+  const names = [
+    fields.child('spec').text('host'),
+    ...admitted.map((router) => router.text('host')),
+  ]
+  return hostObject('Route', fields, { targets, hosts: hostsOf(names, targets) })
 }
 
 /** Parses a Node; its names are the hostnames among its addresses. */
@@ -101,17 +107,27 @@ export function parseNode(fields: Fields): Node {
   }
 }
 
-function hostObject(
+/** Returns an object with hostnames; `some` are its fields beyond those of every object. */
+export function hostObject(
   kind: HostKind,
   fields: Fields,
   some: Partial<HostObject> & Pick<HostObject, 'hosts'>,
 ): HostObject {
-  const createdMs = fields.createdMs()
-  return { kind, ...fields.meta(), createdMs, className: '', gateways: [], ...some }
+  return {
+    kind,
+    ...fields.meta(),
+    createdMs: fields.createdMs(),
+    className: '',
+    targets: [],
+    gateways: [],
+    annotations: fields.annotations(ANNOTATIONS),
+    ...some,
+  }
 }
 
 function hostsOf(names: readonly string[], targets: readonly string[]): Host[] {
-  return present(names).map((name) => ({ name: name.toLowerCase(), targets, texts: [] }))
+  const unique = new Set(present(names).map((name) => name.toLowerCase()))
+  return Array.from(unique, (name) => ({ name, targets, texts: [] }))
 }
 
 function present(texts: readonly string[]): string[] {

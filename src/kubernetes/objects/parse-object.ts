@@ -4,6 +4,7 @@
  * @module
  */
 import { isRecord } from '../../bytes/unknown.ts'
+import { HOST_SOURCES, type HostSourceEntry } from './host-sources.ts'
 import { FieldError, Fields } from './object-fields.ts'
 import type {
   ClusterObject,
@@ -17,22 +18,14 @@ import type {
   Service,
   ServiceImport,
 } from './objects.ts'
-import {
-  parseDnsEndpoint,
-  parseGateway,
-  parseIngress,
-  parseIngressStatus,
-  parseNode,
-  parseRoute,
-  parseVirtualServer,
-} from './parse-hosts.ts'
+import { ANNOTATIONS, parseIngressStatus } from './parse-hosts.ts'
 
 /**
  * An object is invalid; the message has the object, the field, its value and what the API allows.
  */
 export type ParseProblem = { readonly kind: 'problem'; readonly message: string }
 
-type Parser = { readonly group: string; readonly parse: (fields: Fields) => ClusterObject }
+type Parser = Pick<HostSourceEntry, 'group' | 'parse' | 'labelSelector'>
 
 const GONE_PHASES: ReadonlySet<string> = new Set(['Succeeded', 'Failed', 'Unknown'])
 const SERVICE_NAME_LABEL = 'kubernetes.io/service-name'
@@ -50,14 +43,7 @@ const PARSERS: Readonly<Record<Kind, Parser>> = {
     group: 'multicluster.x-k8s.io',
     parse: (fields) => ({ kind: 'ServiceExport', ...fields.meta() }),
   },
-  Gateway: { group: 'gateway.networking.k8s.io', parse: parseGateway },
-  Ingress: { group: 'networking.k8s.io', parse: parseIngress },
-  HTTPRoute: { group: 'gateway.networking.k8s.io', parse: parseRoute('HTTPRoute') },
-  GRPCRoute: { group: 'gateway.networking.k8s.io', parse: parseRoute('GRPCRoute') },
-  TLSRoute: { group: 'gateway.networking.k8s.io', parse: parseRoute('TLSRoute') },
-  VirtualServer: { group: 'k8s.nginx.org', parse: parseVirtualServer },
-  DNSEndpoint: { group: 'externaldns.k8s.io', parse: parseDnsEndpoint },
-  Node: { group: '', parse: parseNode },
+  ...HOST_SOURCES,
 }
 const PARSERS_BY_KIND: ReadonlyMap<string, Parser> = new Map(Object.entries(PARSERS))
 
@@ -70,7 +56,10 @@ export function parseObject(value: unknown): ClusterObject | ParseProblem | unde
   try {
     const fields = new Fields(value, '')
     const parser = PARSERS_BY_KIND.get(fields.text('kind'))
-    return parser && isOfGroup(fields, parser.group) ? parser.parse(fields) : undefined
+    if (parser === undefined || !isOfGroup(fields, parser.group)) return undefined
+    const { labelSelector } = parser
+    const isSelected = labelSelector === undefined || fields.meta().labels.has(labelSelector)
+    return isSelected ? parser.parse(fields) : undefined
   } catch (error) {
     if (!(error instanceof FieldError)) throw error
     return { kind: 'problem', message: `${describe(value)}: ${error.message}` }
@@ -129,12 +118,30 @@ function parseOutside(fields: Fields, spec: Fields): Outside | undefined {
   const externalIPs = spec.texts('externalIPs')
   const ingress = parseIngressStatus(fields)
   const resolvesEndpoints = annotations.text(RESOLVE_ANNOTATION) === 'true'
+  const known = fields.annotations(ANNOTATIONS)
   const isOutside =
-    isLoadBalancer || resolvesEndpoints || named !== undefined || externalIPs.length > 0
+    isLoadBalancer ||
+    resolvesEndpoints ||
+    named !== undefined ||
+    known.size > 0 ||
+    externalIPs.length > 0
   if (!isOutside && ingress.length === 0) return undefined
-  const hostnames = named === undefined ? undefined : splitHostnames(annotations.text(named))
-  const createdMs = fields.createdMs()
-  return { createdMs, isLoadBalancer, externalIPs, ingress, hostnames, resolvesEndpoints }
+  return {
+    createdMs: fields.createdMs(),
+    isLoadBalancer,
+    externalIPs,
+    ingress,
+    hostnames: named === undefined ? undefined : splitHostnames(annotations.text(named)),
+    resolvesEndpoints,
+    nodePorts: spec.text('type') === 'NodePort' ? parseNodePorts(spec) : undefined,
+    annotations: known,
+  }
+}
+
+function parseNodePorts(spec: Fields): NonNullable<Outside['nodePorts']> {
+  return spec.children('ports').map((port) => {
+    return { protocol: port.text('protocol') || 'TCP', port: port.port('nodePort') }
+  })
 }
 
 function splitHostnames(text: string): string[] {

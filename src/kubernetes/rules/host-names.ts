@@ -1,34 +1,15 @@
 /**
- * Hostnames of objects and their targets, as in k8s_gateway (its gateway.go and kubernetes.go):
- *
- * | object | names | point to |
- * |---|---|---|
- * | Ingress, VirtualServer | hosts of its rules | its load balancer |
- * | HTTPRoute, GRPCRoute, TLSRoute | its hostnames | its Gateways |
- * | LoadBalancer Service | an annotation's, else `<name>.<ns>` | `externalIPs`, else its balancer |
- * | Service with `k8s-gateway.dns/resolve-endpoints` | the same | its ready endpoints |
- * | DNSEndpoint | those of its records | their targets |
- * | Node | its hostnames | its addresses of one type |
+ * The names and records of hostnames in zones, and what is wrong with them.
  * @module
  */
 import { concatBytes, EMPTY } from '../../bytes/bytes.ts'
 import { parseAddress } from '../../dns/address.ts'
 import { parseName } from '../../dns/name.ts'
 import { TYPE } from '../../dns/rr-type.ts'
-import { CLAIMS_TYPE, hostKey, writeClaim } from '../../records/host-claims.ts'
+import { CLAIMS_TYPE, HOST_BYTES_MAX, hostKey, writeClaim } from '../../records/host-claims.ts'
 import type { Rdata, RRset } from '../../records/zone-entry.ts'
-import {
-  describeObject,
-  type EndpointSlice,
-  type HostObject,
-  type Node,
-  type Service,
-} from '../objects/objects.ts'
+import type { Host, HostRecords } from '../objects/objects.ts'
 import { backendRecords, backendsOf, cnameRdata, type Place } from './backend-records.ts'
-import { externalHosts } from './external-names.ts'
-
-/** An object with hostnames. */
-export type Naming = HostObject | Service | Node
 
 /** The targets of a name. */
 export type Targets = {
@@ -36,41 +17,38 @@ export type Targets = {
   readonly hosts: readonly string[]
   /** Texts of TXT records. */
   readonly texts: readonly string[]
+  /** Records of other types. */
+  readonly records: readonly HostRecords[]
+  /** `undefined` for the TTL of the directive. */
+  readonly ttlSeconds: number | undefined
 }
 
-/** A label, and names, by RFC 1123; the first label may be a wildcard. */
-const LABEL = '[a-z0-9](?:[-a-z0-9]*[a-z0-9])?'
-const HOST_NAME = new RegExp(`^(?:\\*\\.)?${LABEL}(?:\\.${LABEL})*$`)
 /** Most bytes of a character string in TXT rdata (RFC 1035 §3.3). */
 const TEXT_BYTES_MAX = 255
+/** Most characters of a name in a message. */
+const SHOWN_MAX = 80
 
-/** Lists the hostnames of an object; each is absolute, or below any zone. */
-export function saidNames(object: Naming): readonly string[] {
-  switch (object.kind) {
-    case 'Node':
-      return object.hostnames
-    case 'Service':
-      return serviceNames(object)
-    default:
-      return object.hosts.map(({ name }) => name)
-  }
+/** Labels of names that records may have; the first may be a wildcard. */
+const RECORD_NAME = /^(?:\*|[a-z0-9_-]{1,63})(?:\.[a-z0-9_-]{1,63})*$/
+
+/** Returns whether a hostname can be published. */
+export function isPublishable({ name }: Host): boolean {
+  return RECORD_NAME.test(name) && name.length < HOST_BYTES_MAX && parseName(name) !== undefined
 }
 
-function serviceNames({ outside, name, namespace }: Service): readonly string[] {
-  if (outside === undefined) return []
-  const { isLoadBalancer, resolvesEndpoints, hostnames } = outside
-  if (!isLoadBalancer && !resolvesEndpoints) return []
-  return hostnames?.filter((host) => HOST_NAME.test(host)) ?? [`${name}.${namespace}`]
+/** Returns what is wrong with a hostname and its targets. */
+export function hostProblems(host: Host): readonly string[] {
+  const { name, targets, problems = [] } = host
+  if (!isPublishable(host)) return [`"${shorten(name)}" is not a hostname`]
+  const own = targets.flatMap((target) => {
+    if (target === name) return [`${name} points to itself`]
+    return isTarget(target) ? [] : [`"${shorten(target)}" is neither an address nor a hostname`]
+  })
+  return [...own, ...problems.map((problem) => `${name}: ${problem}`)]
 }
 
-/** Returns a warning for each of an object's names that is invalid. */
-export function nameProblems(object: Naming): string[] {
-  const said = object.kind === 'Service' ? (object.outside?.hostnames ?? []) : saidNames(object)
-  const isName = (text: string): boolean =>
-    object.kind === 'Service' ? HOST_NAME.test(text) : parseName(text) !== undefined
-  return said
-    .filter((text) => !isName(text))
-    .map((text) => `${describeObject(object)}: "${text}" is not a hostname`)
+function shorten(text: string): string {
+  return text.length <= SHOWN_MAX ? text : `${text.slice(0, SHOWN_MAX)}…`
 }
 
 /**
@@ -89,21 +67,9 @@ export function absoluteNames(said: string, zones: readonly string[]): Set<strin
   return names
 }
 
-function isWithin(name: string, zone: string): boolean {
+/** Returns whether a name is a zone or below it; both are without the final dot. */
+export function isWithin(name: string, zone: string): boolean {
   return zone === '' || name === zone || name.endsWith(`.${zone}`)
-}
-
-/** Returns a Service's endpoints if an annotation says so, else its external addresses. */
-export function serviceTargets(service: Service, slices: readonly EndpointSlice[]): Targets {
-  const { outside } = service
-  if (outside === undefined) return { hosts: [], texts: [] }
-  if (outside.resolvesEndpoints) {
-    const ready = slices.flatMap(({ endpoints }) => endpoints.filter(({ isReady }) => isReady))
-    return { hosts: ready.flatMap(({ addresses }) => addresses), texts: [] }
-  }
-  // `externalIPs`, set by people, have precedence over the load balancer.
-  if (outside.externalIPs.length > 0) return { hosts: outside.externalIPs, texts: [] }
-  return { hosts: externalHosts(service), texts: [] }
 }
 
 /** Returns whether a target is an address or a hostname. */
@@ -130,13 +96,20 @@ export function hostRecords(name: string, claim: HostClaim, ttlSeconds: number):
   const owner = labels && hostKey(labels, claim.rank)
   if (owner === undefined) return []
   const { namespace, objects } = claim
-  const place = { owner, namespace, ttlSeconds }
+  const place = { owner, namespace, ttlSeconds: claim.ttlSeconds ?? ttlSeconds }
   const records = [
     ...backendRecords(
       place,
       claim.hosts.flatMap((host) => backendsOf(host, EMPTY, [])),
     ),
     ...setOf(place, TYPE.TXT, [...new Set(claim.texts)].flatMap(textRdata)),
+    ...claim.records.flatMap(({ type, rdata }) =>
+      setOf(
+        place,
+        type,
+        rdata.map((bytes) => ({ bytes })),
+      ),
+    ),
   ]
   return records.length === 0
     ? []

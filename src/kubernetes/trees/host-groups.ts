@@ -11,21 +11,29 @@ import {
   type ClusterObject,
   describeObject,
   type EndpointSlice,
-  type Gateway,
+  type Host,
+  type HostObject,
   type Kind,
+  type Node,
   type Service,
 } from '../objects/objects.ts'
 import type { HostsTree } from '../objects/options.ts'
 import {
   absoluteNames,
+  hostProblems,
   hostRecords,
+  isPublishable,
   isTarget,
-  type Naming,
-  nameProblems,
-  saidNames,
-  serviceTargets,
+  isWithin,
   type Targets,
 } from '../rules/host-names.ts'
+import {
+  annotationProblems,
+  type HostContext,
+  hostsOf,
+  isHostname,
+  type Naming,
+} from '../rules/object-hosts.ts'
 
 /** An object with a hostname, and its targets, of which there are some. */
 type Claim = Targets & { readonly object: Naming }
@@ -35,18 +43,30 @@ export class HostGroups {
   private readonly tree: HostsTree
   /** Objects by their kind and key. */
   private readonly objects = new Map<string, Naming>()
-  private readonly gateways = new Map<string, Gateway>()
+  private readonly gateways = new Map<string, HostObject>()
   /** Slices, by the Services that they belong to. */
   private readonly slices = new Cluster()
   /** The objects with a hostname, and the routes of a Gateway. */
   private readonly sayers = new Index()
   private readonly routes = new Index()
+  /** Nodes, and the Services that point to them. */
+  private readonly nodes = new Map<string, Node>()
+  private readonly nodeServices = new Set<string>()
+  private readonly context: HostContext
   private readonly problems = new Map<string, readonly string[]>()
+  /** Objects with a hostname outside of the zones. */
+  private readonly outside = new Set<string>()
   private readonly changed = new Set<string>()
   private isAllChanged = true
 
   constructor(tree: HostsTree) {
     this.tree = tree
+    this.context = {
+      tree,
+      slicesOf: (service) => this.slices.slicesOf(service),
+      gatewayOf: (key) => this.gateways.get(key),
+      nodes: () => this.nodes.values(),
+    }
   }
 
   /** Adds or replaces an object. Ignores other kinds. */
@@ -66,6 +86,7 @@ export class HostGroups {
       case 'Gateway':
         this.gateways.set(objectKey(object), object)
         this.markRoutes(objectKey(object))
+        if (this.tree.resources.includes('Gateway')) this.add(object)
         return
       default:
         this.add(object)
@@ -80,6 +101,7 @@ export class HostGroups {
       this.slices.delete(kind, namespace, name)
     } else if (kind === 'Gateway') {
       if (this.gateways.delete(key)) this.markRoutes(key)
+      this.remove(`${kind} ${key}`)
     } else this.remove(`${kind} ${key}`)
   }
 
@@ -104,10 +126,9 @@ export class HostGroups {
     const claims = Map.groupBy(this.claimsOf(name), ({ object }) => object.namespace)
     return [...claims].slice(0, CLAIMS_MAX).flatMap(([namespace, own], rank) => {
       const same = own.filter(({ object }) => object.kind === own[0]?.object.kind)
-      const hosts = same.flatMap((claim) => claim.hosts)
-      const texts = same.flatMap((claim) => claim.texts)
       const objects = own.map(({ object }) => describeObject(object))
-      return hostRecords(name, { hosts, texts, namespace, rank, objects }, this.tree.ttlSeconds)
+      const claim = { ...joinTargets(same), namespace, rank, objects }
+      return hostRecords(name, claim, this.tree.ttlSeconds)
     })
   }
 
@@ -117,10 +138,8 @@ export class HostGroups {
     const claims = this.sayers.of(name).flatMap((id): Claim[] => {
       const object = this.objects.get(id)
       if (object === undefined || !resources.includes(object.kind)) return []
-      const said = this.targetsOf(object, name)
-      const hosts = said.flatMap((targets) => targets.hosts).filter(isTarget)
-      const texts = said.flatMap((targets) => targets.texts)
-      return hosts.length + texts.length === 0 ? [] : [{ object, hosts, texts }]
+      const targets = this.targetsOf(object, name)
+      return isEmpty(targets) ? [] : [{ object, ...targets }]
     })
     const rankOf = ({ object }: Claim): number => resources.indexOf(object.kind)
     // Sorting is stable: what is as old stays in the order of the identifiers.
@@ -148,33 +167,50 @@ export class HostGroups {
     return object?.kind === 'Service' ? object : undefined
   }
 
-  /** Returns a line for each hostname that is invalid. */
+  /**
+   * Returns a line for each hostname that is invalid, and one if hostnames are outside of the
+   * zones: a cluster may have many of these, for other zones.
+   */
   warnings(): string[] {
-    return [...this.problems.values()].flat()
+    const invalid = [...this.problems.values()].flat()
+    const [first] = [...this.outside].sort()
+    if (first === undefined) return invalid
+    const zones = this.tree.zones.join(' ')
+    const message = `hostnames outside of the zones ${zones} have names below these only`
+    return [...invalid, `${first}: ${message}`]
   }
 
-  private targetsOf(object: Naming, name: string): Targets[] {
-    if (object.kind === 'Service') {
-      return [serviceTargets(object, this.slices.slicesOf(object))]
-    }
-    const { zones, nodeAddressType } = this.tree
-    if (object.kind === 'Node') {
-      const isInternal = nodeAddressType === 'InternalIP'
-      return [{ hosts: isInternal ? object.internalIPs : object.externalIPs, texts: [] }]
-    }
-    const gateways = object.gateways.flatMap((key) => this.gateways.get(key)?.targets ?? [])
-    return object.hosts
-      .filter((host) => absoluteNames(host.name, zones).has(name))
-      .map(({ targets, texts }) => ({ hosts: [...targets, ...gateways], texts }))
+  private targetsOf(object: Naming, name: string): Targets {
+    const { zones } = this.tree
+    const own = hostsOf(object, this.context).filter((host) =>
+      absoluteNames(host.name, zones).has(name),
+    )
+    return joinTargets(
+      own.map(({ name: said, targets, texts, records = [], ttlSeconds }) => {
+        const hosts = targets.filter((target) => isTarget(target) && target !== said)
+        return { hosts, texts, records, ttlSeconds }
+      }),
+    )
   }
 
   private add(object: Naming): void {
     const id = `${object.kind} ${objectKey(object)}`
     this.objects.set(id, object)
-    const problems = nameProblems(object)
-    if (problems.length > 0) this.problems.set(id, problems)
+    const hosts = hostsOf(object, contextOfNames(this.tree))
+    const problems = [
+      ...annotationProblems(object, this.tree.annotations),
+      ...wrongNames(object),
+      ...hosts.flatMap(hostProblems),
+    ]
+    const lines = problems.map((problem) => `${describeObject(object)}: ${problem}`)
+    if (lines.length > 0) this.problems.set(id, [...new Set(lines)])
+    // Names of Services and Nodes are meant to be below a zone.
+    const isAbsolute = object.kind !== 'Service' && object.kind !== 'Node'
+    if (isAbsolute && hosts.some((host) => this.isOutside(host))) this.outside.add(id)
     for (const name of this.namesOf(object)) this.sayers.add(name, id)
     for (const gateway of gatewaysOf(object)) this.routes.add(gateway, id)
+    if (object.kind === 'Node') this.nodes.set(object.name, object)
+    if (isOfNodes(object)) this.nodeServices.add(id)
     this.mark(object)
   }
 
@@ -184,16 +220,35 @@ export class HostGroups {
     this.mark(object)
     for (const name of this.namesOf(object)) this.sayers.delete(name, id)
     for (const gateway of gatewaysOf(object)) this.routes.delete(gateway, id)
+    if (object.kind === 'Node') this.nodes.delete(object.name)
+    this.nodeServices.delete(id)
     this.objects.delete(id)
     this.problems.delete(id)
+    this.outside.delete(id)
+  }
+
+  /** Returns whether a name with several labels, which is meant to be absolute, is in no zone. */
+  private isOutside(host: Host): boolean {
+    const { name } = host
+    return (
+      isPublishable(host) &&
+      name.includes('.') &&
+      !this.tree.zones.some((zone) => isWithin(name, zone))
+    )
   }
 
   private namesOf(object: Naming): string[] {
-    return saidNames(object).flatMap((said) => [...absoluteNames(said, this.tree.zones)])
+    const hosts = hostsOf(object, contextOfNames(this.tree)).filter(isPublishable)
+    return hosts.flatMap(({ name }) => [...absoluteNames(name, this.tree.zones)])
   }
 
   private mark(object: Naming): void {
     for (const name of this.namesOf(object)) this.changed.add(name)
+    if (object.kind !== 'Node') return
+    for (const id of this.nodeServices) {
+      const service = this.objects.get(id)
+      if (service !== undefined) this.mark(service)
+    }
   }
 
   private markRoutes(gateway: string): void {
@@ -205,7 +260,9 @@ export class HostGroups {
 
   private markService(slice: EndpointSlice | undefined): void {
     const service = slice && this.serviceOf(slice)
-    if (service?.outside?.resolvesEndpoints === true) this.mark(service)
+    const { resolvesEndpoints = false, annotations } = service?.outside ?? {}
+    const isAnnotated = annotations !== undefined && annotations.size > 0
+    if (service !== undefined && (resolvesEndpoints || isAnnotated)) this.mark(service)
   }
 }
 
@@ -215,6 +272,36 @@ function serviceId({ namespace, serviceName }: EndpointSlice): string {
 
 function gatewaysOf(object: Naming): readonly string[] {
   return object.kind === 'Service' || object.kind === 'Node' ? [] : object.gateways
+}
+
+/** The context of names, which depend on no other object. */
+function contextOfNames(tree: HostsTree): HostContext {
+  return { tree, slicesOf: () => [], gatewayOf: () => undefined, nodes: () => [] }
+}
+
+function joinTargets(some: readonly Targets[]): Targets {
+  const ttls = some.flatMap(({ ttlSeconds }) => ttlSeconds ?? [])
+  return {
+    hosts: some.flatMap(({ hosts }) => hosts),
+    texts: some.flatMap(({ texts }) => texts),
+    records: some.flatMap(({ records }) => records),
+    ttlSeconds: ttls.length === 0 ? undefined : Math.min(...ttls),
+  }
+}
+
+function isEmpty({ hosts, texts, records }: Targets): boolean {
+  return hosts.length + texts.length + records.length === 0
+}
+
+/** Returns a warning for each hostname of a Service that is none; they are not among its hosts. */
+function wrongNames(object: Naming): string[] {
+  const said = object.kind === 'Service' ? (object.outside?.hostnames ?? []) : []
+  return said.filter((text) => !isHostname(text)).map((text) => `"${text}" is not a hostname`)
+}
+
+/** Returns whether the targets of an object are Nodes. */
+function isOfNodes(object: Naming): boolean {
+  return object.kind === 'Service' && object.outside?.nodePorts !== undefined
 }
 
 function createdMs({ object }: Claim): number {

@@ -14,7 +14,7 @@ import { equalNames, joinName, parseRelativeName, ROOT } from '../../dns/name.ts
 import { RCODE } from '../../dns/rcode.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 import { type Authority, nsRecord, soaRecord } from '../../plugin-kit/authority.ts'
-import { CLAIMS_MAX, hostKey } from '../../records/host-claims.ts'
+import { CLAIMS_MAX, CLAIMS_TYPE, hostKey } from '../../records/host-claims.ts'
 import { type FoundName, findName, isSeen, recordsOf } from '../../snapshot/read/find-name.ts'
 import { infoFor, type Snapshot } from '../../snapshot/read/snapshot.ts'
 import type { Visibility } from '../../snapshot/read/visibility.ts'
@@ -51,11 +51,21 @@ export function hostReply(
           ? failure(RCODE.SERVFAIL, 'cannot look up the hostname of a load balancer')
           : replyWith(view, { answer: records }),
       )
-    case TYPE.TXT:
-      return replyWith(view, { answer: recordsOf(found, type, { owner, origin: ROOT }) })
-    default:
-      return isApex(request, view) ? apexReply(request, view) : replyWith(view, {})
+    case TYPE.SOA:
+    case TYPE.NS:
+    case TYPE.CNAME:
+    case CLAIMS_TYPE:
+      return unmatchedReply(request, view)
+    default: {
+      const answer = recordsOf(found, type, { owner, origin: ROOT })
+      return answer.length > 0 ? replyWith(view, { answer }) : unmatchedReply(request, view)
+    }
   }
+}
+
+/** Answers for a type that no object publishes at a name. */
+function unmatchedReply(request: Request, view: GatewayPlace): MaybePromise<Outcome> {
+  return isApex(request, view) ? apexReply(request, view) : replyWith(view, {})
 }
 
 /** Answers for a name that no object publishes: NODATA at the apex of a zone, else NXDOMAIN. */

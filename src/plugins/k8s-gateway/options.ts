@@ -15,7 +15,7 @@ import {
   readOptions,
   zonesOf,
 } from '../../corefile/arguments.ts'
-import type { HostResource, HostsTree } from '../../corefile/cluster-tree.ts'
+import { HOST_RESOURCES, type HostResource, type HostsTree } from '../../corefile/cluster-tree.ts'
 import { configError, type Problem, problemAt } from '../../corefile/problem.ts'
 import type { Directive } from '../../corefile/server-block.ts'
 import { formatName, parseRelativeName, ROOT } from '../../dns/name.ts'
@@ -41,19 +41,11 @@ export type GatewayOptions = {
 type Draft = HostsTree &
   Omit<GatewayOptions, 'zones' | 'tree' | 'notices'> & { readonly notices: Problem[] }
 
-const RESOURCES: readonly HostResource[] = [
-  'HTTPRoute',
-  'TLSRoute',
-  'GRPCRoute',
-  'Ingress',
-  'Service',
-  'DNSEndpoint',
-  'Node',
-  'VirtualServer',
-]
 const RESOURCES_DEFAULT: readonly HostResource[] = ['Ingress', 'Service']
 const EXAMPLE = 'dns1.kube-system'
 const APEX_DEFAULT = parseRelativeName(EXAMPLE) ?? ROOT
+/** The prefixes that external-dns itself has had. */
+const PREFIXES = ['external-dns.alpha.kubernetes.io/', 'external-dns.kubernetes.io/']
 const TTL_SECONDS_DEFAULT = 60
 const TTL_SECONDS_MAX = 3600
 
@@ -65,6 +57,7 @@ const READERS: OptionReaders<Draft> = {
   apex: (option, { notices }) => ({ apex: parseServerName(option, EXAMPLE, notices) }),
   secondary: (option, { notices }) => ({ secondary: parseServerName(option, EXAMPLE, notices) }),
   kubeconfig: (option) => ({ kubeconfig: readKubeconfig(option) }),
+  annotations: (option) => ({ annotations: parsePrefixes(option) }),
   cluster: (option) => ({ cluster: onlyWord(option).text }),
   ingressClasses: (option) => ({ ingressClasses: argTexts(option, 1, Infinity) }),
   gatewayClasses: (option) => ({ gatewayClasses: argTexts(option, 1, Infinity) }),
@@ -86,6 +79,7 @@ export const SHAPING_OPTIONS: ReadonlySet<string> = new Set([
   'gatewayClasses',
   'serviceLabelSelectors',
   'nodeAddressType',
+  'annotations',
 ])
 
 /**
@@ -106,6 +100,7 @@ export function parseGateway(
     gatewayClasses: [],
     serviceSelectors: [],
     nodeAddressType: 'InternalIP',
+    annotations: [],
     apex: APEX_DEFAULT,
     secondary: undefined,
     kubeconfig: undefined,
@@ -126,14 +121,20 @@ function parseResources(option: Option, notices: Problem[]): HostResource[] {
   argTexts(option, 1, Infinity)
   const known = new Set<HostResource>()
   for (const word of option.args) {
-    const resource = RESOURCES.find((one) => one === word.text)
+    const resource = HOST_RESOURCES.find((one) => one === word.text)
     if (resource !== undefined) known.add(resource)
     else {
-      const message = `"${word.text}" is ignored: it is not one of ${RESOURCES.join(', ')}`
+      const message = `"${word.text}" is ignored: it is not one of ${HOST_RESOURCES.join(', ')}`
       notices.push(problemAt(word, message))
     }
   }
   return [...known]
+}
+
+/** Returns the prefixes of an option, those of external-dns by default, each with its slash. */
+function parsePrefixes(option: Option): string[] {
+  if (option.args.length === 0) return PREFIXES
+  return argTexts(option, 1, Infinity).map((text) => (text.endsWith('/') ? text : `${text}/`))
 }
 
 function parseSelectors(option: Option): string[] {

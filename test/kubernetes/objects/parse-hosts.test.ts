@@ -4,7 +4,7 @@ import { parse } from 'yaml'
 import { parseObject } from '../../../src/kubernetes/objects/parse-object.ts'
 
 const meta = { namespace: 'shop', name: 'a', labels: new Map() }
-const none = { createdMs: 0, className: '', gateways: [] }
+const none = { createdMs: 0, className: '', targets: [], gateways: [], annotations: new Map() }
 
 describe('objects with hostnames', () => {
   const cases: { name: string; yaml: string; object: object }[] = [
@@ -22,6 +22,7 @@ describe('objects with hostnames', () => {
         kind: 'Ingress',
         createdMs: Date.UTC(2026, 0, 1, 0, 0, 1),
         className: 'nginx',
+        targets: ['203.0.113.1', 'lb.example.net'],
         hosts: [{ name: 'web.example.org', targets: ['203.0.113.1', 'lb.example.net'], texts: [] }],
       },
     },
@@ -57,30 +58,8 @@ describe('objects with hostnames', () => {
         ...meta,
         ...none,
         kind: 'VirtualServer',
+        targets: ['203.0.113.1'],
         hosts: [{ name: 'web.example.org', targets: ['203.0.113.1'], texts: [] }],
-      },
-    },
-    {
-      name: 'a DNSEndpoint: addresses, CNAMEs and texts, each name by itself',
-      yaml: `
-        apiVersion: externaldns.k8s.io/v1alpha1
-        kind: DNSEndpoint
-        metadata: { name: a, namespace: shop }
-        spec:
-          endpoints:
-            - { dnsName: A.example.org., recordType: A, targets: [203.0.113.1, 203.0.113.2] }
-            - { dnsName: b.example.org, recordType: TXT, targets: [hello] }
-            - { dnsName: c.example.org, recordType: CNAME, targets: [lb.example.net] }
-            - { dnsName: d.example.org, recordType: MX, targets: ['10 mx.example.org'] }`,
-      object: {
-        ...meta,
-        ...none,
-        kind: 'DNSEndpoint',
-        hosts: [
-          { name: 'a.example.org', targets: ['203.0.113.1', '203.0.113.2'], texts: [] },
-          { name: 'b.example.org', targets: [], texts: ['hello'] },
-          { name: 'c.example.org', targets: ['lb.example.net'], texts: [] },
-        ],
       },
     },
     {
@@ -89,9 +68,36 @@ describe('objects with hostnames', () => {
         apiVersion: gateway.networking.k8s.io/v1
         kind: Gateway
         metadata: { name: a, namespace: shop }
-        spec: { gatewayClassName: nginx }
+        spec: { gatewayClassName: nginx, listeners: [{ hostname: A.test }, { hostname: a.test }, {}] }
         status: { addresses: [{ type: IPAddress, value: 203.0.113.1 }] }`,
-      object: { ...meta, kind: 'Gateway', className: 'nginx', targets: ['203.0.113.1'] },
+      object: {
+        ...meta,
+        ...none,
+        kind: 'Gateway',
+        className: 'nginx',
+        targets: ['203.0.113.1'],
+        hosts: [{ name: 'a.test', targets: ['203.0.113.1'], texts: [] }],
+      },
+    },
+    {
+      name: 'a Route: its host, at the routers that admitted it, and the annotations',
+      yaml: `
+        apiVersion: route.openshift.io/v1
+        kind: Route
+        metadata: { name: a, namespace: shop, annotations: { x.io/ttl: '5', x.io/other: x, ttl: '6' } }
+        spec: { host: a.test }
+        status:
+          ingress:
+            - { routerCanonicalHostname: no.test }
+            - { host: b.test, routerCanonicalHostname: r.test, conditions: [{ type: Admitted, status: 'True' }] }`,
+      object: {
+        ...meta,
+        ...none,
+        kind: 'Route',
+        targets: ['r.test'],
+        annotations: new Map([['x.io/ttl', '5']]),
+        hosts: ['a.test', 'b.test'].map((name) => ({ name, targets: ['r.test'], texts: [] })),
+      },
     },
     {
       name: 'a Node: its hostnames and addresses, in no namespace',

@@ -61,6 +61,8 @@ describe('parseObject', () => {
         namespace: 'shop',
         outside: {
           createdMs: 0,
+          nodePorts: undefined,
+          annotations: new Map(),
           isLoadBalancer: true,
           externalIPs: [],
           ingress: [],
@@ -201,6 +203,10 @@ describe('parseObject', () => {
         ...clusterIp,
         outside: {
           createdMs: 0,
+          nodePorts: undefined,
+          annotations: new Map([
+            ['external-dns.alpha.kubernetes.io/hostname', 'Web.example.org, , b.example.org'],
+          ]),
           isLoadBalancer: true,
           externalIPs: ['203.0.113.1'],
           ingress: [
@@ -227,6 +233,11 @@ describe('parseObject', () => {
         ...clusterIp,
         outside: {
           createdMs: 0,
+          nodePorts: undefined,
+          annotations: new Map([
+            ['coredns.io/hostname', 'a.example.org'],
+            ['external-dns.kubernetes.io/hostname', 'c.example.org'],
+          ]),
           isLoadBalancer: false,
           externalIPs: [],
           ingress: [],

@@ -250,6 +250,18 @@ describe('HostGroups knows', () => {
     assert.equal(groups.serviceOf({ ...slice, serviceName: 'gone' }), undefined)
   })
 
+  test('that hostnames are outside of the zones, in one line', () => {
+    const groups = groupsOf(
+      ingress('b', 'x.b.test', '203.0.113.1') + ingress('a', 'y.b.test', '203.0.113.1') + SERVICE,
+    )
+    const message = 'hostnames outside of the zones a.test have names below these only'
+    assert.deepEqual(groups.warnings(), [`Ingress shop/a: ${message}`])
+    groups.delete('Ingress', 'shop', 'a')
+    assert.deepEqual(groups.warnings(), [`Ingress shop/b: ${message}`])
+    groups.delete('Ingress', 'shop', 'b')
+    assert.deepEqual(groups.warnings(), [])
+  })
+
   test('invalid hostnames, as long as they exist', () => {
     const groups = groupsOf(ingress('web', 'a..b', '203.0.113.1'))
     assert.deepEqual(groups.warnings(), ['Ingress shop/web: "a..b" is not a hostname'])

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { concatBytes } from '../../../src/bytes/bytes.ts'
-import type { HostsTree } from '../../../src/corefile/cluster-tree.ts'
+import { HOST_RESOURCES, type HostsTree } from '../../../src/corefile/cluster-tree.ts'
 import type { Directive } from '../../../src/corefile/server-block.ts'
 import { formatName, nameOf, ROOT } from '../../../src/dns/name.ts'
 import { type GatewayOptions, parseGateway } from '../../../src/plugins/k8s-gateway/options.ts'
@@ -41,6 +41,7 @@ const TREE: HostsTree = {
   gatewayClasses: [],
   serviceSelectors: [],
   nodeAddressType: 'InternalIP',
+  annotations: [],
 }
 const DEFAULTS: Shown = {
   zones: ['block.test.'],
@@ -54,7 +55,7 @@ const DEFAULTS: Shown = {
 }
 
 describe('k8s_gateway takes', () => {
-  const known = 'HTTPRoute, TLSRoute, GRPCRoute, Ingress, Service, DNSEndpoint, Node, VirtualServer'
+  const known = HOST_RESOURCES.join(', ')
   const cases: { line: string; changes?: Partial<Shown>; tree?: Partial<HostsTree> }[] = [
     { line: 'fallthrough', changes: { fallthrough: ['.'] } },
     { line: 'fallthrough a.test', changes: { fallthrough: ['a.test.'] } },

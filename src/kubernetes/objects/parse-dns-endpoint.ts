@@ -1,0 +1,73 @@
+/**
+ * Parses DNSEndpoints of external-dns: records of every type but those of the zone itself.
+ * @module
+ */
+import { ROOT } from '../../dns/name.ts'
+import { parseRdata } from '../../dns/rdata-text.ts'
+import { parseType, TYPE } from '../../dns/rr-type.ts'
+import type { Fields } from './object-fields.ts'
+import type { Host, HostObject, HostRecords } from './objects.ts'
+import { hostObject } from './parse-hosts.ts'
+
+/** Types that belong to a zone or to DNSSEC, or are not records. */
+const REFUSED_TYPES: ReadonlySet<number> = new Set([
+  TYPE.SOA,
+  TYPE.NS,
+  TYPE.DNAME,
+  TYPE.DS,
+  TYPE.RRSIG,
+  TYPE.NSEC,
+  TYPE.NSEC3,
+  TYPE.DNSKEY,
+  TYPE.OPT,
+])
+const TTL_SECONDS_MAX = 2 ** 31 - 1
+/** A quoted string, or a word. */
+const WORDS = /"(?:[^"\\]|\\.)*"|\S+/g
+
+/** Parses a DNSEndpoint. */
+export function parseDnsEndpoint(fields: Fields): HostObject {
+  const endpoints = fields.child('spec').children('endpoints')
+  return hostObject('DNSEndpoint', fields, { hosts: endpoints.map(parseHost) })
+}
+
+function parseHost(endpoint: Fields): Host {
+  const targets = endpoint.texts('targets').filter((text) => text !== '')
+  const name = endpoint.text('dnsName').toLowerCase().replace(/\.$/, '')
+  const ttlSeconds = endpoint.count('recordTTL', TTL_SECONDS_MAX)
+  const host = { name, targets: [], texts: [], ...(ttlSeconds > 0 && { ttlSeconds }) }
+  const type = endpoint.text('recordType')
+  switch (type) {
+    case 'A':
+    case 'AAAA':
+    case 'CNAME':
+      return { ...host, targets }
+    case 'TXT':
+      return { ...host, texts: targets }
+    default:
+      return { ...host, ...recordsOf(type, targets) }
+  }
+}
+
+/** Returns records of a type from their texts, and what is wrong with the others. */
+function recordsOf(
+  typeText: string,
+  targets: readonly string[],
+): Pick<Host, 'records' | 'problems'> {
+  const type = parseType(typeText)
+  if (type === undefined || REFUSED_TYPES.has(type) || type >= 0xff00) {
+    return { problems: [`"${typeText}" is not a type of records that can be published`] }
+  }
+  const problems: string[] = []
+  const rdata = targets.flatMap((text) => {
+    const parsed = parseRdata(type, wordsOf(text), ROOT)
+    if (parsed === undefined) problems.push(`a ${typeText} record cannot be "${text}"`)
+    return parsed ?? []
+  })
+  const records: HostRecords[] = rdata.length === 0 ? [] : [{ type, rdata }]
+  return { records, ...(problems.length > 0 && { problems }) }
+}
+
+function wordsOf(text: string): string[] {
+  return (text.match(WORDS) ?? []).map((word) => word.replace(/^"(.*)"$/s, '$1'))
+}
