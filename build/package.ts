@@ -11,12 +11,13 @@ const ROOT = join(import.meta.dirname, '..')
 
 /**
  * Bundles the command into a folder, which is emptied first. `run.js` is what `bin/kubedoh` runs,
- * `serve-worker.js` a thread of `serve --workers`.
+ * `serve-worker.js` a thread of `serve --workers`, `watch-worker.js` the one of large clusters.
  */
 export async function buildPackage(folder: string): Promise<void> {
   const { files, modules } = await bundle([
     join(ROOT, 'src/cli/run.ts'),
     join(ROOT, 'src/server/serve-worker.ts'),
+    join(ROOT, 'src/server/watch-worker.ts'),
   ])
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })

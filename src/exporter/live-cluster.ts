@@ -146,6 +146,7 @@ export class LiveCluster {
   /** Stops; the newest snapshot stays. */
   stop(): void {
     this.ended.abort()
+    this.wakeWaiting()
   }
 
   /** Returns the newest snapshot; `undefined` until there is one. */

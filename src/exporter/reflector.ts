@@ -43,7 +43,12 @@ export type ReflectorOptions = {
   readonly random: () => number
   /** Milliseconds of a monotonic clock. */
   readonly elapsed: () => number
+  /** Called with each object while there are `OBJECTS_LARGE` or more. */
+  readonly onLarge?: () => void
 }
+
+/** Objects of a large collection: as many as a page of a list has. */
+const OBJECTS_LARGE = 500
 
 /** Longest pause after a watch without events: a server may end every watch at once. */
 const PAUSE_MS = 500
@@ -185,11 +190,16 @@ export class Reflector {
     let version = ''
     do {
       const page = await this.page(token, signal)
-      for (const item of page.items) this.mirrored.take(item)
+      for (const item of page.items) this.take(item)
       version = page.resourceVersion
       token = page.continueToken
     } while (token !== '')
     this.endList(version)
+  }
+
+  private take(item: unknown): void {
+    this.mirrored.take(item)
+    if (this.mirrored.count >= OBJECTS_LARGE) this.options.onLarge?.()
   }
 
   /** Reads a page; waits and asks again when the server has too many requests. */
@@ -265,7 +275,7 @@ export class Reflector {
   private handle(type: string, object: unknown): ApiError | undefined {
     if (type === 'ERROR') return statusError(object)
     if (type === 'DELETED') this.mirrored.drop(object)
-    else if (type !== 'BOOKMARK') this.mirrored.take(object)
+    else if (type !== 'BOOKMARK') this.take(object)
     const { resourceVersion, annotations } = recordOf(recordOf(object).metadata)
     const version = typeof resourceVersion === 'string' ? resourceVersion : ''
     if (this.needsList) {

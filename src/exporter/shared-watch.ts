@@ -20,6 +20,8 @@ export type SharedWatchOptions = {
   readonly random: () => number
   /** Milliseconds of a monotonic clock. */
   readonly elapsed: () => number
+  /** Called again and again while a collection is large. */
+  readonly onLarge?: () => void
 }
 
 /** A follower of a collection. */

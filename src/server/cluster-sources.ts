@@ -1,6 +1,7 @@
 /**
  * Opens the clusters of `kubernetes` and `k8s_gateway` directives for a server in this process:
- * reads them from object files, or watches an API server.
+ * reads them from object files, or watches an API server. Once one of them is large, a thread of
+ * its own watches them all.
  * @module
  */
 import type { SnapshotSource } from '../chain/host.ts'
@@ -24,8 +25,10 @@ import { SharedWatch } from '../exporter/shared-watch.ts'
 import { ClusterSnapshots } from '../exporter/snapshot-builder.ts'
 import type { ClusterObject } from '../kubernetes/objects/objects.ts'
 import type { NamingOptions } from '../kubernetes/objects/options.ts'
+import type { Snapshot } from '../snapshot/read/snapshot.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import type { ClusterThread } from './cluster-thread.ts'
 
 /** Where the Kubernetes objects come from; the directives give the rest. */
 export type ClusterSourceOptions = {
@@ -47,17 +50,37 @@ export type ClusterSourceOptions = {
   readonly elapsed: () => number
   /** Called when a cluster has a new snapshot. */
   readonly onSnapshot?: () => void
+  /** Starts the thread for large clusters. Without it, this thread watches all clusters. */
+  readonly openThread?: (onSnapshot: () => void) => Thread
 }
 
-/** The cluster that a directive reads, and the tree of names that the directive needs. */
-export type ClusterWanted = { readonly directive: KubernetesOptions; readonly tree: ClusterTree }
+/** The cluster that a directive reads, and what the directive needs of it. */
+export type ClusterWanted = {
+  readonly directive: KubernetesOptions
+  readonly tree: ClusterTree
+  /** Whether plugins read the cluster's objects, which only the thread that watches has. */
+  readonly needsObjects?: true
+}
 
+/** The thread, which tests replace. */
+type Thread = Pick<ClusterThread, 'watch' | 'source' | 'metrics' | 'stop'>
+type Freshness = ReturnType<SnapshotSource['freshness']>
 type OpenApi = (connection: ApiConnection) => ObjectApi
 type Opened = {
+  readonly wanted: ClusterWanted
   readonly source: SnapshotSource
-  readonly live: LiveCluster | undefined
+  /** Resolves when queries can be answered, or the startup timeout has passed. */
+  readonly ready: Promise<void>
+  /** Follows the cluster in this thread; absent for object files, and after a move. */
+  live?: LiveCluster | undefined
   /** Key of the shared watch; '' without one. */
-  readonly watch: string
+  watch: string
+  /** What `source` reads, if another thread may watch the cluster. */
+  moves?: Moves
+}
+type Moves = {
+  reader: Pick<SnapshotSource, 'current' | 'freshness'>
+  readonly onReady: () => void
 }
 
 /** Plugins that open clusters. */
@@ -71,6 +94,8 @@ export class ClusterSources {
   private readonly opened = new Map<string, Opened>()
   /** Watches that clusters share, by API connection and limits. */
   private readonly watches = new Map<string, SharedWatch>()
+  /** Watches the clusters of `opened` that need no objects, if one of them is large. */
+  private thread: Thread | undefined
   private objects: readonly ClusterObject[] | undefined
   private openApi: OpenApi | undefined
 
@@ -80,26 +105,36 @@ export class ClusterSources {
 
   /** Loads the API client if one of these blocks needs it. Call it before `open`. */
   async prepare(blocks: readonly ServerBlock[]): Promise<void> {
-    const { objectPaths, loadApi } = this.options
     const isNeeded = blocks.some(({ directives }) =>
       directives.some(({ name }) => READERS.has(name)),
     )
-    if (isNeeded && objectPaths.length === 0) this.openApi ??= await loadApi()
+    if (isNeeded && this.options.objectPaths.length === 0) await this.prepareApi()
+  }
+
+  /** Loads the API client. */
+  async prepareApi(): Promise<void> {
+    this.openApi ??= await this.options.loadApi()
   }
 
   /**
    * Returns the snapshots for a directive.
    * @throws {ConfigError} when the directive merges clusters or names an unusable API connection
    */
-  open(directive: KubernetesOptions, tree: ClusterTree = CLUSTER_TREE): SnapshotSource {
+  open(
+    directive: KubernetesOptions,
+    tree: ClusterTree = CLUSTER_TREE,
+    needsObjects?: true,
+  ): SnapshotSource {
     if (directive.clusters.length > 1) throw configError(directive, MERGED_AT_GATEWAYS)
-    const key = keyOf({ directive, tree })
+    const wanted = { directive, tree, ...(needsObjects && { needsObjects }) }
+    const key = keyOf(wanted)
     const known = this.opened.get(key)
     if (known !== undefined) return known.source
     const naming = namingOptions(directive, this.options.localAddresses, tree)
     const isFromFiles = this.options.objectPaths.length > 0
-    const opened = isFromFiles ? this.openFiles(naming) : this.openLive(directive, tree, naming)
+    const opened = isFromFiles ? this.openFiles(wanted, naming) : this.openLive(wanted, naming)
     this.opened.set(key, opened)
+    if (opened.moves !== undefined) this.watchInThread()
     return opened.source
   }
 
@@ -111,8 +146,18 @@ export class ClusterSources {
       live?.stop()
       this.opened.delete(key)
     }
+    this.dropWatches()
+    this.watchInThread()
+  }
+
+  private dropWatches(): void {
     const watched = new Set(Array.from(this.opened.values(), ({ watch }) => watch))
     for (const key of this.watches.keys()) if (!watched.has(key)) this.watches.delete(key)
+  }
+
+  /** Returns the metrics of the thread of large clusters, if there is one. */
+  threadMetrics(): Promise<string> | undefined {
+    return this.thread?.metrics()
   }
 
   /**
@@ -120,12 +165,12 @@ export class ClusterSources {
    * @returns whether all have synced
    */
   async ready(): Promise<boolean> {
-    const all = [...this.opened.values()].flatMap(({ live }) => live ?? [])
+    const all = [...this.opened.values()]
     await Promise.all(all.map(({ ready }) => ready))
-    return all.every(({ hasSynced }) => hasSynced)
+    return all.every(({ source }) => source.freshness() !== 'partial')
   }
 
-  private openFiles(naming: NamingOptions): Opened {
+  private openFiles(wanted: ClusterWanted, naming: NamingOptions): Opened {
     const { log, now } = this.options
     const source = createObjectSource(this.fileObjects(), {
       naming,
@@ -135,8 +180,9 @@ export class ClusterSources {
     const snapshots = new ClusterSnapshots(now)
     snapshots.take(source.build())
     return {
-      live: undefined,
+      wanted,
       watch: '',
+      ready: Promise.resolve(),
       source: {
         current: () => snapshots.current(),
         load: () => Promise.resolve(snapshots.current()),
@@ -147,7 +193,13 @@ export class ClusterSources {
     }
   }
 
-  private openLive(directive: KubernetesOptions, tree: ClusterTree, naming: NamingOptions): Opened {
+  private openLive(wanted: ClusterWanted, naming: NamingOptions): Opened {
+    const { directive, tree } = wanted
+    const { thread } = this
+    if (thread !== undefined && this.canMove(wanted)) {
+      this.connect(directive)
+      return { ...movable(wanted, thread.source(wanted)), watch: '' }
+    }
     const { log, metrics, now, elapsed, onSnapshot } = this.options
     const watch = JSON.stringify([connectionOf(directive, this.options), directive.apiLimits])
     const shared = this.watches.get(watch) ?? this.openWatch(directive)
@@ -166,7 +218,10 @@ export class ClusterSources {
       ...(tree.kind === 'cluster' && { metrics }),
     })
     live.start()
+    if (this.canMove(wanted)) return { ...movable(wanted, live), live, watch }
     return {
+      wanted,
+      ready: live.ready,
       live,
       watch,
       source: {
@@ -179,6 +234,50 @@ export class ClusterSources {
     }
   }
 
+  private canMove({ needsObjects }: ClusterWanted): boolean {
+    return this.options.openThread !== undefined && needsObjects === undefined
+  }
+
+  /** Has a thread of its own watch the clusters: one of them is large. */
+  private startThread(): void {
+    const { openThread } = this.options
+    const movable = [...this.opened.values()].some(({ moves }) => moves !== undefined)
+    if (this.thread !== undefined || openThread === undefined || !movable) return
+    this.thread = openThread(() => this.switchToThread())
+    this.watchInThread()
+    this.switchToThread()
+  }
+
+  /** Sends the thread the list of its clusters; stops it when there are none. */
+  private watchInThread(): void {
+    const { thread } = this
+    const moving = [...this.opened.values()].filter(({ moves }) => moves !== undefined)
+    if (thread === undefined) return
+    if (moving.length === 0) {
+      this.thread = undefined
+      void thread.stop()
+      return
+    }
+    void thread.watch(moving.map(({ wanted }) => wanted)).then(() => {
+      for (const { moves } of moving) moves?.onReady()
+    })
+  }
+
+  /** Ends watching here what the thread has read, and what has not been read here either. */
+  private switchToThread(): void {
+    for (const opened of this.opened.values()) {
+      const { live, moves, wanted } = opened
+      const source = this.thread?.source(wanted)
+      if (live === undefined || moves === undefined || source === undefined) continue
+      if (live.current() !== undefined && source.freshness() === 'partial') continue
+      moves.reader = source
+      live.stop()
+      opened.live = undefined
+      opened.watch = ''
+    }
+    this.dropWatches()
+  }
+
   private openWatch(directive: KubernetesOptions): SharedWatch {
     const { log, metrics, elapsed } = this.options
     const measured = measuredApi(this.connect(directive), metrics, elapsed)
@@ -189,6 +288,7 @@ export class ClusterSources {
       sleep,
       random: Math.random,
       elapsed,
+      onLarge: () => this.startThread(),
     })
   }
 
@@ -216,8 +316,23 @@ export class ClusterSources {
 export const MERGED_AT_GATEWAYS =
   '"cluster" with several clusters works at gateways only: this server watches one'
 
+/** Returns a cluster that `reader` reads until the cluster moves. */
+function movable(
+  wanted: ClusterWanted,
+  reader: Moves['reader'] & { readonly ready?: Promise<void> },
+): Pick<Opened, 'wanted' | 'ready' | 'moves' | 'source'> {
+  const { promise: ready, resolve: onReady } = Promise.withResolvers<void>()
+  const moves: Moves = { reader, onReady }
+  // A cluster that moves ends here before it was read.
+  void reader.ready?.then(() => moves.reader === reader && onReady())
+  const current = (): Snapshot | undefined => moves.reader.current()
+  const load = (): Promise<Snapshot | undefined> => Promise.resolve(current())
+  const freshness = (): Freshness => moves.reader.freshness()
+  return { wanted, ready, moves, source: { current, load, freshness } }
+}
+
 /** Returns a key: directives that differ only in their place in the Corefile share a cluster. */
-export function keyOf({ directive, tree }: ClusterWanted): string {
+export function keyOf({ directive, tree, needsObjects }: ClusterWanted): string {
   const { line: _line, column: _column, file: _file, notices: _notices, ...options } = directive
-  return JSON.stringify({ ...options, tree })
+  return JSON.stringify({ ...options, tree, needsObjects })
 }

@@ -7,6 +7,7 @@ import type { Feature } from '../chain/feature.ts'
 import { type AnswerResult, Incoming } from '../chain/incoming.ts'
 import type { Listener } from '../chain/listener.ts'
 import type { Resolver } from '../chain/resolver.ts'
+import { mergeMetrics } from '../telemetry/merge-metrics.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { FeatureServers } from './feature-servers.ts'
 import { formatMetrics } from './process-metrics.ts'
@@ -21,6 +22,15 @@ const HANDOVER_MS = 1000
 
 type Bound = { readonly sockets: Sockets; listener: Listener; resolver: Resolver }
 
+type DnsServerOptions = {
+  /** Whether other threads share the ports and the main thread serves the features. */
+  readonly isOneOfMany?: boolean
+  /** Whether another process may listen on the same ports, to take over. */
+  readonly isReplaceable?: boolean
+  /** Returns the metrics of another thread, if there is one. */
+  readonly threadMetrics?: () => Promise<string> | undefined
+}
+
 /** Serves one resolver at a time. */
 export class DnsServer {
   private readonly bound = new Map<string, Bound>()
@@ -34,25 +44,25 @@ export class DnsServer {
   private pending = 0
   private onDrained: (() => void) | undefined
 
-  /**
-   * @param metrics the metrics that `prometheus` publishes
-   * @param isOneOfMany whether other threads share the ports and the main thread serves `health`,
-   *   `ready` and `prometheus`
-   * @param isReplaceable whether another process may listen on the same ports, to take over
-   */
+  /** @param metrics the metrics that `prometheus` publishes */
   constructor(
     metrics: Metrics,
     {
       isOneOfMany = false,
       isReplaceable = false,
-    }: { readonly isOneOfMany?: boolean; readonly isReplaceable?: boolean } = {},
+      threadMetrics = () => undefined,
+    }: DnsServerOptions = {},
   ) {
     this.metrics = metrics
     this.isOneOfMany = isOneOfMany
     this.isReplaceable = isReplaceable
     const source = {
       metrics,
-      format: () => formatMetrics(metrics, this.places),
+      format: async () => {
+        const own = formatMetrics(metrics, this.places)
+        const others = await threadMetrics()
+        return others === undefined ? own : mergeMetrics([own, others])
+      },
       notReady: () => this.notReady(),
     }
     this.features = new FeatureServers(source, isReplaceable)

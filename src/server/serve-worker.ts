@@ -39,6 +39,8 @@ export class ServeWorker {
       case 'stop':
         await this.stop()
         return
+      case 'watch':
+        throw new TypeError('a worker that serves does not watch clusters')
     }
   }
 

@@ -2,6 +2,7 @@
  * A DNS server for a Corefile, which it reloads.
  * @module
  */
+import { availableParallelism } from 'node:os'
 import { dirname } from 'node:path'
 import { createResolver } from '../chain/create-resolver.ts'
 import type { Resolver } from '../chain/resolver.ts'
@@ -16,6 +17,7 @@ import { createLog, type Output } from '../node/output.ts'
 import type { EtcdConnection } from '../plugins/etcd/options.ts'
 import { Metrics } from '../telemetry/metrics.ts'
 import { ClusterSources, type ClusterWanted } from './cluster-sources.ts'
+import { ClusterThread } from './cluster-thread.ts'
 import { CorefileReloads } from './corefile-reloads.ts'
 import { DnsServer } from './dns-server.ts'
 import { listenDoh } from './doh-listener.ts'
@@ -55,6 +57,13 @@ export type RunningServer = {
 /** Time to wait for the keys of etcds before answering queries. */
 const KEYS_MS = 5000
 
+/** Plugins that read the objects of clusters: for transfers, and for the Pods of clients. */
+const OBJECT_READERS: ReadonlySet<string> = new Set(['transfer', 'metadata'])
+
+function readsObjects({ blocks }: LoadedCorefile): boolean {
+  return blocks.some(({ directives }) => directives.some(({ name }) => OBJECT_READERS.has(name)))
+}
+
 /** A compiled Corefile, and the clusters and etcds that it needs. */
 type Compiled = {
   readonly corefile: LoadedCorefile
@@ -64,7 +73,8 @@ type Compiled = {
 }
 
 /** The clusters of a server: its own, or those that another thread watches. */
-export type Clusters = Pick<ClusterSources, 'prepare' | 'open' | 'keep' | 'ready'>
+export type Clusters = Pick<ClusterSources, 'prepare' | 'open' | 'keep' | 'ready'> &
+  Partial<Pick<ClusterSources, 'threadMetrics'>>
 
 /** What the main thread does for the server of a worker. */
 export type ServerParts = {
@@ -93,22 +103,34 @@ export class Server implements RunningServer {
   constructor(options: ServeOptions, output: Output, parts?: ServerParts) {
     this.parts = parts
     const { conf, files, objects, kubeconfig, etcd, isReplaceable = false } = options
-    this.dns = new DnsServer(this.metrics, { isOneOfMany: parts !== undefined, isReplaceable })
+    this.dns = new DnsServer(this.metrics, {
+      isOneOfMany: parts !== undefined,
+      isReplaceable,
+      threadMetrics: () => this.sources.threadMetrics?.(),
+    })
     this.options = options
     this.folder = files === '' ? dirname(conf) : files
     this.log = createLog(output)
+    const local = outsideAddresses(options.localAddresses)
     this.sources =
       parts?.clusters ??
       new ClusterSources({
         objectPaths: objects,
         kubeconfig,
         folder: this.folder,
-        localAddresses: outsideAddresses(options.localAddresses),
+        localAddresses: local,
         loadApi: async () => (await import('../exporter/watch.ts')).openApi,
         log: this.log,
         metrics: this.metrics,
         now: Date.now,
         elapsed,
+        // On one processor a thread answers no sooner, and changes wait for queries.
+        ...(availableParallelism() > 1 && {
+          openThread: (onSnapshot) => {
+            const watch = { kubeconfig, folder: this.folder, localAddresses: local }
+            return new ClusterThread({ watch, output, log: this.log, onSnapshot })
+          },
+        }),
       })
     this.keys = new KeySources({ file: etcd, log: this.log })
     if (parts === undefined) this.reloads = this.reloadsOf(conf)
@@ -205,14 +227,15 @@ export class Server implements RunningServer {
   private async compile(corefile: LoadedCorefile): Promise<Compiled> {
     await this.sources.prepare(corefile.blocks)
     const clusters: ClusterWanted[] = []
+    const needsObjects = readsObjects(corefile) || undefined
     const connections: EtcdConnection[] = []
     const host = createNodeHost({
       folder: this.folder,
       metrics: this.metrics,
       log: this.log,
-      openCluster: (directive, tree) => {
-        clusters.push({ directive, tree: tree ?? CLUSTER_TREE })
-        return this.sources.open(directive, tree)
+      openCluster: (directive, tree = CLUSTER_TREE) => {
+        clusters.push({ directive, tree, ...(needsObjects && { needsObjects }) })
+        return this.sources.open(directive, tree, needsObjects)
       },
       openKeys: (connection) => {
         connections.push(connection)

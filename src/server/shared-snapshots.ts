@@ -1,57 +1,95 @@
 /**
- * Shares snapshots between threads: the main thread watches the clusters and copies each new shard
- * into shared memory once; all workers answer from these bytes.
+ * Shares snapshots between threads: the one that watches the clusters copies each new shard into
+ * shared memory once; all others answer from these bytes.
  * @module
  */
 import type { SnapshotSource } from '../chain/host.ts'
-import { openShard } from '../snapshot/read/open-shard.ts'
-import type { Shard } from '../snapshot/read/shard.ts'
+import { CLUSTER_TREE } from '../corefile/cluster-tree.ts'
+import { Shard } from '../snapshot/read/shard.ts'
 import { Snapshot, type SnapshotInfo } from '../snapshot/read/snapshot.ts'
 import { type ClusterWanted, keyOf } from './cluster-sources.ts'
 import type { Clusters } from './server.ts'
 
-/** The state of a cluster, as the main thread sends it to workers. */
+/** Interval of the checks for clusters whose freshness has changed. */
+export const FRESHNESS_MS = 500
+
+/** The state of a cluster, as the thread that watches it sends it to the others. */
 export type SharedSnapshot = {
   readonly freshness: ReturnType<SnapshotSource['freshness']>
-  /** Absent before the first snapshot. */
-  readonly snapshot?: {
-    readonly info: SnapshotInfo
-    /** Shards in shared memory; equal ids mean equal bytes. */
-    readonly shards: readonly { readonly id: number; readonly bytes: Uint8Array }[]
-  }
+  /** Absent before the first snapshot, and when it has not changed. */
+  readonly snapshot?: SentSnapshot
 }
 
-type SharedShard = { readonly id: number; readonly bytes: Uint8Array }
+type SentSnapshot = {
+  readonly info: SnapshotInfo
+  readonly shardCount: number
+  /** Shards by index: all of them, or those that differ from the previous state. */
+  readonly changed: readonly (readonly [index: number, bytes: Uint8Array])[]
+}
 
-/** Copies snapshots into shared memory. */
+type Seen = {
+  readonly snapshot: Snapshot | undefined
+  readonly freshness: SharedSnapshot['freshness']
+}
+
+/** A cluster, and where its snapshots come from. */
+export type WatchedCluster = ClusterWanted & { readonly source: SnapshotSource }
+
+/** Finds what has changed in clusters, and copies it for other threads. */
 export class SnapshotSharer {
-  /** Weak, so that the copy of an unused shard is freed with it. */
-  private readonly copies = new WeakMap<Shard, SharedShard>()
-  private lastId = 0
+  /** Copies in shared memory. Weak, so that the copy of an unused shard is freed with it. */
+  private readonly copies = new WeakMap<Shard, Uint8Array>()
+  /** The state of each cluster at the last call of `changes`. */
+  private readonly seen = new Map<string, Seen>()
+  private readonly isForOne: boolean
 
-  /** Copies the new shards of a source's current snapshot. */
-  share(source: SnapshotSource): SharedSnapshot {
-    const freshness = source.freshness()
-    const current = source.current()
-    if (current === undefined) return { freshness }
-    const shards = current.shards.flatMap((shard) =>
-      shard === undefined ? [] : [this.copy(shard)],
-    )
-    return { freshness, snapshot: { info: current.info, shards } }
+  /**
+   * @param isForOne whether there is one receiver, which may own the copies. V8 does not count
+   * shared memory when it decides when to collect garbage
+   */
+  constructor({ isForOne = false }: { readonly isForOne?: boolean } = {}) {
+    this.isForOne = isForOne
   }
 
-  private copy(shard: Shard): SharedShard {
+  /** Returns the clusters that have changed since the last call, by key. */
+  changes(clusters: readonly WatchedCluster[]): [string, SharedSnapshot][] {
+    return clusters.flatMap(({ source, ...wanted }) => {
+      const key = keyOf(wanted)
+      const last = this.seen.get(key)
+      const now = { snapshot: source.current(), freshness: source.freshness() }
+      const isSame = last?.snapshot === now.snapshot && last?.freshness === now.freshness
+      if (last !== undefined && isSame) return []
+      this.seen.set(key, now)
+      return [[key, this.share(now, last?.snapshot)]]
+    })
+  }
+
+  /** Copies the shards of a state, or those that differ from a previous snapshot. */
+  share({ snapshot, freshness }: Seen, previous?: Snapshot): SharedSnapshot {
+    if (snapshot === undefined || snapshot === previous) return { freshness }
+    const { info, shards } = snapshot
+    const shardCount = shards.length
+    const before = previous?.shards.length === shardCount ? previous.shards : []
+    const changed = shards.flatMap((shard, i) =>
+      shard === undefined || shard === before[i] ? [] : [[i, this.copy(shard)] as const],
+    )
+    return { freshness, snapshot: { info, shardCount, changed } }
+  }
+
+  private copy(shard: Shard): Uint8Array {
     const known = this.copies.get(shard)
     if (known !== undefined) return known
-    const bytes = new Uint8Array(new SharedArrayBuffer(shard.bytes.length))
-    bytes.set(shard.bytes)
-    const copy = { id: ++this.lastId, bytes }
-    this.copies.set(shard, copy)
+    const { length } = shard.bytes
+    const copy = new Uint8Array(
+      this.isForOne ? new ArrayBuffer(length) : new SharedArrayBuffer(length),
+    )
+    copy.set(shard.bytes)
+    if (!this.isForOne) this.copies.set(shard, copy)
     return copy
   }
 }
 
-/** The clusters of a worker, which the main thread watches. */
+/** The clusters of a thread that another one watches. */
 export class SharedClusters implements Clusters {
   private readonly mirrors = new Map<string, Mirror>()
 
@@ -63,9 +101,12 @@ export class SharedClusters implements Clusters {
   /** Does nothing. */
   async prepare(): Promise<void> {}
 
-  /** Returns the snapshots that the main thread has, or will have, for a directive. */
-  open(directive: ClusterWanted['directive'], tree?: ClusterWanted['tree']): SnapshotSource {
-    return this.mirror(keyOf({ directive, tree: tree ?? { kind: 'cluster' } })).source
+  /** Returns the snapshots that the other thread has, or will have, of a cluster. */
+  open(
+    directive: ClusterWanted['directive'],
+    tree: ClusterWanted['tree'] = CLUSTER_TREE,
+  ): SnapshotSource {
+    return this.mirror(keyOf({ directive, tree })).source
   }
 
   /** Drops the clusters that no directive of `inUse` needs. */
@@ -74,7 +115,7 @@ export class SharedClusters implements Clusters {
     for (const key of this.mirrors.keys()) if (!keys.has(key)) this.mirrors.delete(key)
   }
 
-  /** Always true: the main thread has waited and logged unread clusters. */
+  /** Always true: the other thread has waited and logged unread clusters. */
   ready(): Promise<boolean> {
     return Promise.resolve(true)
   }
@@ -89,8 +130,8 @@ export class SharedClusters implements Clusters {
 /** The current snapshot of one cluster. */
 class Mirror {
   private current: Snapshot | undefined
+  private received: Snapshot | undefined
   private freshness: SharedSnapshot['freshness'] = 'partial'
-  private shards: ReadonlyMap<number, Shard> = new Map()
   readonly source: SnapshotSource = {
     current: () => this.current,
     load: () => Promise.resolve(this.current),
@@ -98,14 +139,17 @@ class Mirror {
   }
 
   update({ freshness, snapshot }: SharedSnapshot): void {
-    this.freshness = freshness
-    if (snapshot === undefined) return
-    const { info, shards } = snapshot
-    const known = this.shards
-    this.shards = new Map(
-      shards.map(({ id, bytes }) => [id, known.get(id) ?? openShard(bytes)] as const),
-    )
-    const isSame = this.current?.info.generation === info.generation
-    if (!isSame) this.current = new Snapshot(info, [...this.shards.values()])
+    // A thread that replaces another one reads all objects again: until then the old names stay.
+    const isKept = freshness === 'partial' && this.freshness !== 'partial'
+    this.freshness = isKept ? 'stale' : freshness
+    if (snapshot !== undefined) this.received = this.patched(snapshot)
+    if (!isKept) this.current = this.received
+  }
+
+  private patched({ info, shardCount, changed }: SentSnapshot): Snapshot {
+    const shards = changed.length === shardCount ? [] : [...(this.received?.shards ?? [])]
+    // The other thread has checked the bytes.
+    for (const [index, bytes] of changed) shards[index] = new Shard(bytes)
+    return new Snapshot(info, shards)
   }
 }

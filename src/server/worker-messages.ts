@@ -1,37 +1,56 @@
 /**
- * Messages between the main thread of `kubedoh serve --workers` and its workers. Both run the same
- * version, so the kind alone identifies a message.
+ * Messages between the main thread of `kubedoh serve` and its workers: threads that serve
+ * (`--workers`), and one that watches large clusters. Both sides run the same version, so the kind
+ * alone identifies a message.
  * @module
  */
 
 import type { LoadedCorefile } from '../node/load-corefile.ts'
+import type { ClusterSourceOptions, ClusterWanted } from './cluster-sources.ts'
 import type { ServeOptions } from './server.ts'
 import type { SharedSnapshot } from './shared-snapshots.ts'
 
 /** What the main thread queries a worker for. */
 export type WorkerQuery = 'metrics' | 'not-ready'
 
+/** Where a worker finds the clusters that it watches. */
+export type WatchOptions = Pick<ClusterSourceOptions, 'kubeconfig' | 'folder' | 'localAddresses'>
+
 /** A message to a worker. */
 export type ToWorker =
   /** The state of a cluster: before the Corefile that needs it, and after each change. */
   | { readonly kind: 'snapshot'; readonly cluster: string; readonly snapshot: SharedSnapshot }
   | { readonly kind: 'serve'; readonly options: ServeOptions; readonly corefile: LoadedCorefile }
+  /** The clusters to watch from now on, instead of the previous ones. */
+  | {
+      readonly kind: 'watch'
+      readonly options: WatchOptions
+      readonly clusters: readonly ClusterWanted[]
+    }
   | { readonly kind: 'query'; readonly id: number; readonly what: WorkerQuery }
   | { readonly kind: 'stop' }
 
 /** A message from a worker. */
 export type FromWorker =
-  /** The worker serves the Corefile. */
+  /** The worker serves the Corefile, or has read the clusters as far as it could in time. */
   | { readonly kind: 'serving'; readonly ports: readonly number[] }
-  /** The worker cannot serve the Corefile, and keeps the previous one. */
+  /** The worker cannot do that, and goes on as before. */
   | { readonly kind: 'failed'; readonly message: string }
   /** Answers a query: the text of metrics, or names of plugins. */
   | { readonly kind: 'reply'; readonly id: number; readonly lines: readonly string[] }
+  /** The state of a watched cluster, after each change. */
+  | { readonly kind: 'watched'; readonly cluster: string; readonly snapshot: SharedSnapshot }
   /** A plugin requests the end of the process. */
   | { readonly kind: 'abort'; readonly message: string }
 
-const TO_WORKER: ReadonlySet<unknown> = new Set(['snapshot', 'serve', 'query', 'stop'])
-const FROM_WORKER: ReadonlySet<unknown> = new Set(['serving', 'failed', 'reply', 'abort'])
+const TO_WORKER: ReadonlySet<unknown> = new Set(['snapshot', 'serve', 'watch', 'query', 'stop'])
+const FROM_WORKER: ReadonlySet<unknown> = new Set([
+  'serving',
+  'failed',
+  'reply',
+  'watched',
+  'abort',
+])
 
 /** Returns whether a message is one to a worker. */
 export function isToWorker(message: unknown): message is ToWorker {

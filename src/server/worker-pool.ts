@@ -7,7 +7,7 @@
  */
 import { dirname } from 'node:path'
 import { createResolver } from '../chain/create-resolver.ts'
-import type { Host, SnapshotSource } from '../chain/host.ts'
+import type { Host } from '../chain/host.ts'
 import type { PluginHost } from '../chain/plugin-entry.ts'
 import type { Resolver } from '../chain/resolver.ts'
 import { STANDARD_PORTS } from '../chain/server-address.ts'
@@ -20,21 +20,19 @@ import { CommandError, createLog, describeError, type Output } from '../node/out
 import type { Log } from '../telemetry/log.ts'
 import { mergeMetrics, withoutGauges } from '../telemetry/merge-metrics.ts'
 import { Metrics } from '../telemetry/metrics.ts'
-import { ClusterSources, type ClusterWanted, keyOf } from './cluster-sources.ts'
+import { ClusterSources, keyOf } from './cluster-sources.ts'
 import { CorefileReloads } from './corefile-reloads.ts'
 import { lameduckMsOf } from './dns-server.ts'
 import { FeatureServers } from './feature-servers.ts'
 import { createNodeHost } from './node-host.ts'
 import { formatMetrics } from './process-metrics.ts'
 import type { RunningServer, ServeOptions } from './server.ts'
-import { type SharedSnapshot, SnapshotSharer } from './shared-snapshots.ts'
+import { FRESHNESS_MS, SnapshotSharer, type WatchedCluster } from './shared-snapshots.ts'
 import { WorkerThread } from './worker-thread.ts'
 
 /** The number of workers, and the module that each runs. */
 export type Workers = { readonly count: number; readonly entry?: string }
 
-/** Interval of the checks for clusters whose freshness has changed. */
-const CHECK_MS = 500
 /** Delay before a worker is replaced: doubles each time, until one runs for `GOOD_MS`. */
 const REPLACE_MS_MIN = 500
 const REPLACE_MS_MAX = 30_000
@@ -64,7 +62,7 @@ export async function serveByWorkers(
 /** A compiled Corefile, and the clusters that it needs. */
 type Compiled = {
   readonly corefile: LoadedCorefile
-  readonly clusters: readonly (ClusterWanted & { readonly source: SnapshotSource })[]
+  readonly clusters: readonly WatchedCluster[]
   readonly resolver: Resolver
 }
 
@@ -85,8 +83,6 @@ class WorkerPool implements RunningServer {
   private readonly timers = new Set<NodeJS.Timeout>()
   /** Counters of workers that have exited. */
   private pastMetrics = ''
-  /** The state of each cluster that was last sent to the workers. */
-  private readonly shared = new Map<string, SharedSnapshot>()
   private current: Compiled | undefined
   private replaceMs = REPLACE_MS_MIN
   private isStopping = false
@@ -135,7 +131,7 @@ class WorkerPool implements RunningServer {
     this.current = compiled
     const started = Array.from({ length: this.count }, (_, i) => this.startWorker(i + 1))
     for (const ports of await Promise.all(started)) this.ports = ports
-    const check = setInterval(() => this.shareChanges(), CHECK_MS)
+    const check = setInterval(() => this.shareChanges(), FRESHNESS_MS)
     this.timers.add(check.unref())
     this.reloads.schedule()
   }
@@ -207,20 +203,16 @@ class WorkerPool implements RunningServer {
   private share(workers: Iterable<WorkerThread>, { clusters }: Pick<Compiled, 'clusters'>): void {
     const listed = [...workers]
     for (const cluster of clusters) {
-      const [key, snapshot] = [keyOf(cluster), this.sharer.share(cluster.source)]
-      this.shared.set(key, snapshot)
-      for (const worker of listed) worker.share(key, snapshot)
+      const { source } = cluster
+      const state = { snapshot: source.current(), freshness: source.freshness() }
+      for (const worker of listed) worker.share(keyOf(cluster), this.sharer.share(state))
     }
   }
 
   /** Sends the clusters that have changed to all workers. */
   private shareChanges(): void {
-    for (const cluster of this.current?.clusters ?? []) {
-      const shared = this.shared.get(keyOf(cluster))
-      const { source } = cluster
-      const isSame = shared?.snapshot?.info.generation === source.current()?.info.generation
-      if (isSame && shared?.freshness === source.freshness()) continue
-      this.share(this.workers.values(), { clusters: [cluster] })
+    for (const [key, snapshot] of this.sharer.changes(this.current?.clusters ?? [])) {
+      for (const worker of this.workers.values()) worker.share(key, snapshot)
     }
   }
 
@@ -228,7 +220,7 @@ class WorkerPool implements RunningServer {
   private async compile(corefile: LoadedCorefile): Promise<Compiled> {
     const { blocks, warnings } = corefile
     await this.sources.prepare(blocks)
-    const clusters: Compiled['clusters'][number][] = []
+    const clusters: WatchedCluster[] = []
     const host = this.readingHost((directive, tree = CLUSTER_TREE) => {
       const source = this.sources.open(directive, tree)
       clusters.push({ directive, tree, source })

@@ -1,5 +1,5 @@
 /**
- * The main thread's side of a worker of `kubedoh serve --workers`.
+ * The main thread's side of a worker of `kubedoh serve`.
  * @module
  */
 import { extname, join } from 'node:path'
@@ -7,16 +7,18 @@ import { Worker } from 'node:worker_threads'
 import { errorText } from '../bytes/unknown.ts'
 import type { LoadedCorefile } from '../node/load-corefile.ts'
 import type { Output } from '../node/output.ts'
+import type { ClusterWanted } from './cluster-sources.ts'
 import type { ServeOptions } from './server.ts'
 import type { SharedSnapshot } from './shared-snapshots.ts'
 import {
   type FromWorker,
   isFromWorker,
   type ToWorker,
+  type WatchOptions,
   type WorkerQuery,
 } from './worker-messages.ts'
 
-/** Whether a worker serves a Corefile, and its ports. */
+/** Whether a worker does what it was sent for, and the ports that it serves. */
 export type Served = Extract<FromWorker, { kind: 'serving' | 'failed' }>
 
 /** Milliseconds for a worker to answer a query, and to stop. */
@@ -24,7 +26,22 @@ const QUERY_MS = 2000
 const STOP_MS = 8000
 /** Memory for new objects, of which queries leave few: 10 MB less than V8 would take by itself. */
 const YOUNG_MB = 4
-const ENTRY = join(import.meta.dirname, `serve-worker${extname(import.meta.filename)}`)
+/** The same for a worker that builds: with less, the first build takes 1.5 times as long. */
+const BUILD_YOUNG_MB = 24
+
+/** Returns the path of a worker's module. */
+export function workerEntry(name: 'serve-worker' | 'watch-worker'): string {
+  return join(import.meta.dirname, `${name}${extname(import.meta.filename)}`)
+}
+
+type WorkerThreadOptions = {
+  /** The module that the worker runs; default: one that serves. */
+  readonly entry?: string
+  /** Called when a plugin requests the end of the process. */
+  readonly onAbort?: (message: string) => void
+  /** Called with each state of a cluster that the worker watches. */
+  readonly onSnapshot?: (cluster: string, snapshot: SharedSnapshot) => void
+}
 
 /** A running worker. */
 export class WorkerThread {
@@ -33,19 +50,17 @@ export class WorkerThread {
   /** The last metrics that the worker returned. */
   lastMetrics = ''
   private readonly worker: Worker
-  private readonly onAbort: (message: string) => void
+  private readonly options: WorkerThreadOptions
   private readonly queries = new Map<number, (lines: readonly string[] | undefined) => void>()
-  /** Callers of `serve` that wait for the result, in order. */
+  /** Callers of `serve` and `watch` that wait for the result, in order. */
   private readonly waiting: ((served: Served) => void)[] = []
   private lastId = 0
 
-  /** @param entry the module that the worker runs */
-  constructor(
-    { stdout, stderr }: Output,
-    { entry = ENTRY, onAbort }: { entry?: string; onAbort: (message: string) => void },
-  ) {
-    this.onAbort = onAbort
-    const resourceLimits = { maxYoungGenerationSizeMb: YOUNG_MB }
+  constructor({ stdout, stderr }: Output, options: WorkerThreadOptions) {
+    this.options = options
+    const { entry = workerEntry('serve-worker') } = options
+    const isBuilding = options.onSnapshot !== undefined
+    const resourceLimits = { maxYoungGenerationSizeMb: isBuilding ? BUILD_YOUNG_MB : YOUNG_MB }
     this.worker = new Worker(entry, { stdout: true, stderr: true, resourceLimits })
     this.worker.stdout.pipe(stdout, { end: false })
     this.worker.stderr.pipe(stderr, { end: false })
@@ -68,10 +83,22 @@ export class WorkerThread {
 
   /** Sends a Corefile to the worker; resolves when the worker serves it or fails. Never rejects. */
   serve(options: ServeOptions, corefile: LoadedCorefile): Promise<Served> {
+    return this.request({ kind: 'serve', options, corefile })
+  }
+
+  /**
+   * Has the worker watch clusters, and no others; resolves when it has read them, as far as it can
+   * in time, or fails. Never rejects.
+   */
+  watch(options: WatchOptions, clusters: readonly ClusterWanted[]): Promise<Served> {
+    return this.request({ kind: 'watch', options, clusters })
+  }
+
+  private request(message: ToWorker): Promise<Served> {
     const served = new Promise<Served>((resolve) => {
       this.waiting.push(resolve)
     })
-    this.send({ kind: 'serve', options, corefile })
+    this.send(message)
     const gone = this.exited.then((reason): Served => {
       return { kind: 'failed', message: `a worker exited: ${reason}` }
     })
@@ -126,8 +153,11 @@ export class WorkerThread {
       case 'reply':
         this.queries.get(message.id)?.(message.lines)
         return
+      case 'watched':
+        this.options.onSnapshot?.(message.cluster, message.snapshot)
+        return
       case 'abort':
-        this.onAbort(message.message)
+        this.options.onAbort?.(message.message)
         return
     }
   }

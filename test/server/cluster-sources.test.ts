@@ -2,91 +2,18 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { describe, test, vi } from 'vitest'
 import { CLUSTER_TREE } from '../../src/corefile/cluster-tree.ts'
-import {
-  defaultKubernetes,
-  type KubernetesOptions,
-  parseKubernetes,
-} from '../../src/corefile/kubernetes-options.ts'
+import { defaultKubernetes } from '../../src/corefile/kubernetes-options.ts'
 import { nameOf } from '../../src/dns/name.ts'
-import { type ApiConnection, ConnectionError } from '../../src/exporter/object-api.ts'
+import { ConnectionError } from '../../src/exporter/object-api.ts'
 import { parseGateway } from '../../src/plugins/k8s-gateway/options.ts'
-import { type ClusterSourceOptions, ClusterSources } from '../../src/server/cluster-sources.ts'
-import type { LogEvent } from '../../src/telemetry/log.ts'
-import { Metrics } from '../../src/telemetry/metrics.ts'
 import { block, directive, parseBlocks } from '../ask.ts'
 import { shopFolder } from '../cli/shop.ts'
-import {
-  answerLists,
-  openWatches,
-  page,
-  ScriptedApi,
-  SHOP_LISTS,
-  value,
-} from '../exporter/scripted-api.ts'
+import { answerLists, openWatches, page, SHOP_LISTS, value } from '../exporter/scripted-api.ts'
 import { hostsIn, namesIn } from '../exporter/snapshots.ts'
 import { within } from './clients.ts'
+import { directiveOf, directivesOf, NOW_MS, Sources } from './scripted-sources.ts'
 
-const NOW_MS = Date.UTC(2026, 0, 1)
 const RESOURCES = ['namespaces', 'services', 'endpointslices']
-
-/** Returns the `kubernetes` directives of a block. */
-function directivesOf(...lines: readonly string[]): KubernetesOptions[] {
-  const blocks = parseBlocks(block(...lines))
-  return blocks.flatMap((found) =>
-    found.directives
-      .filter(({ name }) => name === 'kubernetes')
-      .map((line) => parseKubernetes(line, [])),
-  )
-}
-
-/** Returns the only directive of a block. */
-function directiveOf(...options: readonly string[]): KubernetesOptions {
-  const [first] = directivesOf(directive('kubernetes cluster.local', ...options))
-  if (first === undefined) throw new TypeError('The block has no directive')
-  return first
-}
-
-/** Cluster sources over scripted API servers, in the order in which they are opened. */
-class Sources extends ClusterSources {
-  readonly apis: ScriptedApi[]
-  readonly connections: ApiConnection[]
-  readonly events: LogEvent[]
-  readonly clock: { nowMs: number }
-  readonly loads: { count: number }
-
-  constructor(options: Partial<ClusterSourceOptions> = {}) {
-    const apis: ScriptedApi[] = []
-    const connections: ApiConnection[] = []
-    const events: LogEvent[] = []
-    const clock = { nowMs: NOW_MS }
-    const loads = { count: 0 }
-    super({
-      objectPaths: [],
-      kubeconfig: '',
-      folder: '/etc/dns',
-      localAddresses: ['192.0.2.53'],
-      loadApi: () => {
-        loads.count++
-        return Promise.resolve((connection) => {
-          connections.push(connection)
-          const api = new ScriptedApi()
-          apis.push(api)
-          return api
-        })
-      },
-      log: (event) => events.push(event),
-      metrics: new Metrics(),
-      now: () => clock.nowMs,
-      elapsed: () => clock.nowMs - 777,
-      ...options,
-    })
-    this.apis = apis
-    this.connections = connections
-    this.events = events
-    this.clock = clock
-    this.loads = loads
-  }
-}
 
 describe('watched clusters', () => {
   test('load the API client, once and only when needed', async () => {

@@ -1,0 +1,104 @@
+/**
+ * A worker of `kubedoh serve` that watches large clusters, parses their objects and builds their
+ * snapshots, so that the threads that answer never wait for that.
+ * @module
+ */
+import { isMainThread, parentPort } from 'node:worker_threads'
+import { elapsed } from '../node/elapsed.ts'
+import { createLog, describeError, type Output } from '../node/output.ts'
+import { Metrics } from '../telemetry/metrics.ts'
+import { ClusterSources, type ClusterWanted } from './cluster-sources.ts'
+import { FRESHNESS_MS, SnapshotSharer, type WatchedCluster } from './shared-snapshots.ts'
+import { type FromWorker, isToWorker, type ToWorker, type WatchOptions } from './worker-messages.ts'
+
+type Send = (message: FromWorker, moved?: ArrayBuffer[]) => void
+
+/** Handles the messages of the main thread. */
+export class WatchWorker {
+  private readonly send: Send
+  private readonly output: Output
+  private readonly metrics = new Metrics()
+  private readonly sharer = new SnapshotSharer({ isForOne: true })
+  private sources: ClusterSources | undefined
+  private clusters: readonly WatchedCluster[] = []
+  private timer: NodeJS.Timeout | undefined
+
+  /** @param send sends a message, whose `moved` buffers then belong to the main thread */
+  constructor(send: Send, output: Output) {
+    this.send = send
+    this.output = output
+  }
+
+  /** Handles a message; resolves when that is done. */
+  async handle(message: ToWorker): Promise<void> {
+    switch (message.kind) {
+      case 'watch':
+        await this.watch(message.options, message.clusters)
+        return
+      case 'query': {
+        const lines = message.what === 'metrics' ? [this.metrics.format()] : []
+        this.send({ kind: 'reply', id: message.id, lines })
+        return
+      }
+      case 'stop':
+        clearInterval(this.timer)
+        this.sources?.keep([])
+        return
+      case 'serve':
+      case 'snapshot':
+        throw new TypeError('a worker that watches clusters does not serve')
+    }
+  }
+
+  private async watch(options: WatchOptions, wanted: readonly ClusterWanted[]): Promise<void> {
+    try {
+      this.sources ??= this.open(options)
+      const { sources } = this
+      await sources.prepareApi()
+      this.clusters = wanted.map((one) => ({
+        ...one,
+        source: sources.open(one.directive, one.tree),
+      }))
+      sources.keep(wanted)
+      this.shareChanges()
+      await sources.ready()
+      this.send({ kind: 'serving', ports: [] })
+    } catch (error) {
+      this.send({ kind: 'failed', message: describeError(error) })
+    }
+  }
+
+  private open(options: WatchOptions): ClusterSources {
+    this.timer = setInterval(() => this.shareChanges(), FRESHNESS_MS).unref()
+    return new ClusterSources({
+      ...options,
+      objectPaths: [],
+      loadApi: async () => (await import('../exporter/watch.ts')).openApi,
+      log: createLog(this.output),
+      metrics: this.metrics,
+      now: Date.now,
+      elapsed,
+      onSnapshot: () => this.shareChanges(),
+    })
+  }
+
+  private shareChanges(): void {
+    for (const [cluster, snapshot] of this.sharer.changes(this.clusters)) {
+      const buffers = snapshot.snapshot?.changed.flatMap(([, { buffer }]) =>
+        buffer instanceof ArrayBuffer ? [buffer] : [],
+      )
+      this.send({ kind: 'watched', cluster, snapshot }, buffers)
+    }
+  }
+}
+
+if (!isMainThread && parentPort !== null) {
+  const port = parentPort
+  const worker = new WatchWorker((message, moved = []) => port.postMessage(message, moved), process)
+  port.on('message', (message) => {
+    if (!isToWorker(message)) return
+    void worker.handle(message).then(() => {
+      if (message.kind === 'stop') port.close()
+    })
+  })
+}
