@@ -68,6 +68,8 @@ export const COMMANDS: readonly Command[] = [
       'kubeconfig',
       'objects',
       'lease',
+      'canary',
+      'token',
       'once',
       'signing-key',
       'listen',

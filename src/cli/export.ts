@@ -9,13 +9,14 @@ import {
   createWatchSource,
   type ExportSource,
 } from '../exporter/export-source.ts'
-import { Exporter } from '../exporter/exporter.ts'
+import { Exporter, type ExporterOptions } from '../exporter/exporter.ts'
 import { createGatewayClient } from '../exporter/gateway-client.ts'
 import { measuredApi, throttledApi } from '../exporter/measured-api.ts'
 import { namingOptions, publishedTrees } from '../exporter/naming.ts'
 import { connectionOf, type ObjectApi } from '../exporter/object-api.ts'
 import { readObjectFiles } from '../exporter/object-files.ts'
 import { Publisher, type PublishReport } from '../exporter/publisher.ts'
+import type { ClusterObject } from '../kubernetes/objects/objects.ts'
 import { elapsed } from '../node/elapsed.ts'
 import { outsideAddresses } from '../node/local-addresses.ts'
 import { CommandError, createLog, type Output } from '../node/output.ts'
@@ -25,6 +26,7 @@ import { CLUSTER_ID } from '../snapshot/format/manifest.ts'
 import { importPrivateKey, type PrivateKey } from '../snapshot/format/signature.ts'
 import type { Log } from '../telemetry/log.ts'
 import { Metrics } from '../telemetry/metrics.ts'
+import { createCanary } from './export-canary.ts'
 import { loadExportDirectives } from './export-directive.ts'
 import { createElection, leaseOf } from './export-election.ts'
 import { listenStatus } from './export-status.ts'
@@ -74,37 +76,30 @@ export async function startExport(input: Input, output: Output): Promise<Running
   const metrics = new Metrics()
   const ended = new AbortController()
   const first = Promise.withResolvers<PublishReport>()
-  let hasPublished = false
   const lease = leaseOf(input)
   const isLeader = (): boolean => election?.isLeader ?? true
   const publisher = await createPublisher(input, isLeader)
   const onChange = (): void => exporter.mark()
-  const { source, api } = await openSource(input, { log, metrics, onChange })
-  const exporter = new Exporter({
-    source,
-    publisher,
-    metrics,
-    isLeader,
-    intervalMs: INTERVAL_MS,
-    confirmMs: CONFIRM_MS,
-    sleep,
-    random: Math.random,
-    now: Date.now,
-    elapsed,
-    onPublished: (report) => {
-      if (hasPublished && !report.isConfirmation) {
-        log({ level: 'info', message: 'published', ...report })
-      }
-      hasPublished = true
-      first.resolve(report)
-    },
-    onError: (message) => log({ level: 'error', message }),
-  })
+  const { source, live } = await openSource(input, { log, metrics, onChange })
+  const exporter = createExporter({ source, publisher, metrics, isLeader, log }, first.resolve)
   const onElected = (): void => {
     publisher.forget()
     exporter.mark()
   }
-  const election = lease && api && createElection(lease, { api, log, metrics, onElected })
+  const election =
+    lease && live && createElection(lease, { api: live.api, log, metrics, onElected })
+  const canary =
+    live?.origin &&
+    createCanary(input, {
+      origin: live.origin,
+      log,
+      metrics,
+      isLeader: () => isLeader() && exporter.isReady,
+      change: (service) => {
+        live.set(service)
+        exporter.mark()
+      },
+    })
   const given = input.isSet('listen') ? input.text('listen') : LISTEN_DEFAULT
   const listen = isOnce ? '' : given
   const status = await listenStatus(listen, {
@@ -116,6 +111,7 @@ export async function startExport(input: Input, output: Output): Promise<Running
   const elected = election?.run(candidacy.signal)
   const followed = source.run(ended.signal)
   const published = isOnce ? Promise.resolve() : exporter.run(ended.signal)
+  const measured = isOnce ? undefined : canary?.run(ended.signal)
   // Lists mark their changes before the watches are open; publishing waits for the watches.
   if (!isOnce) {
     void untilRead(source, ended.signal).then((isRead) => {
@@ -133,12 +129,42 @@ export async function startExport(input: Input, output: Output): Promise<Running
     },
     stop: async () => {
       ended.abort()
-      await Promise.all([followed, published])
+      await Promise.all([followed, published, measured])
       candidacy.abort()
       await elected
       await status?.close()
     },
   }
+}
+
+type ExporterParts = Pick<ExporterOptions, 'source' | 'publisher' | 'metrics'> & {
+  readonly isLeader: () => boolean
+  readonly log: Log
+}
+
+/** @param onFirst called with the report of the first publication */
+function createExporter(
+  { log, ...parts }: ExporterParts,
+  onFirst: (report: PublishReport) => void,
+): Exporter {
+  let hasPublished = false
+  return new Exporter({
+    ...parts,
+    intervalMs: INTERVAL_MS,
+    confirmMs: CONFIRM_MS,
+    sleep,
+    random: Math.random,
+    now: Date.now,
+    elapsed,
+    onPublished: (report) => {
+      if (hasPublished && !report.isConfirmation) {
+        log({ level: 'info', message: 'published', ...report })
+      }
+      hasPublished = true
+      onFirst(report)
+    },
+    onError: (message) => log({ level: 'error', message }),
+  })
 }
 
 /** Waits until the cluster has been read and is watched; false after `waitMs` or an abort. */
@@ -186,8 +212,14 @@ function keysHint(cluster: string): string {
   return `create it with "kubedoh keys ${cluster}"`
 }
 
-/** A source, and the API server that it watches, if it does. */
-type OpenedSource = { readonly source: ExportSource; readonly api: ObjectApi | undefined }
+/** A source, and what else there is if it watches an API server. */
+type OpenedSource = { readonly source: ExportSource; readonly live: LiveParts | undefined }
+type LiveParts = {
+  readonly api: ObjectApi
+  readonly set: (object: ClusterObject) => void
+  /** First origin of the cluster's names. */
+  readonly origin: Uint8Array | undefined
+}
 
 async function openSource(
   input: Input,
@@ -207,7 +239,7 @@ async function openSource(
     const { objects, warnings } = readObjectFiles(paths)
     for (const warning of warnings) onWarning(warning)
     const source = createObjectSource(objects, { naming, trees, onWarning, now: Date.now })
-    return { source, api: undefined }
+    return { source, live: undefined }
   }
   const { openApi } = await import('../exporter/watch.ts')
   const place = { kubeconfig: input.text('kubeconfig'), folder: dirname(input.text('conf')) }
@@ -218,6 +250,7 @@ async function openSource(
     api,
     naming,
     trees,
+    metrics,
     onChange,
     onWarning,
     onError: (message) => log({ level: 'error', message }),
@@ -226,6 +259,7 @@ async function openSource(
     now: Date.now,
     elapsed,
   })
+  const [origin] = naming.origins
   // Renewals of the Lease must not wait behind lists.
-  return { source, api: measured }
+  return { source, live: { api: measured, set: source.set, origin } }
 }

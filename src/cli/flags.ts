@@ -73,6 +73,10 @@ const TABLE = {
     env: 'KUBEDOH_LEASE',
     help: 'Lease that elects one of several exporters to publish; empty publishes without election',
   },
+  canary: {
+    value: 'NAMESPACE/NAME',
+    help: 'publish a name of its own for this Service, change it and time the gateway with it',
+  },
   once: { help: 'publish or write once and exit' },
   listen: {
     value: 'HOST:PORT',

@@ -2,8 +2,9 @@
  * Metrics of the exporter.
  * @module
  */
-import type { MetricInfo, Metrics } from '../telemetry/metrics.ts'
+import { type MetricInfo, type Metrics, observe } from '../telemetry/metrics.ts'
 import type { ExportSource } from './export-source.ts'
+import { PROGRAMMING_BOUNDS } from './live-cluster.ts'
 import type { PublishReport } from './publisher.ts'
 import type { BuiltSnapshot } from './snapshot-builder.ts'
 
@@ -22,6 +23,11 @@ const CONNECTED = info('kubedoh_exporter_watch_connected', 'Whether a watch is o
 const UPLOADED = info(
   'kubedoh_exporter_uploaded_bytes_total',
   'Bytes of shards and manifests that were uploaded.',
+)
+
+const ACKNOWLEDGED = info(
+  'kubedoh_exporter_acknowledged_duration_seconds',
+  'Time from the oldest change that a publication has until the gateway took it.',
 )
 
 /** An accepted publication; the report is `undefined` if the gateway had all of it. */
@@ -60,6 +66,11 @@ export function recordPublished(metrics: Metrics, outcome: Published | undefined
   metrics.counter(PUBLISHES, ['stored']).value++
   metrics.counter(UPLOADED).value += report.shardBytes + report.manifestBytes
   set('kubedoh_exporter_generation', 'Generation of the snapshot.', report.generation)
+}
+
+/** Records how long a change took from the exporter's watch to the gateway's acknowledgement. */
+export function recordAcknowledged(metrics: Metrics, seconds: number): void {
+  observe(metrics.histogram(ACKNOWLEDGED, PROGRAMMING_BOUNDS), PROGRAMMING_BOUNDS, seconds)
 }
 
 function info(name: string, help: string, ...labels: string[]): MetricInfo {

@@ -5,7 +5,9 @@
 import type { ClusterObject, Pod } from '../kubernetes/objects/objects.ts'
 import type { NamingOptions } from '../kubernetes/objects/options.ts'
 import type { RRset } from '../records/zone-entry.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
 import { TreeBuilders } from './cluster-builder.ts'
+import { ProgrammingLatency } from './live-cluster.ts'
 import { collectionsFor } from './object-api.ts'
 import {
   ClusterWatch,
@@ -23,6 +25,8 @@ export type ExportSource = {
   /** When the objects were last known to be current (Unix ms); `undefined` at first. */
   readonly confirmedMs: () => number | undefined
   readonly states: () => readonly CollectionState[]
+  /** Notes that the gateway has the last snapshot. */
+  readonly acknowledged: () => void
   /** Follows the changes until `signal` ends it. */
   readonly run: (signal: AbortSignal) => Promise<void>
 }
@@ -46,24 +50,45 @@ type ObjectSourceOptions = {
 }
 
 type WatchSourceOptions = ObjectSourceOptions &
-  SharedWatchOptions & { readonly onChange: () => void }
+  SharedWatchOptions & { readonly onChange: () => void; readonly metrics: Metrics }
+
+/** A source that watches an API server. */
+type WatchSource = ExportSource & {
+  /** Takes an object that is in no API server, such as the canary. */
+  readonly set: (object: ClusterObject) => void
+}
 
 /** Returns a source that watches an API server. */
-export function createWatchSource(options: WatchSourceOptions): ExportSource {
+export function createWatchSource(options: WatchSourceOptions): WatchSource {
   const { naming, onWarning, trees = {} } = options
   const builders = new TreeBuilders({ naming, onWarning, trees })
+  const { main } = builders
+  const latency = new ProgrammingLatency(options.metrics, options.now)
   const all = [naming, ...Object.values(trees)].flatMap(collectionsFor)
   const watch = new ClusterWatch({
     shared: new SharedWatch(options),
     collections: [...new Map(all.map((one) => [one.path, one])).values()],
-    sink: builders,
+    sink: {
+      set: (object) => {
+        const slice = object.kind === 'EndpointSlice' ? object : undefined
+        const isNews = watch.hasSynced && slice && slice.triggeredMs > main.triggeredMsOf(slice)
+        builders.set(object)
+        if (isNews) latency.changed(slice)
+      },
+      delete: builders.delete,
+    },
     onChange: (isWhole) => {
       if (isWhole) options.onChange()
     },
     now: options.now,
   })
   return {
-    build: () => builders.build(),
+    set: builders.set,
+    build: () => {
+      latency.take()
+      return builders.build()
+    },
+    acknowledged: () => latency.answered((slice) => main.serviceOf(slice)),
     sources: () => watch.sources(),
     confirmedMs: () => watch.confirmedMs(),
     states: () => watch.states(),
@@ -89,6 +114,7 @@ export function createObjectSource(
     sources: () => ({}),
     confirmedMs: () => now(),
     states: () => [],
+    acknowledged: () => undefined,
     run: () => Promise.resolve(),
   }
 }

@@ -7,10 +7,10 @@ import { SnapshotError } from '../snapshot/format/layout.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { Backoff, type Sleep } from './backoff.ts'
 import { ChangeLoop } from './change-loop.ts'
-import { recordPublished, recordSource } from './export-metrics.ts'
+import { recordAcknowledged, recordPublished, recordSource } from './export-metrics.ts'
 import type { ExportSource } from './export-source.ts'
 import { GatewayError } from './gateway-client.ts'
-import type { Publisher, PublishReport } from './publisher.ts'
+import type { Publisher, PublishReport, SnapshotFacts } from './publisher.ts'
 import type { BuiltSnapshot } from './snapshot-builder.ts'
 
 /** Options of an exporter. */
@@ -48,6 +48,8 @@ export class Exporter {
   private built: BuiltSnapshot | undefined
   private isOutdated = true
   private isPublished = false
+  /** When the oldest change that the gateway lacks was noted. */
+  private changedMs: number | undefined
   /** When a confirmation was last due, and how current the source was then. */
   private dueMs: number | undefined
   private scheduledMs = 0
@@ -80,6 +82,7 @@ export class Exporter {
   /** Notes that the source changed. */
   mark(): void {
     this.isOutdated = true
+    this.changedMs ??= this.options.elapsed()
     this.loop.mark()
   }
 
@@ -93,7 +96,7 @@ export class Exporter {
    * @throws {GatewayError} if the gateway refuses it
    */
   async publish(): Promise<PublishReport | undefined> {
-    const { source, publisher, metrics, onPublished } = this.options
+    const { source, metrics, onPublished } = this.options
     const confirmedMs = source.confirmedMs()
     if (confirmedMs === undefined) return undefined
     if (this.isOutdated || this.built === undefined) {
@@ -107,12 +110,34 @@ export class Exporter {
     }
     const { dueMs, scheduledMs } = this
     const facts = { sources: source.sources(), confirmedMs, scheduledMs }
-    const report = await publisher.publish(this.built, facts)
+    const report = await this.hand(this.built, facts)
     if (this.dueMs === dueMs) this.dueMs = undefined
     this.isPublished = true
+    source.acknowledged()
     recordPublished(metrics, { built: this.built, report, confirmedMs })
     if (report !== undefined) onPublished(report)
     return report
+  }
+
+  /** Hands a snapshot to the gateway, and records how old its oldest change is then. */
+  private async hand(
+    built: BuiltSnapshot,
+    facts: SnapshotFacts,
+  ): Promise<PublishReport | undefined> {
+    const { publisher, metrics, elapsed } = this.options
+    const { changedMs } = this
+    this.changedMs = undefined
+    try {
+      const report = await publisher.publish(built, facts)
+      const isNews = report !== undefined && !report.isConfirmation
+      if (isNews && changedMs !== undefined) {
+        recordAcknowledged(metrics, (elapsed() - changedMs) / 1000)
+      }
+      return report
+    } catch (error) {
+      this.changedMs = changedMs ?? this.changedMs
+      throw error
+    }
   }
 
   private async publishOrRetry(signal: AbortSignal): Promise<void> {

@@ -119,6 +119,7 @@ export class LiveCluster {
     }
     this.isWhole ||= isWhole
     this.options.onSnapshot?.()
+    this.latency?.take()
     this.latency?.answered((slice) => this.builder.serviceOf(slice))
     if (!this.isWhole) return
     this.started.abort()
@@ -183,7 +184,11 @@ export class LiveCluster {
 
 /** Most pending changes; more are not measured. */
 const WAITING_MAX = 1000
-const BOUNDS = Array.from({ length: 20 }, (_, i) => 0.001 * 2 ** i)
+/** Bounds of CoreDNS's histogram of programming durations, in seconds. */
+export const PROGRAMMING_BOUNDS: readonly number[] = Array.from(
+  { length: 20 },
+  (_, i) => 0.001 * 2 ** i,
+)
 const DURATION: MetricInfo = {
   name: 'coredns_kubernetes_dns_programming_duration_seconds',
   help: 'Histogram of the time (in seconds) it took to program a dns instance.',
@@ -195,6 +200,7 @@ export class ProgrammingLatency {
   private readonly metrics: Metrics
   private readonly now: () => number
   private waiting: EndpointSlice[] = []
+  private built: readonly EndpointSlice[] = []
 
   /** @param now returns milliseconds since 1970 */
   constructor(metrics: Metrics, now: () => number) {
@@ -204,22 +210,29 @@ export class ProgrammingLatency {
 
   /** Records a changed slice; ignores one without the time of its trigger. */
   changed(slice: EndpointSlice): void {
-    if (slice.triggeredMs > 0 && this.waiting.length < WAITING_MAX) this.waiting.push(slice)
+    if (slice.triggeredMs > 0 && this.waiting.length + this.built.length < WAITING_MAX)
+      this.waiting.push(slice)
   }
 
-  /** Records that responses have all changes so far. Ignores slices without a Service. */
-  answered(serviceOf: (slice: EndpointSlice) => Service | undefined): void {
-    const nowMs = this.now()
-    for (const slice of this.waiting) {
-      const service = serviceOf(slice)
-      if (service === undefined) continue
-      const series = this.series(service.isHeadless ? 'headless_with_selector' : 'cluster_ip')
-      observe(series, BOUNDS, Math.max(0, nowMs - slice.triggeredMs) / 1000)
-    }
+  /** Notes that the snapshot has all changes so far. */
+  take(): void {
+    this.built = [...this.built, ...this.waiting]
     this.waiting = []
   }
 
+  /** Records that responses have the changes of the snapshot. Ignores slices without a Service. */
+  answered(serviceOf: (slice: EndpointSlice) => Service | undefined): void {
+    const nowMs = this.now()
+    for (const slice of this.built) {
+      const service = serviceOf(slice)
+      if (service === undefined) continue
+      const series = this.series(service.isHeadless ? 'headless_with_selector' : 'cluster_ip')
+      observe(series, PROGRAMMING_BOUNDS, Math.max(0, nowMs - slice.triggeredMs) / 1000)
+    }
+    this.built = []
+  }
+
   private series(kind: string): HistogramSeries {
-    return this.metrics.histogram(DURATION, BOUNDS, [kind])
+    return this.metrics.histogram(DURATION, PROGRAMMING_BOUNDS, [kind])
   }
 }

@@ -37,6 +37,7 @@ export async function propagationRows(cluster: FollowedCluster): Promise<Row[]> 
       sources: () => ({}),
       confirmedMs: Date.now,
       states: () => [],
+      acknowledged: () => undefined,
       run: () => Promise.resolve(),
     },
     publisher: new Publisher({ cluster: CLUSTER, gateway: client, key, now: Date.now }),

@@ -7,6 +7,7 @@ import {
   createWatchSource,
   type ExportSource,
 } from '../../src/exporter/export-source.ts'
+import { Metrics } from '../../src/telemetry/metrics.ts'
 import { clusterOf, hostsTree, objectsOf, optionsOf, selectorOf } from '../kubernetes/naming.ts'
 import { FakeClock, START_MS } from './fake-clock.ts'
 import { answerLists, openWatches, ScriptedApi, SHOP_LISTS, value } from './scripted-api.ts'
@@ -36,12 +37,14 @@ describe('a source of watched objects', () => {
     readonly clock: FakeClock
     readonly source: ExportSource
     readonly messages: string[]
+    readonly metrics: Metrics
   }
 
   function start(t: TestContext): Running {
     const api = new ScriptedApi()
     const clock = new FakeClock()
     const messages: string[] = []
+    const metrics = new Metrics()
     const source = createWatchSource({
       api,
       naming: optionsOf(),
@@ -52,6 +55,7 @@ describe('a source of watched objects', () => {
       random: () => 1,
       now: clock.now,
       elapsed: clock.elapsed,
+      metrics,
     })
     const ended = new AbortController()
     const running = source.run(ended.signal)
@@ -59,7 +63,7 @@ describe('a source of watched objects', () => {
       ended.abort()
       await running
     })
-    return { api, clock, source, messages }
+    return { api, clock, source, messages, metrics }
   }
 
   test('is not confirmed before all is listed and watched', async (t) => {
@@ -100,6 +104,25 @@ describe('a source of watched objects', () => {
         'warning: Service shop/db: it has no cluster IP',
       ],
     )
+  })
+
+  test('times changed slices until the gateway has them', async (t) => {
+    const { api, clock, source, metrics } = start(t)
+    answerLists(api)
+    await clock.advance(0)
+    openWatches(api, RESOURCES)
+    const trigger = '{ endpoints.kubernetes.io/last-change-trigger-time: "2026-01-01T00:00:00Z" }'
+    const labels = '{ kubernetes.io/service-name: web }'
+    const metadata = `{ namespace: shop, name: web-1, labels: ${labels}, annotations: ${trigger} }`
+    api.watching('endpointslices').send('ADDED', value(`{ metadata: ${metadata} }`))
+    const count = (): string | undefined =>
+      /duration_seconds_count\{service_kind="cluster_ip"\} (\d+)/.exec(metrics.format())?.[1]
+    // A snapshot before the change says nothing of it.
+    source.acknowledged()
+    assert.equal(count(), undefined)
+    source.build()
+    source.acknowledged()
+    assert.equal(count(), '1')
   })
 
   test('returns versions and states of its collections', async (t) => {

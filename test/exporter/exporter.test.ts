@@ -39,6 +39,7 @@ class Exporting {
       sources: () => ({ services: '7' }),
       confirmedMs: () => (this.isConfirmed ? this.clock.now() : undefined),
       states: () => [],
+      acknowledged: () => undefined,
       run: async () => assert.fail('the exporter does not run its source'),
     }
     this.exporter = new Exporter({
@@ -358,4 +359,17 @@ describe('a follower', () => {
     await exporting.clock.advance(GATHER_MS)
     assert.deepEqual(exporting.attempts.length, 1)
   })
+})
+
+test('times changes until the gateway takes them, from the oldest one', async (t) => {
+  const exporting = new Exporting(t)
+  exporting.start()
+  exporting.exporter.mark()
+  exporting.outcomes.push(AWAY)
+  await exporting.clock.advance(GATHER_MS)
+  exporting.exporter.mark()
+  await exporting.clock.advance(2000)
+  const sum = /acknowledged_duration_seconds_sum (\S+)/.exec(exporting.metrics.format())?.[1]
+  const [, last = ''] = exporting.attempts
+  assert.equal(Number(sum) * 1000, Number.parseInt(last, 10))
 })
