@@ -9,8 +9,7 @@ import { rcodeReply } from '../dns/refusal.ts'
 import { ReplyWriter } from '../dns/reply-writer.ts'
 import type { Client } from './client.ts'
 import { findChain, type Listener } from './listener.ts'
-import type { MessageSigner } from './message-signer.ts'
-import { signed } from './message-signer.ts'
+import { type MessageSigner, signed } from './message-signer.ts'
 
 /**
  * Passes a NOTIFY to the plugins of the block for its zone.

@@ -10,8 +10,7 @@ import { RCODE } from '../dns/rcode.ts'
 import { rcodeReply } from '../dns/refusal.ts'
 import { ReplyWriter } from '../dns/reply-writer.ts'
 import type { Client } from './client.ts'
-import type { MessageSigner } from './message-signer.ts'
-import { signed } from './message-signer.ts'
+import { type MessageSigner, signed } from './message-signer.ts'
 
 /** Bytes of uncompressed records in one message. */
 const FILL_BYTES = 16_384

@@ -161,11 +161,10 @@ export const COMMANDS: readonly Command[] = [
     examples: ['kubedoh keys prod', 'kubedoh keys --admin', 'kubedoh keys --read-only'],
     run: async (input, output) => (await import('./keys.ts')).runKeys(input, output),
   },
-  {
+  ofOperator({
     name: 'token create',
     summary: 'create a client token for all names or some of them',
     flags: [
-      'gateway',
       'name',
       'clusters',
       'origins',
@@ -175,80 +174,68 @@ export const COMMANDS: readonly Command[] = [
       'identity',
       'expires',
       'json',
-      'insecure',
-      'ca',
     ],
-    required: ['gateway'],
     examples: [
       'export KUBEDOH_ADMIN_TOKEN=…   # printed by: kubedoh keys --admin',
       "kubedoh token create --gateway https://dns.example.org --name ci --namespaces 'shop,team-*' --expires 90d",
     ],
     run: async (input, output) => (await import('./token.ts')).runTokenCreate(input, output),
-  },
-  {
+  }),
+  ofOperator({
     name: 'token list',
     summary: 'list the client tokens, without their secrets',
-    flags: ['gateway', 'json', 'insecure', 'ca'],
-    required: ['gateway'],
+    flags: ['json'],
     examples: ['kubedoh token list --gateway https://dns.example.org'],
     run: async (input, output) => (await import('./token.ts')).runTokenList(input, output),
-  },
-  {
+  }),
+  ofOperator({
     name: 'token revoke',
     summary: 'revoke a client token',
     args: ['ID'],
-    flags: ['gateway', 'insecure', 'ca'],
-    required: ['gateway'],
     examples: ['kubedoh token revoke 5f2a81c0d9e4 --gateway https://dns.example.org'],
     run: async (input, output) => (await import('./token.ts')).runTokenRevoke(input, output),
-  },
-  {
+  }),
+  ofOperator({
     name: 'token rotate',
     summary: 'give a client token a new secret; the previous one stays valid for the grace period',
     args: ['ID'],
-    flags: ['gateway', 'grace', 'json', 'insecure', 'ca'],
-    required: ['gateway'],
+    flags: ['grace', 'json'],
     examples: ['kubedoh token rotate 5f2a81c0d9e4 --gateway https://dns.example.org --grace 1h'],
     run: async (input, output) => (await import('./token.ts')).runTokenRotate(input, output),
-  },
-  {
+  }),
+  ofOperator({
     name: 'generations',
     summary: 'list the generations of a cluster that the gateway keeps',
     args: ['CLUSTER'],
-    flags: ['gateway', 'json', 'insecure', 'ca'],
-    required: ['gateway'],
+    flags: ['json'],
     examples: ['kubedoh generations prod --gateway https://dns.example.org'],
     run: async (input, output) => (await import('./generations.ts')).runGenerations(input, output),
-  },
-  {
+  }),
+  ofOperator({
     name: 'diff',
     summary: 'print the records that changed since a generation',
     args: ['CLUSTER', 'FROM', '[TO]'],
-    flags: ['gateway', 'insecure', 'ca'],
-    required: ['gateway'],
     examples: ['kubedoh diff prod 1767225600 --gateway https://dns.example.org'],
     run: async (input, output) => (await import('./generations.ts')).runDiff(input, output),
-  },
-  {
+  }),
+  ofOperator({
     name: 'rollback',
     summary: 'make the gateway answer from an older generation, or with --release from the newest',
     args: ['CLUSTER', '[GENERATION]'],
-    flags: ['gateway', 'release', 'insecure', 'ca'],
-    required: ['gateway'],
+    flags: ['release'],
     examples: [
       'kubedoh rollback prod 1767225600 --gateway https://dns.example.org',
       'kubedoh rollback prod --release --gateway https://dns.example.org',
     ],
     run: async (input, output) => (await import('./generations.ts')).runRollback(input, output),
-  },
-  {
+  }),
+  ofOperator({
     name: 'conflicts',
     summary: 'list the Services on which clusters that share a zone disagree',
-    flags: ['gateway', 'json', 'insecure', 'ca'],
-    required: ['gateway'],
+    flags: ['json'],
     examples: ['kubedoh conflicts --gateway https://dns.example.org'],
     run: async (input, output) => (await import('./conflicts.ts')).runConflicts(input, output),
-  },
+  }),
   {
     name: 'query',
     summary: 'query a DNS server over UDP, TCP, TLS or HTTPS',
@@ -273,15 +260,14 @@ export const COMMANDS: readonly Command[] = [
     notes: ['It needs root (Windows: an administrator), except with --print and --system none.'],
     run: async (input, output) => (await import('./connect.ts')).runConnect(input, output),
   },
-  {
+  ofOperator({
     name: 'explain',
     summary: 'show how a gateway resolves a name',
     args: ['NAME', '[TYPE]'],
-    flags: ['gateway', 'token', 'json', 'insecure', 'ca'],
-    required: ['gateway'],
+    flags: ['token', 'json'],
     examples: ['kubedoh explain web.shop.svc.prod.example.org --gateway https://dns.example.org'],
     run: async (input, output) => (await import('./explain.ts')).runExplain(input, output),
-  },
+  }),
   {
     name: 'check',
     summary: 'report every error and warning in a Corefile without starting a server',
@@ -311,3 +297,9 @@ export const COMMANDS: readonly Command[] = [
     run: async (input, output) => (await import('./snapshot.ts')).runSnapshotDump(input, output),
   },
 ]
+
+/** Adds the flags of commands that send requests to a gateway. */
+function ofOperator(command: Omit<Command, 'required'>): Command {
+  const flags: readonly FlagName[] = ['gateway', ...(command.flags ?? []), 'insecure', 'ca']
+  return { ...command, flags, required: ['gateway'] }
+}

@@ -9,8 +9,7 @@ import { HEADER_BYTES } from './limits.ts'
 import { equalNames } from './name.ts'
 import { FLAG, type Query } from './query.ts'
 import { readRdata, WireReader, writeRdata } from './rdata-wire.ts'
-import type { ReplyLimits, ReplyWriter } from './reply-writer.ts'
-import { SECTION } from './reply-writer.ts'
+import { type ReplyLimits, type ReplyWriter, SECTION } from './reply-writer.ts'
 import { TYPE } from './rr-type.ts'
 
 /** A record; its names are absolute and uncompressed, also in the rdata of known types. */
@@ -22,7 +21,7 @@ export type ResourceRecord = {
   readonly rdata: Uint8Array
 }
 
-/** Returns whether owner, type and rdata of two records are the same bytes. */
+/** Returns whether two records have the same owner, in any letter case, type and rdata. */
 export function isSameRecord(a: ResourceRecord, b: ResourceRecord): boolean {
   return a.type === b.type && equalNames(a.owner, b.owner) && equalBytes(a.rdata, b.rdata)
 }

@@ -8,8 +8,7 @@ import { byteAt, concatBytes } from '../../bytes/bytes.ts'
 import { andThen, type MaybePromise } from '../../chain/maybe-promise.ts'
 import type { Request } from '../../chain/request.ts'
 import type { Reply, ResourceRecord } from '../../dns/message.ts'
-import { isSameRecord } from '../../dns/message.ts'
-import { labelOffsets, nameKey, tailOffset } from '../../dns/name.ts'
+import { equalNames, labelOffsets, nameKey, tailOffset } from '../../dns/name.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 import { type FoundName, findName, recordsOf } from '../../snapshot/read/find-name.ts'
 import { type ExternalPlace, replyWith } from './apex.ts'
@@ -94,11 +93,13 @@ function foreignAddresses(
     andThen(lookUp(request, target, TYPE.AAAA), (ipv6) => [
       ...ipv4.records,
       // Both lookups return the CNAMEs on the way: keep each once.
-      ...ipv6.records.filter(
-        (record) => !ipv4.records.some((other) => isSameRecord(record, other)),
-      ),
+      ...ipv6.records.filter((record) => !ipv4.records.some((other) => isSame(record, other))),
     ]),
   )
+}
+
+function isSame(a: ResourceRecord, b: ResourceRecord): boolean {
+  return a.type === b.type && equalNames(a.owner, b.owner) && equalNames(a.rdata, b.rdata)
 }
 
 function lookUp(request: Request, name: Uint8Array, type: number): MaybePromise<Answers> {
