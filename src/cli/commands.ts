@@ -276,7 +276,7 @@ export const COMMANDS: readonly Command[] = [
     examples: [
       'kubedoh check /etc/coredns/Corefile',
       'kubedoh check Corefile --files /etc/coredns',
-      'kubedoh check gateway.Corefile --for gateway',
+      'kubedoh check Corefile --for worker',
     ],
     run: async (input, output) => (await import('./check.ts')).runCheck(input, output),
   },
