@@ -100,6 +100,7 @@ describe('all pages', () => {
     'docs/analytics.md',
     'docs/hosts.md',
     'docs/node-cache.md',
+    'docs/openshift.md',
     'src/kubernetes/README.md',
     'src/snapshot/README.md',
     'test/attack/README.md',

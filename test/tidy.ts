@@ -87,6 +87,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'yaml',
     '@kubernetes/client-node',
   ],
+  'src/openshift': ['src/bytes', 'src/telemetry', 'src/convert', 'src/exporter', 'node:'],
   'src/node': [
     'src/bytes',
     'src/dns',
@@ -168,6 +169,7 @@ const PURE: ReadonlySet<string> = new Set(
   Object.keys(MAY_IMPORT).filter((room) => {
     const runtimes = [
       'exporter',
+      'openshift',
       'node',
       'upstream',
       'etcd',

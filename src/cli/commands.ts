@@ -154,6 +154,16 @@ export const COMMANDS: readonly Command[] = [
     run: async (input, output) => (await import('./hosts.ts')).runHosts(input, output),
   },
   {
+    name: 'openshift',
+    summary: "apply OpenShift's DNS object: write the Corefile it asks for into a ConfigMap",
+    flags: ['kubeconfig', 'configmap', 'listen'],
+    examples: [
+      'kubedoh openshift',
+      'kubedoh openshift --kubeconfig ~/.kube/config --configmap dns/coredns --listen :9155',
+    ],
+    run: async (input, output) => (await import('./openshift.ts')).runOpenshift(input, output),
+  },
+  {
     name: 'keys',
     summary: 'create the keys a cluster needs to publish to a gateway',
     args: ['[CLUSTER]'],

@@ -1,5 +1,5 @@
 /**
- * The status server of the exporter and of the node resolver: `/healthz`, `/readyz` and `/metrics`.
+ * The status server of commands that follow something: `/healthz`, `/readyz` and `/metrics`.
  * @module
  */
 import { Hono } from 'hono'
@@ -13,7 +13,8 @@ import type { Metrics } from '../telemetry/metrics.ts'
 type StatusOptions = {
   readonly metrics: Metrics
   readonly isReady: () => boolean
-  readonly notReady?: string
+  /** Says why `isReady` is false. */
+  readonly notReady?: () => string
   /** Returns what `/readyz` adds to OK. */
   readonly state?: () => string
 }
@@ -24,12 +25,12 @@ type StatusOptions = {
  */
 export async function listenStatus(
   address: string,
-  { metrics, isReady, notReady = 'nothing published yet', state = () => '' }: StatusOptions,
+  { metrics, isReady, notReady = () => 'nothing published yet', state = () => '' }: StatusOptions,
 ): Promise<HttpServer | undefined> {
   if (address === '') return undefined
   const app = new Hono()
   app.get('/healthz', (c) => c.text('OK'))
-  app.get('/readyz', (c) => (isReady() ? c.text(`OK${state()}`) : c.text(notReady, 503)))
+  app.get('/readyz', (c) => (isReady() ? c.text(`OK${state()}`) : c.text(notReady(), 503)))
   app.get('/metrics', (c) => c.text(formatMetrics(metrics)))
   const server = new HttpServer(app)
   const { host, port } = parseListenAddress(address)

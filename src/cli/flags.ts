@@ -51,6 +51,11 @@ const TABLE = {
     value: 'FILE',
     help: "kubeconfig file; empty uses the pod's service account, or $KUBECONFIG outside a pod",
   },
+  configmap: {
+    value: 'NAMESPACE/NAME',
+    default: 'openshift-dns/dns-default',
+    help: 'ConfigMap to write; conditions go into NAME-status',
+  },
   'doh.listen': {
     value: 'HOST:PORT',
     help: 'also serve DNS over HTTP without TLS on this loopback address',
@@ -80,7 +85,7 @@ const TABLE = {
   once: { help: 'publish or write once and exit' },
   listen: {
     value: 'HOST:PORT',
-    help: 'listen address (gateway 127.0.0.1:8787, export :9154, connect :5300, hosts none)',
+    help: 'listen address (gateway 127.0.0.1:8787, export :9154, connect :5300, others none)',
   },
   domain: { value: 'DOMAIN', help: 'domain to send to the gateway', isRepeated: true },
   system: {

@@ -40,7 +40,7 @@ export async function runHosts(input: Input, output: Output): Promise<void> {
   const status = await listenStatus(input.text('listen'), {
     metrics,
     isReady: () => isUpdated,
-    notReady: 'no complete update yet',
+    notReady: () => 'no complete update yet',
   })
   const ended = new AbortController()
   const signal = untilSignal().finally(() => ended.abort())

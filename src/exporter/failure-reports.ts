@@ -3,7 +3,7 @@
  * @module
  */
 import { Backoff, type Sleep } from './backoff.ts'
-import { type ApiError, type Collection, type ObjectApi, STATUS_FORBIDDEN } from './object-api.ts'
+import { type ApiError, type Listed, type ObjectApi, STATUS_FORBIDDEN } from './object-api.ts'
 import { describeMissingRights } from './rights.ts'
 
 /** Longest wait that the API server may request. */
@@ -12,7 +12,7 @@ const RETRY_AFTER_MS_MAX = 60_000
 /** Options of the reports. */
 export type FailureOptions = {
   readonly api: ObjectApi
-  readonly collection: Collection
+  readonly collection: Listed
   /** Called when a request fails, before the next attempt. */
   readonly onError: (message: string) => void
   /**

@@ -3,7 +3,7 @@
  * @module
  */
 import { recordOf } from '../bytes/unknown.ts'
-import { ApiError, type Collection, type ObjectApi } from './object-api.ts'
+import { ApiError, type Listed, type ObjectApi } from './object-api.ts'
 
 const REVIEWS = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews'
 const VERBS = ['list', 'watch'] as const
@@ -15,7 +15,7 @@ const VERBS = ['list', 'watch'] as const
  */
 export async function describeMissingRights(
   api: ObjectApi,
-  { path, resource }: Collection,
+  { path, resource }: Listed,
   signal: AbortSignal,
 ): Promise<string> {
   const group = groupOf(path)

@@ -93,6 +93,11 @@ export class ApiServer {
     await this.send('PATCH', `${objectPath(object)}/status`, { status })
   }
 
+  /** Reads an object. */
+  async read(object: ApiObject): Promise<unknown> {
+    return JSON.parse(await this.send('GET', objectPath(object), undefined))
+  }
+
   /** Changes fields of an object (RFC 7386). */
   async patch(object: ApiObject, change: unknown): Promise<void> {
     await this.send('PATCH', objectPath(object), change)
@@ -225,6 +230,7 @@ export class ApiServer {
 
 const PLURALS: Readonly<Record<string, string>> = {
   Namespace: 'namespaces',
+  ConfigMap: 'configmaps',
   Service: 'services',
   EndpointSlice: 'endpointslices',
   Pod: 'pods',

@@ -8,15 +8,18 @@ import { deepEqual, ok } from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, it } from 'vitest'
 import { parse } from 'yaml'
+import { recordOf } from '../../src/bytes/unknown.ts'
 import { Settings } from '../../src/convert/conversion.ts'
 import { convertOpenshift } from '../../src/convert/openshift.ts'
 import { parseCorefile } from '../../src/corefile/parse-corefile.ts'
 import { formatName } from '../../src/dns/name.ts'
 import { type ApiObject, ApiServer } from '../cluster/api-server.ts'
 import { prepareBinaries } from '../cluster/binaries.ts'
+import { start } from '../cluster/processes.ts'
 import { describeUnless } from '../describe-unless.ts'
 import { goModuleFolder } from './go-module.ts'
 import { DNS_SPECS } from './openshift-specs.ts'
@@ -25,6 +28,13 @@ import { DNS_SPECS } from './openshift-specs.ts'
 const OPERATOR = 'github.com/openshift/cluster-dns-operator@v0.0.0-20200529200012-f9e4dfc90c57'
 const API = 'github.com/openshift/api@v0.0.0-20240124164020-e2ce40831f2e'
 const CRD = 'operator/v1/0000_70_dns-operator_00.crd.yaml'
+const KUBEDOH = join(import.meta.dirname, '../../bin/kubedoh')
+const CONFIG_MAP: ApiObject = {
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { namespace: 'openshift-dns', name: 'dns-default' },
+}
+const ATTEMPTS = 600
 const SPECS = 300
 const SEED = 20200529
 
@@ -123,6 +133,26 @@ describeUnless(skip, "OpenShift's CRD in a real API server", () => {
     )
   }
 
+  it('applies the DNS object of a cluster as it changes', async () => {
+    for (const name of ['openshift-config', 'openshift-dns']) {
+      await api.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+    }
+    const dns = dnsObject('default', { cache: { positiveTTL: '60s' } })
+    await api.create(dns)
+    const kubeconfig = ['--kubeconfig', api.adminConfig]
+    const operator = start(KUBEDOH, ['openshift', ...kubeconfig])
+    try {
+      await operator.line(/^ready: ConfigMap openshift-dns\/dns-default has the Corefile$/)
+      await untilCorefile(api, 'cache 60 {')
+      await api.patch(dns, { spec: { cache: { positiveTTL: '90s' } } })
+      await untilCorefile(api, 'cache 90 {')
+      await api.patch(CONFIG_MAP, { data: { Corefile: 'edited' } })
+      await untilCorefile(api, 'cache 90 {')
+    } finally {
+      await operator.stop()
+    }
+  })
+
   it('takes and refuses what convert openshift takes and refuses', async () => {
     const wrong: string[] = []
     let taken = 0
@@ -137,6 +167,15 @@ describeUnless(skip, "OpenShift's CRD in a real API server", () => {
     deepEqual(wrong, [])
   })
 })
+
+async function untilCorefile(api: ApiServer, wanted: string): Promise<void> {
+  for (let i = 0; i < ATTEMPTS; i++) {
+    const { data } = recordOf(await api.read(CONFIG_MAP))
+    if (String(recordOf(data).Corefile).includes(wanted)) return
+    await sleep(50)
+  }
+  throw new Error(`the ConfigMap never had ${wanted}`)
+}
 
 function dnsObject(name: string, spec: object): ApiObject {
   return { apiVersion: 'operator.openshift.io/v1', kind: 'DNS', metadata: { name }, spec }

@@ -1,0 +1,202 @@
+/**
+ * Does for OpenShift's DNS object what OpenShift's DNS operator does: writes the Corefile and CA
+ * bundles into the ConfigMap that the DNS server's Pods mount, and conditions into another one.
+ * @module
+ */
+import { recordOf } from '../bytes/unknown.ts'
+import { Backoff, type Sleep } from '../exporter/backoff.ts'
+import { ChangeLoop } from '../exporter/change-loop.ts'
+import { ApiError, type Listed, type ObjectApi, STATUS_CONFLICT } from '../exporter/object-api.ts'
+import type { MetricInfo, Metrics } from '../telemetry/metrics.ts'
+import {
+  type Condition,
+  conditionsOf,
+  formatConditions,
+  type OperatorState,
+  parseConditions,
+} from './conditions.ts'
+import { type ConfigMapName, configMapsPath, hasData, writeConfigMap } from './config-map.ts'
+import { dnsDataOf, managementOf } from './dns-object.ts'
+import { ObjectMirror } from './object-mirror.ts'
+
+/** Options of the operator. */
+type DnsOperatorOptions = {
+  readonly api: ObjectApi
+  /** The ConfigMap for the Corefile; conditions go into NAME-status beside it. */
+  readonly configMap: ConfigMapName
+  readonly metrics: Metrics
+  readonly onInfo: (message: string) => void
+  readonly onWarning: (message: string) => void
+  readonly onError: (message: string) => void
+  readonly sleep: Sleep
+  /** Returns a number from 0 to 1. */
+  readonly random: () => number
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  /** Milliseconds of a monotonic clock. */
+  readonly elapsed: () => number
+}
+
+/** The object that OpenShift calls by this name; others have no effect. */
+const DNS_NAME = 'default'
+const DNS: Listed = {
+  resource: 'dnses',
+  path: '/apis/operator.openshift.io/v1/dnses',
+  fieldSelector: `metadata.name=${DNS_NAME}`,
+}
+const CA_NAMESPACE = 'openshift-config'
+const STATUS_SUFFIX = '-status'
+/** Time to gather changes: `oc apply` of an object and its ConfigMap is two of them. */
+const GATHER_MS = 100
+
+const CONDITION: MetricInfo = {
+  name: 'kubedoh_openshift_condition',
+  help: 'Conditions of the operator of OpenShift DNS: 1 for True, 0 for False.',
+  labels: ['type'],
+}
+
+/** The operator. */
+export class DnsOperator {
+  private readonly options: DnsOperatorOptions
+  private readonly dns: ObjectMirror
+  private readonly bundles: ObjectMirror
+  private readonly written: ObjectMirror
+  private readonly loop: ChangeLoop
+  private readonly backoff: Backoff
+  /** What the log says about the DNS object, and why the ConfigMap cannot be written. */
+  private warned: readonly string[] = []
+  private failure = ''
+  private current: readonly Condition[] = []
+
+  constructor(options: DnsOperatorOptions) {
+    const { api, configMap, sleep, random, elapsed } = options
+    this.options = options
+    this.backoff = new Backoff(random)
+    this.loop = new ChangeLoop({
+      work: (signal) => this.reconcile(signal),
+      gatherMs: GATHER_MS,
+      intervalMs: 0,
+      sleep,
+      elapsed,
+    })
+    const mirror = (listed: Listed): ObjectMirror =>
+      new ObjectMirror({ ...options, api, listed, onChange: () => this.loop.mark() })
+    const resource = 'configmaps'
+    this.dns = mirror(DNS)
+    this.bundles = mirror({ resource, path: configMapsPath(CA_NAMESPACE) })
+    this.written = mirror({ resource, path: configMapsPath(configMap.namespace) })
+  }
+
+  /** The conditions; none before the cluster has been read. */
+  get conditions(): readonly Condition[] {
+    return this.current
+  }
+
+  /** Whether the ConfigMap is what the DNS object wants. */
+  get isReady(): boolean {
+    const isTrue = (type: Condition['type']): boolean =>
+      this.current.some((one) => one.type === type && one.status === 'True')
+    return isTrue('Available') && !isTrue('Degraded') && !isTrue('Progressing')
+  }
+
+  /** Follows the cluster until `signal` ends it. Never throws because of the API server. */
+  async run(signal: AbortSignal): Promise<void> {
+    const mirrors = [this.dns, this.bundles, this.written]
+    await Promise.all([...mirrors, this.loop].map((one) => one.run(signal)))
+  }
+
+  private async reconcile(signal: AbortSignal): Promise<void> {
+    const { dns, bundles, written } = this
+    if (![dns, bundles, written].every(({ hasSynced }) => hasSynced)) return
+    try {
+      await this.apply(signal)
+      this.backoff.reset()
+      this.failure = ''
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      if (signal.aborted) return
+      await this.retry(error, signal)
+    }
+  }
+
+  /** Writes the ConfigMap if it differs, then the conditions. @throws {ApiError} */
+  private async apply(signal: AbortSignal): Promise<void> {
+    const { api, configMap, onInfo } = this.options
+    const dns = this.dns.objects.get(DNS_NAME)
+    const { isManaged, isVerbose } = managementOf(dns)
+    const wanted = dnsDataOf(dns, this.bundleData())
+    const before = this.written.objects.get(configMap.name)
+    const state = { hasCorefile: hasCorefile(before), isPending: false, isManaged }
+    if ('reason' in wanted) {
+      this.warnOnce([wanted.message])
+      await this.report({ ...state, fault: wanted }, signal)
+      return
+    }
+    this.warnOnce(wanted.notices)
+    if (isManaged && !hasData(before, wanted.data)) {
+      this.see({ ...state, isPending: true, fault: undefined })
+      await writeConfigMap(api, configMap, { before, data: wanted.data }, signal)
+      onInfo(`wrote the Corefile to ConfigMap ${configMap.namespace}/${configMap.name}`)
+      state.hasCorefile = true
+    } else if (isVerbose) onInfo('the ConfigMap is up to date')
+    await this.report({ ...state, fault: undefined }, signal)
+  }
+
+  /** Tries again later; the mirror of a ConfigMap that another writer changed marks the loop. */
+  private async retry(error: ApiError, signal: AbortSignal): Promise<void> {
+    const { configMap, onError, sleep } = this.options
+    if (error.status !== STATUS_CONFLICT) {
+      const { namespace, name } = configMap
+      const message = `cannot write ConfigMap ${namespace}/${name}: ${error.message}`
+      if (message !== this.failure) onError(message)
+      this.failure = message
+      this.see({
+        hasCorefile: hasCorefile(this.written.objects.get(name)),
+        isPending: true,
+        fault: { reason: 'WriteFailed', message },
+        isManaged: true,
+      })
+    }
+    await sleep(Math.max(this.backoff.next(), error.retryAfterMs ?? 0), signal)
+    this.loop.mark()
+  }
+
+  /** Writes the conditions of a state. @throws {ApiError} */
+  private async report(state: OperatorState, signal: AbortSignal): Promise<void> {
+    const { api, configMap } = this.options
+    const { namespace, name } = configMap
+    const status = { namespace, name: `${name}${STATUS_SUFFIX}` }
+    const before = this.written.objects.get(status.name)
+    if (this.current.length === 0) this.current = parseConditions(before?.data)
+    this.see(state)
+    const data = formatConditions(this.current)
+    if (!hasData(before, data)) await writeConfigMap(api, status, { before, data }, signal)
+  }
+
+  private see(state: OperatorState): void {
+    const { metrics, now } = this.options
+    this.current = conditionsOf(state, this.current, now())
+    for (const { type, status } of this.current) {
+      metrics.gauge(CONDITION, [type]).value = status === 'True' ? 1 : 0
+    }
+  }
+
+  private bundleData(): Map<string, Readonly<Record<string, unknown>>> {
+    const entries = Array.from(this.bundles.objects, ([name, { data }]) => {
+      return [name, recordOf(data)] as const
+    })
+    return new Map(entries)
+  }
+
+  /** Logs messages that the last state did not have. */
+  private warnOnce(messages: readonly string[]): void {
+    for (const message of messages) {
+      if (!this.warned.includes(message)) this.options.onWarning(message)
+    }
+    this.warned = messages
+  }
+}
+
+function hasCorefile(configMap: unknown): boolean {
+  return typeof recordOf(recordOf(configMap).data).Corefile === 'string'
+}
