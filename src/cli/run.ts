@@ -2,10 +2,12 @@
  * The entry point of `bin/kubedoh`.
  * @module
  */
+import { useCompileCache } from '../node/compile-cache.ts'
 import { ignoreClosedPipes } from '../node/output.ts'
 
 // Node opens its inspector on SIGUSR1 unless there is a listener. Comes before the imports.
 process.on('SIGUSR1', () => undefined)
+useCompileCache(import.meta.filename)
 const { main } = await import('./main.ts')
 const output = { stdout: process.stdout, stderr: process.stderr }
 ignoreClosedPipes(output)

@@ -5,6 +5,7 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { errorCode } from '../bytes/unknown.ts'
 import { sleep } from '../exporter/backoff.ts'
+import { storeCompiledCode } from '../node/compile-cache.ts'
 import { inheritedSockets } from '../node/inherited-sockets.ts'
 import { startMemoryTrim } from '../node/memory-trim.ts'
 import { CommandError, createLog, type Output } from '../node/output.ts'
@@ -76,6 +77,8 @@ export async function runUntilSignal(
   const signal = untilSignal().finally(() => ended.abort())
   const ready = untilReady(running, ended.signal)
   const stopTrim = startMemoryTrim(ready)
+  // Before memory is compacted, which drops the code of the start.
+  void ready.then(storeCompiledCode)
   if ((await ready) && !input.isSet('quiet')) {
     output.stdout.write(`ready: DNS on port ${[...new Set(running.ports)].join(', ')}${beside}\n`)
   }
