@@ -12,7 +12,7 @@ import { EXTENDED_ERROR, extendedError } from '../../dns/edns.ts'
 import type { Reply, Response } from '../../dns/message.ts'
 import { equalNames, isSubdomain } from '../../dns/name.ts'
 import { RCODE } from '../../dns/rcode.ts'
-import type { Series } from '../../telemetry/metrics.ts'
+import type { Metrics, Series } from '../../telemetry/metrics.ts'
 import { Hedging } from './hedging.ts'
 import type { ForwardOptions } from './options.ts'
 import { OVERLOADED, Target } from './target.ts'
@@ -56,17 +56,20 @@ export type BlockOptions = {
   readonly observeExchange: (exchange: UpstreamExchange) => void
 }
 
-/** The waiting requests of a process, across all directives and reloads. */
-const WAITING = new WeakMap<Host, WaitingRequests<Relayed>>()
+/**
+ * The waiting requests of a process, across all directives and reloads. The metrics stand for the
+ * process: each directive has a host of its own.
+ */
+const WAITING = new WeakMap<Metrics, WaitingRequests<Relayed>>()
 
-function waitingOf(host: Host): WaitingRequests<Relayed> {
-  const known = WAITING.get(host)
+function waitingOf({ metrics }: Host): WaitingRequests<Relayed> {
+  const known = WAITING.get(metrics)
   if (known !== undefined) return known
   const waiting = new WaitingRequests<Relayed>(() => {
-    host.metrics.counter(REJECTS).value++
+    metrics.counter(REJECTS).value++
     return { outcome: failure(RCODE.SERVFAIL, OVERLOADED), upstream: '', goesOn: false }
   })
-  WAITING.set(host, waiting)
+  WAITING.set(metrics, waiting)
   return waiting
 }
 

@@ -8,7 +8,7 @@ import type { UpstreamExchange } from '../../chain/observation.ts'
 import type { Request } from '../../chain/request.ts'
 import type { Response } from '../../dns/message.ts'
 import { formatRcode } from '../../dns/rcode.ts'
-import { observe, type Series } from '../../telemetry/metrics.ts'
+import { observe } from '../../telemetry/metrics.ts'
 import { restoreCase, withRandomCase } from './letter-case.ts'
 import type { ForwardOptions } from './options.ts'
 import { reasonOf } from './reason.ts'
@@ -68,7 +68,6 @@ export class Target {
   private readonly client: UpstreamClient
   private readonly health: UpstreamHealth
   private readonly parts: Parts
-  private readonly mismatches: Series
 
   /** @throws {Error} when this runtime does not support the upstream or its options */
   constructor(upstream: Upstream, parts: Parts) {
@@ -86,7 +85,6 @@ export class Target {
     this.client = client
     this.health = new UpstreamHealth({ name, client, options, host })
     this.parts = parts
-    this.mismatches = host.metrics.counter(CASE_MISMATCHES, [name])
   }
 
   /** Whether queries avoid it because its health checks fail. */
@@ -162,7 +160,7 @@ export class Target {
       if (!isMixed) return readResponse(reply, request)
       const restored = restoreCase(reply, query, plain)
       if (restored !== undefined) return readResponse(restored, request)
-      this.mismatches.value++
+      host.metrics.counter(CASE_MISMATCHES, [this.name]).value++
       return 'forged'
     } finally {
       observeExchange({ clientQuery: request, query, startMs, address, port, isUdp, reply })

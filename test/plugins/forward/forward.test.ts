@@ -91,16 +91,18 @@ describe('queries under way', () => {
     })
   }
 
-  for (const kind of ['one question', 'questions of their own']) {
+  for (const kind of ['one question', 'questions of two server blocks']) {
     test(`are 4,096 at a time: the oldest makes room, with ${kind}`, async () => {
       const waiting: (() => void)[] = []
-      const server = serveForward('forward . 192.0.2.1\n  forward . 192.0.2.2', {
-        1: () => new Promise((resolve) => waiting.push(() => resolve(['NXDOMAIN']))),
+      const lines = ['errors', 'forward . 192.0.2.1', 'forward . 192.0.2.2']
+      const server = serve(`${block(...lines)}\nexample.net ${block(...lines).slice(2)}`, {
+        upstream: () => new Promise((resolve) => waiting.push(() => resolve(['NXDOMAIN']))),
       })
-      const name = (i: number): string => (kind === 'one question' ? '' : `n${i}.`)
+      const name = (i: number): string =>
+        kind === 'one question' ? ASK : `n${i}.example.${i % 2 === 0 ? 'org' : 'net'} A`
       const replies: string[] = []
       const asked = Array.from({ length: 4099 }, async (_, i) => {
-        const [head = ''] = await server.ask(`${name(i)}www.example.org A`)
+        const [head = ''] = await server.ask(name(i))
         replies[i] = head
       })
       await settle()

@@ -43,7 +43,7 @@ describe('random_case', () => {
       seen.add(line)
     }
     assert.ok(seen.size >= 7, [...seen].join())
-    assert.equal(mismatches(server), '0')
+    assert.equal(mismatches(server), undefined)
   })
 
   test('repeats a query over TCP if the case of the response is another', async () => {
