@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { benchBuild } from './build.ts'
 import { benchCore } from './core.ts'
+import { benchExporter } from './exporter.ts'
 import { benchGateway } from './gateway.ts'
 import { benchMemory } from './memory.ts'
 import { benchOpen } from './open.ts'
@@ -31,6 +32,7 @@ const BENCHES: ReadonlyMap<string, () => Promise<Row[]> | Row[]> = new Map<
   ['gateway', benchGateway],
   ['plugins', benchPlugins],
   ['server', benchServer],
+  ['exporter', benchExporter],
   ['start', benchStart],
 ])
 
