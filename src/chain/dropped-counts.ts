@@ -3,7 +3,6 @@
  * `dropped` if any server block has `prometheus`.
  * @module
  */
-
 import type { Chain } from './chain.ts'
 import type { Client } from './client.ts'
 import type { Host } from './host.ts'

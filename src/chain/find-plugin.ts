@@ -2,7 +2,6 @@
  * Finds the plugin that a directive names.
  * @module
  */
-
 import { nearest } from '../corefile/arguments.ts'
 import { type ConfigError, configError } from '../corefile/problem.ts'
 import type { Directive } from '../corefile/server-block.ts'

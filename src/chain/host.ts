@@ -4,7 +4,6 @@
  * its folder.
  * @module
  */
-
 import type { ClusterTree } from '../corefile/cluster-tree.ts'
 import type { KubernetesOptions } from '../corefile/kubernetes-options.ts'
 import type { RRset } from '../records/zone-entry.ts'

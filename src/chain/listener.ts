@@ -2,7 +2,6 @@
  * A listener: one port with the zones of all its server blocks, the longest first.
  * @module
  */
-
 import type { Transport } from '../corefile/zone-key.ts'
 import { isWithinZone, type Query } from '../dns/query.ts'
 import { TYPE } from '../dns/rr-type.ts'

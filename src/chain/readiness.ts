@@ -2,7 +2,6 @@
  * Readiness: the plugins of all server blocks with `ready` must be able to answer.
  * @module
  */
-
 import type { Chain } from './chain.ts'
 import type { Plugin } from './plugin.ts'
 

@@ -2,7 +2,6 @@
  * The resolver: from the bytes of a query to the bytes of its reply.
  * @module
  */
-
 import { EMPTY } from '../bytes/bytes.ts'
 import type { Problem } from '../corefile/problem.ts'
 import {

@@ -2,7 +2,6 @@
  * Sends the records of a zone as the messages of a transfer (RFC 5936 §2.2).
  * @module
  */
-
 import { MESSAGE_BYTES_MAX, UDP_BYTES_ADVERTISED } from '../dns/limits.ts'
 import { EMPTY_REPLY, type ResourceRecord, writeReply } from '../dns/message.ts'
 import type { Query } from '../dns/query.ts'

@@ -3,7 +3,6 @@
  * runs, so that other commands start fast.
  * @module
  */
-
 import type { Output } from '../node/output.ts'
 import { CONVERT_COMMANDS } from './convert-commands.ts'
 import type { FlagName, Input } from './flags.ts'

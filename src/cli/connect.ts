@@ -3,7 +3,6 @@
  * for them.
  * @module
  */
-
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { causeText } from '../bytes/unknown.ts'

@@ -2,7 +2,6 @@
  * `kubedoh snapshot`: builds and prints snapshots without a gateway.
  * @module
  */
-
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { errorText } from '../bytes/unknown.ts'

@@ -2,7 +2,6 @@
  * Finds the brace that is missing when a Corefile ends within a block, by its indentation.
  * @module
  */
-
 import { isBrace, isSameLine, type Lexeme } from './lexemes.ts'
 import type { Position } from './problem.ts'
 

@@ -3,7 +3,6 @@
  * (github.com/coredns/coredns, plugin/normalize.go).
  * @module
  */
-
 import { byteAt } from '../bytes/bytes.ts'
 import { parseAddress } from '../dns/address.ts'
 import { nameOf, parseName } from '../dns/name.ts'

@@ -2,7 +2,6 @@
  * Messages as records, for everything but the fast path: forwarding, caching, rewriting.
  * @module
  */
-
 import { equalBytes, readUint16 } from '../bytes/bytes.ts'
 import { type EdnsOption, parseOptions } from './edns.ts'
 import { HEADER_BYTES } from './limits.ts'

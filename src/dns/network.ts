@@ -2,7 +2,6 @@
  * CIDR blocks (RFC 4632 §3.1, RFC 4291 §2.3), and whether they contain an address.
  * @module
  */
-
 import { byteAt, equalBytes, formatHex } from '../bytes/bytes.ts'
 import { formatAddress, parseAddress } from './address.ts'
 

@@ -2,7 +2,6 @@
  * Parses names in the reverse trees (RFC 1035 §3.5, RFC 3596 §2.5).
  * @module
  */
-
 import { asWordBytes } from '../bytes/bytes.ts'
 import { IN_ADDR_ARPA, IP6_ARPA } from './address.ts'
 import { endsIn, type Query } from './query.ts'

@@ -2,7 +2,6 @@
  * SvcParams of SVCB and HTTPS records in presentation format (RFC 9460 §2.1, §7, appendix A).
  * @module
  */
-
 import { decodeBase64, encodeBase64 } from '../bytes/base64url.ts'
 import { byteAt, concatBytes, EMPTY, readUint16, toLatin1, writeUint16 } from '../bytes/bytes.ts'
 import { formatAddress, parseAddress } from './address.ts'

@@ -2,7 +2,6 @@
  * HTTP headers of DNS responses.
  * @module
  */
-
 import { readUint16, readUint32 } from '../bytes/bytes.ts'
 import { HEADER_BYTES } from '../dns/limits.ts'
 import { FLAG } from '../dns/query.ts'

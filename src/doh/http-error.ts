@@ -3,7 +3,6 @@
  * 200.
  * @module
  */
-
 import type { MiddlewareHandler } from 'hono'
 import { jsonResponse } from './json-response.ts'
 

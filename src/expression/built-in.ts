@@ -2,7 +2,6 @@
  * Functions and variables of expressions, and the conversion of their arguments.
  * @module
  */
-
 import { type Type, UNKNOWN } from './type.ts'
 import { ExpressionError, isList, typeName, type Value } from './value.ts'
 

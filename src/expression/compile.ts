@@ -3,7 +3,6 @@
  * (github.com/expr-lang/expr, checker/checker.go).
  * @module
  */
-
 import { countOf, type Environment, textOf, truthOf } from './built-in.ts'
 import { type CallCompiler, compileCall, isBuiltIn } from './calls.ts'
 import type { Binary, Member, Node } from './grammar.ts'

@@ -3,7 +3,6 @@
  * bounds on size, depth and work. README.md lists what is supported.
  * @module
  */
-
 import type { Environment } from './built-in.ts'
 import { isBuiltIn } from './calls.ts'
 import { compileNode } from './compile.ts'

@@ -3,7 +3,6 @@
  * checker/checker.go, vm/runtime).
  * @module
  */
-
 import { compilePattern, type Pattern, PatternError } from '../pattern/pattern.ts'
 import type { Node } from './grammar.ts'
 import {

@@ -2,7 +2,6 @@
  * Parses an expression to its syntax tree (github.com/expr-lang/expr, parser).
  * @module
  */
-
 import {
   BINARY,
   CLOSURE_CALLS,

@@ -2,7 +2,6 @@
  * Files that a reader sees complete or not at all, whatever fails during a write.
  * @module
  */
-
 import { randomUUID } from 'node:crypto'
 import * as nodeFiles from 'node:fs/promises'
 import { dirname, join } from 'node:path'

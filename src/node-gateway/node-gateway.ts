@@ -3,7 +3,6 @@
  * memory.
  * @module
  */
-
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type { TlsService } from '../chain/feature.ts'

@@ -2,7 +2,6 @@
  * SOA and NS records of zones that a plugin generates.
  * @module
  */
-
 import { concatBytes, writeUint32 } from '../bytes/bytes.ts'
 import { firstWord, type Option } from '../corefile/arguments.ts'
 import { configError, type Problem } from '../corefile/problem.ts'

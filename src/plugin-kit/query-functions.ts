@@ -3,7 +3,6 @@
  * (CoreDNS, plugin/pkg/expression, request/request.go).
  * @module
  */
-
 import type { ClientQuery } from '../chain/request.ts'
 import { UDP_BYTES_MIN } from '../dns/limits.ts'
 import { nameText } from '../dns/name-text.ts'

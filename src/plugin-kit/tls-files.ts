@@ -3,7 +3,6 @@
  * client's certificate and key, and with trusted certificate authorities.
  * @module
  */
-
 import type { Host, TlsIdentity } from '../chain/host.ts'
 import { argTexts, type Option } from '../corefile/arguments.ts'
 import { configError } from '../corefile/problem.ts'

@@ -3,7 +3,6 @@
  * plugin/acl).
  * @module
  */
-
 import type { Outcome } from '../../chain/outcome.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { SetupContext } from '../../chain/setup.ts'

@@ -2,7 +2,6 @@
  * The `any` plugin: answers queries for type ANY with one HINFO record (RFC 8482 §4.2).
  * @module
  */
-
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Request } from '../../chain/request.ts'
 import { onlyArgs } from '../../corefile/arguments.ts'

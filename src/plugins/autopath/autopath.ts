@@ -6,7 +6,6 @@
  * A query for the first element itself goes to the next plugin, where CoreDNS fails.
  * @module
  */
-
 import { byteAt } from '../../bytes/bytes.ts'
 import { deriveRequest } from '../../chain/derived-request.ts'
 import { andThen, type MaybePromise } from '../../chain/maybe-promise.ts'

@@ -2,7 +2,6 @@
  * The `bind` plugin: the addresses or interfaces to listen on.
  * @module
  */
-
 import type { Feature } from '../../chain/feature.ts'
 import type { Host } from '../../chain/host.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'

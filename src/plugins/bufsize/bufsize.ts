@@ -2,7 +2,6 @@
  * The `bufsize` plugin: the largest UDP response to clients that advertise that size or more.
  * @module
  */
-
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import { onlyArgs, parseCount } from '../../corefile/arguments.ts'
 import { UDP_BYTES_ADVERTISED, UDP_BYTES_MIN } from '../../dns/limits.ts'

@@ -2,7 +2,6 @@
  * The `cancel` plugin: bounds the time for a response.
  * @module
  */
-
 import type { Host } from '../../chain/host.ts'
 import { failure, type Outcome } from '../../chain/outcome.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'

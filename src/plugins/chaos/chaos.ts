@@ -3,7 +3,6 @@
  * (RFC 4892).
  * @module
  */
-
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Request } from '../../chain/request.ts'
 import { onlyArgs } from '../../corefile/arguments.ts'

@@ -3,7 +3,6 @@
  * query, and the server always logs it with its stack.
  * @module
  */
-
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import { checkArgs, checkNoBlock } from '../../corefile/arguments.ts'
 import { problemAt } from '../../corefile/problem.ts'

@@ -3,7 +3,6 @@
  * (RFC 6147, RFC 6052).
  * @module
  */
-
 import { byteAt, readUint16 } from '../../bytes/bytes.ts'
 import type { Client } from '../../chain/client.ts'
 import { andThen, type MaybePromise } from '../../chain/maybe-promise.ts'

@@ -3,7 +3,6 @@
  * NODATA (github.com/coredns/coredns, plugin/dnssec/dnssec.go).
  * @module
  */
-
 import { byteAt, concatBytes } from '../../bytes/bytes.ts'
 import type { Request } from '../../chain/request.ts'
 import { LABEL_BYTES_MAX, NAME_BYTES_MAX } from '../../dns/limits.ts'

@@ -2,7 +2,6 @@
  * The `erratic` plugin: tests clients with artificial responses, some late, truncated or missing.
  * @module
  */
-
 import type { Host } from '../../chain/host.ts'
 import type { MaybePromise } from '../../chain/maybe-promise.ts'
 import { failure, type Outcome } from '../../chain/outcome.ts'

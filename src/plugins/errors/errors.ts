@@ -3,7 +3,6 @@
  * (CoreDNS, plugin/errors).
  * @module
  */
-
 import type { Host } from '../../chain/host.ts'
 import { andThen } from '../../chain/maybe-promise.ts'
 import type { Failure } from '../../chain/outcome.ts'

@@ -3,7 +3,6 @@
  * plugin/backend_lookup.go).
  * @module
  */
-
 import { toLatin1 } from '../../bytes/bytes.ts'
 import type { ResourceRecord } from '../../dns/message.ts'
 import { equalNames, isSubdomain, joinName, nameOf } from '../../dns/name.ts'

@@ -2,7 +2,6 @@
  * The keys of an etcd in memory, sorted, each parsed once.
  * @module
  */
-
 import { parseService, type Service, type StoredKey } from './service.ts'
 
 /** The service of a key, or the reason why its value is not valid. */

@@ -3,7 +3,6 @@
  * copy of the keys in memory, so that no query waits for etcd.
  * @module
  */
-
 import type { Outcome } from '../../chain/outcome.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Next, Request } from '../../chain/request.ts'

@@ -2,7 +2,6 @@
  * Follows CNAMEs: within the zone as long as its names have records, then through the whole server.
  * @module
  */
-
 import { andThen, type MaybePromise } from '../../chain/maybe-promise.ts'
 import type { Outcome } from '../../chain/outcome.ts'
 import type { Request } from '../../chain/request.ts'

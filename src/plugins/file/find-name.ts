@@ -2,7 +2,6 @@
  * Finds a name within a zone: RFC 1034 §4.3.2, step 3, label by label from the apex down.
  * @module
  */
-
 import { labelOffsets, nameKey } from '../../dns/name.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 import type { ZoneData, ZoneNode } from './zone-data.ts'

@@ -2,7 +2,6 @@
  * The `file` plugin: zones from zone files.
  * @module
  */
-
 import type { Host } from '../../chain/host.ts'
 import type { Plugin } from '../../chain/plugin.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'

@@ -2,7 +2,6 @@
  * Answers questions from a zone by RFC 1034 §4.3.2 and RFC 4592, in CoreDNS's form.
  * @module
  */
-
 import { concatBytes } from '../../bytes/bytes.ts'
 import { andThen, type MaybePromise } from '../../chain/maybe-promise.ts'
 import type { Request } from '../../chain/request.ts'

@@ -4,7 +4,6 @@
  * error in a damaged database as "no record".
  * @module
  */
-
 import { Reader } from 'mmdb-lib'
 import { textOf } from '../../bytes/unknown.ts'
 

@@ -3,7 +3,6 @@
  * for `view` and other plugins.
  * @module
  */
-
 import { byteAt, readUint16 } from '../../bytes/bytes.ts'
 import { textOf } from '../../bytes/unknown.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'

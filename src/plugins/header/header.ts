@@ -3,7 +3,6 @@
  * replies.
  * @module
  */
-
 import { deriveRequest } from '../../chain/derived-request.ts'
 import type { FastReplyOptions } from '../../chain/fast-path-part.ts'
 import { andThen } from '../../chain/maybe-promise.ts'

@@ -2,7 +2,6 @@
  * The `health` plugin: reports over HTTP that the process is alive.
  * @module
  */
-
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import {
   checkArgs,

@@ -2,7 +2,6 @@
  * Hosts files: `address name…` lines, as in /etc/hosts (hosts(5)).
  * @module
  */
-
 import { byteAt } from '../../bytes/bytes.ts'
 import { parseAddress, reverseName } from '../../dns/address.ts'
 import { isSubdomain, nameKey, parseName } from '../../dns/name.ts'

@@ -2,7 +2,6 @@
  * The `hosts` plugin: answers with addresses from a hosts file and from lines in the Corefile.
  * @module
  */
-
 import { byteAt } from '../../bytes/bytes.ts'
 import type { MaybePromise } from '../../chain/maybe-promise.ts'
 import { failure, type Outcome } from '../../chain/outcome.ts'

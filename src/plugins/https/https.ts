@@ -3,7 +3,6 @@
  * plugin/https/setup.go).
  * @module
  */
-
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import {
   checkArgs,

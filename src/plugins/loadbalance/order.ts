@@ -3,7 +3,6 @@
  * by weights from a file; then all other records in their original order.
  * @module
  */
-
 import { toLatin1 } from '../../bytes/bytes.ts'
 import { parseAddress } from '../../dns/address.ts'
 import type { ResourceRecord } from '../../dns/message.ts'

@@ -3,7 +3,6 @@
  * 6761 §6.3) and 127.0.0.1, so that no query for them leaves the server.
  * @module
  */
-
 import { byteAt } from '../../bytes/bytes.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Request } from '../../chain/request.ts'

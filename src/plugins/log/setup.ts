@@ -2,7 +2,6 @@
  * The `log` plugin: writes a line per query in CoreDNS's format.
  * @module
  */
-
 import { readUint16 } from '../../bytes/bytes.ts'
 import type { Observation } from '../../chain/observation.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'

@@ -3,7 +3,6 @@
  * the process if they do.
  * @module
  */
-
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import { onlyArgs } from '../../corefile/arguments.ts'
 import { equalNames, formatName, joinName, nameOf, ROOT } from '../../dns/name.ts'

@@ -3,7 +3,6 @@
  * labels such as `kubernetes/service` (CoreDNS, plugin/metadata).
  * @module
  */
-
 import type { Plugin } from '../../chain/plugin.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { ClientQuery } from '../../chain/request.ts'

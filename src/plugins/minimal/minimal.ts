@@ -2,7 +2,6 @@
  * The `minimal` plugin: removes authority and additional records from positive responses.
  * @module
  */
-
 import { andThen } from '../../chain/maybe-promise.ts'
 import type { Outcome } from '../../chain/outcome.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'

@@ -3,7 +3,6 @@
  * answers in one process.
  * @module
  */
-
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import { onlyArgs, parseCount } from '../../corefile/arguments.ts'
 import { problemAt } from '../../corefile/problem.ts'

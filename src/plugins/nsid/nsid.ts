@@ -2,7 +2,6 @@
  * The `nsid` plugin: returns the server's identifier on request (RFC 5001).
  * @module
  */
-
 import { andThen } from '../../chain/maybe-promise.ts'
 import type { Outcome } from '../../chain/outcome.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'

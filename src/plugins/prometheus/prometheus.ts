@@ -3,7 +3,6 @@
  * and alerts keep working.
  * @module
  */
-
 import type { Plugin } from '../../chain/plugin.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import { RequestCounts, serverIndex } from '../../chain/request-counts.ts'

@@ -2,7 +2,6 @@
  * The `ready` plugin: reports over HTTP whether the plugins of its server block can answer.
  * @module
  */
-
 import type { ReadyMonitor } from '../../chain/feature.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import {

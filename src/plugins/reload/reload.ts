@@ -2,7 +2,6 @@
  * The `reload` plugin: loads a changed Corefile while serving.
  * @module
  */
-
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import { onlyArgs, parseDuration } from '../../corefile/arguments.ts'
 import { configError } from '../../corefile/problem.ts'

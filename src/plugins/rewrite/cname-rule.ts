@@ -3,7 +3,6 @@
  * plugin/rewrite/cname_target.go).
  * @module
  */
-
 import { andThen, type MaybePromise } from '../../chain/maybe-promise.ts'
 import type { Outcome } from '../../chain/outcome.ts'
 import { configError, type Position } from '../../corefile/problem.ts'

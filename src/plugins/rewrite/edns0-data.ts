@@ -3,7 +3,6 @@
  * network.
  * @module
  */
-
 import { byteAt, parseHex, writeUint16 } from '../../bytes/bytes.ts'
 import type { Request } from '../../chain/request.ts'
 import { configError } from '../../corefile/problem.ts'

@@ -3,7 +3,6 @@
  * plugin/rewrite/edns0.go).
  * @module
  */
-
 import { EMPTY } from '../../bytes/bytes.ts'
 import { optionsOf } from '../../chain/derived-request.ts'
 import { configError, type Position } from '../../corefile/problem.ts'

@@ -6,7 +6,6 @@
  * a final dot as well, even a prefix.
  * @module
  */
-
 import { byteAt } from '../../bytes/bytes.ts'
 import { configError, type Position } from '../../corefile/problem.ts'
 import type { Word } from '../../corefile/server-block.ts'

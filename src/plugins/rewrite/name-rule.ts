@@ -3,7 +3,6 @@
  * plugin/rewrite/name.go).
  * @module
  */
-
 import { byteAt, concatBytes } from '../../bytes/bytes.ts'
 import { configError, type Position } from '../../corefile/problem.ts'
 import type { Word } from '../../corefile/server-block.ts'

@@ -3,7 +3,6 @@
  * (github.com/coredns/coredns, plugin/rewrite/reverter.go).
  * @module
  */
-
 import { andThen, type MaybePromise } from '../../chain/maybe-promise.ts'
 import { failure, type Outcome } from '../../chain/outcome.ts'
 import type { Request } from '../../chain/request.ts'

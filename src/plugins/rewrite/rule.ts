@@ -2,7 +2,6 @@
  * Rules of `rewrite`: each changes the question, and returns rules for the reply.
  * @module
  */
-
 import type { MaybePromise } from '../../chain/maybe-promise.ts'
 import type { Request } from '../../chain/request.ts'
 import type { EdnsOption } from '../../dns/edns.ts'

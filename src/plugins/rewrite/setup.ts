@@ -3,7 +3,6 @@
  * original question.
  * @module
  */
-
 import { deriveRequest, optionsOf } from '../../chain/derived-request.ts'
 import { andThen, type MaybePromise } from '../../chain/maybe-promise.ts'
 import { failure, type Outcome } from '../../chain/outcome.ts'

@@ -2,7 +2,6 @@
  * The `root` plugin: sets the directory of relative paths in the block's other plugins.
  * @module
  */
-
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import { checkArgs, checkNoBlock } from '../../corefile/arguments.ts'
 import { configError } from '../../corefile/problem.ts'

@@ -2,7 +2,6 @@
  * Parses catalog zones (RFC 9432 §4), and adds, moves and removes the zones that they list (§5).
  * @module
  */
-
 import { byteAt, toLatin1 } from '../../bytes/bytes.ts'
 import type { Host } from '../../chain/host.ts'
 import {

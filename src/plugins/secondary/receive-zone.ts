@@ -2,7 +2,6 @@
  * Receives zones by transfer from a primary (AXFR, RFC 5936).
  * @module
  */
-
 import type { Host } from '../../chain/host.ts'
 import { parseResponse, type ResourceRecord, type Response } from '../../dns/message.ts'
 import { equalNames, formatName } from '../../dns/name.ts'

@@ -2,7 +2,6 @@
  * A zone that follows its primaries (RFC 1034 §4.3.5, RFC 1996).
  * @module
  */
-
 import { errorText } from '../../bytes/unknown.ts'
 import { ONE_CONNECTION, type UpstreamClient } from '../../chain/host.ts'
 import { parseResponse } from '../../dns/message.ts'

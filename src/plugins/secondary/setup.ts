@@ -2,7 +2,6 @@
  * The `secondary` plugin: serves zones transferred from primaries.
  * @module
  */
-
 import { errorText } from '../../bytes/unknown.ts'
 import type { Plugin } from '../../chain/plugin.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'

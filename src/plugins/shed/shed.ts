@@ -3,7 +3,6 @@
  * replies wait for a socket. kubedoh takes one query after the other; the system drops the excess.
  * @module
  */
-
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import { onlyArgs } from '../../corefile/arguments.ts'
 import { configError, problemAt } from '../../corefile/problem.ts'

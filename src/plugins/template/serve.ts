@@ -2,7 +2,6 @@
  * Responses from templates (CoreDNS, plugin/template/template.go).
  * @module
  */
-
 import { andThen, type MaybePromise } from '../../chain/maybe-promise.ts'
 import { failure, type Outcome } from '../../chain/outcome.ts'
 import type { ClientQuery, Next, Request } from '../../chain/request.ts'

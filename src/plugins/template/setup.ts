@@ -3,7 +3,6 @@
  * (CoreDNS, plugin/template).
  * @module
  */
-
 import type { DirectiveSurroundings, PluginEntry } from '../../chain/plugin-entry.ts'
 import { type Problem, problemAt } from '../../corefile/problem.ts'
 import type { Directive } from '../../corefile/server-block.ts'

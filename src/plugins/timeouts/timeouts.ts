@@ -3,7 +3,6 @@
  * server blocks share a port, the last value of each option wins.
  * @module
  */
-
 import type { ConnectionBounds } from '../../chain/feature.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import {

@@ -3,7 +3,6 @@
  * certificates that they require (github.com/coredns/coredns, plugin/tls/tls.go).
  * @module
  */
-
 import type { ClientAuth, TlsService } from '../../chain/feature.ts'
 import type { Host } from '../../chain/host.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'

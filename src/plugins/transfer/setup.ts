@@ -3,7 +3,6 @@
  * RFC 1995).
  * @module
  */
-
 import { readUint16 } from '../../bytes/bytes.ts'
 import { errorText } from '../../bytes/unknown.ts'
 import type { Host } from '../../chain/host.ts'

@@ -2,7 +2,6 @@
  * Options of the `tsig` plugin.
  * @module
  */
-
 import { decodeBase64 } from '../../bytes/base64url.ts'
 import type { Host } from '../../chain/host.ts'
 import {

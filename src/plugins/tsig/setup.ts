@@ -5,7 +5,6 @@
  * Later plugins do not see signatures and send none to upstreams.
  * @module
  */
-
 import { readUint16 } from '../../bytes/bytes.ts'
 import { failure } from '../../chain/outcome.ts'
 import type { SignatureVerdict } from '../../chain/plugin.ts'

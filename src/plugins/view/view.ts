@@ -2,7 +2,6 @@
  * The `view` plugin: conditions on queries for its server block (CoreDNS, plugin/view).
  * @module
  */
-
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import { checkArgs, onlyDirective, options, unknownOption } from '../../corefile/arguments.ts'
 import { configError, type Problem, problemAt } from '../../corefile/problem.ts'

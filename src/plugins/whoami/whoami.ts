@@ -2,7 +2,6 @@
  * The `whoami` plugin: answers with the client's address, port and transport.
  * @module
  */
-
 import { writeUint16 } from '../../bytes/bytes.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Request } from '../../chain/request.ts'

@@ -2,7 +2,6 @@
  * Lists the records of a shard, for tools; the answer path looks names up instead.
  * @module
  */
-
 import { concatBytes } from '../../bytes/bytes.ts'
 import { reverseName } from '../../dns/address.ts'
 import type { ResourceRecord } from '../../dns/message.ts'
