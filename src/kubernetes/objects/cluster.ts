@@ -141,31 +141,46 @@ function addressOf({ podIP, isGone }: Pod): string | undefined {
   return address && formatAddress(address)
 }
 
-/** Slices by their Service or ServiceImport. */
+/** Slices by their Service or ServiceImport, in the order of their names. */
 class SliceIndex {
-  private readonly byOwner = new Map<string, Map<string, EndpointSlice>>()
+  /** Arrays: most owners have one slice, for which a map would take four times the memory. */
+  private readonly byOwner = new Map<string, EndpointSlice[]>()
 
   add(name: string, slice: EndpointSlice): void {
     if (name === '') return
     const owner = objectKey({ namespace: slice.namespace, name })
-    const slices = this.byOwner.get(owner) ?? new Map<string, EndpointSlice>()
-    slices.set(slice.name, slice)
-    this.byOwner.set(owner, slices)
+    const slices = this.byOwner.get(owner)
+    if (slices === undefined) {
+      this.byOwner.set(owner, [slice])
+      return
+    }
+    const at = placeOf(slices, slice)
+    slices.splice(at, slices[at]?.name === slice.name ? 1 : 0, slice)
   }
 
   delete(name: string, slice: EndpointSlice): void {
     const owner = objectKey({ namespace: slice.namespace, name })
-    const slices = this.byOwner.get(owner)
-    slices?.delete(slice.name)
-    if (slices?.size === 0) this.byOwner.delete(owner)
+    const slices = this.byOwner.get(owner) ?? []
+    const at = placeOf(slices, slice)
+    if (slices[at]?.name === slice.name) slices.splice(at, 1)
+    if (slices.length === 0) this.byOwner.delete(owner)
   }
 
   of(owner: { readonly namespace: string; readonly name: string }): EndpointSlice[] {
-    const slices = this.byOwner.get(objectKey(owner))
-    if (slices === undefined) return []
-    const listed = [...slices.values()]
-    return listed.length === 1 ? listed : listed.sort((a, b) => (a.name < b.name ? -1 : 1))
+    return [...(this.byOwner.get(objectKey(owner)) ?? [])]
   }
+}
+
+/** Returns the index of the first slice whose name is not before that of `slice`. */
+function placeOf(slices: readonly EndpointSlice[], { name }: EndpointSlice): number {
+  let low = 0
+  let high = slices.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((slices[middle]?.name ?? '') < name) low = middle + 1
+    else high = middle
+  }
+  return low
 }
 
 /** Returns the key of an object within its kind. Neither part can contain a slash. */

@@ -100,9 +100,13 @@ class UnitList {
 
   fields(): Int32Array {
     const fields = new Int32Array(FIELDS * this.list.length)
-    this.list.forEach(({ unit, key, low, high }, i) => {
-      fields.set([unit, key, low, high], FIELDS * i)
-    })
+    let at = 0
+    for (const { unit, key, low, high } of this.list) {
+      fields[at++] = unit
+      fields[at++] = key
+      fields[at++] = low
+      fields[at++] = high
+    }
     return fields
   }
 
