@@ -22,7 +22,7 @@ export type LoadResult = { readonly cpuUs: number; readonly perSecond: number }
 /** Percentiles of the time to an answer, in milliseconds. */
 export type Latency = { readonly p50: number; readonly p99: number; readonly p999: number }
 
-/** Share of lost queries above which a line is printed: the load itself drops some on a busy machine. */
+/** Share of lost queries above which a line is printed: a busy machine's client drops some. */
 const LOST_SHARE_MAX = 0.001
 /** Time that dnsperf gets beyond its load: it waits 5 s for the last responses. */
 const GRACE_MS = 10_000

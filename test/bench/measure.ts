@@ -16,7 +16,7 @@ import { benchMemory } from './memory.ts'
 import { benchOpen } from './open.ts'
 import { benchPlugins } from './plugins.ts'
 import { benchPublish } from './publish.ts'
-import { formatTable, type Row } from './row.ts'
+import { formatMarkdown, formatTable, type Row } from './row.ts'
 import { benchServer } from './server.ts'
 import { benchStart } from './start.ts'
 
@@ -37,7 +37,7 @@ const BENCHES: ReadonlyMap<string, () => Promise<Row[]> | Row[]> = new Map<
 ])
 
 const { values, positionals } = parseArgs({
-  options: { json: { type: 'string' } },
+  options: { json: { type: 'string' }, markdown: { type: 'boolean', default: false } },
   allowPositionals: true,
 })
 const names = positionals.length === 0 ? [...BENCHES.keys()] : positionals
@@ -57,6 +57,7 @@ async function measure(name: string): Promise<string> {
   process.stderr.write(`${name} …\n`)
   const rows = (await BENCHES.get(name)?.()) ?? []
   process.stdout.write(`${formatTable(rows)}\n`)
+  if (values.markdown) process.stdout.write(`${formatMarkdown(rows)}\n`)
   return rows.map((one) => `${JSON.stringify(one)}\n`).join('')
 }
 
@@ -68,7 +69,8 @@ function measureApart(name: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'kubedoh-bench-'))
   try {
     const file = join(folder, 'rows')
-    const args = [...process.execArgv, import.meta.filename, name, '--json', file]
+    const flags = ['--json', file, ...(values.markdown ? ['--markdown'] : [])]
+    const args = [...process.execArgv, import.meta.filename, name, ...flags]
     const { status } = spawnSync(process.execPath, args, { stdio: 'inherit' })
     if (status !== 0) process.exit(status ?? 1)
     return readFileSync(file, 'utf8')

@@ -63,6 +63,28 @@ export function formatTable(rows: readonly Row[]): string {
   return [head, ...cells].map((line) => `${format(line)}\n`).join('')
 }
 
+/**
+ * Formats rows as a Markdown table for documents, one line for each number of ours with all of its
+ * peers.
+ */
+export function formatMarkdown(rows: readonly Row[]): string {
+  const lines = Map.groupBy(rows, ({ metric, unit, ours }) =>
+    [metric, `${formatNumber(ours)} ${unit}`].join(' | '),
+  )
+  const table = Array.from(lines, ([start, all]) => {
+    const peers = all.flatMap(({ peer, peerName, ratio = Number.NaN, unit }) =>
+      peer === undefined
+        ? []
+        : `${peerName} ${formatNumber(peer)} ${unit}, ${formatNumber(ratio)} ×`,
+    )
+    const goals = all.flatMap(({ goal, holds }) =>
+      goal === undefined ? [] : `${goal}${holds === true ? '' : ' (missed)'}`,
+    )
+    return `| ${start} | ${peers.join('; ')} | ${goals.join('; ')} |\n`
+  })
+  return `| | kubedoh | for comparison | goal |\n|---|---|---|---|\n${table.join('')}`
+}
+
 /** Returns the middle one of some numbers; NaN among them does not count. */
 export function median(numbers: readonly number[]): number {
   const sorted = numbers.filter((one) => !Number.isNaN(one)).sort((a, b) => a - b)

@@ -1,6 +1,7 @@
 /**
- * `npm run bench -- [NAME…] [--json FILE]`: bundles the benchmarks and the command as the package
- * ships them, and runs `measure.ts`, so that what is measured is what users run.
+ * `npm run bench -- [NAME…] [--json FILE] [--markdown]`: bundles the benchmarks and the command as
+ * the package ships them, and runs `measure.ts`, so that what is measured is what users run.
+ * `--markdown` prints the table for documents, too.
  * @module
  */
 import { spawnSync } from 'node:child_process'
