@@ -197,15 +197,13 @@ test('metrics count queries and report the age of snapshots', async () => {
 describe('a Corefile that a gateway cannot follow is refused:', () => {
   const cases = [
     { line: 'nonsense', message: /^COREFILE:2:\d+: there is no plugin "nonsense"/ },
-    { line: 'health', message: /^COREFILE:2:2: "health" has no effect in a gateway/ },
-    { line: 'reload', message: /^COREFILE:2:2: "reload" has no effect in a gateway/ },
     {
-      line: 'ready\n health\n nonsense',
-      message: /^COREFILE:2:2: "ready" .*; COREFILE:3:2: "health" .*; COREFILE:4:2: there is no/,
+      line: 'ready\n etcd a.example.org\n nonsense',
+      message: /^COREFILE:3:2: "etcd" does not work at a gateway: .*; COREFILE:4:2: there is no/,
     },
     {
-      line: 'kubernetes a.example.org',
-      message: /add the cluster to read: "cluster ID", with one of shop/,
+      line: 'kubernetes a.example.org {\n cluster depot lab\n }',
+      message: /CLUSTERS has no cluster "depot"/,
     },
     {
       line: 'kubernetes a.example.org {\n cluster depot\n }',
@@ -221,6 +219,13 @@ describe('a Corefile that a gateway cannot follow is refused:', () => {
       })
     })
   }
+})
+
+test('a gateway with one cluster needs no name for it, and ignores directives of servers', async () => {
+  const lines = 'health\n reload\n ready\n kubernetes shop.test'
+  const running = await Running.start({ COREFILE: `. {\n ${lines}\n}\n` })
+  await running.publish()
+  assert.equal((await running.get('/readyz', EXPORTER_TOKEN)).status, 200)
 })
 
 test('an internal error is logged and not sent to the client', async () => {
