@@ -38,12 +38,13 @@ function describeFact(value: unknown): string {
   const head = `${plugin}    ${zone} (${tree})${of}: ${snapshot}, ${freshness}`
   if (node === undefined) return head
   if (node === null) return `${head}; no such name`
-  const { namespace, object, types, isImplied } = recordOf(node)
+  const { namespace, object, types, isImplied, rivals } = recordOf(node)
   const whose = namespace === '' ? '' : ` in namespace ${namespace}`
   const subject = typeof object === 'string' ? object : `the name${whose}`
   const what =
     listOf(types).join(' ') || (isImplied === true ? 'only names below it' : 'no records')
-  return `${head}; ${subject} has ${what}`
+  const others = listOf(rivals).join(', ')
+  return `${head}; ${subject} has ${what}${others === '' ? '' : `, also claimed by ${others}`}`
 }
 
 function describeView(view: Readonly<Record<string, unknown>>): string {

@@ -93,6 +93,7 @@ export class ClusterBuilder {
       ttlSeconds: negativeTtl(this.options),
       origins: this.options.origins.map((origin) => formatName(origin)),
       warnings,
+      ...(this.groups.conflicts > 0 && { conflicts: this.groups.conflicts }),
       ...(labels.tree && { trees: { [LABELS_TREE]: labels.tree } }),
     }
   }
@@ -206,10 +207,15 @@ export class TreeBuilders implements ObjectSink {
   build(): BuiltSnapshot {
     const built = this.main.build()
     if (this.others.length === 0) return built
-    const trees = this.others.map(([name, builder]) => {
-      const { shards, records, ttlSeconds } = builder.build()
+    const others = this.others.map(([name, builder]) => [name, builder.build()] as const)
+    const trees = others.map(([name, { shards, records, ttlSeconds }]) => {
       return [name, { shards, records, ttlSeconds }] as const
     })
-    return { ...built, trees: { ...built.trees, ...Object.fromEntries(trees) } }
+    return {
+      ...built,
+      warnings: [...built.warnings, ...others.flatMap(([, { warnings }]) => warnings)],
+      conflicts: others.reduce((sum, [, { conflicts = 0 }]) => sum + conflicts, 0),
+      trees: { ...built.trees, ...Object.fromEntries(trees) },
+    }
   }
 }

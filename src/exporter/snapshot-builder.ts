@@ -21,6 +21,8 @@ export type BuiltSnapshot = {
   /** Forward origins, with the final dot. */
   readonly origins: readonly string[]
   readonly warnings: readonly string[]
+  /** Hostnames that objects of several namespaces claim; none when absent. */
+  readonly conflicts?: number
   /** Other trees of the same objects, by name. */
   readonly trees?: Readonly<Record<string, BuiltTree>>
 }

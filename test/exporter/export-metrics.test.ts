@@ -91,6 +91,7 @@ describe('recordPublished', () => {
       samples: [
         ...FACTS.slice(0, 1),
         'generation 1767225601',
+        'host_conflicts 0',
         'publishes_total{result="stored"} 2',
         ...FACTS.slice(1),
         'unnamed_objects 3',
@@ -100,7 +101,7 @@ describe('recordPublished', () => {
     {
       name: 'counts nothing when there was nothing to report',
       outcomes: ['nothing to tell'],
-      samples: [...FACTS, 'unnamed_objects 3'],
+      samples: [...FACTS.slice(0, 1), 'host_conflicts 0', ...FACTS.slice(1), 'unnamed_objects 3'],
     },
   ]
   for (const { name, outcomes, samples: expected } of cases) {

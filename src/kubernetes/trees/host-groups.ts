@@ -54,6 +54,8 @@ export class HostGroups {
   private readonly nodeServices = new Set<string>()
   private readonly context: HostContext
   private readonly problems = new Map<string, readonly string[]>()
+  /** A warning for each hostname that objects of several namespaces claim. */
+  private readonly conflictLines = new Map<string, string>()
   /** Objects with a hostname outside of the zones. */
   private readonly outside = new Set<string>()
   private readonly changed = new Set<string>()
@@ -123,7 +125,9 @@ export class HostGroups {
    * in one namespace share the name, as in k8s_gateway.
    */
   entriesOf(name: string): readonly ZoneEntry[] {
-    const claims = Map.groupBy(this.claimsOf(name), ({ object }) => object.namespace)
+    const all = this.claimsOf(name)
+    const claims = Map.groupBy(all, ({ object }) => object.namespace)
+    this.noteConflict(name, [...claims.values()])
     return [...claims].slice(0, CLAIMS_MAX).flatMap(([namespace, own], rank) => {
       const same = own.filter(({ object }) => object.kind === own[0]?.object.kind)
       const objects = own.map(({ object }) => describeObject(object))
@@ -167,17 +171,35 @@ export class HostGroups {
     return object?.kind === 'Service' ? object : undefined
   }
 
+  /** The number of hostnames that objects of several namespaces claim. */
+  get conflicts(): number {
+    return this.conflictLines.size
+  }
+
   /**
-   * Returns a line for each hostname that is invalid, and one if hostnames are outside of the
-   * zones: a cluster may have many of these, for other zones.
+   * Returns a line for each hostname that is invalid or has several owners, and one
+   * if hostnames are outside of the zones: a cluster may have many of these, for other zones.
    */
   warnings(): string[] {
-    const invalid = [...this.problems.values()].flat()
+    const invalid = [...[...this.problems.values()].flat(), ...this.conflictLines.values()]
     const [first] = [...this.outside].sort()
     if (first === undefined) return invalid
     const zones = this.tree.zones.join(' ')
     const message = `hostnames outside of the zones ${zones} have names below these only`
     return [...invalid, `${first}: ${message}`]
+  }
+
+  /** @param owners the claims of each namespace, those of the owner first */
+  private noteConflict(name: string, owners: readonly (readonly Claim[])[]): void {
+    const [winner, ...others] = owners.map(([first]) => first && describeObject(first.object))
+    const [loser] = others
+    if (winner === undefined || loser === undefined) {
+      this.conflictLines.delete(name)
+      return
+    }
+    const more = others.length > 1 ? ` and ${others.length - 1} more` : ''
+    const why = 'the first kind in "resources" wins, then the older object'
+    this.conflictLines.set(name, `${loser}${more}: ${name} belongs to ${winner}: ${why}`)
   }
 
   private targetsOf(object: Naming, name: string): Targets {

@@ -130,6 +130,9 @@ export class NameGroups {
     return this.cluster.services.get(sliceServiceKey(slice))
   }
 
+  /** The number of hostnames with several owners: names of Services have one. */
+  readonly conflicts = 0
+
   /** Returns a line for each object that DNS cannot name, of groups that were built. */
   warnings(): string[] {
     return [...this.warningsByGroup.values()].flat()

@@ -191,21 +191,41 @@ const WILDCARD = Uint8Array.of(1, 0x2a)
  * @throws {MissingShardError} if a shard is not loaded
  */
 export function findHost(view: FindPlace, name: Uint8Array): FoundName | undefined {
+  return findClaims(view, name).next().value
+}
+
+/** Yields all claims to the name that `findHost` finds, as far as the client sees them. */
+export function* findClaims(
+  view: FindPlace,
+  name: Uint8Array,
+): Generator<FoundName, undefined, undefined> {
   const labels = name.subarray(0, -1)
   const isApex = name.length === view.zone.length
   const above = isApex ? labels : labels.subarray(byteAt(labels, 0) + 1)
-  return findClaim(view, labels) ?? findClaim(view, concatBytes(WILDCARD, above))
+  for (const wanted of [labels, concatBytes(WILDCARD, above)]) {
+    let isFound = false
+    for (const found of claimsTo(view, wanted)) {
+      isFound = true
+      yield found
+    }
+    if (isFound) return undefined
+  }
+  return undefined
 }
 
 /** The part of a place that look-ups need. */
 export type FindPlace = Pick<GatewayPlace, 'zone' | 'snapshot' | 'namespaces'>
 
-/** Finds the first claim to a name that the client sees. */
-function findClaim({ snapshot, namespaces }: FindPlace, labels: Uint8Array): FoundName | undefined {
+/** Yields the claims to a name that the client sees, the one that wins first. */
+function* claimsTo(
+  { snapshot, namespaces }: FindPlace,
+  labels: Uint8Array,
+): Generator<FoundName, undefined, undefined> {
   for (let rank = 0; rank < CLAIMS_MAX; rank++) {
     const key = hostKey(labels, rank)
     const found = key && findName(snapshot, key)
-    if (found === undefined || isSeen(found, namespaces)) return found
+    if (found === undefined) return undefined
+    if (isSeen(found, namespaces)) yield found
   }
   return undefined
 }

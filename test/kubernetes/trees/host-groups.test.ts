@@ -250,6 +250,22 @@ describe('HostGroups knows', () => {
     assert.equal(groups.serviceOf({ ...slice, serviceName: 'gone' }), undefined)
   })
 
+  test('hostnames that several namespaces claim, as long as they do', () => {
+    const groups = groupsOf(
+      ingress('a', 'x', '203.0.113.1', bornIn('one', 2)) +
+        ingress('b', 'x', '203.0.113.2', bornIn('two', 1)),
+    )
+    linesIn(groups)
+    const why = 'the first kind in "resources" wins, then the older object'
+    assert.deepEqual(groups.warnings(), [
+      `Ingress one/a: x.a.test belongs to Ingress two/b: ${why}`,
+    ])
+    assert.equal(groups.conflicts, 1)
+    groups.delete('Ingress', 'two', 'b')
+    for (const name of groups.takeChanged()) groups.entriesOf(name)
+    assert.deepEqual([groups.conflicts, groups.warnings()], [0, []])
+  })
+
   test('that hostnames are outside of the zones, in one line', () => {
     const groups = groupsOf(
       ingress('b', 'x.b.test', '203.0.113.1') + ingress('a', 'y.b.test', '203.0.113.1') + SERVICE,
