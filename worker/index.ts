@@ -24,12 +24,15 @@ import { kvBlobs, r2Blobs } from './blob-stores.ts'
 import { ClusterStub } from './cluster-stub.ts'
 import type { Env } from './env.ts'
 import type { TokenObject } from './token-object.ts'
-import { createWorkerHost } from './worker-host.ts'
+import { createWorkerHost, logError } from './worker-host.ts'
 
 /** The client's address outside of Cloudflare, as in tests. */
 const LOOPBACK = '127.0.0.1'
 /** When clients of a misconfigured gateway may try again. */
 const RETRY_SECONDS = '60'
+/** A variable in a Corefile. Its value may be a secret, and errors quote words of the Corefile. */
+const VARIABLE = /\{[$%]/
+const IN_LOG = 'The configuration is invalid; the log of the Worker says where'
 /** A path with segments of dots (RFC 3986 §5.2.4), which may be percent-encoded. */
 const DOT_SEGMENT = /\/(?:\.|%2e)/i
 
@@ -47,8 +50,10 @@ export default {
     } catch (error) {
       if (!(error instanceof GatewayConfigError)) throw error
       if (new URL(request.url).pathname === '/healthz') return uncached(503, null)
+      logError(error.message)
       const later = { 'retry-after': RETRY_SECONDS }
-      return errorResponse(new HttpError(503, 'misconfigured', error.message, later))
+      const message = VARIABLE.test(env.COREFILE ?? '') ? IN_LOG : error.message
+      return errorResponse(new HttpError(503, 'misconfigured', message, later))
     }
     if (isInTheClear(request)) {
       return errorResponse(new HttpError(403, 'https_only', 'Use https:'))

@@ -41,8 +41,13 @@ export function createWorkerHost(
       now: elapsed,
     }),
     print: (line) => console.log(line),
-    abort: (message) => console.error(message),
+    abort: logError,
   }
+}
+
+/** Writes an error to the Worker's log. */
+export function logError(message: string): void {
+  console.error(message)
 }
 
 /** A Worker has no UDP: it queries upstreams over HTTPS, on connections that the platform keeps. */

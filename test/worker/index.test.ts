@@ -13,6 +13,11 @@ describe('a Worker whose variables are wrong says so, and answers nothing:', () 
       variables: { COREFILE: corefile, CLUSTERS: '{}' },
       message: 'COREFILE:2:3: CLUSTERS has no cluster "shop"',
     },
+    {
+      // The value may be a secret: only the log quotes it.
+      variables: { COREFILE: '. {\n  forward . {$UPSTREAM}\n}\n', UPSTREAM: 'hunter2' },
+      message: 'The configuration is invalid; the log of the Worker says where',
+    },
   ]
   for (const { variables, message } of cases) {
     test(message, async (t) => {
