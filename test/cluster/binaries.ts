@@ -1,6 +1,6 @@
 /**
- * Real servers for comparison: kube-apiserver and CoreDNS, built from their Go modules into the
- * user's cache, and the system's etcd.
+ * Real servers for comparison: kube-apiserver, its etcd and CoreDNS, built from their Go modules
+ * into the user's cache.
  * @module
  */
 import { execFileSync, spawnSync } from 'node:child_process'
@@ -9,6 +9,8 @@ import { join } from 'node:path'
 import { cacheFolder } from '../cache-folder.ts'
 
 const KUBERNETES = '1.34.4'
+/** kube-apiserver streams lists only with an etcd of 3.4.31, 3.5.13 or newer: Debian has 3.4.30. */
+const ETCD = '3.6.4'
 /** Version of CoreDNS that suites build and compare with. */
 export const COREDNS: string = '1.14.7'
 const DNSTAP = '0.4.0'
@@ -30,27 +32,11 @@ export type Binaries = {
 export function prepareBinaries(): Binaries | string {
   if (!isCommand('go', 'version')) return 'Go is missing: install golang'
   if (!isCommand('openssl', 'version')) return 'openssl is missing'
-  const etcd = findEtcd()
-  if (etcd === undefined) return 'etcd is missing: install etcd-server'
-  return { apiServer: buildApiServer(), coredns: prepareCoreDns(), etcd }
+  return { apiServer: buildApiServer(), coredns: prepareCoreDns(), etcd: buildEtcd() }
 }
 
 function isCommand(command: string, ...args: readonly string[]): boolean {
   return spawnSync(command, args).status === 0
-}
-
-function findEtcd(): string | undefined {
-  if (isCommand('etcd', '--version')) return 'etcd'
-  if (process.getuid?.() !== 0) return undefined
-  say('installing etcd-server')
-  const install = spawnSync('apt-get', [
-    'install',
-    '-y',
-    '-q',
-    '--no-install-recommends',
-    'etcd-server',
-  ])
-  return install.status === 0 && isCommand('etcd', '--version') ? 'etcd' : undefined
 }
 
 /** Builds or finds CoreDNS. @returns its path */
@@ -82,14 +68,6 @@ function prepareProgram(name: string, version: string, module: string): string {
 
 /** The API server's module depends on staging modules that are published separately. */
 function buildApiServer(): string {
-  const path = join(CACHE, `kube-apiserver-${KUBERNETES}`)
-  if (existsSync(path)) return path
-  say(`building kube-apiserver ${KUBERNETES}: some minutes, this once`)
-  const folder = join(CACHE, 'kube-apiserver')
-  mkdirSync(folder, { recursive: true })
-  writeFileSync(join(folder, 'main.go'), MAIN_GO)
-  writeFileSync(join(folder, 'go.mod'), formatGoMod(folder))
-  go(folder, ['mod', 'tidy'])
   const [major = '', minor = ''] = KUBERNETES.split('.')
   const version = 'k8s.io/component-base/version'
   const flags = [
@@ -98,7 +76,39 @@ function buildApiServer(): string {
     `-X ${version}.gitMajor=${major}`,
     `-X ${version}.gitMinor=${minor}`,
   ]
-  go(folder, ['build', '-trimpath', `-ldflags=${flags.join(' ')}`, '-o', `${path}.new`, '.'])
+  return buildMain(`kube-apiserver-${KUBERNETES}`, {
+    main: API_SERVER_MAIN,
+    goMod: formatGoMod,
+    flags: flags.join(' '),
+  })
+}
+
+/** `go install` refuses etcd's own main package, because its module has replace directives. */
+function buildEtcd(): string {
+  const goMod = `module kubedoh.test/etcd\ngo 1.24.0\nrequire go.etcd.io/etcd/server/v3 v${ETCD}\n`
+  return buildMain(`etcd-${ETCD}`, { main: ETCD_MAIN, goMod: () => goMod, flags: '-s -w' })
+}
+
+/** A Go program of one file. */
+type GoMain = {
+  readonly main: string
+  /** Returns the text of its go.mod, which `go mod tidy` completes. */
+  readonly goMod: (folder: string) => string
+  /** Flags of the linker. */
+  readonly flags: string
+}
+
+/** @param program its name and version: another version is built again */
+function buildMain(program: string, { main, goMod, flags }: GoMain): string {
+  const path = join(CACHE, program)
+  if (existsSync(path)) return path
+  say(`building ${program}: some minutes, this once`)
+  const folder = join(CACHE, program.replace(/-[\d.]+$/, ''))
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, 'main.go'), main)
+  writeFileSync(join(folder, 'go.mod'), goMod(folder))
+  go(folder, ['mod', 'tidy'])
+  go(folder, ['build', '-trimpath', `-ldflags=${flags}`, '-o', `${path}.new`, '.'])
   renameSync(`${path}.new`, path)
   return path
 }
@@ -139,7 +149,7 @@ function say(text: string): void {
   process.stderr.write(`${text}\n`)
 }
 
-const MAIN_GO = `package main
+const API_SERVER_MAIN = `package main
 
 import (
 	"os"
@@ -150,5 +160,18 @@ import (
 
 func main() {
 	os.Exit(cli.Run(app.NewAPIServerCommand()))
+}
+`
+
+const ETCD_MAIN = `package main
+
+import (
+	"os"
+
+	"go.etcd.io/etcd/server/v3/etcdmain"
+)
+
+func main() {
+	etcdmain.Main(os.Args)
 }
 `
