@@ -19,6 +19,7 @@ import { Publisher, type PublishReport } from '../exporter/publisher.ts'
 import type { ClusterObject } from '../kubernetes/objects/objects.ts'
 import { elapsed } from '../node/elapsed.ts'
 import { outsideAddresses } from '../node/local-addresses.ts'
+import { startMemoryTrim } from '../node/memory-trim.ts'
 import { CommandError, createLog, type Output } from '../node/output.ts'
 import { requireTextFile } from '../node/read-files.ts'
 import { untilSignal } from '../node/signals.ts'
@@ -61,10 +62,13 @@ export async function runExport(input: Input, output: Output): Promise<void> {
     const line = `ready: published ${what} to ${input.text('gateway')}, generation ${generation}\n`
     output.stdout.write(line)
   })
+  // The lists, and what parsed them, are garbage after the first publication.
+  const stopTrim = startMemoryTrim(running.first)
   try {
     if (input.isSet('once')) await running.publishOnce()
     else await untilSignal()
   } finally {
+    stopTrim()
     await running.stop()
   }
 }
