@@ -20,6 +20,8 @@ const LISTS = info('kubedoh_exporter_lists_total', LISTS_HELP, 'resource')
 const MISSED_HELP = 'Changes that a watch should have reported, found by a later list.'
 const MISSED = info('kubedoh_exporter_missed_changes_total', MISSED_HELP, 'resource')
 const CONNECTED = info('kubedoh_exporter_watch_connected', 'Whether a watch is open.', 'resource')
+const AVAILABLE_HELP = 'Whether the API server serves a kind and the role may read it.'
+const AVAILABLE = info('kubedoh_exporter_kind_available', AVAILABLE_HELP, 'resource')
 const UPLOADED = info(
   'kubedoh_exporter_uploaded_bytes_total',
   'Bytes of shards and manifests that were uploaded.',
@@ -39,11 +41,12 @@ type Published = {
 
 /** Updates the gauges of the source. */
 export function recordSource(metrics: Metrics, source: ExportSource): void {
-  for (const { resource, count, lists, missed, isConnected } of source.states()) {
+  for (const { resource, count, lists, missed, ...is } of source.states()) {
     metrics.gauge(OBJECTS, [resource]).value = count
     metrics.counter(LISTS, [resource]).value = lists
     metrics.counter(MISSED, [resource]).value = missed
-    metrics.gauge(CONNECTED, [resource]).value = isConnected ? 1 : 0
+    metrics.gauge(CONNECTED, [resource]).value = is.isConnected ? 1 : 0
+    metrics.gauge(AVAILABLE, [resource]).value = is.isAvailable ? 1 : 0
   }
 }
 

@@ -2,7 +2,7 @@
  * The source of an exporter: a watched cluster, or objects from files.
  * @module
  */
-import type { ClusterObject, Pod } from '../kubernetes/objects/objects.ts'
+import type { ClusterObject, Kind, Pod } from '../kubernetes/objects/objects.ts'
 import type { NamingOptions } from '../kubernetes/objects/options.ts'
 import type { RRset } from '../records/zone-entry.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -52,6 +52,12 @@ type ObjectSourceOptions = {
 type WatchSourceOptions = ObjectSourceOptions &
   SharedWatchOptions & { readonly onChange: () => void; readonly metrics: Metrics }
 
+/**
+ * Kinds that most names come from. Without the right to read one of them nothing is published:
+ * it would remove the names of the last publication.
+ */
+const ESSENTIAL_KINDS: ReadonlySet<Kind> = new Set(['Namespace', 'Service', 'EndpointSlice', 'Pod'])
+
 /** A source that watches an API server. */
 type WatchSource = ExportSource & {
   /** Takes an object that is in no API server, such as the canary. */
@@ -80,6 +86,7 @@ export function createWatchSource(options: WatchSourceOptions): WatchSource {
     onChange: (isWhole) => {
       if (isWhole) options.onChange()
     },
+    isOptional: (kind) => !ESSENTIAL_KINDS.has(kind),
     now: options.now,
   })
   return {

@@ -8,6 +8,8 @@ import { describeMissingRights } from './rights.ts'
 
 /** Longest wait that the API server may request. */
 const RETRY_AFTER_MS_MAX = 60_000
+/** Refusals in a row that mean a missing right: a server that starts refuses for a second, too. */
+const REFUSALS_LEAST = 4
 
 /** Options of the reports. */
 export type FailureOptions = {
@@ -32,11 +34,18 @@ export class FailureReports {
   private readonly reported: Set<string>
   /** The logged reason why the mirror cannot follow; '' while it can. */
   private failure = ''
+  /** Responses 403 since the last success. */
+  private refusals = 0
 
   constructor(options: FailureOptions) {
     this.options = options
     this.backoff = new Backoff(options.random)
     this.reported = options.reported ?? new Set()
+  }
+
+  /** Returns whether the server keeps refusing the request for a missing right. */
+  get isForbidden(): boolean {
+    return this.refusals >= REFUSALS_LEAST
   }
 
   /**
@@ -45,6 +54,8 @@ export class FailureReports {
    */
   async pause(error: ApiError, signal: AbortSignal): Promise<void> {
     const { sleep, random } = this.options
+    const isForbidden = error.status === STATUS_FORBIDDEN
+    if (isForbidden) this.refusals++
     const requestedMs = Math.min(RETRY_AFTER_MS_MAX, error.retryAfterMs ?? 0)
     const jitterMs = requestedMs === 0 ? 0 : (requestedMs / 2) * random()
     const delayMs = Math.max(this.backoff.next(), requestedMs + jitterMs)
@@ -53,7 +64,6 @@ export class FailureReports {
     if (!this.reported.has(error.message)) {
       this.reported.add(error.message)
       const { api, collection, onError } = this.options
-      const isForbidden = error.status === STATUS_FORBIDDEN
       const rights = isForbidden ? await describeMissingRights(api, collection, signal) : ''
       const again = `again in ${(delayMs / 1000).toFixed(1)} s`
       onError(`cannot follow ${collection.resource}: ${error.message}${rights}; ${again}`)
@@ -64,6 +74,7 @@ export class FailureReports {
   /** Notes that the server responds: resets the back-off, and logs the next failure. */
   recover(): void {
     this.backoff.reset()
+    this.refusals = 0
     this.reported.delete(this.failure)
     this.failure = ''
   }

@@ -102,6 +102,16 @@ export class Reflector {
     return this.open
   }
 
+  /** Returns whether the role may not read the collection: its objects stay as they were. */
+  get isForbidden(): boolean {
+    return !this.open && this.failures.isForbidden
+  }
+
+  /** Returns whether the server serves the kind and the role may read it, as far as known. */
+  get isAvailable(): boolean {
+    return !this.isAbsent && !this.isForbidden
+  }
+
   /** Returns the number of objects in the collection. */
   get count(): number {
     return this.mirrored.count
@@ -148,7 +158,10 @@ export class Reflector {
       this.needsList = true
       await this.tryOlder(signal)
     } else {
-      await this.failures.pause(error, signal)
+      const wasForbidden = this.isForbidden
+      const paused = this.failures.pause(error, signal)
+      if (this.isForbidden && !wasForbidden) this.options.onChange()
+      await paused
     }
   }
 

@@ -112,6 +112,11 @@ type ClusterWatchOptions = {
   readonly sink: ObjectSink
   /** Called when something changed, with whether all collections have been listed. */
   readonly onChange: (isWhole: boolean) => void
+  /**
+   * Returns whether the other names are complete without a kind that the role may not read.
+   * Default: no kind is optional.
+   */
+  readonly isOptional?: (kind: Kind) => boolean
   /** Milliseconds since 1970. */
   readonly now: () => number
 }
@@ -125,6 +130,8 @@ export type CollectionState = {
   /** Changes that watches should have reported and that lists found. */
   readonly missed: number
   readonly isConnected: boolean
+  /** Whether the server serves the kind and the role may read it, as far as known. */
+  readonly isAvailable: boolean
 }
 
 /** The mirror. */
@@ -137,24 +144,29 @@ export class ClusterWatch {
     this.options = options
   }
 
-  /** Returns whether all collections have been listed once. */
+  /** Returns whether all collections have been listed once, but for forbidden optional ones. */
   get hasSynced(): boolean {
     const { collections } = this.options
     return (
       this.followed.length === collections.length &&
-      this.followed.every(({ reflector }) => reflector.hasSynced)
+      this.followed.every((one) => one.reflector.hasSynced || this.isDispensable(one))
     )
   }
 
   /**
    * When the objects were last known to be current, in milliseconds since 1970: now, as long as all
-   * watches are open. `undefined` before the first time.
+   * watches are open, but for forbidden optional ones. `undefined` before the first time.
    */
   confirmedMs(): number | undefined {
-    if (this.hasSynced && this.followed.every(({ reflector }) => reflector.isConnected)) {
-      this.confirmed = this.options.now()
-    }
+    const isCurrent = this.followed.every(
+      (one) => one.reflector.isConnected || this.isDispensable(one),
+    )
+    if (this.hasSynced && isCurrent) this.confirmed = this.options.now()
     return this.confirmed
+  }
+
+  private isDispensable({ collection, reflector }: Followed): boolean {
+    return reflector.isForbidden && this.options.isOptional?.(collection.kind) === true
   }
 
   /** Returns the resource versions of the collections, for a manifest. */
@@ -170,8 +182,8 @@ export class ClusterWatch {
   /** Returns the state of each collection, for metrics. */
   states(): readonly CollectionState[] {
     return this.followed.map(({ collection: { kind, resource }, reflector }) => {
-      const { count, listCount: lists, missed, isConnected } = reflector
-      return { kind, resource, count, lists, missed, isConnected }
+      const { count, listCount: lists, missed, isConnected, isAvailable } = reflector
+      return { kind, resource, count, lists, missed, isConnected, isAvailable }
     })
   }
 

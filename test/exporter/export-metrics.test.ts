@@ -48,14 +48,18 @@ describe('recordSource', () => {
     lists: 1,
     missed: 0,
     isConnected: true,
+    isAvailable: true,
   }
 
   test('publishes the state of each collection, and drops old states', () => {
     const metrics = new Metrics()
     recordSource(metrics, sourceOf([services]))
     const pods: CollectionState = { ...services, kind: 'Pod', resource: 'pods', count: 9 }
-    recordSource(metrics, sourceOf([{ ...services, count: 2, lists: 4, isConnected: false }, pods]))
+    const refused = { isConnected: false, isAvailable: false }
+    recordSource(metrics, sourceOf([{ ...services, count: 2, lists: 4, ...refused }, pods]))
     assert.deepEqual(samples(metrics), [
+      'kind_available{resource="services"} 0',
+      'kind_available{resource="pods"} 1',
       'lists_total{resource="services"} 4',
       'lists_total{resource="pods"} 1',
       'missed_changes_total{resource="services"} 0',

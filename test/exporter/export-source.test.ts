@@ -7,10 +7,12 @@ import {
   createWatchSource,
   type ExportSource,
 } from '../../src/exporter/export-source.ts'
+import { ApiError } from '../../src/exporter/object-api.ts'
+import type { NamingOptions } from '../../src/kubernetes/objects/options.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
 import { clusterOf, hostsTree, objectsOf, optionsOf, selectorOf } from '../kubernetes/naming.ts'
 import { FakeClock, START_MS } from './fake-clock.ts'
-import { answerLists, openWatches, ScriptedApi, SHOP_LISTS, value } from './scripted-api.ts'
+import { answerLists, openWatches, page, ScriptedApi, SHOP_LISTS, value } from './scripted-api.ts'
 import { hostsIn, namesIn, openBuilt } from './snapshots.ts'
 import { buildSnapshot } from './whole-snapshot.ts'
 
@@ -40,7 +42,7 @@ describe('a source of watched objects', () => {
     readonly metrics: Metrics
   }
 
-  function start(t: TestContext): Running {
+  function start(t: TestContext, trees: Readonly<Record<string, NamingOptions>> = {}): Running {
     const api = new ScriptedApi()
     const clock = new FakeClock()
     const messages: string[] = []
@@ -48,6 +50,7 @@ describe('a source of watched objects', () => {
     const source = createWatchSource({
       api,
       naming: optionsOf(),
+      trees,
       onChange: () => messages.push('change'),
       onWarning: (message) => messages.push(`warning: ${message}`),
       onError: (message) => messages.push(`error: ${message}`),
@@ -75,6 +78,51 @@ describe('a source of watched objects', () => {
     assert.deepEqual(messages, ['change'])
     openWatches(api, RESOURCES)
     assert.equal(source.confirmedMs(), START_MS + 2000)
+  })
+
+  const denied = new ApiError('ingresses.networking.k8s.io is forbidden', 403)
+  const ingressTrees = { hosts: optionsOf({ tree: hostsTree({ resources: ['Ingress'] }) }) }
+
+  test('without the right to read Ingresses publishes and confirms all else', async (t) => {
+    const { api, clock, source, messages } = start(t, ingressTrees)
+    answerLists(api)
+    api.answer('ingresses', denied, denied, denied, denied)
+    await clock.advance(0)
+    openWatches(api, RESOURCES)
+    assert.equal(source.confirmedMs(), undefined)
+    messages.splice(0)
+    await clock.advance(3500)
+    assert.equal(source.confirmedMs(), START_MS + 3500)
+    assert.deepEqual(messages, ['change'])
+    assert.deepEqual(names(source), ['web.shop.svc'])
+    const available = (): unknown =>
+      source.states().flatMap(({ resource, isAvailable }) => (isAvailable ? [] : [resource]))
+    assert.deepEqual(available(), ['ingresses'])
+    api.answer('ingresses', page('9'))
+    await clock.advance(4000)
+    openWatches(api, ['ingresses'])
+    assert.deepEqual(available(), [])
+  })
+
+  test('that loses the right to read Ingresses confirms all else', async (t) => {
+    const { api, clock, source } = start(t, ingressTrees)
+    const all = { ...SHOP_LISTS, ingresses: '' }
+    answerLists(api, all)
+    await clock.advance(0)
+    openWatches(api, Object.keys(all))
+    for (let i = 0; i < 4; i++) {
+      api.watching('ingresses').fail(denied)
+      await clock.advance(500 * 2 ** i)
+    }
+    assert.equal(source.confirmedMs(), clock.now())
+  })
+
+  test('without the right to read Services is not confirmed', async (t) => {
+    const { api, clock, source } = start(t)
+    api.answer('services', ...new Array(6).fill(new ApiError('services is forbidden', 403)))
+    answerLists(api, { namespaces: '', endpointslices: '' })
+    await clock.advance(30_000)
+    assert.equal(source.confirmedMs(), undefined)
   })
 
   test('builds listed and changed objects', async (t) => {

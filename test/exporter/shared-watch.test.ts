@@ -286,8 +286,17 @@ describe('ClusterWatch', () => {
         lists: 1,
         missed: 0,
         isConnected: true,
+        isAvailable: true,
       },
-      { kind: 'Service', resource: 'services', count: 2, lists: 1, missed: 0, isConnected: true },
+      {
+        kind: 'Service',
+        resource: 'services',
+        count: 2,
+        lists: 1,
+        missed: 0,
+        isConnected: true,
+        isAvailable: true,
+      },
       {
         kind: 'EndpointSlice',
         resource: 'endpointslices',
@@ -295,6 +304,7 @@ describe('ClusterWatch', () => {
         lists: 2,
         missed: 0,
         isConnected: false,
+        isAvailable: true,
       },
     ])
   })
