@@ -240,7 +240,7 @@ export const COMMANDS: readonly Command[] = [
   }),
   ofOperator({
     name: 'conflicts',
-    summary: 'list the Services on which clusters that share a zone disagree',
+    summary: 'list Services on which clusters disagree, and hostnames with several owners',
     flags: ['json'],
     examples: ['kubedoh conflicts --gateway https://dns.example.org'],
     run: async (input, output) => (await import('./conflicts.ts')).runConflicts(input, output),

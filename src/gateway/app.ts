@@ -102,7 +102,7 @@ function addStatusRoutes(app: Hono, gateway: Gateway, config: GatewayConfig): vo
   app.get('/metrics', () => text(200, gateway.metrics(), 'text/plain; version=0.0.4'))
   app.get('/v1/conflicts', async (c) => {
     await checkAdmin(c, config.adminSha256)
-    return jsonResponse(200, { groups: await gateway.zones.merged.conflicts() })
+    return jsonResponse(200, await gateway.zones.conflicts())
   })
 }
 

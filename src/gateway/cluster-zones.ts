@@ -16,7 +16,8 @@ import { ClusterReader } from './cluster-reader.ts'
 import { publishedCluster } from './compile-corefile.ts'
 import type { GatewayConfig } from './config.ts'
 import type { GatewayClock } from './held-clock.ts'
-import { MergedClusters } from './merged-clusters.ts'
+import { type HostZoneConflicts, type HostZones, hostConflicts } from './host-conflicts.ts'
+import { MergedClusters, type ZoneConflicts } from './merged-clusters.ts'
 import { ShardMemory, SnapshotLoader, type SnapshotOrigin } from './snapshot-loader.ts'
 
 /** What the zones need of the runtime. */
@@ -39,17 +40,25 @@ export type ServedZone = {
   readonly parts: { readonly cluster: string; readonly reader: ClusterReader }[]
 }
 
+/** The body of `/v1/conflicts`. */
+type Conflicts = {
+  readonly groups: readonly ZoneConflicts[]
+  readonly hosts: readonly HostZoneConflicts[]
+}
+
 /** The zones of one configuration. */
 export class ClusterZones {
   /** Readers of snapshots, by `CLUSTER` or `CLUSTER/TREE`. */
   readonly readers: Map<string, ClusterReader> = new Map()
   /** The zones that several clusters share. */
-  readonly merged: MergedClusters = new MergedClusters()
+  private readonly merged = new MergedClusters()
   private readonly config: Pick<GatewayConfig, 'clusters' | 'times'>
   private readonly runtime: ClusterZonesRuntime
   private readonly options: ClusterZonesOptions
   private readonly loaders = new Map<string, SnapshotLoader>()
   private readonly memory = new ShardMemory()
+  /** The zones of published hostnames. */
+  private readonly hosts: HostZones[] = []
   /** The longest zone first: the first one that a name is in is the closest. */
   private readonly zones: ServedZone[] = []
 
@@ -72,6 +81,7 @@ export class ClusterZones {
     const { kind } = tree
     const reader = this.readerOf(options, id, kind === 'cluster' ? undefined : kind)
     if (options.clusters.length > 1) this.merged.add(options, kind, reader)
+    if (kind === 'hosts') this.hosts.push({ zones: options.zones, cluster: id, reader })
     const isShared = kind === 'multicluster' || kind === 'exports'
     for (const zone of options.zones) {
       const isOfTree = options.multiclusterZones.some((one) => isSubdomain(zone, one)) === isShared
@@ -115,6 +125,12 @@ export class ClusterZones {
     // Clusters that share a zone stand in for each other: the gateway is ready with one of them.
     if (together.length === this.merged.size) waiting.push(...together)
     return waiting
+  }
+
+  /** Reads the snapshots whose Services or hostnames may conflict, and lists those that do. */
+  async conflicts(): Promise<Conflicts> {
+    const groups = await this.merged.conflicts()
+    return { groups, hosts: await Promise.all(this.hosts.map(hostConflicts)) }
   }
 
   private add(zone: Uint8Array, part: ServedZone['parts'][number]): void {

@@ -15,6 +15,7 @@ import {
   winnersOf,
 } from '../plugins/kubernetes/shared-service.ts'
 import type { Shard } from '../snapshot/read/shard.ts'
+import { visitShards } from './whole-snapshot.ts'
 
 /** Trees of such a zone: from ServiceImports, and from what the clusters export. */
 type SharedTree = 'multicluster' | 'exports'
@@ -129,22 +130,17 @@ async function readDeclarations(
   reader: SnapshotSource,
   into: Map<string, Declaration[]>,
 ): Promise<boolean> {
-  const snapshot = reader.current() ?? (await reader.load())
-  const freshness = reader.freshness()
-  if (snapshot === undefined || freshness === 'expired') return false
   let isWhole = true
-  for (const [index, here] of snapshot.shards.entries()) {
-    const shard = here ?? (await reader.load(index))?.shards[index]
-    if (shard === undefined) isWhole = false
-    for (const [name, shape] of shard === undefined ? [] : servicesOf(shard)) {
+  const isRead = await visitShards(reader, (shard) => {
+    const isFresh = reader.freshness() === 'fresh'
+    for (const [name, shape] of servicesOf(shard)) {
       const declarations = into.get(name) ?? []
-      declarations.push({ cluster, isFresh: freshness === 'fresh', shape })
+      declarations.push({ cluster, isFresh, shape })
       if (into.size >= SERVICES_MAX && declarations.length === 1) isWhole = false
       else into.set(name, declarations)
     }
-  }
-  // A newer snapshot may have arrived between two shards.
-  return isWhole && (reader.current() ?? snapshot).info.generation === snapshot.info.generation
+  })
+  return isRead && isWhole
 }
 
 /** Lists the Services of a shard, as `<service>.<namespace>`. */

@@ -26,13 +26,16 @@ function objectsOf(port: number): string {
 
 type Run = (words: readonly string[], token?: string) => Promise<Ran>
 
-/** Starts a gateway to which two clusters publish ports, or one of a single cluster. */
-async function start(t: TestContext, ports: Readonly<Record<string, number>>): Promise<Run> {
+/** What the clusters publish: ports of a Service, and hostnames by other objects. */
+type Published = { readonly ports: Readonly<Record<string, number>>; readonly hosts?: string }
+
+/** Starts a gateway to which two clusters publish, or one of a single cluster. */
+async function start(t: TestContext, { ports, hosts = '' }: Published): Promise<Run> {
   const keys = new Map<string, Awaited<ReturnType<typeof createClusterKeys>>>()
   for (const id of ['east', 'west']) keys.set(id, await createClusterKeys())
   const named = Object.keys(ports).join(' ') || 'east'
   const config = await readGatewayConfig({
-    COREFILE: `set.test {\n  kubernetes {\n    cluster ${named}\n  }\n}\n`,
+    COREFILE: `set.test {\n  ${hosts === '' ? 'kubernetes' : 'k8s_gateway'} {\n    cluster ${named}\n  }\n}\n`,
     CLUSTERS: JSON.stringify(Object.fromEntries(keys)),
     ADMIN_TOKEN_SHA256: await hashToken(ADMIN),
   })
@@ -45,11 +48,11 @@ async function start(t: TestContext, ports: Readonly<Record<string, number>>): P
     return server.close()
   })
   const corefile = join(folder, 'Corefile')
-  writeFileSync(corefile, `. {\n  ${EXPORTED}\n}\n`)
+  writeFileSync(corefile, `. {\n  ${EXPORTED}\n  k8s_gateway set.test\n}\n`)
   for (const [id, port] of Object.entries(ports)) {
     const { token = '', signingKey = '' } = keys.get(id) ?? {}
     const path = join(folder, `${id}.yaml`)
-    writeFileSync(path, `apiVersion: v1\nkind: List\nitems:\n${objectsOf(port)}\n`)
+    writeFileSync(path, `apiVersion: v1\nkind: List\nitems:\n${objectsOf(port)}${hosts}\n`)
     const args = ['export', '--gateway', url, '--cluster', id, '--once', '--objects', path]
     const environment = { KUBEDOH_TOKEN: token, KUBEDOH_SIGNING_KEY: signingKey }
     const { status, stderr } = await runCli([...args, '--conf', corefile], environment)
@@ -61,7 +64,7 @@ async function start(t: TestContext, ports: Readonly<Record<string, number>>): P
 
 describe('conflicts', () => {
   test('are printed with the winning cluster and the reason', async (t) => {
-    const run = await start(t, { east: 80, west: 81 })
+    const run = await start(t, { ports: { east: 80, west: 81 } })
     const { stdout, status } = await run([])
     const [head, names = '', first = '', second = '', ...rest] = stdout.split('\n')
     assert.deepEqual([status, head, rest], [0, 'set.test.: east, west', ['']])
@@ -78,19 +81,39 @@ describe('conflicts', () => {
   })
 
   test('are none where clusters agree', async (t) => {
-    const run = await start(t, { east: 80, west: 80 })
+    const run = await start(t, { ports: { east: 80, west: 80 } })
     assert.equal((await run([])).stdout, 'set.test.: east, west\nno conflicts\n')
   })
 
+  test('of hostnames are printed with their owners', async (t) => {
+    const hosts = ['a', 'b']
+      .map(
+        (namespace) => `
+  - apiVersion: networking.k8s.io/v1
+    kind: Ingress
+    metadata: { name: web, namespace: ${namespace} }
+    spec: { rules: [{ host: www.set.test }] }
+    status: { loadBalancer: { ingress: [{ ip: 203.0.113.1 }] } }`,
+      )
+      .join('')
+    const run = await start(t, { ports: { east: 80 }, hosts })
+    const { stdout, status } = await run([])
+    const [head, names = '', first = '', second = '', ...rest] = stdout.split('\n')
+    assert.deepEqual([status, head, rest], [0, 'set.test.: east', ['']])
+    assert.match(names, /^HOST +NAMESPACE +OBJECTS +WHY$/)
+    assert.match(first, /^www\.set\.test\. +a +Ingress a\/web +answers +the oldest object wins$/)
+    assert.match(second, /^ +b +Ingress b\/web$/)
+  })
+
   test('need the operator token', async (t) => {
-    const run = await start(t, { east: 80, west: 81 })
+    const run = await start(t, { ports: { east: 80, west: 81 } })
     const { status, stdout, stderr } = await run([], 'another')
     assert.deepEqual([status, stdout], [1, ''])
     assert.match(stderr, /The operator's token is needed/)
   })
 
   test('do not exist if no clusters share a zone', async (t) => {
-    const run = await start(t, {})
+    const run = await start(t, { ports: {} })
     assert.equal((await run([])).stdout, 'no clusters share a zone\n')
   })
 })

@@ -9,6 +9,7 @@ import { loadExportDirectives } from '../../src/cli/export-directive.ts'
 import { createObjectSource } from '../../src/exporter/export-source.ts'
 import { namingOptions, publishedTrees } from '../../src/exporter/naming.ts'
 import { hashToken } from '../../src/gateway/token.ts'
+import { read, section } from '../docs/pages.ts'
 import { temporaryFolder } from '../exporter/temporary-folder.ts'
 import { FakeHost } from '../fake-host.ts'
 import { objectsOf } from '../kubernetes/naming.ts'
@@ -200,6 +201,13 @@ describe('a gateway answers from published trees', () => {
       rivals: ['Ingress shop/web'],
     })
   })
+})
+
+test('/v1/conflicts has hostnames in the form of docs/http-api.md', async (t) => {
+  const [, example = ''] =
+    /```json\n([\s\S]*?)```/.exec(section(read('docs/http-api.md'), '### Conflicts')) ?? []
+  const response = await (await start(t)).get('/v1/conflicts', ADMIN)
+  assert.deepEqual(await response.json(), { groups: [], hosts: [JSON.parse(example)] })
 })
 
 describe('a token for one namespace', () => {
