@@ -3,7 +3,8 @@
  * that `kubedoh serve` takes to start without a cluster.
  * @module
  */
-import { enableCompileCache, flushCompileCache } from 'node:module'
+// As a whole: Deno lacks these exports, and a missing one would end the program.
+import * as nodeModule from 'node:module'
 import { dirname, join } from 'node:path'
 
 /**
@@ -12,12 +13,13 @@ import { dirname, join } from 'node:path'
  * checkout, on Bun and Deno, and where the folder is missing and cannot be created.
  */
 export function useCompileCache(entry: string): void {
-  if (entry.endsWith('.js') && isNode()) enableCompileCache(join(dirname(entry), '.cache'))
+  if (entry.endsWith('.js') && isNode())
+    nodeModule.enableCompileCache(join(dirname(entry), '.cache'))
 }
 
 /** Writes the code that has been compiled so far, if it is kept: 1 MB at the first start. */
 export function storeCompiledCode(): void {
-  if (isNode()) flushCompileCache()
+  if (isNode()) nodeModule.flushCompileCache()
 }
 
 function isNode(): boolean {
