@@ -12,8 +12,9 @@ const ROOT = join(import.meta.dirname, '..')
 /**
  * Bundles the command into a folder, which is emptied first. `run.js` is what `bin/kubedoh` runs,
  * `serve-worker.js` a thread of `serve --workers`, `watch-worker.js` the one of large clusters.
+ * @returns the paths below the root of all modules in the bundle
  */
-export async function buildPackage(folder: string): Promise<void> {
+export async function buildPackage(folder: string): Promise<readonly string[]> {
   const { files, modules } = await bundle([
     join(ROOT, 'src/cli/run.ts'),
     join(ROOT, 'src/server/serve-worker.ts'),
@@ -23,6 +24,7 @@ export async function buildPackage(folder: string): Promise<void> {
   mkdirSync(folder, { recursive: true })
   for (const { name, text } of files) writeFileSync(join(folder, name), text)
   writeFileSync(join(folder, 'LICENSES.txt'), licencesOf(ROOT, modules))
+  return modules
 }
 
 if (import.meta.main) await buildPackage(join(ROOT, 'dist'))

@@ -13,6 +13,7 @@ const SUITES = {
   faults: 'test/faults/*.suite.ts',
   foreign: 'test/foreign/*.suite.ts',
   fuzz: 'test/fuzz/*.suite.ts',
+  image: 'test/image/*.suite.ts',
   modes: 'test/node-modes/*.suite.ts',
   stores: 'test/node-gateway/full-disk.suite.ts',
   views: 'test/views/*.suite.ts',

@@ -1,0 +1,185 @@
+/**
+ * `npm run image`: packs the bundle, Node and Debian's shared libraries as an OCI image archive,
+ * without a container engine. The Containerfile in this folder says the same for people.
+ * @module
+ */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { cacheFolder } from '../../test/cache-folder.ts'
+import { packagesOf } from '../licences.ts'
+import { buildPackage } from '../package.ts'
+import { pinNewest, pinnedPackages, unpackDebian } from './debian.ts'
+import { type Node, prepareNode } from './node.ts'
+import { type Image, type Platform, packImage } from './oci.ts'
+import { type Component, spdxOf } from './sbom.ts'
+import { entriesOf, NET_BIND_SERVICE, type TarEntry } from './tar.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+/** Architectures with a Node of their own on npm. */
+export const ARCHITECTURES: readonly string[] = ['amd64', 'arm64']
+const USER = 65532
+const PASSWD = `root:x:0:0:root:/:/sbin/nologin\nnonroot:x:${USER}:${USER}:nonroot:/:/sbin/nologin\n`
+const GROUP = `root:x:0:\nnonroot:x:${USER}:\n`
+
+/** An image, the bill of materials of each architecture, and the tool that stripped its Node. */
+export type BuiltImage = Image & {
+  readonly sboms: ReadonlyMap<string, string>
+  readonly strippedBy: ReadonlyMap<string, string | undefined>
+}
+
+/**
+ * Builds the image for some of {@link ARCHITECTURES}. The same sources, packages and tools give the
+ * same digest; SOURCE_DATE_EPOCH sets the time of creation (default 0).
+ * @throws {Error} when a package cannot be downloaded, or has another checksum than the pinned one
+ */
+export async function buildImage(architectures: readonly string[]): Promise<BuiltImage> {
+  const cache = cacheFolder('image')
+  mkdirSync(cache, { recursive: true })
+  const scratch = mkdtempSync(join(tmpdir(), 'kubedoh-image-'))
+  try {
+    const created = Number(process.env.SOURCE_DATE_EPOCH ?? 0)
+    const modules = await buildPackage(join(scratch, 'app'))
+    const sboms = new Map<string, string>()
+    const strippedBy = new Map<string, string | undefined>()
+    const platforms = architectures.map((architecture): Platform => {
+      const root = join(scratch, architecture)
+      mkdirSync(root)
+      const controls = unpackDebian(architecture, root, cache)
+      const node = prepareNode(architecture, { cache, scratch })
+      const components = componentsOf({ architecture, node, modules })
+      const sbom = spdxOf(components, new Date(created * 1000).toISOString().replace('.000', ''))
+      sboms.set(architecture, sbom)
+      strippedBy.set(architecture, node.strippedBy)
+      const base = [...entriesOf(root), ...controls, ...nodeEntries(node), ...systemEntries()]
+      return { architecture, layers: [base, appEntries(join(scratch, 'app'), sbom)] }
+    })
+    return { ...packImage(platforms, { ...imageConfig(), created }), sboms, strippedBy }
+  } finally {
+    rmSync(scratch, { recursive: true })
+  }
+}
+
+function manifest(): Readonly<Record<'version' | 'description' | 'license', string>> {
+  return JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+}
+
+function imageConfig() {
+  const { version, description, license } = manifest()
+  const label = (name: string, value: string) =>
+    [`org.opencontainers.image.${name}`, value] as const
+  return {
+    name: `localhost/kubedoh:${version}`,
+    config: {
+      User: `${USER}:${USER}`,
+      Entrypoint: ['/usr/local/bin/node', '/app/entry.js'],
+      Env: ['PATH=/usr/local/bin', 'NODE_ENV=production'],
+      WorkingDir: '/',
+      ExposedPorts: { '53/udp': {}, '53/tcp': {} },
+      Labels: Object.fromEntries([
+        label('title', 'kubedoh'),
+        label('description', description),
+        label('version', version),
+        label('licenses', license),
+      ]),
+    },
+  }
+}
+
+/** What programs expect on every system. */
+function systemEntries(): TarEntry[] {
+  const file = (path: string, text: string) => ({ path, mode: 0o644, content: Buffer.from(text) })
+  return [
+    { path: 'tmp', mode: 0o1777 },
+    file('etc/passwd', PASSWD),
+    file('etc/group', GROUP),
+    file('etc/nsswitch.conf', 'passwd: files\ngroup: files\nhosts: files dns\n'),
+    file('etc/os-release', 'ID=debian\nVERSION_ID="12"\nPRETTY_NAME="kubedoh on Debian 12"\n'),
+  ]
+}
+
+function nodeEntries({ binary, licence }: Node): TarEntry[] {
+  const path = 'usr/local/bin/node'
+  return [
+    { path, mode: 0o755, content: binary, capability: NET_BIND_SERVICE },
+    { path: 'usr/local/share/doc/node/LICENSE', mode: 0o644, content: licence },
+  ]
+}
+
+function appEntries(folder: string, sbom: string): TarEntry[] {
+  const copied = ['package.json', 'LICENSE'].map((name) => ({
+    path: `app/${name}`,
+    mode: 0o644,
+    content: readFileSync(join(ROOT, name)),
+  }))
+  return [
+    { path: 'app', mode: 0o755 },
+    ...entriesOf(folder, 'app').map((entry) => ({ ...entry, mode: entry.content ? 0o644 : 0o755 })),
+    ...copied,
+    {
+      path: 'app/entry.js',
+      mode: 0o644,
+      content: readFileSync(join(import.meta.dirname, 'entry.js')),
+    },
+    { path: 'app/sbom.spdx.json', mode: 0o644, content: Buffer.from(sbom) },
+  ]
+}
+
+type Parts = {
+  readonly architecture: string
+  readonly node: Node
+  readonly modules: readonly string[]
+}
+
+function componentsOf({ architecture, node, modules }: Parts): Component[] {
+  const { version, license } = manifest()
+  const debian = Object.entries(pinnedPackages()).map(([name, pin]) => ({
+    purl: `pkg:deb/debian/${encodeURIComponent(name)}?arch=${architecture}&distro=debian-12`,
+    version: pin.version,
+    license: 'NOASSERTION',
+    sha256: pin.sha256[architecture] ?? '',
+  }))
+  const npm = packagesOf(ROOT, modules).map((one) => ({
+    purl: `pkg:npm/${one.name.replace('@', '%40')}`,
+    version: one.version,
+    license: one.license ?? 'NOASSERTION',
+  }))
+  const runtime = { purl: 'pkg:generic/node', version: node.version, license: 'MIT' }
+  return [{ purl: 'pkg:npm/kubedoh', version, license }, runtime, ...debian, ...npm]
+}
+
+async function main(): Promise<void> {
+  const host = process.arch === 'arm64' ? 'arm64' : 'amd64'
+  const { values } = parseArgs({
+    options: {
+      arch: { type: 'string', default: host },
+      out: { type: 'string', default: join(ROOT, '.cache/image') },
+      pin: { type: 'boolean', default: false },
+    },
+  })
+  const architectures = values.arch.split(',')
+  const unknown = architectures.find((one) => !ARCHITECTURES.includes(one))
+  if (unknown !== undefined)
+    throw new Error(`no architecture "${unknown}": ${ARCHITECTURES.join(', ')}`)
+  const cache = cacheFolder('image')
+  mkdirSync(cache, { recursive: true })
+  if (values.pin) return pinNewest(ARCHITECTURES, cache)
+  const { archive, digest, size, sboms, strippedBy } = await buildImage(architectures)
+  mkdirSync(values.out, { recursive: true })
+  const path = join(values.out, `kubedoh-${manifest().version}-${architectures.join('-')}.tar`)
+  writeFileSync(path, archive)
+  for (const [architecture, text] of sboms) {
+    writeFileSync(path.replace(/\.tar$/, `.${architecture}.spdx.json`), text)
+    if (strippedBy.get(architecture) !== undefined) continue
+    process.stderr.write(`Node (${architecture}) has its symbols: install binutils or llvm\n`)
+  }
+  process.stdout.write(`${path}\n${digest}\n${(size / 1e6).toFixed(1)} MB compressed\n`)
+}
+
+if (import.meta.main) {
+  await main().catch((error: Error) => {
+    process.stderr.write(`image: ${error.message}\n`)
+    process.exitCode = 1
+  })
+}
