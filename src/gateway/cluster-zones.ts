@@ -133,6 +133,13 @@ export class ClusterZones {
     return { groups, hosts: await Promise.all(this.hosts.map(hostConflicts)) }
   }
 
+  /** Reads a cluster's manifest at once, for gateways that know when one is published. */
+  async reload(cluster: string): Promise<void> {
+    for (const [key, reader] of this.readers) {
+      if (key === cluster || key.startsWith(`${cluster}/`)) await reader.load()
+    }
+  }
+
   private add(zone: Uint8Array, part: ServedZone['parts'][number]): void {
     const known = this.zones.find((one) => equalNames(one.zone.bytes, zone))
     if (known !== undefined) {

@@ -78,12 +78,31 @@ function serve(config: GatewayConfig, runtime: GatewayRuntime): Served {
   for (const message of gateway.notices) runtime.host.log({ level: 'warning', message })
   const doh = new DirectDoh(gateway, config)
   const keepAlive = (promise: Promise<void>): void => void promise
-  const app = createGatewayApp(config, runtime, gateway)
+  const app = createGatewayApp(config, withReload(runtime, gateway), gateway)
   const direct: Direct = (head) => {
     const ticket = doh.admit(head)
     return ticket && ((body) => doh.answer(ticket, body, keepAlive))
   }
   return { app, direct, gateway }
+}
+
+/**
+ * Has a gateway answer from a manifest as soon as it is stored. Its readers would notice it at their
+ * next interval, as they do what another process stores.
+ */
+function withReload(runtime: GatewayRuntime, { zones }: Gateway): GatewayRuntime {
+  const writerOf: GatewayRuntime['writerOf'] = (cluster, c) => {
+    const writer = runtime.writerOf(cluster, c)
+    return {
+      ...writer,
+      putManifest: async (...manifest) => {
+        const result = await writer.putManifest(...manifest)
+        if (result.kind === 'stored') await zones.reload(cluster)
+        return result
+      },
+    }
+  }
+  return { ...runtime, writerOf }
 }
 
 function createServer(

@@ -43,13 +43,15 @@ async function start(t: TestContext, folder?: string, isSecure = true): Promise<
   return port
 }
 
-async function publish(port: number): Promise<void> {
+async function publish(port: number, lines: readonly string[] = [WEB]): Promise<void> {
   const url = `http://127.0.0.1:${port}`
   const client = createGatewayClient({ url, cluster: 'shop', token: EXPORTER })
   const time = new Date().toISOString()
-  const { shards, signed } = await snapshotOf(privateKey, [WEB], { time })
+  const before = await client.state()
+  const generation = (before?.generation ?? 0) + 1
+  const { shards, signed } = await snapshotOf(privateKey, lines, { time, generation })
   for (const [sha256, bytes] of shards) await client.putShard(sha256, bytes)
-  const result = await client.putManifest(signed.bytes, signed.signature, undefined)
+  const result = await client.putManifest(signed.bytes, signed.signature, before?.etag)
   assert.equal(result.kind, 'stored')
 }
 
@@ -83,19 +85,30 @@ function open(t: TestContext, port: number, certificate = {}): ClientHttp2Sessio
 
 const authorization = `Bearer ${READER}`
 
+async function ask(port: number): Promise<string[]> {
+  const response = await fetch(`http://127.0.0.1:${port}${PATH}`, { headers: { authorization } })
+  assert.equal(response.status, 200)
+  return formatReply(new Uint8Array(await response.arrayBuffer()))
+}
+
 describe('the gateway on Node', () => {
   test('answers from what is published, before and after it is started again', async (t) => {
     const folder = temporaryFolder(t)
     const port = await start(t, folder, false)
     await publish(port)
-    const ask = async (at: number): Promise<string[]> => {
-      const response = await fetch(`http://127.0.0.1:${at}${PATH}`, { headers: { authorization } })
-      assert.equal(response.status, 200)
-      return formatReply(new Uint8Array(await response.arrayBuffer()))
-    }
     const answer = WEB.replace('cluster.local', 'shop.test')
     assert.ok((await ask(port)).includes(answer))
     assert.ok((await ask(await start(t, folder, false))).includes(answer))
+  })
+
+  test('answers from a publication once its exporter knows that it is stored', async (t) => {
+    const port = await start(t, undefined, false)
+    await publish(port)
+    for (const address of ['10.96.0.81', '10.96.0.82', '10.96.0.83']) {
+      await ask(port)
+      await publish(port, [WEB.replace(/\S+$/, address)])
+      assert.match((await ask(port)).join(), new RegExp(address))
+    }
   })
 
   test('answers a hundred requests at once over one connection of HTTP/2', async (t) => {
