@@ -34,8 +34,11 @@ import { listenStatus } from './export-status.ts'
 import type { Input } from './flags.ts'
 import { readGatewayUrl, readToken } from './operator-call.ts'
 
-/** Minimum interval between publications: a rollout is many changes. */
-const INTERVAL_MS = 200
+/**
+ * Minimum interval between the starts of publications: a rollout is many changes. A distant gateway
+ * takes longer than this for one, and the next follows at once.
+ */
+const INTERVAL_MS = 100
 /** Interval of confirmations of unchanged names; after a minute they are stale at the gateway. */
 const CONFIRM_MS = 15_000
 const POLL_MS = 50

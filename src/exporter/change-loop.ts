@@ -14,7 +14,10 @@ const BUSY_MS_MAX = 10_000
 export type ChangeLoopOptions = {
   /** The task, which handles all changes so far. */
   readonly work: (signal: AbortSignal) => void | Promise<void>
-  /** Time to wait for more changes after the first; 0 starts the task at once. */
+  /**
+   * Time to wait for more changes after the first of a quiet time; 0 starts the task at once. Those
+   * that came during a run or the pause after it have waited already.
+   */
   readonly gatherMs: number
   /** Shortest time from the start of one run to the start of the next. */
   readonly intervalMs: number
@@ -44,8 +47,10 @@ export class ChangeLoop {
   /** Runs until `signal` ends it, and handles the changes until then. */
   async run(signal: AbortSignal): Promise<void> {
     const { work, gatherMs, intervalMs, dutyShare = 1, sleep, elapsed } = this.options
-    for (let isFirst = true; await this.changed(signal); isFirst = false) {
-      if (gatherMs > 0) await sleep(gatherMs, signal)
+    for (let isFirst = true; ; isFirst = false) {
+      const wasQuiet = !this.isDirty
+      if (!(await this.changed(signal))) return
+      if (wasQuiet && gatherMs > 0) await sleep(gatherMs, signal)
       const startMs = elapsed()
       this.isDirty = false
       const pending = work(signal)

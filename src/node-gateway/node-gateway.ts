@@ -87,8 +87,8 @@ function serve(config: GatewayConfig, runtime: GatewayRuntime): Served {
 }
 
 /**
- * Has a gateway answer from a manifest as soon as it is stored. Its readers would notice it at their
- * next interval, as they do what another process stores.
+ * Has a gateway answer from a manifest as soon as it is stored. Its readers would notice it only at
+ * their next interval, as they do what another process stores.
  */
 function withReload(runtime: GatewayRuntime, { zones }: Gateway): GatewayRuntime {
   const writerOf: GatewayRuntime['writerOf'] = (cluster, c) => {

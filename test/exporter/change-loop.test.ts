@@ -58,31 +58,32 @@ describe('ChangeLoop', () => {
     { name: 'works at once after the first change', marks: [500], begins: [510] },
     { name: 'does not gather at 0', marks: [500, 501], begins: [500, 600], gatherMs: 0 },
     { name: 'works once for changes that come together', marks: [0, 1, 9], begins: [10] },
-    { name: 'works again for a change after that', marks: [0, 11], begins: [10, 120] },
-    { name: 'works no more often than the interval allows', marks: [0, 20, 60], begins: [10, 120] },
+    { name: 'gathers again after a quiet time', marks: [0, 115, 120], begins: [10, 125] },
+    { name: 'works again for a change after that', marks: [0, 11], begins: [10, 110] },
+    { name: 'works no more often than the interval allows', marks: [0, 20, 60], begins: [10, 110] },
     { name: 'works at once again when the interval is over', marks: [0, 300], begins: [10, 310] },
     {
       name: 'counts the interval from the start of the work',
       marks: [0, 11],
-      begins: [10, 120],
+      begins: [10, 110],
       work: (clock, signal) => clock.sleep(60, signal),
     },
     {
       name: 'works on when the work has waited for longer than the interval',
       marks: [0, 11],
-      begins: [10, 1020],
+      begins: [10, 1010],
       work: (clock, signal) => clock.sleep(1000, signal),
     },
     {
       name: 'works on at once after long work where no caller waits for answers',
       marks: [0, 11],
-      begins: [10, 220],
+      begins: [10, 210],
       work: (clock) => clock.pass(200),
     },
     {
       name: 'is busy for a share of the time at most after the first time',
       marks: [0, 11, 1000],
-      begins: [10, 220, 1030],
+      begins: [10, 210, 1010],
       dutyShare: 0.25,
       work: (clock) => clock.pass(200),
     },
@@ -90,7 +91,7 @@ describe('ChangeLoop', () => {
       name: 'lets waiting count as rest',
       dutyShare: 0.25,
       marks: [0, 11, 1000],
-      begins: [10, 720, 1530],
+      begins: [10, 710, 1510],
       work: (clock, signal) => {
         clock.pass(200)
         return clock.sleep(500, signal)

@@ -145,7 +145,7 @@ describe('run', () => {
       exporter.mark()
     }
     await clock.advance(1000)
-    assert.deepEqual(attempts, ['50: 1', '300: 2', '950: 3'])
+    assert.deepEqual(attempts, ['50: 1', '250: 2', '950: 3'])
   })
 
   test('publishes changes once the source is confirmed', async (t) => {
@@ -200,7 +200,7 @@ test('a cluster that exceeds a snapshot is logged, and tried again', async (t) =
   exporting.start()
   exporting.exporter.mark()
   await exporting.clock.advance(1000)
-  assert.deepEqual(exporting.attempts, ['50: 1', '600: 1'])
+  assert.deepEqual(exporting.attempts, ['50: 1', '550: 1'])
   assert.deepEqual(exporting.errors, ['Cannot build shard: too much; again in 0.5 s'])
 })
 
@@ -212,7 +212,7 @@ describe('a gateway that fails', () => {
     exporting.start()
     exporter.mark()
     await clock.advance(10_000)
-    assert.deepEqual(attempts, ['50: 1', '600: 1', '1650: 1', '3700: 1'])
+    assert.deepEqual(attempts, ['50: 1', '550: 1', '1550: 1', '3550: 1'])
     assert.deepEqual(
       errors,
       ['0.5', '1.0', '2.0'].map((seconds) => `${AWAY.message}; again in ${seconds} s`),
@@ -226,7 +226,7 @@ describe('a gateway that fails', () => {
     exporting.start()
     exporting.exporter.mark()
     await exporting.clock.advance(1000)
-    assert.deepEqual(exporting.attempts, ['50: 1', '350: 1'])
+    assert.deepEqual(exporting.attempts, ['50: 1', '300: 1'])
   })
 
   test('is tried again with the changes since', async (t) => {
@@ -237,7 +237,7 @@ describe('a gateway that fails', () => {
     await exporting.clock.advance(300)
     exporting.exporter.mark()
     await exporting.clock.advance(10_000)
-    assert.deepEqual(exporting.attempts, ['50: 1', '600: 2'])
+    assert.deepEqual(exporting.attempts, ['50: 1', '550: 2'])
   })
 
   test('that has not failed in between is waited for as shortly as at first', async (t) => {
