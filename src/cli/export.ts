@@ -16,6 +16,8 @@ import { namingOptions, publishedTrees } from '../exporter/naming.ts'
 import { connectionOf, type ObjectApi } from '../exporter/object-api.ts'
 import { readObjectFiles } from '../exporter/object-files.ts'
 import { Publisher, type PublishReport } from '../exporter/publisher.ts'
+import { RecordStatusWriter } from '../exporter/record-status.ts'
+import type { BuiltSnapshot } from '../exporter/snapshot-builder.ts'
 import type { ClusterObject } from '../kubernetes/objects/objects.ts'
 import { elapsed } from '../node/elapsed.ts'
 import { outsideAddresses } from '../node/local-addresses.ts'
@@ -88,7 +90,17 @@ export async function startExport(input: Input, output: Output): Promise<Running
   const publisher = await createPublisher(input, isLeader)
   const onChange = (): void => exporter.mark()
   const { source, live } = await openSource(input, { log, metrics, onChange })
-  const exporter = createExporter({ source, publisher, metrics, isLeader, log }, first.resolve)
+  const statuses =
+    live &&
+    new RecordStatusWriter({
+      api: live.api,
+      now: Date.now,
+      signal: ended.signal,
+      onError: (message) => log({ level: 'warning', message }),
+    })
+  const onAcknowledged = ({ verdicts = [] }: BuiltSnapshot): void => statuses?.take(verdicts)
+  const parts = { source, publisher, metrics, isLeader, log, onAcknowledged }
+  const exporter = createExporter(parts, first.resolve)
   const onElected = (): void => {
     publisher.forget()
     exporter.mark()
@@ -133,6 +145,7 @@ export async function startExport(input: Input, output: Output): Promise<Running
         throw new CommandError(`Cannot read the cluster within ${limit}; see the errors above`)
       }
       await exporter.publish()
+      await statuses?.settled()
     },
     stop: async () => {
       ended.abort()
@@ -144,7 +157,10 @@ export async function startExport(input: Input, output: Output): Promise<Running
   }
 }
 
-type ExporterParts = Pick<ExporterOptions, 'source' | 'publisher' | 'metrics'> & {
+type ExporterParts = Pick<
+  ExporterOptions,
+  'source' | 'publisher' | 'metrics' | 'onAcknowledged'
+> & {
   readonly isLeader: () => boolean
   readonly log: Log
 }

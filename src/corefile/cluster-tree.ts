@@ -42,6 +42,16 @@ export type HostsTree = {
   readonly nodeAddressType: 'InternalIP' | 'ExternalIP'
   /** Prefixes of external-dns's annotations that count, each with its slash; none for none. */
   readonly annotations: readonly string[]
+  /** The zones in which DNSRecords of a namespace may have names. */
+  readonly recordZones: readonly RecordZones[]
+}
+
+/** Zones within those of the tree, for the DNSRecords of one namespace. */
+export type RecordZones = {
+  /** `*` for every namespace. */
+  readonly namespace: string
+  /** Lower-case text without the final dot. */
+  readonly zones: readonly string[]
 }
 
 /** Kinds of objects with hostnames. */
@@ -55,6 +65,7 @@ export const HOST_RESOURCES = [
   'Ingress',
   'Service',
   'DNSEndpoint',
+  'DNSRecord',
   'Node',
   'Route',
   'ConfigMap',

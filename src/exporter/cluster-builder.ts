@@ -87,12 +87,14 @@ export class ClusterBuilder {
     const warnings = [...this.groups.warnings(), ...labels.warnings]
     for (const warning of warnings) if (!this.warned.has(warning)) this.onWarning(warning)
     this.warned = new Set(warnings)
+    const verdicts = this.groups.verdicts()
     return {
       shards: this.shards.shards,
       records: this.shards.records,
       ttlSeconds: negativeTtl(this.options),
       origins: this.options.origins.map((origin) => formatName(origin)),
       warnings,
+      ...(verdicts.length > 0 && { verdicts }),
       ...(this.groups.conflicts > 0 && { conflicts: this.groups.conflicts }),
       ...(labels.tree && { trees: { [LABELS_TREE]: labels.tree } }),
     }
@@ -215,6 +217,7 @@ export class TreeBuilders implements ObjectSink {
       ...built,
       warnings: [...built.warnings, ...others.flatMap(([, { warnings }]) => warnings)],
       conflicts: others.reduce((sum, [, { conflicts = 0 }]) => sum + conflicts, 0),
+      verdicts: others.flatMap(([, { verdicts = [] }]) => verdicts),
       trees: { ...built.trees, ...Object.fromEntries(trees) },
     }
   }

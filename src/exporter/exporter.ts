@@ -22,6 +22,8 @@ export type ExporterOptions = {
   readonly isLeader?: () => boolean
   /** Called with each report of a publication. */
   readonly onPublished: (report: PublishReport) => void
+  /** Called when the gateway has all names of a build. */
+  readonly onAcknowledged?: (built: BuiltSnapshot) => void
   /** Called when publishing failed, before the next attempt. */
   readonly onError: (message: string) => void
   /** Shortest time between two publications. */
@@ -114,6 +116,7 @@ export class Exporter {
     if (this.dueMs === dueMs) this.dueMs = undefined
     this.isPublished = true
     source.acknowledged()
+    this.options.onAcknowledged?.(this.built)
     recordPublished(metrics, { built: this.built, report, confirmedMs })
     if (report !== undefined) onPublished(report)
     return report

@@ -3,6 +3,7 @@
  * @module
  */
 import { equalBytes } from '../bytes/bytes.ts'
+import type { RecordVerdict } from '../kubernetes/trees/record-verdicts.ts'
 import { Shard } from '../snapshot/read/shard.ts'
 import { Snapshot } from '../snapshot/read/snapshot.ts'
 
@@ -23,6 +24,8 @@ export type BuiltSnapshot = {
   readonly warnings: readonly string[]
   /** Hostnames that objects of several namespaces claim; none when absent. */
   readonly conflicts?: number
+  /** What is decided about each DNSRecord; none when absent. */
+  readonly verdicts?: readonly RecordVerdict[]
   /** Other trees of the same objects, by name. */
   readonly trees?: Readonly<Record<string, BuiltTree>>
 }

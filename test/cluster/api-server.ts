@@ -241,6 +241,7 @@ const PLURALS: Readonly<Record<string, string>> = {
   CustomResourceDefinition: 'customresourcedefinitions',
   DNS: 'dnses',
   Ingress: 'ingresses',
+  DNSRecord: 'dnsrecords',
   Gateway: 'gateways',
   HTTPRoute: 'httproutes',
 }

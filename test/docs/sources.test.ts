@@ -19,7 +19,7 @@ function blocksOf(page: string): ReadonlyMap<string, string> {
 
 describe('docs/sources', () => {
   test('has a page for each kind of source', () => {
-    assert.equal(PAGES.length, 7)
+    assert.equal(PAGES.length, 8)
   })
 
   for (const page of PAGES) {

@@ -87,6 +87,7 @@ export function hostsTree(some: Partial<HostsTree> = {}): HostsTree {
     serviceSelectors: [],
     nodeAddressType: 'InternalIP',
     annotations: [],
+    recordZones: [],
     ...some,
   }
 }

@@ -8,6 +8,7 @@ import type { ClusterObject } from './objects.ts'
 import type { HostSource } from './options.ts'
 import { HOSTNAMES_LABEL, parseConfigMap } from './parse-config-map.ts'
 import { parseDnsEndpoint } from './parse-dns-endpoint.ts'
+import { parseDnsRecord } from './parse-dns-record.ts'
 import {
   parseGateway,
   parseIngress,
@@ -81,6 +82,12 @@ export const HOST_SOURCES: Readonly<Record<Exclude<HostSource, 'Service'>, HostS
     resource: 'dnsendpoints',
     versions: ['v1alpha1'],
     parse: parseDnsEndpoint,
+  },
+  DNSRecord: {
+    group: 'kubedoh.dev',
+    resource: 'dnsrecords',
+    versions: ['v1alpha1'],
+    parse: parseDnsRecord,
   },
   Route: {
     group: 'route.openshift.io',

@@ -134,6 +134,8 @@ export type Host = {
   readonly ttlSeconds?: number
   /** What is wrong with it, for a warning. */
   readonly problems?: readonly string[]
+  /** Whether the name is never relative to the zones. */
+  readonly isAbsolute?: boolean
 }
 
 /** An object with hostnames and where they point. */
@@ -149,7 +151,42 @@ export type HostObject = Meta &
     readonly gateways: readonly string[]
     /** The annotations that external-dns knows, by their whole names. */
     readonly annotations: Labels
+    /** Present if it is a DNSRecord. */
+    readonly record?: RecordFacts
   }
+
+/** Why a DNSRecord has no name. */
+export type Refusal = {
+  readonly reason:
+    | 'InvalidValue'
+    | 'NameTooLong'
+    | 'OutsideAllowedZones'
+    | 'Conflict'
+    | 'CNAMEBesideOtherData'
+  readonly message: string
+}
+
+/** A condition in the status of a DNSRecord. */
+export type RecordCondition = {
+  readonly type: string
+  readonly status: string
+  /** One word in CamelCase. */
+  readonly reason: string
+  readonly message: string
+  /** When the status last changed (RFC 3339). */
+  readonly lastTransitionTime: string
+  readonly observedGeneration: number
+}
+
+/** What a DNSRecord has beside its hostname. */
+export type RecordFacts = {
+  readonly isCname: boolean
+  /** What is wrong with the object itself, which has no hosts then. */
+  readonly refusal: Refusal | undefined
+  readonly generation: number
+  readonly resourceVersion: string
+  readonly conditions: readonly RecordCondition[]
+}
 
 /** Kinds of objects with hostnames. */
 export type HostKind =
@@ -162,6 +199,7 @@ export type HostKind =
   | 'UDPRoute'
   | 'VirtualServer'
   | 'DNSEndpoint'
+  | 'DNSRecord'
   | 'Route'
   | 'ConfigMap'
 

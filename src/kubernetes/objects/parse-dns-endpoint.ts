@@ -68,6 +68,7 @@ function recordsOf(
   return { records, ...(problems.length > 0 && { problems }) }
 }
 
-function wordsOf(text: string): string[] {
+/** Splits presentation format into words, without their quotes. */
+export function wordsOf(text: string): string[] {
   return (text.match(WORDS) ?? []).map((word) => word.replace(/^"(.*)"$/s, '$1'))
 }

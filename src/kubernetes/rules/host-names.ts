@@ -67,6 +67,12 @@ export function absoluteNames(said: string, zones: readonly string[]): Set<strin
   return names
 }
 
+/** Returns the absolute names of a host, which lie in the zones. */
+export function namesOfHost({ name, isAbsolute }: Host, zones: readonly string[]): Set<string> {
+  if (isAbsolute !== true) return absoluteNames(name, zones)
+  return new Set(zones.some((zone) => isWithin(name, zone)) ? [name] : [])
+}
+
 /** Returns whether a name is a zone or below it; both are without the final dot. */
 export function isWithin(name: string, zone: string): boolean {
   return zone === '' || name === zone || name.endsWith(`.${zone}`)

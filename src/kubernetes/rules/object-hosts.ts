@@ -10,6 +10,7 @@
  * | LoadBalancer Service | an annotation's, else `<name>.<ns>` | `externalIPs`, else its balancer |
  * | Service with `k8s-gateway.dns/resolve-endpoints` | the same | its ready endpoints |
  * | DNSEndpoint, ConfigMap | those of its records | their targets |
+ * | DNSRecord | its own, in an allowed zone | its values |
  * | Route (OpenShift) | its host | the routers that admitted it |
  * | Node | its hostnames | its addresses of one type |
  *
@@ -31,6 +32,7 @@ import type {
 } from '../objects/objects.ts'
 import type { HostsTree } from '../objects/options.ts'
 import { serviceNumbers } from './backend-records.ts'
+import { recordRefusal } from './dns-records.ts'
 import { externalHosts } from './external-names.ts'
 import { type HostAnnotations, readAnnotations } from './host-annotations.ts'
 
@@ -39,7 +41,7 @@ export type Naming = HostObject | Service | Node
 
 /** The other objects that targets depend on. */
 export type HostContext = {
-  readonly tree: Pick<HostsTree, 'annotations' | 'nodeAddressType'>
+  readonly tree: Pick<HostsTree, 'annotations' | 'nodeAddressType' | 'recordZones'>
   readonly slicesOf: (service: Service) => readonly EndpointSlice[]
   /** Finds a Gateway by its `namespace/name`. */
   readonly gatewayOf: (key: string) => HostObject | undefined
@@ -79,6 +81,7 @@ function annotationsOf(object: Naming, prefixes: readonly string[]): HostAnnotat
 }
 
 function objectHosts(object: HostObject, { tree, gatewayOf }: HostContext): readonly Host[] {
+  if (recordRefusal(object, tree) !== undefined) return []
   const said = annotationsOf(object, tree.annotations)
   if (said.isForeign) return []
   const gateways = object.gateways.flatMap((key) => {

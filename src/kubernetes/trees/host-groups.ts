@@ -18,13 +18,14 @@ import {
   type Service,
 } from '../objects/objects.ts'
 import type { HostsTree } from '../objects/options.ts'
+import { recordRefusal } from '../rules/dns-records.ts'
 import {
-  absoluteNames,
   hostProblems,
   hostRecords,
   isPublishable,
   isTarget,
   isWithin,
+  namesOfHost,
   type Targets,
 } from '../rules/host-names.ts'
 import {
@@ -34,6 +35,7 @@ import {
   isHostname,
   type Naming,
 } from '../rules/object-hosts.ts'
+import { type RecordVerdict, RecordVerdicts, withoutCnameMix } from './record-verdicts.ts'
 
 /** An object with a hostname, and its targets, of which there are some. */
 type Claim = Targets & { readonly object: Naming }
@@ -56,6 +58,7 @@ export class HostGroups {
   private readonly problems = new Map<string, readonly string[]>()
   /** A warning for each hostname that objects of several namespaces claim. */
   private readonly conflictLines = new Map<string, string>()
+  private readonly records = new RecordVerdicts()
   /** Objects with a hostname outside of the zones. */
   private readonly outside = new Set<string>()
   private readonly changed = new Set<string>()
@@ -128,8 +131,11 @@ export class HostGroups {
     const all = this.claimsOf(name)
     const claims = Map.groupBy(all, ({ object }) => object.namespace)
     this.noteConflict(name, [...claims.values()])
+    const [first = []] = claims.values()
+    const objects = all.map(({ object }) => object)
+    this.records.decide(name, objects, new Set(sharing(first).map(({ object }) => object)))
     return [...claims].slice(0, CLAIMS_MAX).flatMap(([namespace, own], rank) => {
-      const same = own.filter(({ object }) => object.kind === own[0]?.object.kind)
+      const same = sharing(own)
       const objects = own.map(({ object }) => describeObject(object))
       const claim = { ...joinTargets(same), namespace, rank, objects }
       return hostRecords(name, claim, this.tree.ttlSeconds)
@@ -181,12 +187,19 @@ export class HostGroups {
    * if hostnames are outside of the zones: a cluster may have many of these, for other zones.
    */
   warnings(): string[] {
-    const invalid = [...[...this.problems.values()].flat(), ...this.conflictLines.values()]
+    const invalid = [...[...this.problems.values()].flat(), ...this.conflictLines.values()].concat(
+      this.records.warnings(),
+    )
     const [first] = [...this.outside].sort()
     if (first === undefined) return invalid
     const zones = this.tree.zones.join(' ')
     const message = `hostnames outside of the zones ${zones} have names below these only`
     return [...invalid, `${first}: ${message}`]
+  }
+
+  /** Returns the decisions on DNSRecords. */
+  verdicts(): readonly RecordVerdict[] {
+    return this.records.all()
   }
 
   /** @param owners the claims of each namespace, those of the owner first */
@@ -204,9 +217,7 @@ export class HostGroups {
 
   private targetsOf(object: Naming, name: string): Targets {
     const { zones } = this.tree
-    const own = hostsOf(object, this.context).filter((host) =>
-      absoluteNames(host.name, zones).has(name),
-    )
+    const own = hostsOf(object, this.context).filter((host) => namesOfHost(host, zones).has(name))
     return joinTargets(
       own.map(({ name: said, targets, texts, records = [], ttlSeconds }) => {
         const hosts = targets.filter((target) => isTarget(target) && target !== said)
@@ -219,7 +230,11 @@ export class HostGroups {
     const id = `${object.kind} ${objectKey(object)}`
     this.objects.set(id, object)
     const hosts = hostsOf(object, contextOfNames(this.tree))
+    const isOwn = object.kind !== 'Service' && object.kind !== 'Node'
+    const refusal = isOwn ? recordRefusal(object, this.tree) : undefined
+    this.records.set(object, refusal)
     const problems = [
+      ...(refusal === undefined ? [] : [refusal.message]),
       ...annotationProblems(object, this.tree.annotations),
       ...wrongNames(object),
       ...hosts.flatMap(hostProblems),
@@ -227,8 +242,7 @@ export class HostGroups {
     const lines = problems.map((problem) => `${describeObject(object)}: ${problem}`)
     if (lines.length > 0) this.problems.set(id, [...new Set(lines)])
     // Names of Services and Nodes are meant to be below a zone.
-    const isAbsolute = object.kind !== 'Service' && object.kind !== 'Node'
-    if (isAbsolute && hosts.some((host) => this.isOutside(host))) this.outside.add(id)
+    if (isOwn && hosts.some((host) => this.isOutside(host))) this.outside.add(id)
     for (const name of this.namesOf(object)) this.sayers.add(name, id)
     for (const gateway of gatewaysOf(object)) this.routes.add(gateway, id)
     if (object.kind === 'Node') this.nodes.set(object.name, object)
@@ -245,6 +259,7 @@ export class HostGroups {
     if (object.kind === 'Node') this.nodes.delete(object.name)
     this.nodeServices.delete(id)
     this.objects.delete(id)
+    this.records.delete(object)
     this.problems.delete(id)
     this.outside.delete(id)
   }
@@ -261,7 +276,7 @@ export class HostGroups {
 
   private namesOf(object: Naming): string[] {
     const hosts = hostsOf(object, contextOfNames(this.tree)).filter(isPublishable)
-    return hosts.flatMap(({ name }) => [...absoluteNames(name, this.tree.zones)])
+    return hosts.flatMap((host) => [...namesOfHost(host, this.tree.zones)])
   }
 
   private mark(object: Naming): void {
@@ -286,6 +301,11 @@ export class HostGroups {
     const isAnnotated = annotations !== undefined && annotations.size > 0
     if (service !== undefined && (resolvesEndpoints || isAnnotated)) this.mark(service)
   }
+}
+
+/** Returns the claims of one namespace that share a hostname: those of the first kind. */
+function sharing(own: readonly Claim[]): readonly Claim[] {
+  return withoutCnameMix(own.filter(({ object }) => object.kind === own[0]?.object.kind))
 }
 
 function serviceId({ namespace, serviceName }: EndpointSlice): string {

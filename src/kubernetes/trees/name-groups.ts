@@ -16,6 +16,7 @@ import { findServed, type ServedNamespaces } from '../objects/selection.ts'
 import { standInOf } from '../rules/skydns-names.ts'
 import { transferRecords } from '../rules/transfer-records.ts'
 import { namespaceRecords, serviceKeys, sliceServiceKey, zoneRecords } from './cluster-records.ts'
+import type { RecordVerdict } from './record-verdicts.ts'
 import { serviceRecords } from './service-records.ts'
 
 /** The part of a group that is needed. Each address has a unit, always the same. */
@@ -132,6 +133,11 @@ export class NameGroups {
 
   /** The number of hostnames with several owners: names of Services have one. */
   readonly conflicts = 0
+
+  /** Returns nothing: DNSRecords give no names of Services. */
+  verdicts(): readonly RecordVerdict[] {
+    return []
+  }
 
   /** Returns a line for each object that DNS cannot name, of groups that were built. */
   warnings(): string[] {

@@ -15,7 +15,12 @@ import {
   readOptions,
   zonesOf,
 } from '../../corefile/arguments.ts'
-import { HOST_RESOURCES, type HostResource, type HostsTree } from '../../corefile/cluster-tree.ts'
+import {
+  HOST_RESOURCES,
+  type HostResource,
+  type HostsTree,
+  type RecordZones,
+} from '../../corefile/cluster-tree.ts'
 import { configError, type Problem, problemAt } from '../../corefile/problem.ts'
 import type { Directive } from '../../corefile/server-block.ts'
 import { formatName, parseRelativeName, ROOT } from '../../dns/name.ts'
@@ -58,6 +63,9 @@ const READERS: OptionReaders<Draft> = {
   secondary: (option, { notices }) => ({ secondary: parseServerName(option, EXAMPLE, notices) }),
   kubeconfig: (option) => ({ kubeconfig: readKubeconfig(option) }),
   annotations: (option) => ({ annotations: parsePrefixes(option) }),
+  recordZones: (option, { zones, recordZones }) => ({
+    recordZones: [...recordZones, parseRecordZones(option, zones)],
+  }),
   cluster: (option) => ({ cluster: onlyWord(option).text }),
   ingressClasses: (option) => ({ ingressClasses: argTexts(option, 1, Infinity) }),
   gatewayClasses: (option) => ({ gatewayClasses: argTexts(option, 1, Infinity) }),
@@ -80,6 +88,7 @@ export const SHAPING_OPTIONS: ReadonlySet<string> = new Set([
   'serviceLabelSelectors',
   'nodeAddressType',
   'annotations',
+  'recordZones',
 ])
 
 /**
@@ -91,9 +100,10 @@ export function parseGateway(
   directive: Directive,
   blockZones: readonly Uint8Array[],
 ): GatewayOptions {
+  const zones = zonesOf(directive.args, blockZones)
   const draft: Draft = {
     kind: 'hosts',
-    zones: [],
+    zones: zones.map(zoneText),
     resources: RESOURCES_DEFAULT,
     ttlSeconds: TTL_SECONDS_DEFAULT,
     ingressClasses: [],
@@ -101,6 +111,7 @@ export function parseGateway(
     serviceSelectors: [],
     nodeAddressType: 'InternalIP',
     annotations: [],
+    recordZones: [],
     apex: APEX_DEFAULT,
     secondary: undefined,
     kubeconfig: undefined,
@@ -108,12 +119,29 @@ export function parseGateway(
     fallthrough: undefined,
     notices: [],
   }
-  const zones = zonesOf(directive.args, blockZones)
   readOptions(directive, READERS, draft)
   const { apex, secondary, kubeconfig, cluster, fallthrough, notices, ...tree } = draft
-  const texts = zones.map((zone) => formatName(zone).slice(0, -1))
-  const own = { apex, secondary, kubeconfig, cluster, fallthrough, notices }
-  return { ...own, zones, tree: { ...tree, zones: texts } }
+  if (tree.resources.includes('DNSRecord') && tree.recordZones.length === 0) {
+    const message = 'DNSRecords have no names without "recordZones NAMESPACE ZONE..."'
+    notices.push(problemAt(directive, message))
+  }
+  return { apex, secondary, kubeconfig, cluster, fallthrough, notices, zones, tree }
+}
+
+function zoneText(zone: Uint8Array): string {
+  return formatName(zone).slice(0, -1)
+}
+
+/** @throws {ConfigError} at a zone outside of the directive's */
+function parseRecordZones(option: Option, within: readonly string[]): RecordZones {
+  const [namespace = ''] = argTexts(option, 2, Infinity)
+  const zones = option.args.slice(1).map((word) => {
+    const [zone = ''] = zonesOf([word], []).map(zoneText)
+    const isHere = within.some((own) => own === '' || zone === own || zone.endsWith(`.${own}`))
+    if (!isHere) throw configError(word, `"${word.text}" is outside of the zones of k8s_gateway`)
+    return zone
+  })
+  return { namespace, zones }
 }
 
 /** Returns the known kinds and warns of unknown ones, which k8s_gateway ignores as well. */

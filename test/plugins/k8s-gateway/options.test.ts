@@ -42,6 +42,7 @@ const TREE: HostsTree = {
   serviceSelectors: [],
   nodeAddressType: 'InternalIP',
   annotations: [],
+  recordZones: [],
 }
 const DEFAULTS: Shown = {
   zones: ['block.test.'],
@@ -77,6 +78,17 @@ describe('k8s_gateway takes', () => {
       line: 'serviceLabelSelectors tier=a "b in (c,d)"',
       tree: { serviceSelectors: ['tier=a', 'b in (c,d)'] },
     },
+    {
+      line: 'recordZones shop Shop.block.test block.test',
+      tree: { recordZones: [{ namespace: 'shop', zones: ['shop.block.test', 'block.test'] }] },
+    },
+    {
+      line: 'resources DNSRecord',
+      tree: { resources: ['DNSRecord'] },
+      changes: {
+        notices: ['2:3: DNSRecords have no names without "recordZones NAMESPACE ZONE..."'],
+      },
+    },
     { line: 'nodeAddressType ExternalIP', tree: { nodeAddressType: 'ExternalIP' } },
   ]
   for (const { line, changes, tree } of cases) {
@@ -103,6 +115,10 @@ describe('k8s_gateway refuses', () => {
     { line: 'resources', problem: '3:5: "resources" takes 1 or more argument(s), got 0' },
     { line: 'ttl 1h', problem: '3:9: "1h" is not a number from 0 to 3600' },
     { line: 'apex .', problem: '3:10: "." is not a name such as "dns1.kube-system"' },
+    {
+      line: 'recordZones shop other.test',
+      problem: '3:22: "other.test" is outside of the zones of k8s_gateway',
+    },
     {
       line: 'nodeAddressType Hostname',
       problem: '3:21: "Hostname" is not one of InternalIP, ExternalIP',
