@@ -19,6 +19,7 @@ import { Publisher, type PublishReport } from '../exporter/publisher.ts'
 import { RecordStatusWriter } from '../exporter/record-status.ts'
 import type { BuiltSnapshot } from '../exporter/snapshot-builder.ts'
 import type { ClusterObject } from '../kubernetes/objects/objects.ts'
+import { storeCompiledCode } from '../node/compile-cache.ts'
 import { elapsed } from '../node/elapsed.ts'
 import { outsideAddresses } from '../node/local-addresses.ts'
 import { startMemoryTrim } from '../node/memory-trim.ts'
@@ -66,6 +67,8 @@ export async function runExport(input: Input, output: Output): Promise<void> {
     const what = `${records} records of cluster ${input.text('cluster')}`
     const line = `ready: published ${what} to ${input.text('gateway')}, generation ${generation}\n`
     output.stdout.write(line)
+    // Before memory is compacted, which drops the code of the start.
+    storeCompiledCode()
   })
   // The lists, and what parsed them, are garbage after the first publication.
   const stopTrim = startMemoryTrim(running.first)
