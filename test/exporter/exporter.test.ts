@@ -350,14 +350,22 @@ describe('a follower', () => {
 
   test('that is elected publishes at once what it built', async (t) => {
     let isLeader = false
-    const exporting = new Exporting(t, { isLeader: () => isLeader })
+    let acknowledged = 0
+    const onAcknowledged = (): void => {
+      acknowledged++
+    }
+    const exporting = new Exporting(t, { isLeader: () => isLeader, onAcknowledged })
     exporting.start()
     exporting.exporter.mark()
     await exporting.clock.advance(1000)
+    assert.equal(acknowledged, 0)
     isLeader = true
+    exporting.outcomes.push(AWAY)
     exporting.exporter.mark()
     await exporting.clock.advance(GATHER_MS)
-    assert.deepEqual(exporting.attempts.length, 1)
+    assert.deepEqual([exporting.attempts.length, acknowledged], [1, 0])
+    await exporting.clock.advance(2000)
+    assert.deepEqual([exporting.attempts.length, acknowledged], [2, 1])
   })
 })
 
