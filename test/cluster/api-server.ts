@@ -80,6 +80,12 @@ export class ApiServer {
     await this.send('POST', collectionPath(object), object)
   }
 
+  /** Has an object checked as for its creation, unknown fields too. Rejects with the message. */
+  async check(object: ApiObject): Promise<void> {
+    const query = 'dryRun=All&fieldValidation=Strict'
+    await this.send('POST', `${collectionPath(object)}?${query}`, object)
+  }
+
   /**
    * Stores objects in etcd without the API server's checks, at thousands a second. Those that need
    * values which the API server gives, such as identifiers, must have them.
@@ -244,6 +250,11 @@ const PLURALS: Readonly<Record<string, string>> = {
   DNSRecord: 'dnsrecords',
   Gateway: 'gateways',
   HTTPRoute: 'httproutes',
+  ServiceAccount: 'serviceaccounts',
+  PersistentVolumeClaim: 'persistentvolumeclaims',
+  Deployment: 'deployments',
+  PodDisruptionBudget: 'poddisruptionbudgets',
+  NetworkPolicy: 'networkpolicies',
 }
 
 /** Paths of resources below `/registry` in etcd, where they are not the plural. */

@@ -8,7 +8,8 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import { join } from 'node:path'
 import { cacheFolder } from '../cache-folder.ts'
 
-const KUBERNETES = '1.34.4'
+/** Version of the API server that suites build. */
+export const KUBERNETES: string = '1.34.4'
 /** kube-apiserver streams lists only with an etcd of 3.4.31, 3.5.13 or newer: Debian has 3.4.30. */
 const ETCD = '3.6.4'
 /** Version of CoreDNS that suites build and compare with. */
@@ -16,6 +17,7 @@ export const COREDNS: string = '1.14.7'
 const DNSTAP = '0.4.0'
 /** The newest version that is available as a Go module. */
 const H2SPEC = '2.2.1+incompatible'
+const HELM = '3.19.0'
 const CACHE = cacheFolder('programs')
 
 /** Paths of the binaries. */
@@ -52,6 +54,11 @@ export function prepareDnstap(): string {
 /** Builds or finds h2spec, the conformance tests of RFC 7540 and RFC 7541. @returns its path */
 export function prepareH2spec(): string {
   return prepareProgram('h2spec', H2SPEC, 'github.com/summerwind/h2spec/cmd/h2spec')
+}
+
+/** Builds or finds helm. @returns its path */
+export function prepareHelm(): string {
+  return prepareProgram('helm', HELM, 'helm.sh/helm/v3/cmd/helm')
 }
 
 function prepareProgram(name: string, version: string, module: string): string {

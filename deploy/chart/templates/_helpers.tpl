@@ -1,0 +1,115 @@
+{{/* Name of a component's objects: dict "root" $ "component" NAME */}}
+{{- define "kubedoh.name" -}}
+{{ printf "%s-%s" (trunc 50 .root.Release.Name | trimSuffix "-") .component }}
+{{- end }}
+
+{{- define "kubedoh.selector" -}}
+app.kubernetes.io/name: kubedoh
+app.kubernetes.io/instance: {{ .root.Release.Name }}
+app.kubernetes.io/component: {{ .component }}
+{{- end }}
+
+{{- define "kubedoh.metadata" -}}
+name: {{ include "kubedoh.name" . }}
+namespace: {{ .root.Release.Namespace }}
+labels: {{- include "kubedoh.labels" . | nindent 2 }}
+{{- end }}
+
+{{- define "kubedoh.labels" -}}
+{{ include "kubedoh.selector" . }}
+app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .root.Release.Service }}
+{{- end }}
+
+{{- define "kubedoh.image" -}}
+image: {{ printf "%s:%s" .Values.image.repository (.Values.image.tag | default .Chart.AppVersion) | quote }}
+imagePullPolicy: {{ .Values.image.pullPolicy }}
+{{- end }}
+
+{{/* The capability is that of the file of Node, which does not start without it. */}}
+{{- define "kubedoh.containerSecurity" -}}
+securityContext:
+  allowPrivilegeEscalation: false
+  readOnlyRootFilesystem: true
+  capabilities: { add: [NET_BIND_SERVICE], drop: [ALL] }
+{{- end }}
+
+{{- define "kubedoh.podSecurity" -}}
+securityContext:
+  runAsNonRoot: true
+  runAsUser: 65532
+  runAsGroup: 65532
+  fsGroup: 65532
+  seccompProfile: { type: RuntimeDefault }
+nodeSelector: { kubernetes.io/os: linux }
+{{- end }}
+
+{{- define "kubedoh.spread" -}}
+topologySpreadConstraints:
+{{- range $key := list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
+  - maxSkew: 1
+    topologyKey: {{ $key }}
+    whenUnsatisfiable: ScheduleAnyway
+    labelSelector: { matchLabels: {{ include "kubedoh.selector" $ | fromYaml | toJson }} }
+{{- end }}
+{{- end }}
+
+{{/* ServiceAccount, and what it may read: dict "root" "component" "pods" BOOL "extraRules" LIST */}}
+{{- define "kubedoh.access" -}}
+{{- $role := printf "%s-%s" .root.Release.Namespace (include "kubedoh.name" .) -}}
+apiVersion: v1
+kind: ServiceAccount
+metadata: {{- include "kubedoh.metadata" . | nindent 2 }}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata:
+  name: {{ $role }}
+  labels: {{- include "kubedoh.labels" . | nindent 4 }}
+rules:
+  - apiGroups: [""]
+    resources: [services, namespaces{{ if .pods }}, pods{{ end }}]
+    verbs: [list, watch]
+  - apiGroups: [discovery.k8s.io]
+    resources: [endpointslices]
+    verbs: [list, watch]
+  {{- with .extraRules }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata:
+  name: {{ $role }}
+  labels: {{- include "kubedoh.labels" . | nindent 4 }}
+roleRef: { apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: {{ $role }} }
+subjects:
+  - { kind: ServiceAccount, name: {{ include "kubedoh.name" . }}, namespace: {{ .root.Release.Namespace }} }
+{{- end }}
+
+{{- define "kubedoh.disruption" -}}
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {{- include "kubedoh.metadata" . | nindent 2 }}
+spec:
+  maxUnavailable: 1
+  selector: { matchLabels: {{ include "kubedoh.selector" . | fromYaml | toJson }} }
+{{- end }}
+
+{{/* dict "root" "component" "ports" LIST of [port, protocol] */}}
+{{- define "kubedoh.network" -}}
+{{- if .root.Values.networkPolicy.enabled }}
+---
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata: {{- include "kubedoh.metadata" . | nindent 2 }}
+spec:
+  podSelector: { matchLabels: {{ include "kubedoh.selector" . | fromYaml | toJson }} }
+  policyTypes: [Ingress]
+  ingress:
+    - ports:
+      {{- range .ports }}
+        - { port: {{ index . 0 }}, protocol: {{ index . 1 }} }
+      {{- end }}
+{{- end }}
+{{- end }}
