@@ -4,6 +4,7 @@
  */
 import { dirname } from 'node:path'
 import { sleep } from '../exporter/backoff.ts'
+import { ConflictEvents } from '../exporter/conflict-events.ts'
 import {
   createObjectSource,
   createWatchSource,
@@ -93,15 +94,8 @@ export async function startExport(input: Input, output: Output): Promise<Running
   const publisher = await createPublisher(input, isLeader)
   const onChange = (): void => exporter.mark()
   const { source, live } = await openSource(input, { log, metrics, onChange })
-  const statuses =
-    live &&
-    new RecordStatusWriter({
-      api: live.api,
-      now: Date.now,
-      signal: ended.signal,
-      onError: (message) => log({ level: 'warning', message }),
-    })
-  const onAcknowledged = ({ verdicts = [] }: BuiltSnapshot): void => statuses?.take(verdicts)
+  const reports = live && createReports(live.api, { log, isLeader, signal: ended.signal })
+  const onAcknowledged = (built: BuiltSnapshot): void => reports?.take(built)
   const parts = { source, publisher, metrics, isLeader, log, onAcknowledged }
   const exporter = createExporter(parts, first.resolve)
   const onElected = (): void => {
@@ -134,6 +128,7 @@ export async function startExport(input: Input, output: Output): Promise<Running
   const followed = source.run(ended.signal)
   const published = isOnce ? Promise.resolve() : exporter.run(ended.signal)
   const measured = isOnce ? undefined : canary?.run(ended.signal)
+  const reported = isOnce ? undefined : reports?.run()
   // Lists mark their changes before the watches are open; publishing waits for the watches.
   if (!isOnce) {
     void untilRead(source, ended.signal).then((isRead) => {
@@ -152,11 +147,31 @@ export async function startExport(input: Input, output: Output): Promise<Running
     },
     stop: async () => {
       ended.abort()
-      await Promise.all([followed, published, measured])
+      await Promise.all([followed, published, measured, reported])
       candidacy.abort()
       await elected
       await status?.close()
     },
+  }
+}
+
+type ReportParts = {
+  readonly log: Log
+  readonly isLeader: () => boolean
+  readonly signal: AbortSignal
+}
+
+/** Creates what the exporter reports on objects: conditions of DNSRecords, and Events. */
+function createReports(api: ObjectApi, { log, isLeader, signal }: ReportParts) {
+  const onError = (message: string): void => log({ level: 'warning', message })
+  const statuses = new RecordStatusWriter({ api, now: Date.now, signal, onError })
+  const events = new ConflictEvents({ api, isLeader, onError, sleep, now: Date.now })
+  return {
+    take: ({ verdicts = [], conflicts = [] }: BuiltSnapshot): void => {
+      statuses.take(verdicts)
+      events.update(conflicts)
+    },
+    run: () => events.run(signal),
   }
 }
 

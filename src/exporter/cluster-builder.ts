@@ -84,6 +84,7 @@ export class ClusterBuilder {
       throw error
     }
     const labels = this.labels.build()
+    const { conflicts } = this.groups
     const warnings = [...this.groups.warnings(), ...labels.warnings]
     for (const warning of warnings) if (!this.warned.has(warning)) this.onWarning(warning)
     this.warned = new Set(warnings)
@@ -95,7 +96,7 @@ export class ClusterBuilder {
       origins: this.options.origins.map((origin) => formatName(origin)),
       warnings,
       ...(verdicts.length > 0 && { verdicts }),
-      ...(this.groups.conflicts > 0 && { conflicts: this.groups.conflicts }),
+      ...(conflicts.length > 0 && { conflicts }),
       ...(labels.tree && { trees: { [LABELS_TREE]: labels.tree } }),
     }
   }
@@ -216,7 +217,7 @@ export class TreeBuilders implements ObjectSink {
     return {
       ...built,
       warnings: [...built.warnings, ...others.flatMap(([, { warnings }]) => warnings)],
-      conflicts: others.reduce((sum, [, { conflicts = 0 }]) => sum + conflicts, 0),
+      conflicts: others.flatMap(([, { conflicts = [] }]) => conflicts),
       verdicts: others.flatMap(([, { verdicts = [] }]) => verdicts),
       trees: { ...built.trees, ...Object.fromEntries(trees) },
     }

@@ -64,7 +64,7 @@ export function recordPublished(metrics: Metrics, outcome: Published | undefined
   set('kubedoh_exporter_shards', 'Shards of the snapshot.', built.shards.length)
   set('kubedoh_exporter_unnamed_objects', 'Things that DNS cannot name.', built.warnings.length)
   const contested = 'Hostnames that objects of several namespaces claim.'
-  set('kubedoh_exporter_host_conflicts', contested, built.conflicts ?? 0)
+  set('kubedoh_exporter_host_conflicts', contested, built.conflicts?.length ?? 0)
   const confirmed = 'When the published names were last known to be right.'
   set('kubedoh_exporter_confirmed_timestamp_seconds', confirmed, confirmedMs / 1000)
   if (report === undefined) return

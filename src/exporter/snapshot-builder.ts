@@ -3,6 +3,7 @@
  * @module
  */
 import { equalBytes } from '../bytes/bytes.ts'
+import type { HostConflict } from '../kubernetes/trees/host-conflicts.ts'
 import type { RecordVerdict } from '../kubernetes/trees/record-verdicts.ts'
 import { Shard } from '../snapshot/read/shard.ts'
 import { Snapshot } from '../snapshot/read/snapshot.ts'
@@ -23,7 +24,7 @@ export type BuiltSnapshot = {
   readonly origins: readonly string[]
   readonly warnings: readonly string[]
   /** Hostnames that objects of several namespaces claim; none when absent. */
-  readonly conflicts?: number
+  readonly conflicts?: readonly HostConflict[]
   /** What is decided about each DNSRecord; none when absent. */
   readonly verdicts?: readonly RecordVerdict[]
   /** Other trees of the same objects, by name. */

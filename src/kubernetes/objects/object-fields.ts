@@ -112,9 +112,11 @@ export class Fields {
     return { namespace, name, labels: metadata.labels() }
   }
 
-  /** Returns when the object was created, in milliseconds since 1970; 0 if it does not say. */
-  createdMs(): number {
-    return this.child('metadata').time('creationTimestamp')
+  /** Returns when the object was created, in milliseconds since 1970 or 0, and its UID, if any. */
+  created(): { createdMs: number; uid?: string } {
+    const metadata = this.child('metadata')
+    const uid = metadata.text('uid')
+    return { createdMs: metadata.time('creationTimestamp'), ...(uid !== '' && { uid }) }
   }
 
   /** Returns the annotations whose name after the prefix is one of some. */

@@ -15,8 +15,13 @@ type Meta = {
   readonly labels: Labels
 }
 
-/** When an object was created, in milliseconds since 1970; 0 if it does not say. */
-type Created = { readonly createdMs: number }
+/** The creation of an object. */
+type Created = {
+  /** Milliseconds since 1970; 0 if the object does not say. */
+  readonly createdMs: number
+  /** Absent in files. */
+  readonly uid?: string
+}
 
 /** A Namespace. */
 export type Namespace = Meta & { readonly kind: 'Namespace' }

@@ -100,7 +100,7 @@ export function parseNode(fields: Fields): Node {
     kind: 'Node',
     ...fields.meta(),
     namespace: '',
-    createdMs: fields.createdMs(),
+    ...fields.created(),
     hostnames: ofType('Hostname').map((name) => name.toLowerCase()),
     internalIPs: ofType('InternalIP'),
     externalIPs: ofType('ExternalIP'),
@@ -116,7 +116,7 @@ export function hostObject(
   return {
     kind,
     ...fields.meta(),
-    createdMs: fields.createdMs(),
+    ...fields.created(),
     className: '',
     targets: [],
     gateways: [],

@@ -127,7 +127,7 @@ function parseOutside(fields: Fields, spec: Fields): Outside | undefined {
     externalIPs.length > 0
   if (!isOutside && ingress.length === 0) return undefined
   return {
-    createdMs: fields.createdMs(),
+    ...fields.created(),
     isLoadBalancer,
     externalIPs,
     ingress,

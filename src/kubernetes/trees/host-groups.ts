@@ -35,6 +35,7 @@ import {
   isHostname,
   type Naming,
 } from '../rules/object-hosts.ts'
+import { describeConflict, type HostConflict } from './host-conflicts.ts'
 import { type RecordVerdict, RecordVerdicts, withoutCnameMix } from './record-verdicts.ts'
 
 /** An object with a hostname, and its targets, of which there are some. */
@@ -56,8 +57,8 @@ export class HostGroups {
   private readonly nodeServices = new Set<string>()
   private readonly context: HostContext
   private readonly problems = new Map<string, readonly string[]>()
-  /** A warning for each hostname that objects of several namespaces claim. */
-  private readonly conflictLines = new Map<string, string>()
+  /** By hostname. */
+  private readonly conflicting = new Map<string, HostConflict>()
   private readonly records = new RecordVerdicts()
   /** Objects with a hostname outside of the zones. */
   private readonly outside = new Set<string>()
@@ -177,9 +178,9 @@ export class HostGroups {
     return object?.kind === 'Service' ? object : undefined
   }
 
-  /** The number of hostnames that objects of several namespaces claim. */
-  get conflicts(): number {
-    return this.conflictLines.size
+  /** The hostnames that objects of several namespaces claim, of groups that were built. */
+  get conflicts(): readonly HostConflict[] {
+    return [...this.conflicting.values()]
   }
 
   /**
@@ -187,9 +188,11 @@ export class HostGroups {
    * if hostnames are outside of the zones: a cluster may have many of these, for other zones.
    */
   warnings(): string[] {
-    const invalid = [...[...this.problems.values()].flat(), ...this.conflictLines.values()].concat(
-      this.records.warnings(),
-    )
+    const invalid = [
+      ...[...this.problems.values()].flat(),
+      ...this.conflicts.map(describeConflict),
+      ...this.records.warnings(),
+    ]
     const [first] = [...this.outside].sort()
     if (first === undefined) return invalid
     const zones = this.tree.zones.join(' ')
@@ -203,16 +206,17 @@ export class HostGroups {
   }
 
   /** @param owners the claims of each namespace, those of the owner first */
-  private noteConflict(name: string, owners: readonly (readonly Claim[])[]): void {
-    const [winner, ...others] = owners.map(([first]) => first && describeObject(first.object))
-    const [loser] = others
-    if (winner === undefined || loser === undefined) {
-      this.conflictLines.delete(name)
-      return
-    }
-    const more = others.length > 1 ? ` and ${others.length - 1} more` : ''
-    const why = 'the first kind in "resources" wins, then the older object'
-    this.conflictLines.set(name, `${loser}${more}: ${name} belongs to ${winner}: ${why}`)
+  private noteConflict(host: string, owners: readonly (readonly Claim[])[]): void {
+    const objects = owners.slice(0, CLAIMS_MAX).flatMap(([first]) => first?.object ?? [])
+    if (objects.length < 2 || this.isRepeated(host)) this.conflicting.delete(host)
+    else this.conflicting.set(host, { host, objects })
+  }
+
+  /** Returns whether a name is an absolute hostname, once more below a zone as in k8s_gateway. */
+  private isRepeated(name: string): boolean {
+    return this.tree.zones.some(
+      (zone) => name.endsWith(`.${zone}`) && this.sayers.has(name.slice(0, -zone.length - 1)),
+    )
   }
 
   private targetsOf(object: Naming, name: string): Targets {
@@ -356,6 +360,10 @@ class Index {
 
   keys(): Iterable<string> {
     return this.byKey.keys()
+  }
+
+  has(key: string): boolean {
+    return this.byKey.has(key)
   }
 
   add(key: string, id: string): void {

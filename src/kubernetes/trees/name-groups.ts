@@ -131,8 +131,8 @@ export class NameGroups {
     return this.cluster.services.get(sliceServiceKey(slice))
   }
 
-  /** The number of hostnames with several owners: names of Services have one. */
-  readonly conflicts = 0
+  /** The hostnames with several owners: names of Services have one. */
+  readonly conflicts: readonly [] = []
 
   /** Returns nothing: DNSRecords give no names of Services. */
   verdicts(): readonly RecordVerdict[] {

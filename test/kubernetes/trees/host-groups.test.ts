@@ -260,10 +260,10 @@ describe('HostGroups knows', () => {
     assert.deepEqual(groups.warnings(), [
       `Ingress one/a: x.a.test belongs to Ingress two/b: ${why}`,
     ])
-    assert.equal(groups.conflicts, 1)
+    assert.equal(groups.conflicts.length, 1)
     groups.delete('Ingress', 'two', 'b')
     for (const name of groups.takeChanged()) groups.entriesOf(name)
-    assert.deepEqual([groups.conflicts, groups.warnings()], [0, []])
+    assert.deepEqual([groups.conflicts, groups.warnings()], [[], []])
   })
 
   test('that hostnames are outside of the zones, in one line', () => {

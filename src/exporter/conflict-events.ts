@@ -1,0 +1,178 @@
+/**
+ * Events on the objects that claim one hostname, so that `kubectl describe` shows each owner who
+ * answers. The role may lack the right to create them: nothing else depends on it.
+ * @module
+ */
+import { createHash } from 'node:crypto'
+import { HOST_SOURCES } from '../kubernetes/objects/host-sources.ts'
+import { describeObject } from '../kubernetes/objects/objects.ts'
+import type { Naming } from '../kubernetes/rules/object-hosts.ts'
+import type { HostConflict } from '../kubernetes/trees/host-conflicts.ts'
+import type { Sleep } from './backoff.ts'
+import {
+  ApiError,
+  type ApiRequest,
+  type ObjectApi,
+  STATUS_CONFLICT,
+  STATUS_FORBIDDEN,
+  STATUS_INVALID,
+  STATUS_NOT_FOUND,
+} from './object-api.ts'
+
+/** Options of these events. */
+export type ConflictEventsOptions = {
+  readonly api: ObjectApi
+  /** Returns whether this process publishes: a follower creates no Events. */
+  readonly isLeader: () => boolean
+  /** Called when an Event cannot be created, once until one can. */
+  readonly onError: (message: string) => void
+  readonly sleep: Sleep
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}
+
+/** Most conflicts that are known and get Events at the same time. */
+const CONFLICTS_MAX = 200
+/** Interval of Events: a mistake in many objects must not become a flood of requests. */
+const PAUSE_MS = 1000
+/** Pause after an error of the server. */
+const RETRY_MS = 30_000
+/** Pause after a refusal, until when an operator may have granted the right. */
+const FORBIDDEN_MS = 600_000
+/** Longest wait for a response. */
+const TIMEOUT_MS = 10_000
+/** Errors that another attempt would get again. */
+const FINAL_STATUSES: ReadonlySet<number | undefined> = new Set([
+  400,
+  STATUS_NOT_FOUND,
+  STATUS_INVALID,
+])
+
+type Pending = { readonly conflict: string; readonly request: () => ApiRequest }
+
+/** Creates one Event per conflict and object. */
+export class ConflictEvents {
+  private readonly options: ConflictEventsOptions
+  private readonly known = new Set<string>()
+  /** By the name of the Event. */
+  private readonly pending = new Map<string, Pending>()
+  private isReported = false
+
+  constructor(options: ConflictEventsOptions) {
+    this.options = options
+  }
+
+  /** Takes the present conflicts: queues Events for new ones, and forgets those that ended. */
+  update(conflicts: readonly HostConflict[]): void {
+    const present = new Map(conflicts.slice(0, CONFLICTS_MAX).map((one) => [keyOf(one), one]))
+    for (const key of this.known) if (!present.has(key)) this.known.delete(key)
+    for (const [name, { conflict }] of this.pending) {
+      if (!present.has(conflict)) this.pending.delete(name)
+    }
+    for (const [key, conflict] of present) {
+      if (this.known.has(key)) continue
+      this.known.add(key)
+      for (const object of conflict.objects) this.queue(key, conflict, object)
+    }
+  }
+
+  /** Creates queued Events, one a second, until `signal` ends it. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { isLeader, sleep } = this.options
+    while (!signal.aborted) {
+      await sleep(isLeader() ? await this.sendNext(signal) : PAUSE_MS, signal)
+    }
+  }
+
+  private queue(key: string, conflict: HostConflict, object: Naming): void {
+    // The same name for the same conflict: after a restart the server already has the Event.
+    const text = `${key} ${describeObject(object)}`
+    const name = `kubedoh.${createHash('sha256').update(text).digest('hex').slice(0, 16)}`
+    const request = (): ApiRequest => eventRequest(name, { conflict, object }, this.options.now())
+    this.pending.set(name, { conflict: key, request })
+  }
+
+  /** @returns milliseconds until the next attempt */
+  private async sendNext(signal: AbortSignal): Promise<number> {
+    const [first] = this.pending
+    if (first === undefined) return PAUSE_MS
+    const [name, { request }] = first
+    try {
+      const bounded = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)])
+      await this.options.api.send(request(), bounded)
+      this.isReported = false
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      if (error.status !== STATUS_CONFLICT && !signal.aborted) this.report(error)
+      if (error.status === STATUS_FORBIDDEN) return FORBIDDEN_MS
+      if (error.status !== STATUS_CONFLICT && !FINAL_STATUSES.has(error.status)) {
+        return Math.max(RETRY_MS, error.retryAfterMs ?? 0)
+      }
+    }
+    this.pending.delete(name)
+    return PAUSE_MS
+  }
+
+  private report({ status, message }: ApiError): void {
+    if (this.isReported) return
+    this.isReported = true
+    const rule = '{"apiGroups":[""],"resources":["events"],"verbs":["create"]}'
+    const advice = status === STATUS_FORBIDDEN ? `; for Events add to its ClusterRole: ${rule}` : ''
+    this.options.onError(`cannot create an Event about a hostname: ${message}${advice}`)
+  }
+}
+
+function keyOf({ host, objects }: HostConflict): string {
+  return [host, ...objects.map(describeObject)].join(' ')
+}
+
+/** Returns the request that creates an Event (core v1, which `kubectl describe` reads). */
+function eventRequest(
+  name: string,
+  { conflict, object }: { readonly conflict: HostConflict; readonly object: Naming },
+  nowMs: number,
+): ApiRequest {
+  const time = new Date(nowMs).toISOString()
+  // Events on objects of no namespace are in this one.
+  const namespace = object.namespace || 'default'
+  return {
+    method: 'POST',
+    path: `/api/v1/namespaces/${namespace}/events`,
+    resource: 'events',
+    body: {
+      apiVersion: 'v1',
+      kind: 'Event',
+      metadata: { name, namespace },
+      involvedObject: referenceTo(object),
+      type: 'Warning',
+      reason: 'HostnameConflict',
+      message: describeFor(object, conflict),
+      source: { component: 'kubedoh' },
+      firstTimestamp: time,
+      lastTimestamp: time,
+      count: 1,
+    },
+  }
+}
+
+function referenceTo(object: Naming): Readonly<Record<string, string>> {
+  const { kind, namespace, name } = object
+  const { group, versions } =
+    kind === 'Service' ? { group: '', versions: ['v1'] } : HOST_SOURCES[kind]
+  const uid = object.kind === 'Service' ? object.outside?.uid : object.uid
+  return {
+    apiVersion: group === '' ? 'v1' : `${group}/${versions[0]}`,
+    kind,
+    name,
+    ...(namespace !== '' && { namespace }),
+    ...(uid !== undefined && { uid }),
+  }
+}
+
+function describeFor(object: Naming, { host, objects }: HostConflict): string {
+  const [winner, ...others] = objects.map(describeObject)
+  const own = describeObject(object)
+  return own === winner
+    ? `DNS answers ${host} from this object; ${others.join(', ')} also claims it`
+    : `DNS answers ${host} from ${winner}, not from this object`
+}
