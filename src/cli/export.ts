@@ -143,7 +143,7 @@ export async function startExport(input: Input, output: Output): Promise<Running
         throw new CommandError(`Cannot read the cluster within ${limit}; see the errors above`)
       }
       await exporter.publish()
-      await statuses?.settled()
+      await reports?.settled()
     },
     stop: async () => {
       ended.abort()
@@ -172,6 +172,7 @@ function createReports(api: ObjectApi, { log, isLeader, signal }: ReportParts) {
       events.update(conflicts)
     },
     run: () => events.run(signal),
+    settled: () => statuses.settled(),
   }
 }
 

@@ -36,6 +36,7 @@ import {
   type Naming,
 } from '../rules/object-hosts.ts'
 import { describeConflict, type HostConflict } from './host-conflicts.ts'
+import { KeyIndex } from './key-index.ts'
 import { type RecordVerdict, RecordVerdicts, withoutCnameMix } from './record-verdicts.ts'
 
 /** An object with a hostname, and its targets, of which there are some. */
@@ -50,8 +51,8 @@ export class HostGroups {
   /** Slices, by the Services that they belong to. */
   private readonly slices = new Cluster()
   /** The objects with a hostname, and the routes of a Gateway. */
-  private readonly sayers = new Index()
-  private readonly routes = new Index()
+  private readonly sayers = new KeyIndex()
+  private readonly routes = new KeyIndex()
   /** Nodes, and the Services that point to them. */
   private readonly nodes = new Map<string, Node>()
   private readonly nodeServices = new Set<string>()
@@ -63,6 +64,8 @@ export class HostGroups {
   /** Objects with a hostname outside of the zones. */
   private readonly outside = new Set<string>()
   private readonly changed = new Set<string>()
+  /** What `hostsByName` returned since the last change. */
+  private readonly hosts = new Map<Naming, ReadonlyMap<string, readonly Host[]>>()
   private isAllChanged = true
 
   constructor(tree: HostsTree) {
@@ -102,6 +105,7 @@ export class HostGroups {
   /** Removes an object, if it exists. */
   delete(kind: Kind, namespace: string, name: string): void {
     const key = objectKey({ namespace, name })
+    this.hosts.clear()
     if (kind === 'EndpointSlice') {
       this.markService(this.slices.slices.get(key))
       this.slices.delete(kind, namespace, name)
@@ -116,6 +120,7 @@ export class HostGroups {
     const changed = this.isAllChanged ? [...this.sayers.keys()] : [...this.changed]
     this.isAllChanged = false
     this.changed.clear()
+    this.hosts.clear()
     return changed
   }
 
@@ -220,14 +225,32 @@ export class HostGroups {
   }
 
   private targetsOf(object: Naming, name: string): Targets {
-    const { zones } = this.tree
-    const own = hostsOf(object, this.context).filter((host) => namesOfHost(host, zones).has(name))
+    const own = this.hostsByName(object).get(name) ?? []
     return joinTargets(
       own.map(({ name: said, targets, texts, records = [], ttlSeconds }) => {
         const hosts = targets.filter((target) => isTarget(target) && target !== said)
         return { hosts, texts, records, ttlSeconds }
       }),
     )
+  }
+
+  /**
+   * Returns an object's hosts by their absolute names. Keeps them until the next change: an object
+   * may have tens of thousands, and each name asks for those of its own.
+   */
+  private hostsByName(object: Naming): ReadonlyMap<string, readonly Host[]> {
+    const known = this.hosts.get(object)
+    if (known !== undefined) return known
+    const byName = new Map<string, Host[]>()
+    for (const host of hostsOf(object, this.context)) {
+      for (const name of namesOfHost(host, this.tree.zones)) {
+        const same = byName.get(name)
+        if (same === undefined) byName.set(name, [host])
+        else same.push(host)
+      }
+    }
+    this.hosts.set(object, byName)
+    return byName
   }
 
   private add(object: Naming): void {
@@ -352,34 +375,4 @@ function isOfNodes(object: Naming): boolean {
 
 function createdMs({ object }: Claim): number {
   return (object.kind === 'Service' ? object.outside?.createdMs : object.createdMs) ?? 0
-}
-
-/** Identifiers by their owner. */
-class Index {
-  private readonly byKey = new Map<string, Set<string>>()
-
-  keys(): Iterable<string> {
-    return this.byKey.keys()
-  }
-
-  has(key: string): boolean {
-    return this.byKey.has(key)
-  }
-
-  add(key: string, id: string): void {
-    const ids = this.byKey.get(key) ?? new Set<string>()
-    ids.add(id)
-    this.byKey.set(key, ids)
-  }
-
-  delete(key: string, id: string): void {
-    const ids = this.byKey.get(key)
-    ids?.delete(id)
-    if (ids?.size === 0) this.byKey.delete(key)
-  }
-
-  /** Returns them sorted, so that the same objects give the same entries. */
-  of(key: string): string[] {
-    return [...(this.byKey.get(key) ?? [])].sort()
-  }
 }

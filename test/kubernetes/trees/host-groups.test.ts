@@ -266,6 +266,28 @@ describe('HostGroups knows', () => {
     assert.deepEqual([groups.conflicts, groups.warnings()], [[], []])
   })
 
+  test('the hostnames of an object with many, which it reads a fixed number of times', () => {
+    const readsFor = (count: number): number => {
+      const [object] = objectsOf(ingress('a', 'x', '203.0.113.1'))
+      assert.ok(object?.kind === 'Ingress')
+      const [host] = object.hosts
+      assert.ok(host)
+      const hosts = Array.from({ length: count }, (_, i) => ({ ...host, name: `h${i}` }))
+      let reads = 0
+      const counted = Object.defineProperty({ ...object }, 'hosts', {
+        get: () => {
+          reads++
+          return hosts
+        },
+      })
+      const groups = groupsOf('[]')
+      groups.set(counted)
+      assert.equal(groups.takeChanged().flatMap((name) => groups.entriesOf(name)).length, 2 * count)
+      return reads
+    }
+    assert.equal(readsFor(50), readsFor(5))
+  })
+
   test('that hostnames are outside of the zones, in one line', () => {
     const groups = groupsOf(
       ingress('b', 'x.b.test', '203.0.113.1') + ingress('a', 'y.b.test', '203.0.113.1') + SERVICE,
