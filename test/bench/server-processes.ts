@@ -30,8 +30,6 @@ type Command = {
   readonly args: readonly string[]
   readonly port: number
   readonly variables?: Readonly<Record<string, string>>
-  /** Cores it may use. */
-  readonly cores?: string
 }
 
 /** What the Corefile of a server is made of. */
@@ -65,8 +63,8 @@ export function compileEcho(folder: string): string {
 
 /** Starts a server; does not wait until it answers. */
 export function startProcess(command: Command): DnsProcess {
-  const { name, args, port, variables, cores = SERVER_CORE } = command
-  const pinned = ['-c', cores, command.command, ...args]
+  const { name, args, port, variables } = command
+  const pinned = ['-c', SERVER_CORE, command.command, ...args]
   const running = start('taskset', pinned, { GOMAXPROCS: '1', ...variables })
   return { name, port, pid: running.child.pid ?? 0, stop: running.stop }
 }
@@ -152,7 +150,7 @@ export async function formatCorefile(
 export async function startCorefile(
   server: { readonly name: string; readonly coredns?: string; readonly runtime?: string },
   text: string,
-  options: Pick<Command, 'variables' | 'cores'> & { readonly flags?: readonly string[] } = {},
+  options: Pick<Command, 'variables'> & { readonly flags?: readonly string[] } = {},
 ): Promise<DnsProcess> {
   const port = await freePort()
   const corefile = join(BUNDLES, `Corefile-${port}`)
