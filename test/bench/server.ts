@@ -265,7 +265,9 @@ class ServerBench {
     const three = await run(['--workers', '3'])
     const scale = (2 * single.cpuUs) / two.cpuUs
     return [
-      row('server', 'two threads against one, by CPU per query on one core', '×', scale, { atLeast: 1.8 }),
+      row('server', 'two threads against one, by CPU per query on one core', '×', scale, {
+        atLeast: 1.8,
+      }),
       row('server', 'memory of two threads, less that of one process', 'MB', two.mb - single.mb),
       row('server', 'memory of a further thread', 'MB', three.mb - two.mb, { atMost: 30 }),
     ]
