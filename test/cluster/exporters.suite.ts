@@ -157,6 +157,38 @@ describeUnless(skip, 'exporters of a real cluster', () => {
     await addService('fourth', '10.96.77.4')
   })
 
+  it('creates Events on the objects that claim one hostname, once it may', async () => {
+    for (const one of running) if (one.child.exitCode === null) await one.stop()
+    const [role] = RIGHTS
+    ok(role && Array.isArray(role.rules))
+    const verbs = ['list', 'watch']
+    const ingresses = { apiGroups: ['networking.k8s.io'], resources: ['ingresses'], verbs }
+    await api.patch(role, { rules: [...role.rules, ingresses] })
+    for (const namespace of ['default', 'shop']) {
+      const [ingress, status] = ingressIn(namespace)
+      await api.create(ingress)
+      await api.setStatus(ingress, status)
+    }
+    writeFileSync(corefile, formatCorefile(api.exporterConfig, 'k8s_gateway apps.test'))
+    const refused = await startExporter('')
+    await refused.line(/cannot create an Event about a hostname: .*\[\\"events\\"\]/)
+    equal(await refused.stop(), 0)
+    const events = { apiGroups: [''], resources: ['events'], verbs: ['create'] }
+    await api.patch(role, { rules: [...role.rules, ingresses, events] })
+    const created = async (one: Exporter, code: number): Promise<number> =>
+      metric(
+        one,
+        `kubedoh_kubernetes_requests_total{resource="events",verb="create",code="${code}"}`,
+      )
+    const first = await startExporter('')
+    await until(async () => (await created(first, 200)) === 2)
+    equal(await first.stop(), 0)
+    // The server keeps an Event for an hour: the next process finds that it exists.
+    const second = await startExporter('')
+    await until(async () => (await created(second, 409)) === 2)
+    equal(await created(second, 200), 0)
+  })
+
   async function startPair(): Promise<readonly [Exporter, Exporter]> {
     const leader = await startExporter()
     await leader.line(/^ready/)
@@ -166,8 +198,24 @@ describeUnless(skip, 'exporters of a real cluster', () => {
   }
 })
 
-function formatCorefile(kubeconfig: string): string {
-  return `. {\n  kubernetes cluster.local {\n    kubeconfig ${kubeconfig}\n  }\n}\n`
+function formatCorefile(kubeconfig: string, more = ''): string {
+  return `. {\n  kubernetes cluster.local {\n    kubeconfig ${kubeconfig}\n  }\n  ${more}\n}\n`
+}
+
+/** Returns an Ingress with a hostname that another one has, too, and its status. */
+function ingressIn(namespace: string): readonly [ApiObject, unknown] {
+  const path = {
+    path: '/',
+    pathType: 'Prefix',
+    backend: { service: { name: 'x', port: { number: 80 } } },
+  }
+  const ingress = {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'Ingress',
+    metadata: { name: 'www', namespace },
+    spec: { rules: [{ host: 'www.apps.test', http: { paths: [path] } }] },
+  }
+  return [ingress, { loadBalancer: { ingress: [{ ip: '203.0.113.1' }] } }]
 }
 
 function rulesWithout({ rules }: ApiObject, resource: string): unknown[] {
