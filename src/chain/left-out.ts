@@ -1,6 +1,6 @@
 /**
  * Plugins of CoreDNS that kubedoh leaves out: the reason, and what to use instead. A test compares
- * the README's table with this one.
+ * docs/plugins.md with this table.
  * @module
  */
 

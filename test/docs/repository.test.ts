@@ -106,7 +106,7 @@ describe('links', () => {
       const local = links.filter((link) => !link.startsWith('https://'))
       const broken = local.filter((link) => {
         const [path = '', anchor = ''] = link.split('#')
-        if (path === '') return !read(page).toLowerCase().includes(`\n## ${anchor}\n`)
+        if (path === '') return !read(page).toLowerCase().includes(`# ${anchor}\n`)
         return !existsSync(join(ROOT, dirname(page), path))
       })
       assert.deepEqual(broken, [])
