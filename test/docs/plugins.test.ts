@@ -10,7 +10,7 @@ import { AUTHORITY, SERVER } from '../certificates.ts'
 import { runCli } from '../cli/run-cli.ts'
 import { temporaryFolder } from '../exporter/temporary-folder.ts'
 import { EXAMPLE_KEYS } from '../zone-keys.ts'
-import { codes, filesBelow, read, section, tableRows } from './pages.ts'
+import { codes, filesBelow, read, tableRows } from './pages.ts'
 
 const PAGES = filesBelow('docs/plugins', '.md')
 const HEADINGS = ['## Name', '## Syntax added', '## Examples']
