@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, test } from 'vitest'
 import { describeUnless } from '../describe-unless.ts'
 import { BUN, missingRuntime } from '../runtimes.ts'
-import { attack } from './harness.ts'
+import { attack, REPEATED } from './harness.ts'
 import { httpsRows } from './https-rows.ts'
 import {
   type HttpsTarget,
@@ -48,7 +48,7 @@ for (const { name, start, skip } of TARGETS) {
       rmSync(folder, { recursive: true })
     })
     for (const [index, row] of ROWS.entries()) {
-      test(`${row.name}: ${row.volume}`, async () => {
+      test(`${row.name}: ${row.volume}`, REPEATED, async () => {
         if (running === undefined) throw new Error('the program did not start')
         const { target, attacked } = running
         await attack(target, httpsRows(attacked)[index] ?? row)

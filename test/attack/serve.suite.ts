@@ -10,7 +10,15 @@ import { afterAll, beforeAll, describe, test } from 'vitest'
 import { SERVER } from '../certificates.ts'
 import { freePort } from '../cluster/processes.ts'
 import type { Forged } from './forged-attacks.ts'
-import { attack, type Row, runAttacker, SCALE, startTarget, type Target } from './harness.ts'
+import {
+  attack,
+  REPEATED,
+  type Row,
+  runAttacker,
+  SCALE,
+  startTarget,
+  type Target,
+} from './harness.ts'
 import { type Program, startProgram } from './program.ts'
 import type { Probe } from './quiet-client.ts'
 import { clusterObjects, NAME, WIDE_NAME } from './target-cluster.ts'
@@ -198,7 +206,7 @@ describe('kubedoh serve under attack', () => {
     }),
   ]
   for (const [i, row] of rows.entries()) {
-    test(`${i + 1}: ${row().name}`, async () => {
+    test(`${i + 1}: ${row().name}`, REPEATED, async () => {
       await attack(target, row())
     })
   }

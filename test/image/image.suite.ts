@@ -16,7 +16,7 @@ import { probeTools } from './tools.ts'
 const MAX_BYTES = 60e6
 const COREFILE = '.:PORT {\n  hosts {\n    192.0.2.7 web.example.test\n  }\n}\n'
 const missing = probeTools()
-if (missing !== undefined) console.log(`skipped, the image: ${missing}`)
+if (missing !== undefined) console.log(`skipped: the image: ${missing}`)
 
 describe.skipIf(missing !== undefined)('the image', () => {
   let image: BuiltImage
