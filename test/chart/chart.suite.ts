@@ -19,7 +19,7 @@ const NAMES = readdirSync(join(DEPLOY, 'values'))
 const CUSTOM = 'monitoring.coreos.com/v1'
 
 const binaries = prepareBinaries()
-if (typeof binaries === 'string') console.log(`skipped, the chart: ${binaries}`)
+if (typeof binaries === 'string') console.log(`skipped: the chart: ${binaries}`)
 
 function helm(...args: readonly string[]): {
   status: number | null
