@@ -147,14 +147,14 @@ export class DnsOperator {
     const { configMap, onError, sleep } = this.options
     if (error.status !== STATUS_CONFLICT) {
       const { namespace, name } = configMap
-      const message = `cannot write ConfigMap ${namespace}/${name}: ${error.message}`
+      const message = `cannot write ConfigMap ${namespace}/${name} or its status: ${error.message}`
       if (message !== this.failure) onError(message)
       this.failure = message
       this.see({
         hasCorefile: hasCorefile(this.written.objects.get(name)),
         isPending: true,
         fault: { reason: 'WriteFailed', message },
-        isManaged: true,
+        isManaged: managementOf(this.dns.objects.get(DNS_NAME)).isManaged,
       })
     }
     await sleep(Math.max(this.backoff.next(), error.retryAfterMs ?? 0), signal)

@@ -164,6 +164,15 @@ describe('DnsOperator', () => {
     assert.deepEqual(statesOf(operator), FINE)
   })
 
+  it('still says that the object is unmanaged when it cannot write the conditions', async () => {
+    const { api, clock, operator } = await start()
+    api.refusal = new ApiError('configmaps is forbidden', 403)
+    api.set(DNS, dns({ managementState: 'Unmanaged' }))
+    await clock.advance(10_000)
+    assert.ok(statesOf(operator).includes('Degraded=True WriteFailed'))
+    assert.ok(statesOf(operator).includes('Upgradeable=False OperatorUnmanaged'))
+  })
+
   it('keeps the times of conditions over a restart', async () => {
     const first = await start()
     first.api.set(DNS, dns({}))
