@@ -109,7 +109,7 @@ function loadDefault(config: KubeConfig): void {
   if (config.getCurrentContext() !== LAST_RESORT) return
   throw new ConnectionError(
     'No cluster is named: there is no KUBECONFIG, no ~/.kube/config, and this is not a pod; ' +
-      'give --kubeconfig FILE, or --objects FILE for objects from files',
+      'give --kubeconfig FILE; serve and export can read objects from files, --objects FILE',
   )
 }
 
