@@ -1,61 +1,62 @@
 /**
- * The Helm chart: lint, the manifests rendered from it, and a real API server's opinion of them.
+ * The Helm charts: lint, the manifests rendered from them, and a real API server's opinion of each.
  * `UPDATE=1 npm run test:chart` writes deploy/manifests anew.
+ *
+ * The dry run is stricter than kubeconform, which knows the schemas only: it refuses unknown fields
+ * too, and checks what validation in Go checks (ports, selectors, names, quantities).
  * @module
  */
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, test } from 'vitest'
-import { parseAllDocuments } from 'yaml'
+import { errorText } from '../../src/bytes/unknown.ts'
 import { type ApiObject, ApiServer } from '../cluster/api-server.ts'
-import { KUBERNETES, prepareBinaries, prepareHelm } from '../cluster/binaries.ts'
+import { KUBERNETES, prepareBinaries, prepareOperatorDefinitions } from '../cluster/binaries.ts'
+import { CHART, DEPLOY, helm, objectsOf, render, VALUES } from './helm.ts'
 
-const DEPLOY = join(import.meta.dirname, '../../deploy')
-const CHART = join(DEPLOY, 'chart')
 const NAMES = readdirSync(join(DEPLOY, 'values'))
-/** Needs custom resources that the API server of this suite does not have. */
-const CUSTOM = 'monitoring.coreos.com/v1'
+const FILES = [
+  ...NAMES.map((name) => join(DEPLOY, 'values', name)),
+  ...readdirSync(VALUES).map((name) => join(VALUES, name)),
+]
+const CUSTOM = ['servicemonitors', 'prometheusrules']
+/** A new custom resource takes the API server a second or two. */
+const SERVED_MS = 20_000
 
 const binaries = prepareBinaries()
 if (typeof binaries === 'string') console.log(`skipped: the chart: ${binaries}`)
-
-function helm(...args: readonly string[]): {
-  status: number | null
-  stdout: string
-  stderr: string
-} {
-  return spawnSync(prepareHelm(), args, { encoding: 'utf8' })
-}
-
-function render(...args: readonly string[]): ReturnType<typeof helm> {
-  const options = ['--namespace', 'kube-system', '--kube-version', KUBERNETES]
-  return helm('template', 'kubedoh', CHART, ...options, ...args)
-}
-
-function objectsOf(manifest: string): ApiObject[] {
-  const objects = parseAllDocuments(manifest).map((document) => document.toJS())
-  return objects.filter((object) => object !== null)
-}
 
 describe.skipIf(typeof binaries === 'string')('the chart', () => {
   let api: ApiServer
   beforeAll(async () => {
     assert.ok(typeof binaries !== 'string')
     api = await ApiServer.start(binaries)
+    const folder = prepareOperatorDefinitions()
+    for (const resource of CUSTOM) {
+      const path = join(folder, `monitoring.coreos.com_${resource}.yaml`)
+      for (const object of objectsOf(readFileSync(path, 'utf8'))) await api.create(object)
+    }
+    await untilServed(api, 'ServiceMonitor', { selector: {}, endpoints: [] })
+    await untilServed(api, 'PrometheusRule', {})
   })
   afterAll(() => api.stop())
 
-  test('has nothing that lint finds', () => {
-    const { status, stdout } = helm('lint', '--strict', CHART, '--namespace', 'kube-system')
-    assert.equal(status, 0, stdout)
-  })
+  for (const chart of ['chart', 'crds']) {
+    test(`lint finds nothing in ${chart}`, () => {
+      const folder = join(DEPLOY, chart)
+      const { status, stdout } = helm('lint', '--strict', folder, '--namespace', 'kube-system')
+      assert.equal(status, 0, stdout)
+    })
+  }
 
-  test('names the image of this version', () => {
+  test('has the image and the charts of this version', () => {
     const { version } = JSON.parse(readFileSync(join(DEPLOY, '../package.json'), 'utf8'))
-    const { stdout } = render()
-    assert.ok(stdout.includes(`image: "localhost/kubedoh:${version}"`))
+    assert.ok(render().stdout.includes(`image: "localhost/kubedoh:${version}"`))
+    for (const chart of ['chart', 'crds']) {
+      const { stdout } = helm('show', 'chart', join(DEPLOY, chart))
+      assert.match(stdout, new RegExp(`^version: ${version}$`, 'm'))
+    }
   })
 
   for (const name of NAMES) {
@@ -66,33 +67,59 @@ describe.skipIf(typeof binaries === 'string')('the chart', () => {
       if (process.env.UPDATE === '1') writeFileSync(path, stdout)
       assert.equal(readFileSync(path, 'utf8'), stdout)
     })
+  }
 
-    test(`has objects in ${name} that an API server accepts`, async () => {
-      const objects = objectsOf(readFileSync(join(DEPLOY, 'manifests', name), 'utf8'))
-      const checked = objects.filter(({ apiVersion }) => apiVersion !== CUSTOM)
-      const skipped = objects.length - checked.length
-      if (skipped > 0) console.log(`${name}: ${skipped} objects of ${CUSTOM} are not checked`)
-      assert.ok(checked.length > 5)
-      for (const object of checked) await api.check(object)
+  test('is rendered with at least 20 value files', () => {
+    assert.ok(FILES.length >= 20, `${FILES.length} files`)
+  })
+
+  for (const file of FILES) {
+    test(`has only objects that an API server accepts: ${file.split('/').at(-1)}`, async () => {
+      const { status, stdout, stderr } = render('--values', file)
+      assert.equal(status, 0, stderr)
+      for (const object of objectsOf(stdout)) await api.check(object)
     })
   }
 
-  test('grants the server Pods only if its Corefile needs them', () => {
-    const rights = (corefile: string): unknown => {
-      const { stdout } = render('--set', `server.corefile=${corefile}`)
-      const role = objectsOf(stdout).find(({ kind }) => kind === 'ClusterRole')
-      const [first] = Object(role).rules
-      return first.resources
+  test('has custom resources that an API server accepts', async () => {
+    const version = ['--kube-version', KUBERNETES]
+    const { stdout, stderr } = helm('template', 'crds', join(DEPLOY, 'crds'), ...version)
+    assert.equal(stderr, '')
+    const objects = objectsOf(stdout)
+    assert.equal(objects.length, readdirSync(join(DEPLOY, 'crds/templates')).length)
+    for (const object of objects) {
+      await api.check(object)
+      // Without its definition, the API server would delete each DNSRecord.
+      assert.deepEqual(Object(object.metadata).annotations, { 'helm.sh/resource-policy': 'keep' })
     }
-    assert.deepEqual(rights('. { kubernetes a.test }'), ['services', 'namespaces'])
-    const verified = '. { kubernetes a.test { pods verified } }'.replaceAll(/[{}]/g, '\\$&')
-    assert.deepEqual(rights(verified), ['services', 'namespaces', 'pods'])
+  })
+
+  test('a dry run refuses an unknown field, and an unknown value', async () => {
+    const [first] = objectsOf(render().stdout)
+    assert.ok(first !== undefined)
+    await assert.rejects(api.check({ ...first, unknown: 1 }), /unknown field/)
+    const spec = { maxUnavailable: 'one', selector: {} }
+    await assert.rejects(api.check({ ...first, spec }), /maxUnavailable/)
   })
 
   test('refuses unknown values, and kube-dns outside of kube-system', () => {
     assert.match(render('--set', 'server.replica=3').stderr, /replica/)
-    const { stderr } = helm('template', 'a', CHART, '--kube-version', KUBERNETES)
+    assert.match(helm('template', 'a', CHART, '--kube-version', '1.20.0').stderr, /kubeVersion/)
+    const { stderr } = helm('template', 'a', CHART, '--kube-version', '1.34.0')
     assert.match(stderr, /server\.service\.mode=join needs --namespace kube-system/)
     assert.match(render('--set', 'exporter.enabled=true').stderr, /exporter\.gateway is the URL/)
   })
 })
+
+/** Waits until the API server takes objects of a custom resource. */
+async function untilServed(api: ApiServer, kind: string, spec: unknown): Promise<void> {
+  const metadata = { name: 'probe', namespace: 'kube-system' }
+  const object: ApiObject = { apiVersion: 'monitoring.coreos.com/v1', kind, metadata, spec }
+  const deadline = Date.now() + SERVED_MS
+  for (;;) {
+    const problem = await api.check(object).then(() => undefined, errorText)
+    if (problem === undefined) return
+    if (Date.now() > deadline) throw new Error(`${kind} is not served: ${problem}`)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+}

@@ -255,6 +255,10 @@ const PLURALS: Readonly<Record<string, string>> = {
   Deployment: 'deployments',
   PodDisruptionBudget: 'poddisruptionbudgets',
   NetworkPolicy: 'networkpolicies',
+  HorizontalPodAutoscaler: 'horizontalpodautoscalers',
+  DaemonSet: 'daemonsets',
+  ServiceMonitor: 'servicemonitors',
+  PrometheusRule: 'prometheusrules',
 }
 
 /** Paths of resources below `/registry` in etcd, where they are not the plural. */

@@ -18,6 +18,8 @@ const DNSTAP = '0.4.0'
 /** The newest version that is available as a Go module. */
 const H2SPEC = '2.2.1+incompatible'
 const HELM = '3.19.0'
+/** The Prometheus operator, for its custom resource definitions. */
+const PROMETHEUS_OPERATOR = '0.85.0'
 const CACHE = cacheFolder('programs')
 
 /** Paths of the binaries. */
@@ -59,6 +61,15 @@ export function prepareH2spec(): string {
 /** Builds or finds helm. @returns its path */
 export function prepareHelm(): string {
   return prepareProgram('helm', HELM, 'helm.sh/helm/v3/cmd/helm')
+}
+
+/** Downloads or finds the Prometheus operator's definitions. @returns their folder */
+export function prepareOperatorDefinitions(): string {
+  const module = 'github.com/prometheus-operator/prometheus-operator'
+  mkdirSync(CACHE, { recursive: true })
+  const version = `${module}@v${PROMETHEUS_OPERATOR}`
+  const { Dir: folder } = JSON.parse(go(CACHE, ['mod', 'download', '-json', version]))
+  return join(String(folder), 'example/prometheus-operator-crd')
 }
 
 function prepareProgram(name: string, version: string, module: string): string {

@@ -6,9 +6,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
 
+const CRDS = join(import.meta.dirname, '../../deploy/crds/templates')
+
 /** The custom resource definition. */
 export const DEFINITION: unknown = parse(
-  readFileSync(join(import.meta.dirname, '../../deploy/crds/dnsrecords.kubedoh.dev.yaml'), 'utf8'),
+  readFileSync(join(CRDS, 'dnsrecords.kubedoh.dev.yaml'), 'utf8'),
 )
 
 /** A spec and, if it is valid, the lines of its records in the zone a.test. */

@@ -22,8 +22,12 @@ app.kubernetes.io/managed-by: {{ .root.Release.Service }}
 {{- end }}
 
 {{- define "kubedoh.image" -}}
-image: {{ printf "%s:%s" .Values.image.repository (.Values.image.tag | default .Chart.AppVersion) | quote }}
+image: {{ include "kubedoh.imageName" . | quote }}
 imagePullPolicy: {{ .Values.image.pullPolicy }}
+{{- end }}
+
+{{- define "kubedoh.imageName" -}}
+{{ printf "%s:%s" .Values.image.repository (.Values.image.tag | default .Chart.AppVersion) }}
 {{- end }}
 
 {{/* The capability is that of the file of Node, which does not start without it. */}}
@@ -54,7 +58,24 @@ topologySpreadConstraints:
 {{- end }}
 {{- end }}
 
-{{/* ServiceAccount, and what it may read: dict "root" "component" "pods" BOOL "extraRules" LIST */}}
+{{/* Rules of rights.yaml that a Corefile needs, as a list: dict "root" "component" "corefile" TEXT */}}
+{{- define "kubedoh.rights" -}}
+{{- $hosts := list }}
+{{- range regexFindAll "k8s_gateway[^{\\n]*(\\{[^}]*\\})?" .corefile -1 }}
+{{- $hosts = append $hosts . }}
+{{- if not (regexMatch "\\bresources\\b" .) }}{{ $hosts = append $hosts "Ingress" }}{{ end }}
+{{- end }}
+{{- $text := dict "where" .corefile "host" (join " " $hosts) }}
+{{- range .root.Files.Get "rights.yaml" | fromYamlArray }}
+{{- $pattern := .where | default (printf "(?i)\\b(%s)\\b" .host) }}
+{{- $isHere := regexMatch $pattern (ternary $text.host $text.where (hasKey . "host")) }}
+{{- if and $isHere (eq (.only | default $.component) $.component) }}
+- {{ toJson .rule }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* ServiceAccount, and what it may read: dict "root" "component" "corefile" TEXT "extraRules" LIST */}}
 {{- define "kubedoh.access" -}}
 {{- $role := printf "%s-%s" .root.Release.Namespace (include "kubedoh.name" .) -}}
 apiVersion: v1
@@ -68,11 +89,14 @@ metadata:
   labels: {{- include "kubedoh.labels" . | nindent 4 }}
 rules:
   - apiGroups: [""]
-    resources: [services, namespaces{{ if .pods }}, pods{{ end }}]
+    resources: [services, namespaces]
     verbs: [list, watch]
   - apiGroups: [discovery.k8s.io]
     resources: [endpointslices]
     verbs: [list, watch]
+  {{- with include "kubedoh.rights" . | trim }}
+  {{- . | nindent 2 }}
+  {{- end }}
   {{- with .extraRules }}
   {{- toYaml . | nindent 2 }}
   {{- end }}

@@ -1,7 +1,7 @@
 /**
  * Parses DNSRecords (`dnsrecords.kubedoh.dev`). The patterns are those of the schema in
- * `deploy/crds/dnsrecords.kubedoh.dev.yaml`, which a test compares: the API server refuses the same
- * objects, unless an older schema let them in.
+ * `deploy/crds`, which a test compares: the API server refuses the same objects, unless an older
+ * schema let them in.
  * @module
  */
 import { ROOT } from '../../dns/name.ts'

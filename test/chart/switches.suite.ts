@@ -1,0 +1,205 @@
+/**
+ * What each switch of the chart adds, and which rights follow from a Corefile.
+ * @module
+ */
+import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, test } from 'vitest'
+import { parse } from 'yaml'
+import { HOST_RESOURCES } from '../../src/corefile/cluster-tree.ts'
+import { HOST_SOURCES } from '../../src/kubernetes/objects/host-sources.ts'
+import type { ApiObject } from '../cluster/api-server.ts'
+import { prepareBinaries } from '../cluster/binaries.ts'
+import { CHART, objectsOf, objectsWith, render } from './helm.ts'
+
+const binaries = prepareBinaries()
+if (typeof binaries === 'string') console.log(`skipped: switches of the chart: ${binaries}`)
+
+const EXPORTER = [
+  'exporter.enabled=true',
+  'exporter.gateway=https://gateway.test',
+  'exporter.cluster=a',
+]
+const OFF = 'server.enabled=false'
+const ALL = [...EXPORTER, 'gateway.enabled=true']
+const RIGHTS = ['ServiceAccount', 'ClusterRole', 'ClusterRoleBinding']
+
+/** Switches, and the kinds that they add to the chart without any component. */
+const SWITCHES: readonly (readonly [string, readonly string[], readonly string[]])[] = [
+  ['nothing', [OFF], []],
+  ['the server', [], [...RIGHTS, 'ConfigMap', 'Service', 'PodDisruptionBudget', 'Deployment']],
+  [
+    'the exporter',
+    [OFF, ...EXPORTER],
+    [...RIGHTS, 'Role', 'RoleBinding', 'Service', 'PodDisruptionBudget', 'Deployment'],
+  ],
+  [
+    'the gateway',
+    [OFF, 'gateway.enabled=true'],
+    ['ConfigMap', 'PersistentVolumeClaim', 'Service', 'Deployment'],
+  ],
+]
+
+/** Switches, and the kinds that they add to all components. */
+const ADDED: readonly (readonly [string, readonly string[]])[] = [
+  ['server.autoscaling.enabled=true', ['HorizontalPodAutoscaler']],
+  ['networkPolicy.enabled=true', ['NetworkPolicy', 'NetworkPolicy', 'NetworkPolicy']],
+]
+
+/** Corefiles, and the resources that the server may read beyond Services, Namespaces and slices. */
+const CASES: readonly (readonly [string, readonly string[]])[] = [
+  ['kubernetes a.test', []],
+  ['kubernetes a.test { pods insecure }', []],
+  ['kubernetes a.test { pods verified }', ['pods']],
+  ['autopath @kubernetes', ['pods']],
+  ['kubernetes a.test b.test { multicluster b.test }', ['serviceimports']],
+  ['k8s_gateway b.test', ['ingresses']],
+  ['k8s_gateway b.test { ttl 30 }', ['ingresses']],
+  ['k8s_gateway b.test { resources Service }', []],
+  ['k8s_gateway b.test { resources httproute }', ['gateways', 'httproutes']],
+  ['k8s_gateway b.test { resources Node DNSRecord }', ['dnsrecords', 'nodes']],
+  ['k8s_gateway b.test { resources Node }\n k8s_gateway c.test', ['ingresses', 'nodes']],
+  ['k8s_gateway b.test { resources Route }', ['routes']],
+  ['k8s_external b.test', []],
+]
+
+describe.skipIf(typeof binaries === 'string')('switches of the chart', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'kubedoh-chart-'))
+  afterAll(() => rmSync(folder, { recursive: true }))
+
+  const withCorefile = (component: string, text: string, ...values: string[]): ApiObject[] => {
+    const path = join(folder, 'Corefile')
+    writeFileSync(path, text)
+    const set = values.flatMap((value) => ['--set', value])
+    const { status, stdout, stderr } = render('--set-file', `${component}.corefile=${path}`, ...set)
+    assert.equal(status, 0, stderr)
+    return objectsOf(stdout)
+  }
+
+  for (const [name, values, kinds] of SWITCHES) {
+    test(`${name} has the kinds it needs`, () => {
+      assert.deepEqual(kindsOf(objectsWith(...values)), kinds.toSorted())
+    })
+  }
+
+  for (const [value, kinds] of ADDED) {
+    test(`${value} adds ${[...new Set(kinds)].join(', ')}`, () => {
+      const added = kindsOf([...objectsWith(...ALL), ...kinds.map((kind) => ({ kind }))])
+      assert.deepEqual(kindsOf(objectsWith(...ALL, value)), added)
+    })
+  }
+
+  for (const [corefile, resources] of CASES) {
+    test(`the server may read what it needs for: ${corefile}`, () => {
+      const objects = withCorefile('server', `. {\n ${corefile}\n}\n`)
+      const base = ['endpointslices', 'namespaces', 'services']
+      assert.deepEqual(readable(objects, 'server'), [...base, ...resources].toSorted())
+    })
+  }
+
+  test('the exporter writes Events and conditions only with k8s_gateway', () => {
+    const writes = (text: string) =>
+      rulesOf(withCorefile('exporter', text, ...EXPORTER, OFF), 'exporter')
+        .filter(({ verbs }) => !verbs.includes('list'))
+        .flatMap(({ resources, verbs }) => `${verbs} ${resources}`)
+    assert.deepEqual(writes('. { kubernetes a.test }'), [])
+    assert.deepEqual(writes('. { k8s_gateway a.test }'), ['create events'])
+    const records = '. { k8s_gateway a.test { resources DNSRecord } }'
+    assert.deepEqual(writes(records), ['update dnsrecords/status', 'create events'])
+  })
+
+  test('the gateway has no ServiceAccount token', () => {
+    const [deployment] = objectsWith(OFF, 'gateway.enabled=true').filter(isKind('Deployment'))
+    assert.equal(podOf(deployment).automountServiceAccountToken, false)
+  })
+
+  test('rights.yaml has the group and resource of each kind that k8s_gateway reads', () => {
+    const rows = parse(readFileSync(join(CHART, 'rights.yaml'), 'utf8'))
+    for (const kind of HOST_RESOURCES) {
+      if (kind === 'Service') continue
+      const { group, resource } = HOST_SOURCES[kind]
+      const found = rows.find((row: { host?: string; only?: string }) => {
+        return row.host === kind && row.only === undefined
+      })
+      const rule = { apiGroups: [group], resources: [resource], verbs: ['list', 'watch'] }
+      if (kind === 'Gateway') assert.ok(rows.some(hasRule(rule)))
+      else assert.deepEqual(found?.rule, rule, kind)
+    }
+  })
+
+  test('autoscaling replaces the number of replicas, and refuses an empty range', () => {
+    const spec = (...values: string[]) =>
+      Object(objectsWith(...values).find(isKind('Deployment'))?.spec)
+    assert.equal(spec('server.replicas=4').replicas, 4)
+    assert.ok(!('replicas' in spec('server.autoscaling.enabled=true')))
+    const range = ['server.autoscaling.enabled=true', 'server.autoscaling.minReplicas=11']
+    const { stderr } = render(...range.flatMap((value) => ['--set', value]))
+    assert.match(stderr, /minReplicas is greater than maxReplicas/)
+  })
+
+  test('a NetworkPolicy opens exactly the ports of its pods', () => {
+    const objects = objectsWith(...ALL, 'networkPolicy.enabled=true')
+    for (const policy of objects.filter(isKind('NetworkPolicy'))) {
+      const name = policy.metadata.name
+      const pods = objects.find((one) => isKind('Deployment')(one) && one.metadata.name === name)
+      const declared = podOf(pods).containers[0].ports.map(
+        (port: { containerPort: number; protocol: string }) =>
+          `${port.containerPort}/${port.protocol}`,
+      )
+      const [{ ports }] = Object(policy.spec).ingress
+      const open = ports.map(
+        (one: { port: number; protocol: string }) => `${one.port}/${one.protocol}`,
+      )
+      assert.deepEqual(open.toSorted(), declared.toSorted(), name)
+    }
+  })
+
+  for (const component of ['server', 'exporter', 'gateway']) {
+    test(`the ${component} runs with the least privileges`, () => {
+      const deployment = objectsWith(...ALL)
+        .filter(isKind('Deployment'))
+        .find(({ metadata }) => metadata.name === `kubedoh-${component}`)
+      const { securityContext, containers } = podOf(deployment)
+      assert.equal(securityContext.runAsNonRoot, true)
+      assert.deepEqual(securityContext.seccompProfile, { type: 'RuntimeDefault' })
+      assert.deepEqual(containers[0].securityContext, {
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { add: ['NET_BIND_SERVICE'], drop: ['ALL'] },
+      })
+    })
+  }
+})
+
+type Rule = { readonly resources: string[]; readonly verbs: string[] }
+
+function kindsOf(objects: readonly { readonly kind: string }[]): string[] {
+  return objects.map(({ kind }) => kind).toSorted()
+}
+
+function isKind(kind: string): (object: ApiObject) => boolean {
+  return (object) => object.kind === kind
+}
+
+function podOf(object: ApiObject | undefined) {
+  return Object(object?.spec).template.spec
+}
+
+function rulesOf(objects: readonly ApiObject[], component: string): Rule[] {
+  const role = objects.find(
+    ({ kind, metadata }) => kind === 'ClusterRole' && metadata.name.endsWith(component),
+  )
+  return Object(role).rules
+}
+
+function readable(objects: readonly ApiObject[], component: string): string[] {
+  const rules = rulesOf(objects, component)
+  assert.ok(rules.every(({ verbs }) => verbs.join() === 'list,watch'))
+  return rules.flatMap(({ resources }) => resources).toSorted()
+}
+
+function hasRule(rule: unknown): (row: { rule: unknown }) => boolean {
+  return (row) => JSON.stringify(row.rule) === JSON.stringify(rule)
+}
