@@ -43,6 +43,29 @@ export function tableRows(text: string): readonly (readonly string[])[] {
     )
 }
 
+/** A page of docs/sources: a Corefile, objects, and the answers that they give. */
+export type SourcePage = {
+  readonly page: string
+  readonly corefile: string
+  readonly objects: string
+  /** Records as text. */
+  readonly answers: readonly string[]
+}
+
+/** Reads the pages of docs/sources but for the overview. */
+export function sourcePages(): readonly SourcePage[] {
+  const pages = filesBelow('docs/sources', '.md').filter((page) => !page.endsWith('README.md'))
+  return pages.map((page) => {
+    const found = [...read(page).matchAll(/```(\w*)\n(.*?)```/gs)]
+    const blocks = new Map(found.map(([, language = '', body = '']) => [language, body]))
+    const [corefile, objects, answers] = ['corefile', 'yaml', ''].map((kind) => blocks.get(kind))
+    if (corefile === undefined || objects === undefined || answers === undefined) {
+      throw new Error(`${page}: a Corefile, objects or answers are missing`)
+    }
+    return { page, corefile, objects, answers: answers.trim().split('\n') }
+  })
+}
+
 /** Returns the texts in backquotes, outside of code blocks. */
 export function codes(text: string): readonly string[] {
   const prose = text.replaceAll(/```[\s\S]*?```/g, '')

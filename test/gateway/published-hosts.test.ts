@@ -26,6 +26,7 @@ const EXPORTER = `
   }
   k8s_gateway apps.test {
     resources HTTPRoute Ingress Service DNSEndpoint
+    serviceBindings
     ttl 30
   }
 }
@@ -62,6 +63,7 @@ const OBJECTS = `
   status: { loadBalancer: { ingress: [{ ip: 203.0.113.2 }] } }
 - kind: Gateway
   metadata: { name: public, namespace: infra }
+  spec: { listeners: [{ protocol: HTTPS, port: 443 }, { protocol: HTTPS, port: 8443 }] }
   status: { addresses: [{ value: 203.0.113.7 }] }
 - kind: HTTPRoute
   metadata: { name: route, namespace: shop }
@@ -127,6 +129,20 @@ describe('a gateway answers from published trees', () => {
     { question: 'www.apps.test A', lines: ['www.apps.test. 30 IN A 203.0.113.2'] },
     { question: 'x.any.apps.test A', lines: ['x.any.apps.test. 30 IN A 203.0.113.1'] },
     { question: 'route.apps.test A', lines: ['route.apps.test. 30 IN A 203.0.113.7'] },
+    {
+      question: 'route.apps.test HTTPS',
+      lines: [
+        'route.apps.test. 30 IN HTTPS 1 . alpn="h2,http/1.1"',
+        'additional: route.apps.test. 30 IN A 203.0.113.7',
+      ],
+    },
+    {
+      question: '_8443._https.Route.apps.test HTTPS',
+      lines: [
+        '_8443._https.Route.apps.test. 30 IN HTTPS 1 route.apps.test. alpn="h2,http/1.1"',
+        'additional: Route.apps.test. 30 IN A 203.0.113.7',
+      ],
+    },
     { question: 'text.apps.test TXT', lines: ['text.apps.test. 30 IN TXT "hello"'] },
     { question: 'mail.apps.test MX', lines: ['mail.apps.test. 9 IN MX 10 mx.example.net.'] },
     { question: 'apps.test A', lines: ['apps.test. 20 IN A 203.0.113.80'] },

@@ -87,6 +87,7 @@ export function hostsTree(some: Partial<HostsTree> = {}): HostsTree {
     serviceSelectors: [],
     nodeAddressType: 'InternalIP',
     annotations: [],
+    hasBindings: false,
     recordZones: [],
     ...some,
   }
@@ -94,7 +95,7 @@ export function hostsTree(some: Partial<HostsTree> = {}): HostsTree {
 
 /** A claim to a hostname that all clients see, some of it replaced. */
 export function claimOf(some: Partial<HostClaim>): HostClaim {
-  const none = { hosts: [], texts: [], records: [], ttlSeconds: undefined }
+  const none = { hosts: [], texts: [], records: [], bindings: [], ttlSeconds: undefined }
   return { ...none, namespace: '', rank: 0, objects: [], ...some }
 }
 

@@ -56,6 +56,7 @@ const outside = fc.record({
   resolvesEndpoints: fc.boolean(),
   nodePorts: fc.constant(undefined),
   annotations: fc.constant(new Map<string, string>()),
+  securePorts: fc.constant([]),
 })
 
 /** Any object, as `parseObject` could give it. */

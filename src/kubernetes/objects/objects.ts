@@ -66,6 +66,35 @@ export type Outside = Created & {
   readonly nodePorts: readonly Pick<Port, 'protocol' | 'port'>[] | undefined
   /** The annotations that external-dns knows, by their whole names. */
   readonly annotations: Labels
+  /** Its ports that say by `appProtocol` what HTTPS and SVCB records describe. */
+  readonly securePorts: readonly SecurePort[]
+}
+
+/** A port of a service that HTTPS or SVCB records describe (RFC 9460, RFC 9461). */
+export type SecurePort = {
+  readonly service: 'https' | 'dns'
+  readonly protocol: 'TCP' | 'UDP'
+  /** 1 to 65535. */
+  readonly port: number
+}
+
+/** A listener of a Gateway with the protocol HTTPS. */
+export type Listener = {
+  readonly name: string
+  /** 1 to 65535. */
+  readonly port: number
+  /** In lower case, '' for any; the first label may be `*`. */
+  readonly hostname: string
+}
+
+/** A Gateway that a route is attached to. */
+export type ParentGateway = {
+  /** `namespace/name`. */
+  readonly key: string
+  /** The name of the listener, '' for any. */
+  readonly listener: string
+  /** The port of the listener; `undefined` for any. */
+  readonly port: number | undefined
 }
 
 /** A Service of several clusters (MCS-API, multicluster.x-k8s.io). */
@@ -125,6 +154,15 @@ export type HostRecords = {
   readonly rdata: readonly Uint8Array[]
 }
 
+/** An HTTPS or SVCB record that describes how to reach a hostname (RFC 9460 §2.4.3). */
+export type Binding = {
+  readonly type: number
+  /** Labels of its name before those of the hostname, which is the target. */
+  readonly prefixLabels: number
+  /** Parameters in wire format. */
+  readonly params: Uint8Array
+}
+
 /** A name in an object, and its targets. */
 export type Host = {
   /** As the object has it, in lower case; the first label may be `*`. */
@@ -135,6 +173,7 @@ export type Host = {
   readonly texts: readonly string[]
   /** Records of other types. */
   readonly records?: readonly HostRecords[]
+  readonly bindings?: readonly Binding[]
   /** TTL of all of these; that of the directive when absent. */
   readonly ttlSeconds?: number
   /** What is wrong with it, for a warning. */
@@ -152,8 +191,10 @@ export type HostObject = Meta &
     /** Addresses and hostnames of a Gateway itself, or of the load balancer of an Ingress. */
     readonly targets: readonly string[]
     readonly hosts: readonly Host[]
-    /** Parent Gateways of a route, as `namespace/name`: its hostnames point to them. */
-    readonly gateways: readonly string[]
+    /** Parent Gateways of a route: its hostnames point to them. */
+    readonly gateways: readonly ParentGateway[]
+    /** Those with the protocol HTTPS of a Gateway. */
+    readonly listeners: readonly Listener[]
     /** The annotations that external-dns knows, by their whole names. */
     readonly annotations: Labels
     /** Present if it is a DNSRecord. */

@@ -50,6 +50,8 @@ export type HostsTree = {
   readonly nodeAddressType: 'InternalIP' | 'ExternalIP'
   /** Prefixes of external-dns's annotations that count, each with its slash; none for none. */
   readonly annotations: readonly string[]
+  /** Whether hostnames have HTTPS and SVCB records (RFC 9460). */
+  readonly hasBindings: boolean
   /** The zones in which DNSRecords of a namespace, or of `*`, may have names; none for none. */
   readonly recordZones: readonly { readonly namespace: string; readonly zones: readonly string[] }[]
 }

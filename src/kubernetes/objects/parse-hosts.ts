@@ -6,7 +6,7 @@
 
 import { objectKey } from './cluster.ts'
 import type { Fields } from './object-fields.ts'
-import type { Host, HostKind, HostObject, Node, Outside } from './objects.ts'
+import type { Host, HostKind, HostObject, Listener, Node, Outside } from './objects.ts'
 
 /** Names of external-dns's annotations, without their prefix. */
 export const ANNOTATIONS: ReadonlySet<string> = new Set([
@@ -25,12 +25,21 @@ export function parseGateway(fields: Fields): HostObject {
   const spec = fields.child('spec')
   const addresses = fields.child('status').children('addresses')
   const targets = present(addresses.map((at) => at.text('value')))
-  const names = spec.children('listeners').map((listener) => listener.text('hostname'))
+  const listeners = spec.children('listeners')
+  const names = listeners.map((listener) => listener.text('hostname'))
   return hostObject('Gateway', fields, {
     className: spec.text('gatewayClassName'),
     targets,
     hosts: hostsOf(names, targets),
+    listeners: listeners.flatMap(parseListener),
   })
+}
+
+function parseListener(listener: Fields): Listener[] {
+  const port = listener.port('port')
+  if (listener.text('protocol') !== 'HTTPS' || port === undefined) return []
+  const hostname = listener.text('hostname').toLowerCase()
+  return [{ name: listener.text('name'), port, hostname }]
 }
 
 /** Parses an Ingress: the host of each rule points to the load balancer. */
@@ -61,7 +70,8 @@ export function parseRoute(
     const gateways = spec.children('parentRefs').flatMap((parent) => {
       if ((parent.text('kind') || 'Gateway') !== 'Gateway') return []
       const name = parent.text('name')
-      return [objectKey({ namespace: parent.text('namespace') || namespace, name })]
+      const key = objectKey({ namespace: parent.text('namespace') || namespace, name })
+      return [{ key, listener: parent.text('sectionName'), port: parent.port('port') }]
     })
     return hostObject(kind, fields, { hosts: hostsOf(spec.texts('hostnames'), []), gateways })
   }
@@ -120,6 +130,7 @@ export function hostObject(
     className: '',
     targets: [],
     gateways: [],
+    listeners: [],
     annotations: fields.annotations(ANNOTATIONS),
     ...some,
   }

@@ -15,6 +15,7 @@ import type {
   Outside,
   Pod,
   Port,
+  SecurePort,
   Service,
   ServiceImport,
 } from './objects.ts'
@@ -135,7 +136,22 @@ function parseOutside(fields: Fields, spec: Fields): Outside | undefined {
     resolvesEndpoints,
     nodePorts: spec.text('type') === 'NodePort' ? parseNodePorts(spec) : undefined,
     annotations: known,
+    securePorts: spec.children('ports').flatMap(parseSecurePort),
   }
+}
+
+/** Values of `appProtocol`: names of IANA's registry, and Kubernetes' own (KEP-3726). */
+const SECURE_PROTOCOLS: Readonly<Record<string, SecurePort['service']>> = {
+  https: 'https',
+  'kubernetes.io/wss': 'https',
+  'domain-s': 'dns',
+}
+
+function parseSecurePort(fields: Fields): SecurePort[] {
+  const service = SECURE_PROTOCOLS[fields.text('appProtocol')]
+  const { protocol, port } = parsePort(fields)
+  const isKnown = protocol === 'TCP' || protocol === 'UDP'
+  return service !== undefined && isKnown && port !== undefined ? [{ service, protocol, port }] : []
 }
 
 function parseNodePorts(spec: Fields): NonNullable<Outside['nodePorts']> {

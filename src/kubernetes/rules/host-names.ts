@@ -8,8 +8,9 @@ import { parseName } from '../../dns/name.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 import { CLAIMS_TYPE, HOST_BYTES_MAX, hostKey, writeClaim } from '../../records/host-claims.ts'
 import type { Rdata, RRset } from '../../records/zone-entry.ts'
-import type { Host, HostRecords } from '../objects/objects.ts'
+import type { Binding, Host, HostRecords } from '../objects/objects.ts'
 import { backendRecords, backendsOf, cnameRdata, type Place } from './backend-records.ts'
+import { bindingRdata } from './service-bindings.ts'
 
 /** The targets of a name. */
 export type Targets = {
@@ -19,6 +20,7 @@ export type Targets = {
   readonly texts: readonly string[]
   /** Records of other types. */
   readonly records: readonly HostRecords[]
+  readonly bindings: readonly Binding[]
   /** `undefined` for the TTL of the directive. */
   readonly ttlSeconds: number | undefined
 }
@@ -27,6 +29,8 @@ export type Targets = {
 const TEXT_BYTES_MAX = 255
 /** Most characters of a name in a message. */
 const SHOWN_MAX = 80
+
+const BINDING_TYPES = [TYPE.HTTPS, TYPE.SVCB]
 
 /** Labels of names that records may have; the first may be a wildcard. */
 const RECORD_NAME = /^(?:\*|[a-z0-9_-]{1,63})(?:\.[a-z0-9_-]{1,63})*$/
@@ -115,6 +119,9 @@ export function hostRecords(name: string, claim: HostClaim, ttlSeconds: number):
         type,
         rdata.map((bytes) => ({ bytes })),
       ),
+    ),
+    ...BINDING_TYPES.flatMap((type) =>
+      setOf(place, type, bindingRdata(name, type, claim.bindings)),
     ),
   ]
   return records.length === 0

@@ -28,6 +28,7 @@ import type {
   HostObject,
   HostRecords,
   Node,
+  SecurePort,
   Service,
 } from '../objects/objects.ts'
 import type { HostsTree } from '../objects/options.ts'
@@ -35,17 +36,20 @@ import { serviceNumbers } from './backend-records.ts'
 import { recordRefusal } from './dns-records.ts'
 import { externalHosts } from './external-names.ts'
 import { type HostAnnotations, readAnnotations } from './host-annotations.ts'
+import { withBindings } from './service-bindings.ts'
 
 /** An object with hostnames. */
 export type Naming = HostObject | Service | Node
 
 /** The other objects that targets depend on. */
 export type HostContext = {
-  readonly tree: Pick<HostsTree, 'annotations' | 'nodeAddressType' | 'recordZones'>
+  readonly tree: Pick<HostsTree, 'annotations' | 'nodeAddressType' | 'recordZones' | 'hasBindings'>
   readonly slicesOf: (service: Service) => readonly EndpointSlice[]
   /** Finds a Gateway by its `namespace/name`. */
   readonly gatewayOf: (key: string) => HostObject | undefined
   readonly nodes: () => Iterable<Node>
+  /** Whether only the names count: targets in other objects are left out. */
+  readonly isNamesOnly?: boolean
 }
 
 /** A label, and names, by RFC 1123; the first label may be a wildcard. */
@@ -80,13 +84,14 @@ function annotationsOf(object: Naming, prefixes: readonly string[]): HostAnnotat
   return readAnnotations(all ?? new Map(), prefixes)
 }
 
-function objectHosts(object: HostObject, { tree, gatewayOf }: HostContext): readonly Host[] {
+function objectHosts(object: HostObject, context: HostContext): readonly Host[] {
+  const { tree, gatewayOf, isNamesOnly = false } = context
   if (recordRefusal(object, tree) !== undefined) return []
   const said = annotationsOf(object, tree.annotations)
   if (said.isForeign) return []
-  const gateways = object.gateways.flatMap((key) => {
+  const gateways = object.gateways.flatMap(({ key }) => {
     const gateway = gatewayOf(key)
-    if (gateway === undefined) return []
+    if (gateway === undefined || isNamesOnly) return []
     const { targets } = annotationsOf(gateway, tree.annotations)
     return targets.length > 0 ? targets : gateway.targets
   })
@@ -96,7 +101,36 @@ function objectHosts(object: HostObject, { tree, gatewayOf }: HostContext): read
   const added = said.hostnames.map((name): Host => {
     return { name, targets: [...object.targets, ...gateways], texts: [] }
   })
-  return [...own, ...added].map((host) => withAnnotations(host, said))
+  const hosts = [...own, ...added].map((host) => withAnnotations(host, said))
+  return tree.hasBindings
+    ? withBindings(hosts, {
+        isNamesOnly,
+        portsOf: ({ name }) => listenerPorts(object, name, context),
+      })
+    : hosts
+}
+
+/** Returns the HTTPS listeners that serve a hostname: a Gateway's own, or those of its parents. */
+function listenerPorts(
+  object: HostObject,
+  name: string,
+  { gatewayOf }: HostContext,
+): readonly SecurePort[] {
+  const attached = object.gateways.flatMap(({ key, listener, port }) =>
+    (gatewayOf(key)?.listeners ?? []).filter(
+      (one) => (listener === '' || one.name === listener) && (port ?? one.port) === one.port,
+    ),
+  )
+  const serving = [...object.listeners, ...attached].filter(({ hostname }) =>
+    covers(hostname, name),
+  )
+  return serving.map(({ port }) => ({ service: 'https', protocol: 'TCP', port }))
+}
+
+/** Returns whether a listener's hostname, whose wildcard stands for many labels, has a name. */
+function covers(hostname: string, name: string): boolean {
+  const isWildcard = hostname.startsWith('*.')
+  return hostname === '' || hostname === name || (isWildcard && name.endsWith(hostname.slice(1)))
 }
 
 /** Replaces targets and TTL; records and texts keep theirs. */
@@ -125,10 +159,15 @@ function serviceHosts(service: Service, context: HostContext): readonly Host[] {
     return { name, targets: clusterIPs, texts: [] }
   })
   const { ttlSeconds } = said
-  return [
+  const hosts = [
     ...[...base, ...added].map((host) => withAnnotations(host, said)),
     ...inside.map((host) => ({ ...host, ...(ttlSeconds !== undefined && { ttlSeconds }) })),
   ]
+  // Endpoints and Nodes have other ports than the Service.
+  const hasPorts = !outside.resolvesEndpoints && outside.nodePorts === undefined
+  const isBound = context.tree.hasBindings && hasPorts && !service.isHeadless
+  const { isNamesOnly = false } = context
+  return isBound ? withBindings(hosts, { isNamesOnly, portsOf: () => outside.securePorts }) : hosts
 }
 
 /** Returns the names that k8s_gateway takes from a Service. */

@@ -57,6 +57,8 @@ export class HostGroups {
   private readonly nodes = new Map<string, Node>()
   private readonly nodeServices = new Set<string>()
   private readonly context: HostContext
+  /** The context of names, which depend on no other object but listeners of Gateways. */
+  private readonly namesContext: HostContext
   private readonly problems = new Map<string, readonly string[]>()
   /** By hostname. */
   private readonly conflicting = new Map<string, HostConflict>()
@@ -76,6 +78,9 @@ export class HostGroups {
       gatewayOf: (key) => this.gateways.get(key),
       nodes: () => this.nodes.values(),
     }
+    const { gatewayOf } = this.context
+    const none = (): [] => []
+    this.namesContext = { tree, slicesOf: none, nodes: none, gatewayOf, isNamesOnly: true }
   }
 
   /** Adds or replaces an object. Ignores other kinds. */
@@ -93,8 +98,7 @@ export class HostGroups {
         this.markService(object)
         return
       case 'Gateway':
-        this.gateways.set(objectKey(object), object)
-        this.markRoutes(objectKey(object))
+        this.changeGateway(objectKey(object), object)
         if (this.tree.resources.includes('Gateway')) this.add(object)
         return
       default:
@@ -110,7 +114,7 @@ export class HostGroups {
       this.markService(this.slices.slices.get(key))
       this.slices.delete(kind, namespace, name)
     } else if (kind === 'Gateway') {
-      if (this.gateways.delete(key)) this.markRoutes(key)
+      if (this.gateways.has(key)) this.changeGateway(key, undefined)
       this.remove(`${kind} ${key}`)
     } else this.remove(`${kind} ${key}`)
   }
@@ -213,7 +217,9 @@ export class HostGroups {
   /** @param owners the claims of each namespace, those of the owner first */
   private noteConflict(host: string, owners: readonly (readonly Claim[])[]): void {
     const objects = owners.slice(0, CLAIMS_MAX).flatMap(([first]) => first?.object ?? [])
-    if (objects.length < 2 || this.isRepeated(host)) this.conflicting.delete(host)
+    // A name with bindings only has the conflict of the hostname that they describe.
+    const isDerived = owners.flat().every((claim) => isEmpty({ ...claim, bindings: [] }))
+    if (objects.length < 2 || isDerived || this.isRepeated(host)) this.conflicting.delete(host)
     else this.conflicting.set(host, { host, objects })
   }
 
@@ -227,9 +233,9 @@ export class HostGroups {
   private targetsOf(object: Naming, name: string): Targets {
     const own = this.hostsByName(object).get(name) ?? []
     return joinTargets(
-      own.map(({ name: said, targets, texts, records = [], ttlSeconds }) => {
+      own.map(({ name: said, targets, texts, records = [], bindings = [], ttlSeconds }) => {
         const hosts = targets.filter((target) => isTarget(target) && target !== said)
-        return { hosts, texts, records, ttlSeconds }
+        return { hosts, texts, records, bindings, ttlSeconds }
       }),
     )
   }
@@ -254,9 +260,9 @@ export class HostGroups {
   }
 
   private add(object: Naming): void {
-    const id = `${object.kind} ${objectKey(object)}`
+    const id = idOf(object)
     this.objects.set(id, object)
-    const hosts = hostsOf(object, contextOfNames(this.tree))
+    const hosts = hostsOf(object, this.namesContext)
     const isOwn = object.kind !== 'Service' && object.kind !== 'Node'
     const refusal = isOwn ? recordRefusal(object, this.tree) : undefined
     this.records.set(object, refusal)
@@ -302,7 +308,7 @@ export class HostGroups {
   }
 
   private namesOf(object: Naming): string[] {
-    const hosts = hostsOf(object, contextOfNames(this.tree)).filter(isPublishable)
+    const hosts = hostsOf(object, this.namesContext).filter(isPublishable)
     return hosts.flatMap((host) => [...namesOfHost(host, this.tree.zones)])
   }
 
@@ -315,11 +321,13 @@ export class HostGroups {
     }
   }
 
-  private markRoutes(gateway: string): void {
-    for (const id of this.routes.of(gateway)) {
-      const route = this.objects.get(id)
-      if (route !== undefined) this.mark(route)
-    }
+  /** Sets or deletes a Gateway. Its listeners add names to its routes. */
+  private changeGateway(key: string, gateway: HostObject | undefined): void {
+    const routes = [...this.routes.of(key)].flatMap((id) => this.objects.get(id) ?? [])
+    for (const route of routes) this.remove(idOf(route))
+    if (gateway === undefined) this.gateways.delete(key)
+    else this.gateways.set(key, gateway)
+    for (const route of routes) this.add(route)
   }
 
   private markService(slice: EndpointSlice | undefined): void {
@@ -340,12 +348,12 @@ function serviceId({ namespace, serviceName }: EndpointSlice): string {
 }
 
 function gatewaysOf(object: Naming): readonly string[] {
-  return object.kind === 'Service' || object.kind === 'Node' ? [] : object.gateways
+  const isHost = object.kind !== 'Service' && object.kind !== 'Node'
+  return isHost ? object.gateways.map(({ key }) => key) : []
 }
 
-/** The context of names, which depend on no other object. */
-function contextOfNames(tree: HostsTree): HostContext {
-  return { tree, slicesOf: () => [], gatewayOf: () => undefined, nodes: () => [] }
+function idOf(object: Naming): string {
+  return `${object.kind} ${objectKey(object)}`
 }
 
 function joinTargets(some: readonly Targets[]): Targets {
@@ -354,12 +362,13 @@ function joinTargets(some: readonly Targets[]): Targets {
     hosts: some.flatMap(({ hosts }) => hosts),
     texts: some.flatMap(({ texts }) => texts),
     records: some.flatMap(({ records }) => records),
+    bindings: some.flatMap(({ bindings }) => bindings),
     ttlSeconds: ttls.length === 0 ? undefined : Math.min(...ttls),
   }
 }
 
-function isEmpty({ hosts, texts, records }: Targets): boolean {
-  return hosts.length + texts.length + records.length === 0
+function isEmpty({ hosts, texts, records, bindings }: Targets): boolean {
+  return hosts.length + texts.length + records.length + bindings.length === 0
 }
 
 /** Returns a warning for each hostname of a Service that is none; they are not among its hosts. */

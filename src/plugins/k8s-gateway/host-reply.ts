@@ -10,8 +10,16 @@ import { andThen, type MaybePromise } from '../../chain/maybe-promise.ts'
 import { failure, type Outcome } from '../../chain/outcome.ts'
 import type { Request } from '../../chain/request.ts'
 import { EMPTY_REPLY, type Reply, type ResourceRecord } from '../../dns/message.ts'
-import { equalNames, joinName, parseRelativeName, ROOT } from '../../dns/name.ts'
+import {
+  equalNames,
+  joinName,
+  lowerName,
+  nameKey,
+  parseRelativeName,
+  ROOT,
+} from '../../dns/name.ts'
 import { RCODE } from '../../dns/rcode.ts'
+import { nameEnd } from '../../dns/rdata-wire.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 import { type Authority, nsRecord, soaRecord } from '../../plugin-kit/authority.ts'
 import { CLAIMS_MAX, CLAIMS_TYPE, hostKey } from '../../records/host-claims.ts'
@@ -58,9 +66,27 @@ export function hostReply(
       return unmatchedReply(request, view)
     default: {
       const answer = recordsOf(found, type, { owner, origin: ROOT })
-      return answer.length > 0 ? replyWith(view, { answer }) : unmatchedReply(request, view)
+      if (answer.length === 0) return unmatchedReply(request, view)
+      return replyWith(view, { answer, additional: bindingAddresses(view, answer) })
     }
   }
+}
+
+/** Returns the known addresses of the targets of HTTPS and SVCB records (RFC 9460 §4.1). */
+function bindingAddresses(
+  view: GatewayPlace,
+  answer: readonly ResourceRecord[],
+): readonly ResourceRecord[] {
+  const bindings = answer.filter(({ type }) => type === TYPE.HTTPS || type === TYPE.SVCB)
+  const targets = bindings.map(({ owner, rdata }) =>
+    byteAt(rdata, 2) === 0 ? owner : rdata.subarray(2, nameEnd(rdata, 2)),
+  )
+  const names = new Map(targets.map((target) => [nameKey(target), target]))
+  return [...names.values()].flatMap((owner) => {
+    const found = findHost(view, lowerName(owner))
+    if (found === undefined) return []
+    return [TYPE.A, TYPE.AAAA].flatMap((type) => recordsOf(found, type, { owner, origin: ROOT }))
+  })
 }
 
 /** Answers for a type that no object publishes at a name. */

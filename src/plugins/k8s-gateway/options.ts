@@ -7,6 +7,7 @@ import { type ApiOptions, readKubeconfig } from '../../corefile/api-options.ts'
 import {
   argTexts,
   firstWord,
+  flag,
   type Option,
   type OptionReaders,
   onlyWord,
@@ -63,6 +64,7 @@ const READERS: OptionReaders<Draft> = {
   secondary: (option, { notices }) => ({ secondary: parseServerName(option, EXAMPLE, notices) }),
   kubeconfig: (option) => ({ kubeconfig: readKubeconfig(option) }),
   annotations: (option) => ({ annotations: parsePrefixes(option) }),
+  serviceBindings: (option) => ({ hasBindings: flag(option) }),
   recordZones: (option, { zones, recordZones }) => ({
     recordZones: [...recordZones, parseRecordZones(option, zones)],
   }),
@@ -88,6 +90,7 @@ export const SHAPING_OPTIONS: ReadonlySet<string> = new Set([
   'serviceLabelSelectors',
   'nodeAddressType',
   'annotations',
+  'serviceBindings',
   'recordZones',
 ])
 
@@ -111,6 +114,7 @@ export function parseGateway(
     serviceSelectors: [],
     nodeAddressType: 'InternalIP',
     annotations: [],
+    hasBindings: false,
     recordZones: [],
     apex: APEX_DEFAULT,
     secondary: undefined,

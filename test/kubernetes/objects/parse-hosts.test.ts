@@ -4,7 +4,14 @@ import { parse } from 'yaml'
 import { parseObject } from '../../../src/kubernetes/objects/parse-object.ts'
 
 const meta = { namespace: 'shop', name: 'a', labels: new Map() }
-const none = { createdMs: 0, className: '', targets: [], gateways: [], annotations: new Map() }
+const none = {
+  createdMs: 0,
+  className: '',
+  targets: [],
+  gateways: [],
+  listeners: [],
+  annotations: new Map(),
+}
 
 describe('objects with hostnames', () => {
   const cases: { name: string; yaml: string; object: object }[] = [
@@ -43,7 +50,7 @@ describe('objects with hostnames', () => {
         ...none,
         kind: 'HTTPRoute',
         hosts: [{ name: '*.example.org', targets: [], texts: [] }],
-        gateways: ['shop/own', 'edge/main'],
+        gateways: ['shop/own', 'edge/main'].map((key) => ({ key, listener: '', port: undefined })),
       },
     },
     {

@@ -42,6 +42,7 @@ const TREE: HostsTree = {
   serviceSelectors: [],
   nodeAddressType: 'InternalIP',
   annotations: [],
+  hasBindings: false,
   recordZones: [],
 }
 const DEFAULTS: Shown = {

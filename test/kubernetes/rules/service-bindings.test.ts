@@ -1,0 +1,209 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'vitest'
+import { HostGroups } from '../../../src/kubernetes/trees/host-groups.ts'
+import { formatHosts, hostsTree, linesOf, objectsOf } from '../naming.ts'
+
+const gateway = (listeners: string, value = '203.0.113.7'): string => `
+- kind: Gateway
+  metadata: { name: public, namespace: infra }
+  spec: { listeners: [${listeners}] }
+  status: { addresses: [{ value: ${value} }] }`
+const route = (host: string, parent = '', name = 'web'): string => `
+- kind: HTTPRoute
+  metadata: { name: ${name}, namespace: shop }
+  spec: { hostnames: ['${host}'], parentRefs: [{ name: public, namespace: infra, ${parent} }] }`
+const listener = (name: string, port: number, hostname = '', protocol = 'HTTPS'): string =>
+  `{ name: ${name}, port: ${port}, hostname: '${hostname}', protocol: ${protocol} }`
+const service = (ports: string, ip = 'ip: 203.0.113.5', more = ''): string => `
+- kind: Service
+  metadata: { name: web, namespace: shop, annotations: { coredns.io/hostname: web.a.test, ${more} } }
+  spec: { type: LoadBalancer, clusterIP: 10.96.0.4, ports: [${ports}] }
+  status: { loadBalancer: { ingress: [{ ${ip} }] } }`
+const port = (number: number, appProtocol: string, protocol = 'TCP'): string =>
+  `{ port: ${number}, appProtocol: ${appProtocol}, protocol: ${protocol} }`
+
+const RESOURCES = ['HTTPRoute', 'Gateway', 'Service'] as const
+
+function groupsOf(objects: string, hasBindings = true): HostGroups {
+  const tree = hostsTree({ resources: RESOURCES, hasBindings, annotations: ['t.io/'] })
+  const groups = new HostGroups(tree)
+  for (const object of objectsOf(objects)) groups.set(object)
+  return groups
+}
+
+/** The records of changed names, without those once more below the zone. */
+function linesIn(groups: HostGroups): string[] {
+  const lines = formatHosts(groups.takeChanged().flatMap((name) => groups.entriesOf(name)))
+  return lines.filter((line) => !/^\S+\.a\.test\.a\.test /.test(line))
+}
+
+const A = 'web.a.test 60 A 203.0.113.7'
+const OWN = 'web.a.test 60 HTTPS 1 . alpn="h2,http/1.1"'
+
+describe('bindings of routes and Gateways', () => {
+  const cases: { name: string; objects: string; lines: string }[] = [
+    {
+      name: 'are at the hostname for port 443',
+      objects: gateway(listener('all', 443)) + route('web.a.test'),
+      lines: `${A}\n${OWN}`,
+    },
+    {
+      name: 'are below a port prefix for other ports',
+      objects: gateway(`${listener('a', 443)}, ${listener('b', 8443)}`) + route('web.a.test'),
+      lines: `${A}\n${OWN}
+        _8443._https.web.a.test 60 HTTPS 1 web.a.test. alpn="h2,http/1.1"`,
+    },
+    {
+      name: 'are those of one listener if the route names it',
+      objects:
+        gateway(`${listener('a', 443)}, ${listener('b', 8443)}`) +
+        route('web.a.test', 'sectionName: a'),
+      lines: `${A}\n${OWN}`,
+    },
+    {
+      name: 'are those of one port if the route names it',
+      objects:
+        gateway(`${listener('a', 443)}, ${listener('b', 8443)}`) + route('web.a.test', 'port: 443'),
+      lines: `${A}\n${OWN}`,
+    },
+    {
+      name: 'need a listener with the hostname, or with a wildcard for it',
+      objects:
+        gateway(`${listener('a', 443, '*.a.test')}, ${listener('b', 8443, 'other.a.test')}`) +
+        route('web.a.test', 'sectionName: a') +
+        route('other.b.test', '', 'other'),
+      lines: `${A}\n${OWN}
+        '*.a.test' 60 A 203.0.113.7
+        '*.a.test' 60 HTTPS 1 . alpn="h2,http/1.1"
+        other.a.test 60 A 203.0.113.7
+        other.a.test 60 HTTPS 1 . alpn="h2,http/1.1"
+        _8443._https.other.a.test 60 HTTPS 1 other.a.test. alpn="h2,http/1.1"
+        other.b.test.a.test 60 A 203.0.113.7`.replaceAll("'", ''),
+    },
+    {
+      name: 'are absent for other protocols, which a browser must not leave for HTTPS',
+      objects:
+        gateway(['HTTP', 'TLS', 'TCP', 'UDP'].map((kind) => listener(kind, 443, '', kind)).join()) +
+        route('web.a.test'),
+      lines: A,
+    },
+    {
+      name: 'are absent for a Gateway that has a hostname, and for one without an address',
+      objects: gateway(listener('all', 443), 'lb.example.net') + route('web.a.test'),
+      lines: 'web.a.test 60 CNAME lb.example.net.',
+    },
+    {
+      name: 'of several routes are one record',
+      objects: gateway(listener('all', 443)) + route('web.a.test') + route('web.a.test', '', 'b'),
+      lines: `${A}\n${OWN}`,
+    },
+  ]
+  for (const { name, objects, lines } of cases) {
+    test(name, () => assert.deepEqual(linesIn(groupsOf(objects)), linesOf(lines)))
+  }
+
+  test('follow the listeners of the Gateway', () => {
+    const groups = groupsOf(gateway(listener('a', 8443)) + route('web.a.test'))
+    const prefixed = '_8443._https.web.a.test 60 HTTPS 1 web.a.test. alpn="h2,http/1.1"'
+    assert.deepEqual(linesIn(groups), linesOf(`${A}\n${prefixed}`))
+    for (const object of objectsOf(gateway(listener('a', 443)))) groups.set(object)
+    const changed = groups.takeChanged()
+    assert.ok(changed.includes('_8443._https.web.a.test'))
+    const lines = formatHosts(changed.flatMap((name) => groups.entriesOf(name)))
+    assert.deepEqual(lines.filter((line) => line.includes(' HTTPS ')).length, 2)
+    groups.delete('Gateway', 'infra', 'public')
+    assert.deepEqual(linesIn(groups), [])
+  })
+})
+
+describe('bindings of Services', () => {
+  const at = 'web.a.test 60 A 203.0.113.5'
+  const cases: { name: string; objects: string; lines: string }[] = [
+    {
+      name: 'are those of https by its ports, with h3 where UDP has the port, too',
+      objects: service(
+        [port(443, 'https'), port(443, 'https', 'UDP'), port(444, 'kubernetes.io/wss')].join(),
+      ),
+      lines: `${at}
+        web.a.test 60 HTTPS 1 . alpn="h3,h2,http/1.1"
+        _444._https.web.a.test 60 HTTPS 1 web.a.test. alpn="h2,http/1.1"`,
+    },
+    {
+      name: 'are those of DNS over TLS and over QUIC',
+      objects: service(
+        [port(853, 'domain-s'), port(853, 'domain-s', 'UDP'), port(8853, 'domain-s')].join(),
+      ),
+      lines: `${at}
+        _dns.web.a.test 60 SVCB 1 web.a.test. alpn="dot,doq"
+        _dns.web.a.test 60 SVCB 1 web.a.test. alpn="dot" port="8853"`,
+    },
+    {
+      name: 'have the TTL of the Service, and its internal hostname',
+      objects: service(
+        port(443, 'https'),
+        'ip: 203.0.113.5',
+        "t.io/ttl: '9', t.io/internal-hostname: in.a.test",
+      ),
+      lines: `web.a.test 9 A 203.0.113.5
+        web.a.test 9 HTTPS 1 . alpn="h2,http/1.1"
+        in.a.test 9 A 10.96.0.4
+        in.a.test 9 HTTPS 1 . alpn="h2,http/1.1"`,
+    },
+    {
+      name: 'are absent for protocols without TLS',
+      objects: service(
+        [port(443, 'http'), port(80, 'kubernetes.io/h2c'), port(81, 'kubernetes.io/ws')].join(),
+      ),
+      lines: at,
+    },
+    {
+      name: 'are absent for HTTP/3 alone',
+      objects: service(port(443, 'https', 'UDP')),
+      lines: at,
+    },
+    {
+      name: 'are absent for a load balancer with a hostname',
+      objects: service(port(443, 'https'), 'hostname: lb.example.net'),
+      lines: 'web.a.test 60 CNAME lb.example.net.',
+    },
+    {
+      name: 'are absent where names point to endpoints, which have other ports',
+      objects: `${service(port(443, 'https'), 'ip: 203.0.113.5', "k8s-gateway.dns/resolve-endpoints: 'true'")}
+- kind: EndpointSlice
+  metadata: { name: web-1, namespace: shop, labels: { kubernetes.io/service-name: web } }
+  endpoints: [{ addresses: [198.51.100.1] }]`,
+      lines: 'web.a.test 60 A 198.51.100.1',
+    },
+  ]
+  for (const { name, objects, lines } of cases) {
+    test(name, () => assert.deepEqual(linesIn(groupsOf(objects)), linesOf(lines)))
+  }
+
+  test('are absent without the option', () => {
+    assert.deepEqual(linesIn(groupsOf(service(port(443, 'https')), false)), [at])
+  })
+
+  test('that are too long for a name are warned of, and all others stay', () => {
+    const long = `${'a'.repeat(60)}.`.repeat(4).slice(0, -3)
+    const groups = groupsOf(
+      gateway(listener('a', 8443)) + route(`${long}`) + route('web.a.test', '', 'b'),
+    )
+    assert.match(groups.warnings().join(), /"_8443\._https\.a.*" is not a hostname/)
+    assert.equal(linesIn(groups).filter((line) => line.includes('_8443')).length, 1)
+  })
+})
+
+describe('a conflict', () => {
+  test('is reported for the hostname, not for the names of its bindings', () => {
+    const groups = groupsOf(
+      gateway(listener('a', 8443)) +
+        route('web.a.test') +
+        route('web.a.test').replace('namespace: shop', 'namespace: blog'),
+    )
+    linesIn(groups)
+    assert.deepEqual(
+      groups.conflicts.map(({ host }) => host),
+      ['web.a.test'],
+    )
+  })
+})
