@@ -6,6 +6,6 @@ import { createElapsed } from '../telemetry/elapsed.ts'
 
 /** Returns milliseconds from an arbitrary start, for durations, TTLs and timeouts. */
 export const elapsed: () => number = createElapsed({
-  wall: Date.now,
+  wall: () => Date.now(),
   monotonic: () => performance.now(),
 })

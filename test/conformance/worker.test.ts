@@ -6,6 +6,7 @@ testRecordedAnswers({
   name: 'the gateway in workerd',
   open: openWorker,
   isDoh: true,
+  hasOwnClock: true,
   whyNot: whyNotAt('worker'),
   whyNotCase: whyNotCaseInWorker,
 })

@@ -129,7 +129,8 @@ describe('openApi', () => {
     setEnvironment(t, { HOME, KUBECONFIG: undefined, KUBERNETES_SERVICE_HOST: undefined })
     assert.throws(() => openApi({ kind: 'default' }), {
       name: 'ConnectionError',
-      message: /^No cluster is named: .* give --kubeconfig FILE, or --objects FILE/,
+      message:
+        /^No cluster is named: .* give --kubeconfig FILE; serve and export .* --objects FILE/,
     })
   })
 
