@@ -41,6 +41,13 @@ export class ClusterObject extends DurableObject<Env> implements ClusterCalls {
     return this.write(identity, ({ writer }) => writer.putManifest(...values))
   }
 
+  putPublication(
+    identity: ClusterIdentity,
+    ...values: Parameters<ClusterWriter['putPublication']>
+  ): Promise<IngestResult> {
+    return this.write(identity, ({ writer }) => writer.putPublication(...values))
+  }
+
   async readManifest(identity: ClusterIdentity): Promise<ServedManifest | undefined> {
     return (await this.open(identity)).store.readManifest()
   }

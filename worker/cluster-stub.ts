@@ -44,6 +44,9 @@ export class ClusterStub implements ClusterWriter, SnapshotOrigin {
   readonly putManifest: ClusterWriter['putManifest'] = async (bytes, signature, expected) =>
     this.object().putManifest(this.identity, bytes, signature, expected)
 
+  readonly putPublication: ClusterWriter['putPublication'] = async (bytes, signature, expected) =>
+    this.object().putPublication(this.identity, bytes, signature, expected)
+
   readonly history: ClusterWriter['history'] = async () => this.object().history(this.identity)
 
   readonly pin: ClusterWriter['pin'] = async (generation) =>

@@ -3,6 +3,7 @@
  * @module
  */
 import { causeText, isTexts, parseJson, recordOf } from '../bytes/unknown.ts'
+import { formatPublication, type Publication } from '../snapshot/format/publication.ts'
 
 /** A gateway refuses a request, or is unreachable. */
 export class GatewayError extends Error {
@@ -45,6 +46,15 @@ export type GatewayClient = {
     signature: string,
     expected: string | undefined,
   ) => Promise<ManifestResult>
+  /**
+   * Sends shards and the manifest that lists them in one request. Returns `undefined` if the
+   * gateway is older than this route; nothing is stored then.
+   */
+  readonly putPublication: (
+    publication: Publication,
+    signature: string,
+    expected: string | undefined,
+  ) => Promise<ManifestResult | undefined>
 }
 
 /** Address and credentials of the gateway. */
@@ -77,22 +87,32 @@ export function createGatewayClient(options: GatewayClientOptions): GatewayClien
       if (answer.status >= 300) throw refusal(answer)
     },
     putManifest: async (bytes, signature, expected) => {
-      const headers = {
-        'content-type': 'application/json',
-        'kubedoh-signature': signature,
-        ...(expected === undefined ? { 'if-none-match': '*' } : { 'if-match': expected }),
-      }
+      const headers = { 'content-type': 'application/json', ...conditions(signature, expected) }
       const init = { method: 'PUT', body: new Uint8Array(bytes), headers }
-      const answer = await send('/manifest', init)
-      if (answer.status < 300) return { kind: 'stored', etag: answer.etag }
-      const { code } = errorOf(answer)
-      if (answer.status === 412 || code === 'not_newer') return { kind: 'changed' }
-      if (code === 'older_time') return { kind: 'older', message: refusal(answer).message }
-      const { missing } = recordOf(answer.body)
-      if (answer.status === 409 && isTexts(missing)) return { kind: 'missing', sha256s: missing }
-      throw refusal(answer)
+      return manifestResult(await send('/manifest', init))
+    },
+    putPublication: async (publication, signature, expected) => {
+      const headers = conditions(signature, expected)
+      const body = new Uint8Array(formatPublication(publication))
+      const answer = await send('/publication', { method: 'PUT', body, headers })
+      return errorOf(answer).code === 'not_found' ? undefined : manifestResult(answer)
     },
   }
+}
+
+function conditions(signature: string, expected: string | undefined): Record<string, string> {
+  const condition = expected === undefined ? { 'if-none-match': '*' } : { 'if-match': expected }
+  return { 'kubedoh-signature': signature, ...condition }
+}
+
+function manifestResult(answer: Answer): ManifestResult {
+  if (answer.status < 300) return { kind: 'stored', etag: answer.etag }
+  const { code } = errorOf(answer)
+  if (answer.status === 412 || code === 'not_newer') return { kind: 'changed' }
+  if (code === 'older_time') return { kind: 'older', message: refusal(answer).message }
+  const { missing } = recordOf(answer.body)
+  if (answer.status === 409 && isTexts(missing)) return { kind: 'missing', sha256s: missing }
+  throw refusal(answer)
 }
 
 type Answer = { readonly status: number; readonly etag: string; readonly body: unknown }

@@ -3,13 +3,21 @@
  * @module
  */
 import { formatManifest, MANIFEST_VERSION, type Manifest } from '../snapshot/format/manifest.ts'
+import { PUBLICATION_SHARDS_MAX } from '../snapshot/format/publication.ts'
 import { type PrivateKey, sha256Hex, signBytes } from '../snapshot/format/signature.ts'
 import { sleep } from './backoff.ts'
-import { type GatewayClient, GatewayError, type PublishedState } from './gateway-client.ts'
+import {
+  type GatewayClient,
+  GatewayError,
+  type ManifestResult,
+  type PublishedState,
+} from './gateway-client.ts'
 import { type BuiltSnapshot, nextGeneration } from './snapshot-builder.ts'
 
-/** Most parallel uploads of shards. */
+/** Most parallel uploads of shards, to a gateway that takes them one by one. */
 const UPLOADS_MAX = 16
+/** Most bytes of shards in one request, which a slow line must carry in half a minute. */
+const PUBLICATION_BYTES_MAX = 2 * 1024 * 1024
 /** Most attempts if another exporter publishes in between or a shard is missing. */
 const ATTEMPTS_MAX = 16
 /**
@@ -57,6 +65,12 @@ export type PublishReport = {
   readonly manifestBytes: number
 }
 
+type SignedManifest = {
+  readonly manifest: Uint8Array
+  readonly signature: string
+  /** Entity tag of the manifest to replace. */
+  readonly expected: string | undefined
+}
 type HashedShard = { readonly sha256: string; readonly bytes: Uint8Array }
 type Published = Omit<PublishedState, 'timeMs'> & {
   readonly content: string
@@ -74,6 +88,8 @@ export class Publisher {
   private state: Published | undefined
   private hasState = false
   private hashes: ReadonlyMap<Uint8Array, string> = new Map()
+  /** Whether the gateway takes shards and manifest in one request, as far as known. */
+  private canBatch = true
 
   constructor(options: PublisherOptions) {
     this.options = options
@@ -120,9 +136,9 @@ export class Publisher {
     facts: SnapshotFacts,
     { shards, content }: { readonly shards: readonly HashedShard[]; readonly content: string },
   ): Promise<PublishReport | undefined> {
-    const { gateway, key, isLeader = () => true } = this.options
-    // New shards go first: otherwise the gateway would refuse the manifest.
-    let uploaded = await this.upload(shards, this.newShards(shards))
+    const { key, isLeader = () => true } = this.options
+    const uploaded: HashedShard[] = []
+    let waiting = this.newShards(shards)
     let conflicts = 0
     let { confirmedMs } = facts
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
@@ -138,7 +154,9 @@ export class Publisher {
       const manifest = formatManifest(this.manifest(snapshot, dated, { shards, generation }))
       const signature = await signBytes(key, manifest)
       if (!isLeader()) throw new GatewayError('another exporter was elected in the meantime')
-      const result = await gateway.putManifest(manifest, signature, before?.etag)
+      const signed = { manifest, signature, expected: before?.etag }
+      const { result, sent } = await this.send(signed, waiting)
+      if (result.kind !== 'changed') uploaded.push(...sent)
       switch (result.kind) {
         case 'stored':
           this.state = {
@@ -157,7 +175,9 @@ export class Publisher {
             manifestBytes: manifest.length,
           }
         case 'missing':
-          uploaded = [...uploaded, ...(await this.upload(shards, new Set(result.sha256s)))]
+          // What one request could not carry follows; only a failure to store counts.
+          if (result.sha256s.length < waiting.length) attempt--
+          waiting = listedIn(result.sha256s, shards)
           break
         case 'changed':
           this.hasState = false
@@ -191,10 +211,31 @@ export class Publisher {
   }
 
   /** Returns the shards that the gateway lacks, as far as known. */
-  private newShards(shards: readonly HashedShard[]): ReadonlySet<string> {
+  private newShards(shards: readonly HashedShard[]): readonly HashedShard[] {
     const known = this.state?.shards ?? NO_SHARDS
-    if (!this.hasState || known.size === 0) return NO_SHARDS
-    return new Set(shards.flatMap(({ sha256 }) => (known.has(sha256) ? [] : [sha256])))
+    if (!this.hasState || known.size === 0) return []
+    const hashes = shards.flatMap(({ sha256 }) => (known.has(sha256) ? [] : [sha256]))
+    return listedIn(hashes, shards)
+  }
+
+  /**
+   * Sends a manifest with shards that the gateway lacks, as many as one request carries; to an
+   * older gateway first all of these, one by one.
+   */
+  private async send(
+    { manifest, signature, expected }: SignedManifest,
+    waiting: readonly HashedShard[],
+  ): Promise<{ readonly result: ManifestResult; readonly sent: readonly HashedShard[] }> {
+    const { gateway } = this.options
+    if (waiting.length > 0 && this.canBatch) {
+      const sent = firstOf(waiting)
+      const shards = sent.map(({ bytes }) => bytes)
+      const result = await gateway.putPublication({ manifest, shards }, signature, expected)
+      if (result !== undefined) return { result, sent }
+      this.canBatch = false
+    }
+    await this.upload(waiting)
+    return { result: await gateway.putManifest(manifest, signature, expected), sent: waiting }
   }
 
   private manifest(
@@ -224,20 +265,33 @@ export class Publisher {
     }
   }
 
-  private async upload(
-    shards: readonly HashedShard[],
-    missing: ReadonlySet<string>,
-  ): Promise<readonly HashedShard[]> {
-    const wanted = [...new Map(shards.map((shard) => [shard.sha256, shard])).values()].filter(
-      ({ sha256 }) => missing.has(sha256),
-    )
-    const waiting = wanted.values()
+  private async upload(shards: readonly HashedShard[]): Promise<void> {
+    const waiting = shards.values()
     const uploadAll = async (): Promise<void> => {
       for (const { sha256, bytes } of waiting) await this.options.gateway.putShard(sha256, bytes)
     }
     await Promise.all(Array.from({ length: UPLOADS_MAX }, uploadAll))
-    return wanted
   }
+}
+
+/** Returns the shards with these hashes, each once. */
+function listedIn(
+  sha256s: readonly string[],
+  shards: readonly HashedShard[],
+): readonly HashedShard[] {
+  const wanted = new Set(sha256s)
+  const found = shards.filter(({ sha256 }) => wanted.has(sha256))
+  return [...new Map(found.map((shard) => [shard.sha256, shard])).values()]
+}
+
+/** Returns as many shards as one request carries, at least one. */
+function firstOf(shards: readonly HashedShard[]): readonly HashedShard[] {
+  let size = 0
+  const over = shards.findIndex(({ bytes }, i) => {
+    size += bytes.length
+    return i > 0 && (size > PUBLICATION_BYTES_MAX || i >= PUBLICATION_SHARDS_MAX)
+  })
+  return over < 0 ? shards : shards.slice(0, over)
 }
 
 /** Returns the parts of a manifest that are equal for snapshots with the same names. */

@@ -7,6 +7,7 @@
  * a manifest.
  * @module
  */
+import { parsePublication } from '../snapshot/format/publication.ts'
 import { sha256Hex } from '../snapshot/format/signature.ts'
 import type { IngestResult } from './ingest.ts'
 import type { ClusterWriter } from './publish-routes.ts'
@@ -78,27 +79,40 @@ export function writerWithBlobs(writer: ClusterWriter, near: ClusterBlobs): Clus
     if (dropped.length === 0) return
     await blobs.remove(dropped.map((sha256) => keyOf(cluster, sha256))).catch(onError)
   }
+  const putShard: ClusterWriter['putShard'] = async (sha256, bytes) => {
+    const result = await writer.putShard(sha256, bytes)
+    if (result.kind !== 'stored') return result
+    try {
+      await within(after, blobs.put(keyOf(cluster, sha256), bytes), PUT_MS)
+    } catch (error) {
+      // KV refuses a key that somebody wrote in the same second, as a second exporter may.
+      if (result.isNew) throw new StoreError('BLOBS', error)
+      onError(error)
+    }
+    await remove(result)
+    return result
+  }
+  const putManifest: ClusterWriter['putManifest'] = async (...manifest) => {
+    const result = await writer.putManifest(...manifest)
+    await remove(result)
+    return result
+  }
   return {
     state: writer.state,
     history: writer.history,
     pin: writer.pin,
-    putShard: async (sha256, bytes) => {
-      const result = await writer.putShard(sha256, bytes)
-      if (result.kind !== 'stored') return result
-      try {
-        await within(after, blobs.put(keyOf(cluster, sha256), bytes), PUT_MS)
-      } catch (error) {
-        // KV refuses a key that somebody wrote in the same second, as a second exporter may.
-        if (result.isNew) throw new StoreError('BLOBS', error)
-        onError(error)
-      }
-      await remove(result)
-      return result
-    },
-    putManifest: async (bytes, signature, expected) => {
-      const result = await writer.putManifest(bytes, signature, expected)
-      await remove(result)
-      return result
+    putShard,
+    putManifest,
+    putPublication: async (bytes, signature, expected) => {
+      const publication = parsePublication(bytes)
+      if (publication === undefined) return writer.putPublication(bytes, signature, expected)
+      // Copies: a call of a Durable Object would send the memory that a part shares with the rest.
+      const shards = publication.shards.map((shard) => shard.slice())
+      const results = await Promise.all(
+        shards.map(async (shard) => putShard(await sha256Hex(shard), shard)),
+      )
+      const refused = results.find(({ kind }) => kind !== 'stored')
+      return refused ?? putManifest(publication.manifest.slice(), signature, expected)
     },
   }
 }

@@ -6,12 +6,13 @@
  */
 import { equalBytes } from '../bytes/bytes.ts'
 import { SnapshotError } from '../snapshot/format/layout.ts'
-import { allShards, type Manifest, parseManifest } from '../snapshot/format/manifest.ts'
+import { allShards } from '../snapshot/format/manifest.ts'
 import { isSignedBy, type PublicKey, sha256Hex } from '../snapshot/format/signature.ts'
 import {
   type ClusterStore,
   type Kept,
   Mutex,
+  manifestOf,
   type SignedManifest,
   type StoredManifest,
 } from './store.ts'
@@ -34,8 +35,8 @@ export class CheckedStore implements ClusterStore {
   private readonly store: ClusterStore
   /** Writes and removals of shards, so that a removal never meets a shard's replacement. */
   private readonly mutex = new Mutex()
-  /** The manifest that was checked last. */
-  private last: StoredManifest | undefined
+  /** The manifests that were verified, by generation. */
+  private readonly verified = new Map<number, StoredManifest>()
   /** Generations with a broken manifest; the next `writeManifest` sets them aside. */
   private broken = new Set<number>()
   /** Generations that lacked shards at start-up. */
@@ -72,8 +73,14 @@ export class CheckedStore implements ClusterStore {
 
   readonly readManifests: ClusterStore['readManifests'] = async () => {
     const good: StoredManifest[] = []
-    for (const one of await this.store.readManifests()) {
-      if ((await this.open(one)) !== undefined) good.push(one)
+    const stored = await this.store.readManifests()
+    for (const one of stored) {
+      const opened = await this.open(one)
+      if (opened !== undefined) good.push(opened)
+    }
+    const kept = new Set(stored.map(({ generation }) => generation))
+    for (const generation of this.verified.keys()) {
+      if (!kept.has(generation)) this.verified.delete(generation)
     }
     return good
   }
@@ -125,28 +132,29 @@ export class CheckedStore implements ClusterStore {
   /** Returns whether to serve a manifest. An operator may pin a generation that lacks shards. */
   private async isServable(one: StoredManifest): Promise<boolean> {
     if (this.incomplete.has(one.generation) && one.isPinned !== true) return false
-    const isSame =
-      this.last?.generation === one.generation &&
-      this.last.signature === one.signature &&
-      equalBytes(this.last.bytes, one.bytes)
-    if (isSame) return true
-    if ((await this.open(one)) === undefined) return false
-    this.last = one
-    return true
+    return (await this.open(one)) !== undefined
   }
 
-  /** Opens a manifest; returns `undefined` and warns if it is broken. */
-  private async open(one: StoredManifest): Promise<Manifest | undefined> {
+  /**
+   * Verifies a manifest; returns `undefined` and warns if it is broken. Of one that was verified
+   * before, returns the bytes of that time, which are parsed already.
+   */
+  private async open(one: StoredManifest): Promise<StoredManifest | undefined> {
     const { publicKey, cluster } = this.options
     const { generation } = one
+    const known = this.verified.get(generation)
+    if (known?.signature === one.signature && equalBytes(known.bytes, one.bytes)) return known
     if (!(await isSignedBy(publicKey, one.bytes, one.signature))) {
       return this.refuse(generation, 'has a wrong signature')
     }
     try {
-      const manifest = parseManifest(one.bytes)
+      const manifest = manifestOf(one)
       if (manifest.cluster !== cluster) return this.refuse(generation, 'is of another cluster')
-      if (manifest.generation === generation) return manifest
-      return this.refuse(generation, `is of generation ${manifest.generation}`)
+      if (manifest.generation !== generation) {
+        return this.refuse(generation, `is of generation ${manifest.generation}`)
+      }
+      this.verified.set(generation, one)
+      return one
     } catch (error) {
       if (error instanceof SnapshotError)
         return this.refuse(generation, `is broken: ${error.message}`)
@@ -171,7 +179,7 @@ export class CheckedStore implements ClusterStore {
 
   private async findIncomplete(): Promise<void> {
     for (const one of await this.readManifests()) {
-      const listed = allShards(parseManifest(one.bytes)).map(({ sha256 }) => sha256)
+      const listed = allShards(manifestOf(one)).map(({ sha256 }) => sha256)
       const missing = await this.countMissing(listed)
       if (missing === 0) return
       this.incomplete.add(one.generation)

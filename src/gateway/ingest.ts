@@ -2,17 +2,14 @@
  * Checks what an exporter publishes, and stores it or refuses it.
  * @module
  */
+import { isTexts } from '../bytes/unknown.ts'
 import { HEADER, SnapshotError } from '../snapshot/format/layout.ts'
-import {
-  allShards,
-  LABELS_TREE,
-  type Manifest,
-  parseManifest,
-} from '../snapshot/format/manifest.ts'
+import { allShards, LABELS_TREE, type Manifest } from '../snapshot/format/manifest.ts'
+import { parsePublication } from '../snapshot/format/publication.ts'
 import { isSignedBy, type PublicKey, sha256Hex } from '../snapshot/format/signature.ts'
 import { openShard } from '../snapshot/read/open-shard.ts'
 import { chooseKept, findOrderRefusal } from './manifest-order.ts'
-import type { ClusterStore, SignedManifest } from './store.ts'
+import { type ClusterStore, manifestOf, type SignedManifest } from './store.ts'
 import type { UnlistedShards } from './unlisted-shards.ts'
 
 /** The newest generation and the previous one, which readers may still load. */
@@ -50,13 +47,21 @@ export type Publisher = {
 
 /** Stores a shard. Refuses bytes that do not have the hash or are no valid shard. */
 export async function ingestShard(
-  { store, unlisted, now }: Publisher,
+  publisher: Publisher,
   sha256: string,
   bytes: Uint8Array,
 ): Promise<IngestResult> {
   if ((await sha256Hex(bytes)) !== sha256) {
     return refused(400, 'wrong_hash', 'The bytes do not have the SHA-256 in the URL')
   }
+  return storeShard(publisher, sha256, bytes)
+}
+
+async function storeShard(
+  { store, unlisted, now }: Publisher,
+  sha256: string,
+  bytes: Uint8Array,
+): Promise<IngestResult> {
   const [missing] = await store.missingShards([sha256])
   if (missing === undefined) return { kind: 'stored', etag: `"${sha256}"`, isNew: false }
   try {
@@ -84,11 +89,40 @@ export async function ingestManifest(
   signed: SignedManifest,
   expected: string | undefined,
 ): Promise<IngestResult> {
+  return ingestAll(publisher, { signed, shards: [] }, expected)
+}
+
+/**
+ * Stores the shards of a publication, then its manifest. Refuses it as {@link ingestManifest}
+ * does, before any shard is stored, and if a shard is invalid or not listed in the manifest.
+ * @param sent the publication's bytes, and the signature of its manifest
+ */
+export async function ingestPublication(
+  publisher: Publisher,
+  sent: SignedManifest,
+  expected: string | undefined,
+): Promise<IngestResult> {
+  const publication = parsePublication(sent.bytes)
+  if (publication === undefined) {
+    return refused(400, 'bad_publication', 'The body is not a manifest with shards')
+  }
+  const { manifest: bytes, shards } = publication
+  const signed = { ...sent, bytes: bytes.slice() }
+  return ingestAll(publisher, { signed, shards }, expected)
+}
+
+type Sent = { readonly signed: SignedManifest; readonly shards: readonly Uint8Array[] }
+
+async function ingestAll(
+  publisher: Publisher,
+  { signed, shards: sent }: Sent,
+  expected: string | undefined,
+): Promise<IngestResult> {
   const { cluster, publicKey, store, now } = publisher
   if (!(await isSignedBy(publicKey, signed.bytes, signed.signature))) {
     return refused(403, 'bad_signature', "The signature is not by this cluster's key")
   }
-  const manifest = tryParse(signed.bytes)
+  const manifest = tryParse(signed)
   if (typeof manifest === 'string') return refused(400, 'bad_manifest', manifest)
   if (manifest.cluster !== cluster) {
     return refused(400, 'wrong_cluster', `The manifest is of cluster "${manifest.cluster}"`)
@@ -99,9 +133,11 @@ export async function ingestManifest(
   if (etag !== expected) {
     return refused(412, 'changed', `The current manifest is ${etag ?? 'none'}`)
   }
-  const before = previous && parseManifest(previous.bytes)
+  const before = previous && manifestOf(previous)
   const order = findOrderRefusal(manifest, before, now())
   if (order !== undefined) return { kind: 'refused', ...order }
+  const early = await ingestListed(publisher, manifest, sent)
+  if (!isTexts(early)) return early
   const missing = await findMissing(store, manifest, before)
   if (missing.length > 0) return { kind: 'missing', sha256s: missing }
   if (await hasLabelsAsNames(store, manifest)) {
@@ -109,10 +145,34 @@ export async function ingestManifest(
   }
   const { generations, shards } = await keptBeside(publisher, manifest, known)
   await store.writeManifest(manifest.generation, signed, { generations })
-  const delisted = known.flatMap(({ bytes }) => hashesOf(parseManifest(bytes)))
-  const dropped = await publisher.unlisted.drop(shards, new Set(delisted))
+  const delisted = known.flatMap((one) => hashesOf(manifestOf(one)))
+  const late = await publisher.unlisted.drop(shards, new Set(delisted))
   const tag = await manifestEtag(signed.bytes)
-  return withDropped({ kind: 'stored', etag: tag, isNew: before === undefined }, dropped)
+  const stored = { kind: 'stored', etag: tag, isNew: before === undefined } as const
+  return withDropped(stored, [...early, ...late])
+}
+
+/**
+ * Stores shards that came with a manifest.
+ * @returns the hashes of the shards that were removed for them, or why one is refused
+ */
+async function ingestListed(
+  publisher: Publisher,
+  manifest: Manifest,
+  shards: readonly Uint8Array[],
+): Promise<readonly string[] | Exclude<IngestResult, { kind: 'stored' }>> {
+  const listed = new Set(shards.length > 0 ? hashesOf(manifest) : [])
+  const dropped: string[] = []
+  for (const bytes of shards) {
+    const sha256 = await sha256Hex(bytes)
+    if (!listed.has(sha256)) {
+      return refused(400, 'wrong_hash', `The manifest does not list the shard ${sha256}`)
+    }
+    const result = await storeShard(publisher, sha256, bytes)
+    if (result.kind !== 'stored') return result
+    dropped.push(...(result.dropped ?? []))
+  }
+  return dropped
 }
 
 /**
@@ -155,9 +215,7 @@ async function keptBeside(
 ): Promise<{ readonly generations: ReadonlySet<number>; readonly shards: ReadonlySet<string> }> {
   const served = await store.readManifest()
   const pinned = served?.isPinned === true ? served.generation : undefined
-  const older = known
-    .map(({ bytes }) => parseManifest(bytes))
-    .filter(({ generation }) => generation !== manifest.generation)
+  const older = known.map(manifestOf).filter(({ generation }) => generation !== manifest.generation)
   const all = [manifest, ...older]
   const dated = all.map(({ generation, time }) => ({ generation, timeMs: Date.parse(time) }))
   const chosen = chooseKept(dated, Math.max(GENERATIONS_LEAST, generationsMax))
@@ -186,15 +244,19 @@ async function hasLabelsAsNames(store: ClusterStore, manifest: Manifest): Promis
   return false
 }
 
-function tryParse(bytes: Uint8Array): Manifest | string {
+function tryParse(signed: SignedManifest): Manifest | string {
   try {
-    return parseManifest(bytes)
+    return manifestOf(signed)
   } catch (error) {
     if (error instanceof SnapshotError) return error.message
     throw error
   }
 }
 
-function refused(status: number, code: string, message: string): IngestResult {
+function refused(
+  status: number,
+  code: string,
+  message: string,
+): Extract<IngestResult, { kind: 'refused' }> {
   return { kind: 'refused', status, code, message }
 }

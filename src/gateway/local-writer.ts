@@ -2,10 +2,15 @@
  * The single writer of a cluster's snapshots within one process.
  * @module
  */
-import { parseManifest } from '../snapshot/format/manifest.ts'
-import { ingestManifest, ingestShard, manifestEtag, type Publisher } from './ingest.ts'
+import {
+  ingestManifest,
+  ingestPublication,
+  ingestShard,
+  manifestEtag,
+  type Publisher,
+} from './ingest.ts'
 import type { ClusterWriter } from './publish-routes.ts'
-import { Mutex } from './store.ts'
+import { Mutex, manifestOf } from './store.ts'
 import { UnlistedShards } from './unlisted-shards.ts'
 
 /** Runs writes one at a time: other requests run while a signature is checked. */
@@ -24,17 +29,20 @@ export class LocalWriter implements ClusterWriter {
   readonly putManifest: ClusterWriter['putManifest'] = (bytes, signature, expected) =>
     this.mutex.run(() => ingestManifest(this.publisher, { bytes, signature }, expected))
 
+  readonly putPublication: ClusterWriter['putPublication'] = (bytes, signature, expected) =>
+    this.mutex.run(() => ingestPublication(this.publisher, { bytes, signature }, expected))
+
   readonly state: ClusterWriter['state'] = async () => {
     const [signed] = await this.publisher.store.readManifests()
     if (signed === undefined) return undefined
-    return { manifest: parseManifest(signed.bytes), etag: await manifestEtag(signed.bytes) }
+    return { manifest: manifestOf(signed), etag: await manifestEtag(signed.bytes) }
   }
 
   readonly history: ClusterWriter['history'] = async () => {
     const { store } = this.publisher
     const [kept, served] = await Promise.all([store.readManifests(), store.readManifest()])
     return {
-      manifests: kept.map(({ bytes }) => parseManifest(bytes)),
+      manifests: kept.map(manifestOf),
       pinned: served?.isPinned === true ? served.generation : undefined,
       served: served?.generation,
     }

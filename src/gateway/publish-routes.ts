@@ -16,6 +16,8 @@ import { hasHash } from './token.ts'
 
 /** Largest shard that may be published. */
 export const PUBLISHED_SHARD_BYTES_MAX: number = 16 * 1024 * 1024
+/** Largest publication: a manifest and a shard of any size fit. */
+const PUBLICATION_BYTES_MAX: number = PUBLISHED_SHARD_BYTES_MAX + MANIFEST_BYTES_MAX + 8
 /** Request header with a manifest's signature, in base64url. */
 export const SIGNATURE_HEADER = 'kubedoh-signature'
 
@@ -40,6 +42,8 @@ export type ClusterWriter = {
     signature: string,
     expected: string | undefined,
   ) => Promise<IngestResult>
+  /** Stores shards and the manifest that lists them, from the bytes of a publication. */
+  readonly putPublication: ClusterWriter['putManifest']
   readonly state: () => Promise<WriterState | undefined>
   readonly history: () => Promise<ClusterHistory>
   /** Pins a generation, or with `undefined` unpins it; false when it is not kept. */
@@ -69,14 +73,12 @@ export function createPublishRoutes(options: PublishOptions): Hono {
     return respond(await writer.putShard(sha256, bytes))
   })
   app.put('/v1/clusters/:id/manifest', async (c) => {
-    const writer = await authorize(c, options)
-    const expected = readPrecondition(c)
-    const signature = c.req.header(SIGNATURE_HEADER)
-    if (signature === undefined) {
-      throw new HttpError(400, 'no_signature', `Header ${SIGNATURE_HEADER} is missing`)
-    }
-    const bytes = await readBody(c.req.raw, MANIFEST_BYTES_MAX)
-    return respond(await writer.putManifest(bytes, signature, expected))
+    const { putManifest } = await authorize(c, options)
+    return respond(await putSigned(c, putManifest, MANIFEST_BYTES_MAX))
+  })
+  app.put('/v1/clusters/:id/publication', async (c) => {
+    const { putPublication } = await authorize(c, options)
+    return respond(await putSigned(c, putPublication, PUBLICATION_BYTES_MAX))
   })
   app.get('/v1/clusters/:id', async (c) => {
     const writer = await authorize(c, options)
@@ -98,6 +100,20 @@ async function authorize(c: Context, options: PublishOptions): Promise<ClusterWr
     return options.writerOf(id, c)
   }
   throw unauthorized("The exporter's token of this cluster is needed")
+}
+
+/** Hands on a body with a signature and a precondition. */
+async function putSigned(
+  c: Context,
+  put: ClusterWriter['putManifest'],
+  bytesMax: number,
+): Promise<IngestResult> {
+  const expected = readPrecondition(c)
+  const signature = c.req.header(SIGNATURE_HEADER)
+  if (signature === undefined) {
+    throw new HttpError(400, 'no_signature', `Header ${SIGNATURE_HEADER} is missing`)
+  }
+  return put(await readBody(c.req.raw, bytesMax), signature, expected)
 }
 
 /** `If-Match` with the current entity tag, or `If-None-Match: *` for the first manifest. */

@@ -3,12 +3,28 @@
  * @module
  */
 import { HttpError } from '../doh/http-error.ts'
+import { type Manifest, parseManifest } from '../snapshot/format/manifest.ts'
 
 /** A published manifest. */
 export type SignedManifest = {
   readonly bytes: Uint8Array
   /** Ed25519 signature of the bytes, in base64url. */
   readonly signature: string
+}
+
+const manifests = new WeakMap<Uint8Array, Manifest>()
+
+/**
+ * Returns the contents of a manifest whose bytes nobody changes. Parses them once: each publication
+ * looks at all generations that a store keeps.
+ * @throws {SnapshotError} naming the invalid field
+ */
+export function manifestOf({ bytes }: Pick<SignedManifest, 'bytes'>): Manifest {
+  const known = manifests.get(bytes)
+  if (known !== undefined) return known
+  const manifest = parseManifest(bytes)
+  manifests.set(bytes, manifest)
+  return manifest
 }
 
 /** The manifest to serve. */

@@ -3,8 +3,8 @@
  * that has the exporter's token but not its signing key.
  * @module
  */
-import { allShards, parseManifest } from '../snapshot/format/manifest.ts'
-import { type ClusterStore, DROPPED_MAX } from './store.ts'
+import { allShards } from '../snapshot/format/manifest.ts'
+import { type ClusterStore, DROPPED_MAX, manifestOf } from './store.ts'
 
 /** Most bytes of a cluster's unlisted shards. */
 export const UNLISTED_BYTES_MAX: number = 512 * 1024 * 1024
@@ -40,7 +40,7 @@ export class UnlistedShards {
     const isDue = Math.abs(this.now() - this.countedMs) >= RECOUNT_MS
     if (this.bytes === undefined || (isOver && isDue)) {
       const manifests = await this.store.readManifests()
-      const listed = manifests.flatMap(({ bytes }) => allShards(parseManifest(bytes)))
+      const listed = manifests.flatMap((one) => allShards(manifestOf(one)))
       dropped = await this.drop(new Set(listed.map(({ sha256 }) => sha256)), new Set())
     }
     const bytes = (this.bytes ?? 0) + cost

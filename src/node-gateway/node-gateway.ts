@@ -13,6 +13,7 @@ import type { GatewayConfig } from '../gateway/config.ts'
 import { DirectDoh } from '../gateway/direct-doh.ts'
 import { Gateway, type GatewayRuntime } from '../gateway/gateway.ts'
 import { LocalWriter } from '../gateway/local-writer.ts'
+import type { ClusterWriter } from '../gateway/publish-routes.ts'
 import { createMemoryStore } from '../gateway/store.ts'
 import { createMemoryTokenStore, type TokenStore } from '../gateway/token-store.ts'
 import { findRuntime } from '../server/fetch-runtime.ts'
@@ -93,13 +94,18 @@ function serve(config: GatewayConfig, runtime: GatewayRuntime): Served {
 function withReload(runtime: GatewayRuntime, { zones }: Gateway): GatewayRuntime {
   const writerOf: GatewayRuntime['writerOf'] = (cluster, c) => {
     const writer = runtime.writerOf(cluster, c)
-    return {
-      ...writer,
-      putManifest: async (...manifest) => {
-        const result = await writer.putManifest(...manifest)
+    const reloading =
+      (put: ClusterWriter['putManifest']): ClusterWriter['putManifest'] =>
+      async (...manifest) => {
+        const result = await put(...manifest)
         if (result.kind === 'stored') await zones.reload(cluster)
         return result
-      },
+      }
+    const { putManifest, putPublication } = writer
+    return {
+      ...writer,
+      putManifest: reloading(putManifest),
+      putPublication: reloading(putPublication),
     }
   }
   return { ...runtime, writerOf }

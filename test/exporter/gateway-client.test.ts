@@ -93,6 +93,14 @@ describe('requests', () => {
       },
       body: BYTES,
     },
+    {
+      name: 'puts a publication',
+      send: (client) => client.putPublication({ manifest: BYTES, shards: [BYTES] }, 'sig', '"e1"'),
+      method: 'PUT',
+      path: '/publication',
+      headers: { 'kubedoh-signature': 'sig', 'if-match': '"e1"' },
+      body: Uint8Array.of(0, 0, 0, 3, 1, 2, 3, 0, 0, 0, 3, 1, 2, 3),
+    },
   ]
   const urls = ['https://dns.example.org', 'https://dns.example.org/', 'http://192.0.2.1:8443/a/b/']
   for (const { name, send, method, path, headers, body } of cases) {
@@ -129,6 +137,22 @@ describe('requests', () => {
       `undefined https://dns.example.org cannot be reached: ${late.message}`,
     )
     assert.deepEqual(limit.mock.calls[0], [30_000])
+  })
+})
+
+describe('a publication', () => {
+  const put = (answer: Response): Promise<unknown> =>
+    clientOf(answer).putPublication({ manifest: BYTES, shards: [] }, 'sig', undefined)
+
+  test('is unknown to an older gateway', async () => {
+    assert.equal(await put(json(404, errorBody('not_found', 'No such path'))), undefined)
+  })
+
+  test('ends as a manifest does', async () => {
+    assert.deepEqual(await put(json(200, {}, '"e2"')), { kind: 'stored', etag: '"e2"' })
+    assert.deepEqual(await put(json(412, errorBody('changed', '…'))), { kind: 'changed' })
+    const refused = put(json(404, errorBody('unknown_cluster', 'No such cluster')))
+    assert.equal(await refusal(refused), '404 The gateway answers 404: No such cluster')
   })
 })
 

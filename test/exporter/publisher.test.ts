@@ -1,69 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { GatewayError } from '../../src/exporter/gateway-client.ts'
-import { Publisher, type PublishReport } from '../../src/exporter/publisher.ts'
 import type { BuiltSnapshot } from '../../src/exporter/snapshot-builder.ts'
-import { type Manifest, parseManifest } from '../../src/snapshot/format/manifest.ts'
-import { isSignedBy, sha256Hex } from '../../src/snapshot/format/signature.ts'
+import { isSignedBy } from '../../src/snapshot/format/signature.ts'
+import { Exporting, pair, sha256, snapshot } from './exporting.ts'
 import { START_MS } from './fake-clock.ts'
-import { keys } from './memory-gateway.ts'
-import { ScriptedGateway } from './scripted-gateway.ts'
 
 const START = START_MS / 1000
 const AWAY = new GatewayError('https://dns.example.org cannot be reached: reset by peer')
-
-const pair = await keys()
-
-/** A snapshot whose shards are texts: nobody opens them here. */
-function snapshot(shards: readonly string[], some: Partial<BuiltSnapshot> = {}): BuiltSnapshot {
-  return {
-    shards: shards.map((text) => new TextEncoder().encode(text)),
-    records: 7,
-    ttlSeconds: 5,
-    origins: ['cluster.local.'],
-    warnings: [],
-    ...some,
-  }
-}
-
-function sha256(text: string): Promise<string> {
-  return sha256Hex(new TextEncoder().encode(text))
-}
-
-/** A publisher, its gateway, and a clock to wind. */
-class Exporting {
-  readonly gateway: ScriptedGateway = new ScriptedGateway()
-  nowMs: number = START_MS
-  /** Milliseconds that it waited, each time. */
-  readonly waits: number[] = []
-  private readonly publisher = new Publisher({
-    cluster: 'shop',
-    gateway: this.gateway,
-    key: pair.privateKey,
-    now: () => this.nowMs,
-    random: () => 0.5,
-    wait: async (delayMs) => {
-      this.waits.push(delayMs)
-    },
-  })
-
-  /** Publishes what was confirmed now. */
-  publish(built: BuiltSnapshot, confirmedMs = this.nowMs): Promise<PublishReport | undefined> {
-    return this.publisher.publish(built, { sources: { services: '7' }, confirmedMs })
-  }
-
-  /** What was asked for since the last time, without hashes. */
-  calls(): string[] {
-    return this.gateway.calls.splice(0).map((call) => call.replace(/ .*/, ''))
-  }
-
-  /** The manifest that was put last, and the entity tag that it was to replace. */
-  get last(): { manifest: Manifest; expected: string | undefined } {
-    const put = this.gateway.manifests.at(-1)
-    assert.ok(put)
-    return { manifest: parseManifest(put.bytes), expected: put.expected }
-  }
-}
 
 describe('publishing', () => {
   test('starts with the state, and expects nothing for a new cluster', async () => {

@@ -7,6 +7,7 @@ import type {
   ManifestResult,
   PublishedState,
 } from '../../src/exporter/gateway-client.ts'
+import { sha256Hex } from '../../src/snapshot/format/signature.ts'
 import { settle } from './fake-clock.ts'
 
 /** A manifest as it was put. */
@@ -18,12 +19,14 @@ export type PutManifest = {
 
 /** The gateway. It stores a manifest as `"e1"`, the next as `"e2"`, unless told otherwise. */
 export class ScriptedGateway implements GatewayClient {
-  /** What was asked for, in order: `state`, `manifest`, `shard SHA256`. */
+  /** What was asked for, in order: `state`, `manifest`, `shard SHA256`, `publication COUNT`. */
   readonly calls: string[] = []
   readonly manifests: PutManifest[] = []
   readonly shards: Map<string, Uint8Array> = new Map()
   /** Most shards that were put at one time. */
   uploadsMost = 0
+  /** Whether it takes shards and manifest in one request; an older gateway does not. */
+  takesPublications = false
   /** What is published already. */
   published: PublishedState | undefined
   private readonly results: (ManifestResult | Error)[] = []
@@ -62,6 +65,15 @@ export class ScriptedGateway implements GatewayClient {
     this.manifests.push({ bytes, signature, expected })
     const result = this.results.shift() ?? this.store()
     return result instanceof Error ? Promise.reject(result) : Promise.resolve(result)
+  }
+
+  readonly putPublication: GatewayClient['putPublication'] = async (sent, ...conditions) => {
+    if (!this.takesPublications) return undefined
+    this.calls.push(`publication ${sent.shards.length}`)
+    for (const shard of sent.shards) this.shards.set(await sha256Hex(shard), shard)
+    const result = await this.putManifest(sent.manifest, ...conditions)
+    this.calls.pop()
+    return result
   }
 
   private store(): ManifestResult {

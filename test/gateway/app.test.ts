@@ -244,7 +244,8 @@ test('a store that fails is named to its writer, and the path to the log only', 
   const fail = (): never => {
     throw new StoreError('ENOSPC', new Error('ENOSPC: no space left on device, write /var/x'))
   }
-  running.writer = { putShard: fail, putManifest: fail, state: fail, history: fail, pin: fail }
+  const writes = { putShard: fail, putManifest: fail, putPublication: fail, pin: fail }
+  running.writer = { ...writes, state: fail, history: fail }
   const response = await running.get('/v1/clusters/shop', EXPORTER_TOKEN)
   assert.equal(response.status, 507)
   const { error } = JSON.parse(await response.text())

@@ -8,6 +8,7 @@ import {
 } from '../../src/gateway/blob-store.ts'
 import { LocalWriter } from '../../src/gateway/local-writer.ts'
 import { createMemoryStore, StoreError } from '../../src/gateway/store.ts'
+import { formatPublication } from '../../src/snapshot/format/publication.ts'
 import { keys } from '../exporter/memory-gateway.ts'
 import { FakeHost, START_MS } from '../fake-host.ts'
 import { BLOB_PROMISES } from './blob-contract.ts'
@@ -124,6 +125,18 @@ describe('shards near their readers', () => {
     }
     assert.equal(fixture.reads, 0)
     assert.equal(fixture.blobs.missed.size, 0)
+  })
+
+  test('are stored before the manifest of a publication is stored', async () => {
+    const fixture = new Fixture()
+    const { signed, shards } = await snapshotOf(privateKey, [WEB])
+    const { bytes: manifest, signature } = signed
+    const body = formatPublication({ manifest, shards: [...shards.values()] })
+    const { kind } = await fixture.writer.putPublication(body, signature, undefined)
+    assert.equal(kind, 'stored')
+    assert.equal(fixture.blobs.blobs.size, shards.size)
+    const broken = await fixture.writer.putPublication(body.subarray(1), signature, undefined)
+    assert.equal(broken.kind === 'refused' && broken.code, 'bad_publication')
   })
 
   test('go when no manifest lists them any more', async () => {

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
+import { EMPTY } from '../../src/bytes/bytes.ts'
 import { manifestEtag } from '../../src/gateway/ingest.ts'
 import { PUBLISHED_SHARD_BYTES_MAX, SIGNATURE_HEADER } from '../../src/gateway/publish-routes.ts'
 import { MANIFEST_BYTES_MAX } from '../../src/snapshot/format/manifest.ts'
+import { formatPublication } from '../../src/snapshot/format/publication.ts'
 import { type MemoryGateway, memoryGateway } from '../exporter/memory-gateway.ts'
 import { type Published, snapshotOf, WEB } from './publishing.ts'
 
@@ -45,6 +47,16 @@ function putManifest(
     headers: { [SIGNATURE_HEADER]: signed.signature, ...headers },
   }
   return send(gateway, 'shop/manifest', init)
+}
+
+function putPublication(
+  gateway: MemoryGateway,
+  body: Uint8Array,
+  { signed }: Published,
+  headers: Readonly<Record<string, string>> = { 'if-none-match': '*' },
+): Promise<Response> {
+  const init = { headers: { [SIGNATURE_HEADER]: signed.signature, ...headers } }
+  return send(gateway, 'shop/publication', { method: 'PUT', body: new Uint8Array(body), ...init })
 }
 
 async function codeOf(response: Response): Promise<string> {
@@ -94,6 +106,61 @@ test('a manifest whose shards are missing is refused with their hashes', async (
   const { error, missing } = JSON.parse(await response.text())
   assert.equal(error.code, 'missing_shards')
   assert.deepEqual(missing, [...snapshot.shards.keys()])
+})
+
+describe('a publication', () => {
+  const bodyOf = ({ signed, shards }: Published): Uint8Array =>
+    formatPublication({ manifest: signed.bytes, shards: [...shards.values()] })
+
+  test('stores shards and the manifest, and the same again changes nothing', async () => {
+    const { gateway, snapshot } = await open()
+    const created = await putPublication(gateway, bodyOf(snapshot), snapshot)
+    const etag = await manifestEtag(snapshot.signed.bytes)
+    assert.deepEqual([created.status, created.headers.get('etag')], [201, etag])
+    assert.equal((await send(gateway, 'shop')).headers.get('etag'), etag)
+    const again = await putPublication(gateway, bodyOf(snapshot), snapshot, { 'if-match': etag })
+    assert.equal(await codeOf(again), '409 not_newer')
+    assert.deepEqual(await putShards(gateway, snapshot), [200])
+  })
+
+  test('may leave out shards; the response lists those that are missing', async () => {
+    const { gateway, snapshot } = await open()
+    const body = formatPublication({ manifest: snapshot.signed.bytes, shards: [] })
+    const response = await putPublication(gateway, body, snapshot)
+    const { error, missing } = JSON.parse(await response.text())
+    assert.deepEqual([error.code, missing], ['missing_shards', [...snapshot.shards.keys()]])
+  })
+
+  test('is refused with nothing stored unless its manifest is signed and the next one', async () => {
+    const { gateway, snapshot } = await open()
+    const body = bodyOf(snapshot)
+    const signed = { ...snapshot.signed, signature: 'A'.repeat(86) }
+    const strange = await putPublication(gateway, body, { ...snapshot, signed })
+    assert.equal(await codeOf(strange), '403 bad_signature')
+    const late = await putPublication(gateway, body, snapshot, { 'if-match': '"e1"' })
+    assert.equal(await codeOf(late), '412 changed')
+    assert.equal(
+      await codeOf(await putPublication(gateway, body, snapshot, {})),
+      '428 precondition_required',
+    )
+    assert.deepEqual(await putShards(gateway, snapshot), [201])
+  })
+
+  test('is refused with a shard that the manifest does not list', async () => {
+    const { gateway, snapshot } = await open()
+    const [shard = EMPTY] = snapshot.shards.values()
+    const shards = [shard.with(0, 0)]
+    const body = formatPublication({ manifest: snapshot.signed.bytes, shards })
+    assert.equal(await codeOf(await putPublication(gateway, body, snapshot)), '400 wrong_hash')
+  })
+
+  test('is refused when it is cut off', async () => {
+    const { gateway, snapshot } = await open()
+    for (const body of [EMPTY, bodyOf(snapshot).subarray(0, -1)]) {
+      const response = await putPublication(gateway, body, snapshot)
+      assert.equal(await codeOf(response), '400 bad_publication')
+    }
+  })
 })
 
 describe('refused:', () => {

@@ -25,6 +25,16 @@ test('of manifests that come at once in place of the same one, one is taken', as
   assert.equal((await shop.client.state())?.generation, 2 + winner)
 })
 
+test('shards and manifest of one request are stored, and answered', async (t) => {
+  const shop = await PublishingGateway.start(await keys())
+  t.onTestFinished(() => shop.stop())
+  const { signed, shards } = await shop.snapshot(WEB, 1)
+  const publication = { manifest: signed.bytes, shards: [...shards.values()] }
+  const result = await shop.client.putPublication(publication, signed.signature, undefined)
+  assert.equal(result?.kind, 'stored')
+  assert.ok((await shop.ask('web.shop.svc.cluster.local A')).includes(WEB))
+})
+
 test('what is published outlives the gateway’s process', async (t) => {
   const storage = mkdtempSync(join(tmpdir(), 'kubedoh-objects-'))
   t.onTestFinished(() => rmSync(storage, { recursive: true }))

@@ -29,6 +29,7 @@ test('each call goes to a new stub of the cluster, with its identity', async () 
   await stub.readShard('hash')
   await stub.putShard('hash', BYTES)
   await stub.putManifest(BYTES, 'signature', 'etag')
+  await stub.putPublication(BYTES, 'signature', 'etag')
   await stub.pin(7)
   await stub.history()
   assert.equal(await stub.state(), undefined)
@@ -37,6 +38,7 @@ test('each call goes to a new stub of the cluster, with its identity', async () 
     ['shop', 'readShard', IDENTITY, 'hash'],
     ['shop', 'putShard', IDENTITY, 'hash', BYTES],
     ['shop', 'putManifest', IDENTITY, BYTES, 'signature', 'etag'],
+    ['shop', 'putPublication', IDENTITY, BYTES, 'signature', 'etag'],
     ['shop', 'pin', IDENTITY, 7],
     ['shop', 'history', IDENTITY],
     ['shop', 'state', IDENTITY],
