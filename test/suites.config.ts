@@ -15,6 +15,7 @@ const SUITES = {
   foreign: 'test/foreign/*.suite.ts',
   fuzz: 'test/fuzz/*.suite.ts',
   image: 'test/image/*.suite.ts',
+  node: 'test/real-node/*.suite.ts',
   modes: 'test/node-modes/*.suite.ts',
   stores: 'test/node-gateway/full-disk.suite.ts',
   views: 'test/views/*.suite.ts',

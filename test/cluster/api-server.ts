@@ -124,7 +124,8 @@ export class ApiServer {
 
   private async startServer(): Promise<void> {
     const path = (name: string): string => join(this.folder, name)
-    this.server = start(this.binaries.apiServer, [
+    this.server = start(this.binaries.kubernetes, [
+      'kube-apiserver',
       `--etcd-servers=${this.etcd?.url}`,
       `--secure-port=${this.port}`,
       '--bind-address=127.0.0.1',

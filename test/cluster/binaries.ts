@@ -1,6 +1,6 @@
 /**
- * Real servers for comparison: kube-apiserver, its etcd and CoreDNS, built from their Go modules
- * into the user's cache.
+ * Real servers for comparison: Kubernetes, its etcd and CoreDNS, built from their Go modules into the
+ * user's cache.
  * @module
  */
 import { execFileSync, spawnSync } from 'node:child_process'
@@ -8,7 +8,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import { join } from 'node:path'
 import { cacheFolder } from '../cache-folder.ts'
 
-/** Version of the API server that suites build. */
+/** Version of Kubernetes that suites build. */
 export const KUBERNETES: string = '1.34.4'
 /** kube-apiserver streams lists only with an etcd of 3.4.31, 3.5.13 or newer: Debian has 3.4.30. */
 const ETCD = '3.6.4'
@@ -24,7 +24,8 @@ const CACHE = cacheFolder('programs')
 
 /** Paths of the binaries. */
 export type Binaries = {
-  readonly apiServer: string
+  /** Every part of Kubernetes: its first argument is the part's name, such as `kube-apiserver`. */
+  readonly kubernetes: string
   readonly etcd: string
   readonly coredns: string
 }
@@ -36,7 +37,7 @@ export type Binaries = {
 export function prepareBinaries(): Binaries | string {
   if (!isCommand('go', 'version')) return 'Go is missing: install golang'
   if (!isCommand('openssl', 'version')) return 'openssl is missing'
-  return { apiServer: buildApiServer(), coredns: prepareCoreDns(), etcd: buildEtcd() }
+  return { kubernetes: buildKubernetes(), coredns: prepareCoreDns(), etcd: buildEtcd() }
 }
 
 function isCommand(command: string, ...args: readonly string[]): boolean {
@@ -84,21 +85,22 @@ function prepareProgram(name: string, version: string, module: string): string {
   return path
 }
 
-/** The API server's module depends on staging modules that are published separately. */
-function buildApiServer(): string {
+/**
+ * Links every part into one program, which takes a sixth of the time that six programs take.
+ * Clients cannot parse the server's version unless it is set at link time.
+ */
+function buildKubernetes(): string {
   const [major = '', minor = ''] = KUBERNETES.split('.')
-  const version = 'k8s.io/component-base/version'
-  const flags = [
-    '-s -w',
-    `-X ${version}.gitVersion=v${KUBERNETES}`,
-    `-X ${version}.gitMajor=${major}`,
-    `-X ${version}.gitMinor=${minor}`,
-  ]
-  return buildMain(`kube-apiserver-${KUBERNETES}`, {
-    main: API_SERVER_MAIN,
-    goMod: formatGoMod,
-    flags: flags.join(' '),
-  })
+  const versions = ['k8s.io/component-base/version', 'k8s.io/client-go/pkg/version'].flatMap(
+    (name) => [
+      `-X ${name}.gitVersion=v${KUBERNETES}`,
+      `-X ${name}.gitMajor=${major}`,
+      `-X ${name}.gitMinor=${minor}`,
+    ],
+  )
+  const main = readFileSync(join(import.meta.dirname, 'kubernetes.go'), 'utf8')
+  const flags = ['-s -w', ...versions].join(' ')
+  return buildMain(`kubernetes-${KUBERNETES}`, { main, goMod: formatGoMod, flags })
 }
 
 /** `go install` refuses etcd's own main package, because its module has replace directives. */
@@ -131,6 +133,7 @@ function buildMain(program: string, { main, goMod, flags }: GoMain): string {
   return path
 }
 
+/** `go install` refuses Kubernetes, whose staging modules are published separately. */
 function formatGoMod(folder: string): string {
   const module = `k8s.io/kubernetes@v${KUBERNETES}`
   const { GoMod: goMod } = JSON.parse(go(folder, ['mod', 'download', '-json', module]))
@@ -140,10 +143,11 @@ function formatGoMod(folder: string): string {
   )
   const replaces = [...replaced].map(([, name]) => `replace ${name} => ${name} v${staging}`)
   return [
-    'module kubedoh.test/kube-apiserver',
+    'module kubedoh.test/kubernetes',
     'go 1.24.0',
     `require k8s.io/kubernetes v${KUBERNETES}`,
     `require k8s.io/component-base v${staging}`,
+    `require k8s.io/kubectl v${staging}`,
     ...replaces,
     '',
   ].join('\n')
@@ -166,20 +170,6 @@ function go(
 function say(text: string): void {
   process.stderr.write(`${text}\n`)
 }
-
-const API_SERVER_MAIN = `package main
-
-import (
-	"os"
-
-	"k8s.io/component-base/cli"
-	"k8s.io/kubernetes/cmd/kube-apiserver/app"
-)
-
-func main() {
-	os.Exit(cli.Run(app.NewAPIServerCommand()))
-}
-`
 
 const ETCD_MAIN = `package main
 

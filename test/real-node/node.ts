@@ -1,0 +1,223 @@
+/**
+ * A Kubernetes node with its control plane in namespaces of its own, which end with this process.
+ * @module
+ */
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  createWriteStream,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { promisify } from 'node:util'
+import { type Binaries, prepareHelm } from '../cluster/binaries.ts'
+import { prepareDebian } from './packages.ts'
+import { firstParts, laterParts, NODE, type Part, type Place, writeFiles } from './parts.ts'
+
+const SCRIPT = join(import.meta.dirname, 'node.sh')
+const READY_MS = 60_000
+const PAUSE_MS = 100
+const OUTPUT_MAX = 64 * 1024 * 1024
+
+const run = promisify(execFile)
+
+/** A running node, and the commands that administer it. */
+export class KubernetesNode {
+  /** Folder of the node, with the log of every part as `NAME.log`. */
+  readonly folder: string
+  private readonly place: Place
+  private readonly helmPath: string = prepareHelm()
+  private first: ChildProcess | undefined
+  /** Process 1 of the node, as this machine counts. */
+  private pid = 0
+
+  private constructor(binaries: Binaries) {
+    this.folder = mkdtempSync(join(tmpdir(), 'kubedoh-node-'))
+    this.place = { binaries, run: this.folder, debian: prepareDebian() }
+  }
+
+  /** Starts a node and waits until it can run pods. @throws {Error} with the log of what failed */
+  static async start(binaries: Binaries): Promise<KubernetesNode> {
+    removeOldCgroups()
+    const node = new KubernetesNode(binaries)
+    try {
+      await node.startParts()
+    } catch (error) {
+      const logs = globSync(join(node.folder, '*.log'))
+      const tails = logs.map((log) => `${log}:\n${readFileSync(log, 'utf8').slice(-1500)}`)
+      await node.stop()
+      throw new Error(`the node does not start\n${tails.join('\n')}`, { cause: error })
+    }
+    return node
+  }
+
+  private async startParts(): Promise<void> {
+    for (const name of ['cni', 'certs']) mkdirSync(join(this.folder, name))
+    writeFiles(this.place)
+    this.first = this.spawnLogged('namespaces', ['start'])
+    await waitFor('the namespaces', () => existsSync(join(this.folder, 'started')))
+    // setpriv and unshare replace the shell; their only child is process 1.
+    const { pid } = this.first
+    this.pid = Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8'))
+    for (const part of firstParts(this.place)) this.startPart(part)
+    await this.waitForOutput(['get', '--raw', '/readyz'], 'ok')
+    for (const part of laterParts(this.place)) this.startPart(part)
+    const status = '{.status.conditions[?(@.type=="Ready")].status}'
+    await this.waitForOutput(['get', 'node', 'node1', '-o', `jsonpath=${status}`], 'True')
+    // A pod is refused before a controller has created its ServiceAccount.
+    await this.waitForOutput(['get', 'serviceaccount', 'default', '-o', 'name'], 'serviceaccount/')
+  }
+
+  private startPart({ name, command }: Part): void {
+    this.spawnLogged(name, ['enter', String(this.pid), ...command])
+  }
+
+  private spawnLogged(name: string, args: readonly string[]): ChildProcess {
+    const log = createWriteStream(join(this.folder, `${name}.log`))
+    const child = spawn(SCRIPT, args, {
+      env: this.environment(),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    for (const stream of [child.stdout, child.stderr]) stream?.pipe(log, { end: false })
+    return child
+  }
+
+  private environment(): Record<string, string> {
+    const { debian } = this.place
+    return {
+      PATH: `${debian}/usr/bin:${debian}/usr/sbin:/usr/local/sbin:/usr/sbin:/sbin:/usr/bin:/bin`,
+      RUN: this.folder,
+      CGROUP: basename(this.folder),
+      NODE_IP: NODE.ip,
+      SERVICES: NODE.services,
+      KUBECONFIG: join(this.folder, 'admin.conf'),
+      HELM_CACHE_HOME: join(this.folder, 'helm'),
+      HELM_CONFIG_HOME: join(this.folder, 'helm'),
+      HELM_DATA_HOME: join(this.folder, 'helm'),
+    }
+  }
+
+  /** Runs a command in the node's network, with this machine's files. @returns its output */
+  exec(command: string, ...args: readonly string[]): Promise<string> {
+    return this.nsenter([command, ...args])
+  }
+
+  /** Runs kubectl as an administrator. @returns its output */
+  kubectl(...args: readonly string[]): Promise<string> {
+    return this.exec(this.place.binaries.kubernetes, 'kubectl', ...args)
+  }
+
+  /** Runs helm as an administrator. @returns its output */
+  helm(...args: readonly string[]): Promise<string> {
+    return this.exec(this.helmPath, ...args)
+  }
+
+  /** Creates or changes the objects of a manifest. */
+  async apply(manifest: string): Promise<void> {
+    await this.nsenter([this.place.binaries.kubernetes, 'kubectl', 'apply', '-f', '-'], manifest)
+  }
+
+  /** Loads an image archive into containerd. */
+  async importImage(archive: Uint8Array): Promise<void> {
+    const ctr = ['ctr', '--namespace', 'k8s.io', 'images', 'import', '-']
+    await this.nsenter(['--mount', ...ctr], archive)
+  }
+
+  /** Starts a command of this machine in the network of a pod. */
+  async startInPod(pod: string, command: readonly [string, ...string[]]): Promise<ChildProcess> {
+    const pid = await this.processOf(pod)
+    return spawn('nsenter', ['--target', String(pid), '--net', ...command], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    })
+  }
+
+  /** Returns the process of a pod's first container, as this machine counts. @param pod with `-n` */
+  async processOf(...pod: readonly string[]): Promise<number> {
+    const id = await this.kubectl(
+      ...['get', 'pod', '-o', 'jsonpath={.status.containerStatuses[0].containerID}', ...pod],
+    )
+    const pattern = `/proc/[0-9]*/cgroup`
+    const own = globSync(pattern).find((path) =>
+      readIfThere(path).includes(id.replace('containerd://', '')),
+    )
+    if (own === undefined) throw new Error(`no process of ${pod.join(' ')}`)
+    return Number(own.split('/')[2])
+  }
+
+  /** @param args options of nsenter, then a command */
+  private async nsenter(args: readonly string[], input: string | Uint8Array = ''): Promise<string> {
+    const running = run('nsenter', ['--target', String(this.pid), '--net', ...args], {
+      env: this.environment(),
+      maxBuffer: OUTPUT_MAX,
+    })
+    running.child.stdin?.end(input)
+    return (await running).stdout
+  }
+
+  private waitForOutput(args: readonly string[], wanted: string): Promise<void> {
+    return waitFor(args.join(' '), async () => {
+      try {
+        return (await this.kubectl(...args)).includes(wanted)
+      } catch {
+        return false
+      }
+    })
+  }
+
+  /** Ends every process of the node, and removes its files and cgroups. */
+  async stop(): Promise<void> {
+    if (
+      this.first !== undefined &&
+      this.first.exitCode === null &&
+      this.first.signalCode === null
+    ) {
+      const ended = once(this.first, 'exit')
+      this.first.kill('SIGKILL')
+      await ended
+    }
+    await waitFor('the end of the cgroups', () => removeCgroups(basename(this.folder)))
+    rmSync(this.folder, { recursive: true })
+  }
+}
+
+/** Waits until a condition holds. @throws {Error} after a minute */
+export async function waitFor(
+  what: string,
+  isTrue: () => boolean | Promise<boolean>,
+): Promise<void> {
+  const deadline = performance.now() + READY_MS
+  while (!(await isTrue())) {
+    if (performance.now() > deadline) throw new Error(`gave up waiting for ${what}`)
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+  }
+}
+
+/** Removes the cgroups of nodes whose processes have ended, if a run could not. */
+function removeOldCgroups(): void {
+  for (const folder of globSync('/sys/fs/cgroup/memory/kubedoh-node-*')) {
+    // Process 1 of a running node is in its top folder.
+    if (readIfThere(join(folder, 'cgroup.procs')) === '') removeCgroups(basename(folder))
+  }
+}
+
+/** Removes a node's cgroups. @returns whether none is left */
+function removeCgroups(name: string): boolean {
+  const folders = globSync(`/sys/fs/cgroup/*/${name}`)
+  if (folders.length === 0) return true
+  spawnSync('find', [...folders, '-depth', '-type', 'd', '-delete'])
+  return globSync(`/sys/fs/cgroup/*/${name}`).length === 0
+}
+
+function readIfThere(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,65 @@
+/**
+ * What the node runs beside Go programs: containerd, runc and CNI plugins of Debian's packages,
+ * unpacked into the user's cache, not installed.
+ * @module
+ */
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { cacheFolder } from '../cache-folder.ts'
+
+const PACKAGES = ['containerd', 'runc', 'containernetworking-plugins', 'musl-dev']
+const COMMANDS: Readonly<Record<string, string>> = {
+  'apt-get': 'apt',
+  'dpkg-deb': 'dpkg',
+  gcc: 'gcc',
+  ip: 'iproute2',
+  iptables: 'iptables',
+  nsenter: 'util-linux',
+  openssl: 'openssl',
+  setpriv: 'util-linux',
+  unshare: 'util-linux',
+}
+
+/** Returns why a node cannot run on this machine, or undefined if it can. */
+export function probeMachine(): string | undefined {
+  if (process.arch !== 'x64' || process.platform !== 'linux') return 'needs Linux on x64'
+  if (process.getuid?.() !== 0) return 'namespaces and containers need root'
+  for (const [command, name] of Object.entries(COMMANDS)) {
+    if (spawnSync('sh', ['-c', `command -v ${command}`]).status !== 0)
+      return `${command} is missing: install ${name}`
+  }
+  if (!existsSync('/sys/fs/cgroup/memory/cgroup.procs')) {
+    return 'needs cgroup v1 with a memory controller that this process may use'
+  }
+  if (
+    spawnSync('unshare', ['--mount', '--net', '--pid', '--cgroup', '--fork', 'true']).status !== 0
+  )
+    return 'this process may not create namespaces'
+  return undefined
+}
+
+/**
+ * Unpacks the packages into the cache, or finds them there. They keep the version of the first run.
+ * @returns the folder, which has `usr/bin`, `usr/sbin` and `usr/lib/cni`
+ * @throws {Error} when apt cannot download a package
+ */
+export function prepareDebian(): string {
+  const folder = cacheFolder('node-debian')
+  if (existsSync(folder)) return folder
+  process.stderr.write(`downloading ${PACKAGES.join(', ')}\n`)
+  const fresh = `${folder}.new`
+  rmSync(fresh, { recursive: true, force: true })
+  mkdirSync(fresh, { recursive: true })
+  const apt = ['-qq', '-oAPT::Sandbox::User=', 'download', ...PACKAGES]
+  if (spawnSync('apt-get', apt, { cwd: fresh }).status !== 0) {
+    spawnSync('apt-get', ['-qq', 'update'])
+    execFileSync('apt-get', apt, { cwd: fresh })
+  }
+  for (const file of readdirSync(fresh)) {
+    execFileSync('dpkg-deb', ['-x', join(fresh, file), fresh])
+    rmSync(join(fresh, file))
+  }
+  renameSync(fresh, folder)
+  return folder
+}

@@ -1,0 +1,232 @@
+/**
+ * Command lines and configuration files of the parts of a Kubernetes node with its control plane.
+ * @module
+ */
+import { execFileSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Binaries } from '../cluster/binaries.ts'
+
+/** Addresses and the domain of the cluster. */
+export const NODE = {
+  ip: '172.31.0.2',
+  pods: '10.244.0.0/24',
+  services: '10.96.0.0/16',
+  apiServer: '10.96.0.1',
+  dns: '10.96.0.10',
+  domain: 'cluster.local',
+} as const
+
+/** Image of the pods' sandbox. */
+export const SANDBOX = 'localhost/musl:1'
+
+/** A part: its name and its command line. */
+export type Part = { readonly name: string; readonly command: readonly [string, ...string[]] }
+
+/** What the parts need: their programs, the node's folder, and Debian's packages. */
+export type Place = {
+  readonly binaries: Binaries
+  readonly run: string
+  readonly debian: string
+}
+
+/** Users, and the groups by which the API server's own roles know them. */
+const USERS: Readonly<Record<string, readonly [user: string, group: string]>> = {
+  admin: ['admin', 'system:masters'],
+  manager: ['system:kube-controller-manager', ''],
+  scheduler: ['system:kube-scheduler', ''],
+  proxy: ['system:kube-proxy', ''],
+  kubelet: ['system:node:node1', 'system:nodes'],
+}
+const API_SERVER = `https://${NODE.ip}:6443`
+
+/** Names outside of the cluster, to which the cluster's DNS forwards. */
+const OUTSIDE = `www.example.com {
+  bind ${NODE.ip}
+  hosts {
+    192.0.2.80 www.example.com
+  }
+}
+. {
+  bind ${NODE.ip}
+  template ANY ANY {
+    rcode NXDOMAIN
+  }
+}
+`
+
+/** Writes keys, tokens and the configuration files. */
+export function writeFiles({ run, debian }: Place): void {
+  const write = (name: string, content: unknown): void => {
+    writeFileSync(join(run, name), typeof content === 'string' ? content : JSON.stringify(content))
+  }
+  const key = join(run, 'sa.key')
+  execFileSync('openssl', ['genrsa', '-out', key, '2048'], { stdio: 'ignore' })
+  execFileSync('openssl', ['rsa', '-in', key, '-pubout', '-out', join(run, 'sa.pub')], {
+    stdio: 'ignore',
+  })
+  const rows = Object.entries(USERS).map(
+    ([name, [user, group]]) => `${name},${user},${user},${group}`,
+  )
+  write('tokens.csv', `${rows.join('\n')}\n`)
+  for (const name of Object.keys(USERS)) write(`${name}.conf`, kubeconfig(run, name))
+  write('resolv.conf', `nameserver ${NODE.ip}\n`)
+  write('outside', OUTSIDE)
+  write('containerd.toml', containerdConfig(run, debian))
+  write('cni/10-pods.conflist', CNI)
+  write('proxy.conf.json', proxyConfig(run))
+  write('kubelet.conf.json', kubeletConfig(run))
+}
+
+function kubeconfig(run: string, token: string): unknown {
+  const cluster = { server: API_SERVER, 'certificate-authority': join(run, 'certs/apiserver.crt') }
+  return {
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': 'node',
+    contexts: [{ name: 'node', context: { cluster: 'node', user: 'user' } }],
+    users: [{ name: 'user', user: { token } }],
+    clusters: [{ name: 'node', cluster }],
+  }
+}
+
+/**
+ * Without CAP_SYS_RESOURCE no process may lower its OOM score, and runc gives up: hence
+ * restrict_oom_score_adj, and oomScoreAdj 0 below.
+ */
+function containerdConfig(run: string, debian: string): string {
+  const cri = 'plugins."io.containerd.grpc.v1.cri"'
+  return `version = 2
+[${cri}]
+  sandbox_image = "${SANDBOX}"
+  restrict_oom_score_adj = true
+[${cri}.containerd.runtimes.runc]
+  runtime_type = "io.containerd.runc.v2"
+[${cri}.containerd.runtimes.runc.options]
+  SystemdCgroup = false
+[${cri}.cni]
+  bin_dir = "${join(debian, 'usr/lib/cni')}"
+  conf_dir = "${join(run, 'cni')}"
+`
+}
+
+const CNI = {
+  cniVersion: '0.4.0',
+  name: 'pods',
+  plugins: [
+    {
+      type: 'bridge',
+      bridge: 'cni0',
+      isGateway: true,
+      hairpinMode: true,
+      ipam: {
+        type: 'host-local',
+        ranges: [[{ subnet: NODE.pods }]],
+        routes: [{ dst: '0.0.0.0/0' }],
+      },
+    },
+    { type: 'portmap', capabilities: { portMappings: true } },
+  ],
+}
+
+/** Only the first network namespace may set the sizes of conntrack. */
+function proxyConfig(run: string): unknown {
+  return {
+    kind: 'KubeProxyConfiguration',
+    apiVersion: 'kubeproxy.config.k8s.io/v1alpha1',
+    mode: 'iptables',
+    clusterCIDR: NODE.pods,
+    hostnameOverride: 'node1',
+    oomScoreAdj: 0,
+    clientConnection: { kubeconfig: join(run, 'proxy.conf') },
+    conntrack: { maxPerCore: 0, min: 0, tcpEstablishedTimeout: '0s', tcpCloseWaitTimeout: '0s' },
+  }
+}
+
+/** Images cannot be pulled again: the kubelet must not delete any when the disk is full. */
+function kubeletConfig(run: string): unknown {
+  return {
+    kind: 'KubeletConfiguration',
+    apiVersion: 'kubelet.config.k8s.io/v1beta1',
+    containerRuntimeEndpoint: 'unix:///run/containerd/containerd.sock',
+    cgroupDriver: 'cgroupfs',
+    failCgroupV1: false,
+    failSwapOn: false,
+    oomScoreAdj: 0,
+    clusterDNS: [NODE.dns],
+    clusterDomain: NODE.domain,
+    resolvConf: join(run, 'resolv.conf'),
+    authentication: { anonymous: { enabled: true }, webhook: { enabled: false } },
+    authorization: { mode: 'AlwaysAllow' },
+    imageGCHighThresholdPercent: 100,
+    evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '1%' },
+    nodeStatusUpdateFrequency: '2s',
+    registryPullQPS: 0,
+  }
+}
+
+/** Returns what starts first: the container engine, the API server, and a DNS server of the outside. */
+export function firstParts({ binaries, run }: Place): Part[] {
+  const path = (name: string): string => join(run, name)
+  const etcd = 'http://127.0.0.1:2379'
+  const { kubernetes } = binaries
+  return [
+    { name: 'outside', command: [binaries.coredns, '-conf', path('outside')] },
+    { name: 'containerd', command: ['containerd', '--config', path('containerd.toml')] },
+    {
+      name: 'etcd',
+      command: [binaries.etcd, '--data-dir=/var/lib/etcd/data', '--unsafe-no-fsync'],
+    },
+    {
+      name: 'kube-apiserver',
+      command: [
+        kubernetes,
+        'kube-apiserver',
+        `--etcd-servers=${etcd}`,
+        '--secure-port=6443',
+        `--advertise-address=${NODE.ip}`,
+        `--cert-dir=${path('certs')}`,
+        '--authorization-mode=Node,RBAC',
+        '--enable-admission-plugins=NodeRestriction',
+        '--kubelet-preferred-address-types=InternalIP',
+        '--anonymous-auth=false',
+        `--token-auth-file=${path('tokens.csv')}`,
+        `--service-account-key-file=${path('sa.pub')}`,
+        `--service-account-signing-key-file=${path('sa.key')}`,
+        `--service-account-issuer=https://kubernetes.default.svc.${NODE.domain}`,
+        `--service-cluster-ip-range=${NODE.services}`,
+      ],
+    },
+  ]
+}
+
+/** Returns what needs an API server that is ready. */
+export function laterParts({ binaries, run }: Place): Part[] {
+  const path = (name: string): string => join(run, name)
+  const part = (name: string, ...args: readonly string[]): Part => ({
+    name,
+    command: [binaries.kubernetes, name, ...args],
+  })
+  return [
+    part(
+      'kube-controller-manager',
+      `--kubeconfig=${path('manager.conf')}`,
+      '--leader-elect=false',
+      '--use-service-account-credentials',
+      `--root-ca-file=${path('certs/apiserver.crt')}`,
+      `--service-account-private-key-file=${path('sa.key')}`,
+      '--allocate-node-cidrs',
+      `--cluster-cidr=${NODE.pods}`,
+      `--service-cluster-ip-range=${NODE.services}`,
+    ),
+    part('kube-scheduler', `--kubeconfig=${path('scheduler.conf')}`, '--leader-elect=false'),
+    part('kube-proxy', `--config=${path('proxy.conf.json')}`),
+    part(
+      'kubelet',
+      `--config=${path('kubelet.conf.json')}`,
+      `--kubeconfig=${path('kubelet.conf')}`,
+      '--hostname-override=node1',
+      `--node-ip=${NODE.ip}`,
+    ),
+  ]
+}
