@@ -44,11 +44,21 @@ export type HostsTree = {
   readonly annotations: readonly string[]
   /** Whether hostnames have HTTPS and SVCB records (RFC 9460). */
   readonly hasBindings: boolean
-  /** The zones in which DNSRecords of a namespace may have names. */
+  /** The zones in which DNSRecords and HostRoutes of a namespace may have names. */
   readonly recordZones: readonly RecordZones[]
+  /** What the hosts of HostRoutes resolve to. */
+  readonly router: RouterTarget
 }
 
-/** Zones within those of the tree, for the DNSRecords of one namespace. */
+/** The router, which proxies the paths of HostRoutes. */
+export type RouterTarget =
+  | { readonly kind: 'addresses'; readonly addresses: readonly string[] }
+  /** By its external addresses. */
+  | { readonly kind: 'Gateway' | 'Service'; readonly namespace: string; readonly name: string }
+  /** By the cluster IPs of a Service. */
+  | { readonly kind: 'ClusterIP'; readonly namespace: string; readonly name: string }
+
+/** Zones within those of the tree, for the DNSRecords and HostRoutes of one namespace. */
 export type RecordZones = {
   /** `*` for every namespace. */
   readonly namespace: string
@@ -68,6 +78,7 @@ export const HOST_RESOURCES = [
   'Service',
   'DNSEndpoint',
   'DNSRecord',
+  'HostRoute',
   'Node',
   'Route',
   'ConfigMap',

@@ -187,7 +187,7 @@ const ROUTES: ReadonlySet<HostSource> = new Set([
 type Named = Pick<NamingOptions, 'pods' | 'hasEndpoints'> & {
   readonly tree:
     | { readonly kind: Exclude<Tree['kind'], 'hosts'> }
-    | Pick<HostsTree, 'kind' | 'resources'>
+    | Pick<HostsTree, 'kind' | 'resources' | 'router'>
 }
 
 /**
@@ -195,7 +195,7 @@ type Named = Pick<NamingOptions, 'pods' | 'hasEndpoints'> & {
  * `pods verified`.
  */
 export function collectionsFor({ tree, pods, hasEndpoints }: Named): readonly Collection[] {
-  if (tree.kind === 'hosts') return hostCollections(tree.resources)
+  if (tree.kind === 'hosts') return hostCollections(tree)
   const collections = [NAMESPACES, SERVICES]
   const isShared = tree.kind === 'multicluster' || tree.kind === 'exports'
   if (tree.kind === 'multicluster') collections.push(IMPORTS)
@@ -205,10 +205,13 @@ export function collectionsFor({ tree, pods, hasEndpoints }: Named): readonly Co
   return collections
 }
 
-/** Adds Gateways, to which routes point, and EndpointSlices, to which Services may point. */
-function hostCollections(resources: readonly HostSource[]): Collection[] {
-  const isRouted = resources.some((kind) => ROUTES.has(kind))
-  const kinds = new Set<HostSource>(isRouted ? [...resources, 'Gateway'] : resources)
+/** Adds what routes point to, and EndpointSlices, to which Services may point. */
+function hostCollections({ resources, router }: Pick<HostsTree, 'resources' | 'router'>) {
+  const kinds = new Set<HostSource>(resources)
+  if (resources.some((kind) => ROUTES.has(kind))) kinds.add('Gateway')
+  if (resources.includes('HostRoute') && router.kind !== 'addresses') {
+    kinds.add(router.kind === 'Gateway' ? 'Gateway' : 'Service')
+  }
   const collections = Array.from(kinds, hostCollection)
   if (resources.includes('Service')) collections.push(SLICES)
   return collections

@@ -1,8 +1,15 @@
 /**
- * Writes the conditions of DNSRecords: Accepted, and Programmed once the gateway has the names.
+ * Writes the conditions of DNSRecords and HostRoutes: Accepted, and Programmed once the gateway has
+ * the names.
  * @module
  */
-import type { HostObject, RecordCondition, RecordFacts } from '../kubernetes/objects/objects.ts'
+import { HOST_SOURCES } from '../kubernetes/objects/host-sources.ts'
+import type {
+  HostKind,
+  HostObject,
+  RecordCondition,
+  RecordFacts,
+} from '../kubernetes/objects/objects.ts'
 import type { RecordVerdict } from '../kubernetes/trees/record-verdicts.ts'
 import {
   ApiError,
@@ -25,8 +32,6 @@ type StatusWriterOptions = {
 }
 
 const GROUP = 'kubedoh.dev'
-const RESOURCE = 'dnsrecords'
-const RULE = `{"apiGroups":["${GROUP}"],"resources":["${RESOURCE}/status"],"verbs":["update"]}`
 
 /** Writes one status after the other; those that are up to date already cost no request. */
 export class RecordStatusWriter {
@@ -37,7 +42,7 @@ export class RecordStatusWriter {
   private isRunning = false
   /** What was written to an object; the watch brings another object with it. */
   private readonly written = new WeakMap<HostObject, string>()
-  private reported: number | undefined | 'none' = 'none'
+  private readonly reported = new Map<HostKind, number | undefined>()
 
   constructor(options: StatusWriterOptions) {
     this.options = options
@@ -62,17 +67,21 @@ export class RecordStatusWriter {
     while (this.next !== undefined) {
       const verdicts = this.next
       this.next = undefined
+      const failed = new Set<HostKind>()
       for (const verdict of verdicts) {
         if (this.options.signal.aborted) return
-        // Newer verdicts replace the rest. After most failures the next publication tries again.
-        if (this.next !== undefined || !(await this.write(verdict))) break
+        // Newer verdicts replace the rest.
+        if (this.next !== undefined) break
+        const { kind } = verdict.object
+        // After most failures the next publication tries again.
+        if (!failed.has(kind) && !(await this.write(verdict))) failed.add(kind)
       }
     }
   }
 
-  /** Returns whether to go on with other records. */
+  /** Returns whether to go on with other objects of the kind. */
   private async write({ object, refusal }: RecordVerdict): Promise<boolean> {
-    const { record, namespace, name } = object
+    const { kind, record, namespace, name } = object
     // Without a version it is from no API server.
     if (record === undefined || record.resourceVersion === '') return true
     const conditions = conditionsOf(record, refusal, this.options.now())
@@ -81,39 +90,49 @@ export class RecordStatusWriter {
     const { resourceVersion } = record
     const body = {
       apiVersion: `${GROUP}/v1alpha1`,
-      kind: 'DNSRecord',
+      kind,
       metadata: { namespace, name, resourceVersion },
       status: { conditions },
     }
-    const path = `/apis/${GROUP}/v1alpha1/namespaces/${namespace}/${RESOURCE}/${name}/status`
-    const request = { method: 'PUT', path, resource: `${RESOURCE}/status`, body } as const
+    const { resource } = HOST_SOURCES[kind]
+    const path = `/apis/${GROUP}/v1alpha1/namespaces/${namespace}/${resource}/${name}/status`
+    const request = { method: 'PUT', path, resource: `${resource}/status`, body } as const
     try {
       await this.options.api.send(request, this.options.signal)
       this.written.set(object, content)
-      this.reported = 'none'
+      this.reported.delete(kind)
       return true
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
       // What the schema refuses, it refuses again.
       if (error.status === STATUS_INVALID) this.written.set(object, content)
-      return this.fail(error)
+      return this.fail(error, kind)
     }
   }
 
-  private fail({ status, message }: ApiError): boolean {
+  private fail({ status, message }: ApiError, kind: HostKind): boolean {
     // It was deleted, or has changed: the watch brings what there is now.
     if (status === STATUS_NOT_FOUND || status === STATUS_CONFLICT) return true
-    if (this.reported !== status && !this.options.signal.aborted) {
-      const hint = status === STATUS_FORBIDDEN ? `; add to the ClusterRole: ${RULE}` : ''
+    const isKnown = this.reported.has(kind) && this.reported.get(kind) === status
+    if (!isKnown && !this.options.signal.aborted) {
+      const hint = status === STATUS_FORBIDDEN ? `; add to the ClusterRole: ${ruleFor(kind)}` : ''
       const effect = 'names are published all the same'
-      this.options.onError(`cannot write the status of DNSRecords: ${message}${hint}; ${effect}`)
-      this.reported = status
+      this.options.onError(`cannot write the status of ${kind}s: ${message}${hint}; ${effect}`)
+      this.reported.set(kind, status)
     }
     return status === STATUS_INVALID
   }
 }
 
-/** Returns the conditions of a record; one whose status stays keeps its time. */
+function ruleFor(kind: HostKind): string {
+  const { resource } = HOST_SOURCES[kind]
+  return `{"apiGroups":["${GROUP}"],"resources":["${resource}/status"],"verbs":["update"]}`
+}
+
+/**
+ * Returns the conditions of an object: those of others, as they are, and ours. One whose status
+ * stays keeps its time.
+ */
 function conditionsOf(
   { generation, conditions: before }: RecordFacts,
   refusal: RecordVerdict['refusal'],
@@ -126,10 +145,13 @@ function conditionsOf(
       known?.lastTransitionTime ?? `${new Date(nowMs).toISOString().slice(0, 19)}Z`
     return { type, status, reason, message, lastTransitionTime, observedGeneration: generation }
   }
+  const others = before.filter(({ type }) => type !== 'Accepted' && type !== 'Programmed')
   if (refusal === undefined) {
-    return [condition('Accepted', 'Accepted', ''), condition('Programmed', 'Programmed', '')]
+    const ours = [condition('Accepted', 'Accepted', ''), condition('Programmed', 'Programmed', '')]
+    return [...others, ...ours]
   }
   return [
+    ...others,
     condition('Accepted', refusal.reason, refusal.message),
     condition('Programmed', 'NotAccepted', refusal.message),
   ]

@@ -249,6 +249,7 @@ const PLURALS: Readonly<Record<string, string>> = {
   DNS: 'dnses',
   Ingress: 'ingresses',
   DNSRecord: 'dnsrecords',
+  HostRoute: 'hostroutes',
   Gateway: 'gateways',
   HTTPRoute: 'httproutes',
   ServiceAccount: 'serviceaccounts',

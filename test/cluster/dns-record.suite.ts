@@ -1,6 +1,6 @@
 /**
- * DNSRecords of a real API server: its schema and our parser refuse the same objects, and the
- * exporter writes their conditions. Run by `npm run test:cluster`.
+ * DNSRecords and HostRoutes of a real API server: its schema and our parser refuse the same objects,
+ * and the exporter writes their conditions. Run by `npm run test:cluster`.
  * @module
  */
 import { deepEqual, equal, match, rejects } from 'node:assert/strict'
@@ -13,10 +13,16 @@ import { recordOf } from '../../src/bytes/unknown.ts'
 import { createClusterKeys } from '../../src/exporter/cluster-keys.ts'
 import { describeUnless } from '../describe-unless.ts'
 import { DEFINITION, INVALID, VALID } from '../kubernetes/dns-record-cases.ts'
+import {
+  INVALID_ROUTES,
+  ROUTE_DEFINITION,
+  routeTo,
+  VALID_ROUTES,
+} from '../kubernetes/host-route-cases.ts'
 import { type ApiObject, ApiServer } from './api-server.ts'
 import { answerOf, type QuestionText, type Server } from './asking.ts'
 import { prepareBinaries } from './binaries.ts'
-import { namespace, RIGHTS } from './objects.ts'
+import { namespace, RIGHTS, service } from './objects.ts'
 import { freePort, type Running, start } from './processes.ts'
 
 const KUBEDOH = join(import.meta.dirname, '../../bin/kubedoh')
@@ -25,14 +31,19 @@ const skip = typeof binaries === 'string' ? binaries : false
 const PATIENCE_MS = 30_000
 const GROUP = 'kubedoh.dev'
 
-const READ = { apiGroups: [GROUP], resources: ['dnsrecords'], verbs: ['list', 'watch'] }
-const WRITE = { apiGroups: [GROUP], resources: ['dnsrecords/status'], verbs: ['update'] }
+const OURS = ['dnsrecords', 'hostroutes']
+const READ = { apiGroups: [GROUP], resources: OURS, verbs: ['list', 'watch'] }
+const WRITE = {
+  apiGroups: [GROUP],
+  resources: OURS.map((one) => `${one}/status`),
+  verbs: ['update'],
+}
 const NAME_TAKEN = 'www.open.a.test'
 
-function record(key: string, spec: unknown): ApiObject {
+function record(key: string, spec: unknown, kind = 'DNSRecord'): ApiObject {
   const [space = '', name = ''] = key.split('/')
   const metadata = { namespace: space, name }
-  return { apiVersion: `${GROUP}/v1alpha1`, kind: 'DNSRecord', metadata, spec }
+  return { apiVersion: `${GROUP}/v1alpha1`, kind, metadata, spec }
 }
 
 function address(zone: string, value: string): object {
@@ -47,7 +58,8 @@ function corefile(kubeconfig: string): string {
     }
     k8s_gateway a.test {
         kubeconfig ${kubeconfig}
-        resources DNSRecord
+        resources DNSRecord HostRoute
+        router Service shop/router
         recordZones shop shop.a.test
         recordZones * open.a.test
     }
@@ -71,7 +83,9 @@ describeUnless(skip, 'DNSRecords of a real API server', () => {
     const names = ['shop', 'web', 'try'].map(namespace)
     for (const object of [...RIGHTS, ...names]) await api.create(object)
     await api.create(DEFINITION as ApiObject)
+    await api.create(ROUTE_DEFINITION as ApiObject)
     await until(() => isTaken(api, record('try/first', VALID[0]?.spec)))
+    await until(() => isTaken(api, record('try/first', VALID_ROUTES[0], 'HostRoute')))
   })
 
   afterAll(async () => {
@@ -84,6 +98,10 @@ describeUnless(skip, 'DNSRecords of a real API server', () => {
   it('are taken if they are valid', async () => {
     equal(VALID.length, 20)
     for (const [i, { spec }] of VALID.entries()) await api.create(record(`try/valid-${i}`, spec))
+    equal(VALID_ROUTES.length, 9)
+    for (const [i, spec] of VALID_ROUTES.entries()) {
+      await api.create(record(`try/valid-${i}`, spec, 'HostRoute'))
+    }
   })
 
   it('are refused if they are invalid', async () => {
@@ -91,6 +109,11 @@ describeUnless(skip, 'DNSRecords of a real API server', () => {
     for (const [i, { spec }] of INVALID.entries()) {
       const created = api.create(record(`try/invalid-${i}`, spec))
       await rejects(created, /: 422 .*spec/, JSON.stringify(spec)?.slice(0, 100))
+    }
+    equal(INVALID_ROUTES.length >= 30, true)
+    for (const [i, spec] of INVALID_ROUTES.entries()) {
+      const created = api.create(record(`try/invalid-${i}`, spec, 'HostRoute'))
+      await rejects(created, /: 422 .*spec/, JSON.stringify(spec).slice(0, 100))
     }
   })
 
@@ -122,7 +145,7 @@ describeUnless(skip, 'DNSRecords of a real API server', () => {
     await api.patch(role, { rules: [...allowed, WRITE] })
     const conditions = ['Accepted True Accepted', 'Programmed True Programmed']
     await has(record('shop/www', {}), conditions)
-    equal(exporter.tail().match(/cannot write the status/g)?.length, 1)
+    equal(exporter.tail().match(/cannot write the status of DNSRecords/g)?.length, 1)
   })
 
   it('have the reason why they are refused', async () => {
@@ -147,6 +170,21 @@ describeUnless(skip, 'DNSRecords of a real API server', () => {
     await api.delete(record('shop/www', {}))
     await has(record('web/taken', {}), ['Accepted True Accepted', 'Programmed True Programmed'])
     await until(async () => (await answers(edge, `${NAME_TAKEN}. A`)).endsWith('203.0.113.2'))
+  })
+
+  it('of a host resolve to the router', async () => {
+    const host = 'x.shop.a.test'
+    const route = record('shop/x', { ...routeTo('/'), host }, 'HostRoute')
+    await api.create(route)
+    const refused = ['Accepted False RouterHasNoAddress', 'Programmed False NotAccepted']
+    await has(route, refused)
+    await api.create(service('shop/router', { type: 'LoadBalancer' }))
+    const ingress = [{ ip: '203.0.113.9', ipMode: 'VIP' }]
+    await api.setStatus(service('shop/router'), { loadBalancer: { ingress } })
+    await has(route, ['Accepted True Accepted', 'Programmed True Programmed'])
+    await until(async () => (await answers(edge, `${host}. A`)).endsWith('203.0.113.9'))
+    await api.delete(route)
+    await until(async () => (await answers(edge, `${host}. A`)).startsWith('NXDOMAIN'))
   })
 
   it('are answered by a server in the cluster', async () => {

@@ -10,7 +10,7 @@ const PAGES = sourcePages()
 
 describe('docs/sources', () => {
   test('has a page for each kind of source', () => {
-    assert.equal(PAGES.length, 9)
+    assert.equal(PAGES.length, 10)
   })
 
   for (const { page, corefile, objects, answers } of PAGES) {

@@ -14,6 +14,7 @@ import {
 import type { HostSource } from '../../src/kubernetes/objects/options.ts'
 import { parseObject } from '../../src/kubernetes/objects/parse-object.ts'
 import { directive, parseDirective } from '../ask.ts'
+import { hostsTree } from '../kubernetes/naming.ts'
 
 const CLUSTER = { kind: 'cluster' } as const
 
@@ -103,7 +104,7 @@ describe('collectionsFor', () => {
   ]
   for (const { resources, paths } of hosts) {
     test(`reads what hostnames of ${resources.join(', ')} come from, and nothing else`, () => {
-      const tree = { kind: 'hosts', resources } as const
+      const tree = hostsTree({ resources })
       const read = collectionsFor({ tree, pods: 'verified', hasEndpoints: true })
       assert.deepEqual(
         read.map(({ path }) => path),
@@ -117,8 +118,19 @@ describe('collectionsFor', () => {
     })
   }
 
+  test('reads the router of HostRoutes', () => {
+    const of = (kind: 'Gateway' | 'ClusterIP'): string[] => {
+      const router = { kind, namespace: 'infra', name: 'nginx' }
+      const tree = hostsTree({ resources: ['HostRoute'], router })
+      const read = collectionsFor({ tree, pods: 'disabled', hasEndpoints: false })
+      return read.map(({ resource }) => resource)
+    }
+    assert.deepEqual(of('Gateway'), ['hostroutes', 'gateways'])
+    assert.deepEqual(of('ClusterIP'), ['hostroutes', 'services'])
+  })
+
   test('does without kinds of the Gateway API that the cluster has not, or has older ones of', () => {
-    const tree = { kind: 'hosts', resources: ['HTTPRoute', 'TLSRoute', 'Ingress'] } as const
+    const tree = hostsTree({ resources: ['HTTPRoute', 'TLSRoute', 'Ingress'] })
     const read = collectionsFor({ tree, pods: 'disabled', hasEndpoints: true })
     assert.deepEqual(
       read.map(({ resource, olderPaths }) => [resource, olderPaths?.length]),

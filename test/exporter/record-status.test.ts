@@ -113,6 +113,29 @@ describe('the writer of statuses', () => {
     )
   })
 
+  test('leaves the conditions of others in place, and knows the path of a HostRoute', async () => {
+    const writing = new Writing()
+    const path = '/apis/kubedoh.dev/v1alpha1/namespaces/shop/hostroutes/r/status'
+    writing.api.replies.set(`PUT ${path}`, (body: unknown) => writing.bodies.push(body))
+    const routed = condition('Routed', 'True')
+    const object = parseObject({
+      kind: 'HostRoute',
+      metadata: { name: 'r', namespace: 'shop', generation: 2, resourceVersion: '9' },
+      status: { conditions: [routed, condition('Accepted', 'False')] },
+    })
+    await writing.write({ object: object as HostObject, refusal: undefined })
+    assert.deepEqual(writing.bodies, [
+      {
+        apiVersion: 'kubedoh.dev/v1alpha1',
+        kind: 'HostRoute',
+        metadata: { namespace: 'shop', name: 'r', resourceVersion: '9' },
+        status: {
+          conditions: [routed, condition('Accepted', 'True'), condition('Programmed', 'True')],
+        },
+      },
+    ])
+  })
+
   test('logs a missing right once, and writes when it has it', async () => {
     const writing = new Writing('b')
     writing.answer('a', new ApiError('forbidden', 403))

@@ -89,6 +89,7 @@ export function hostsTree(some: Partial<HostsTree> = {}): HostsTree {
     annotations: [],
     hasBindings: false,
     recordZones: [],
+    router: { kind: 'addresses', addresses: [] },
     ...some,
   }
 }

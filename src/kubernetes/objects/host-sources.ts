@@ -9,6 +9,7 @@ import type { HostSource } from './options.ts'
 import { HOSTNAMES_LABEL, parseConfigMap } from './parse-config-map.ts'
 import { parseDnsEndpoint } from './parse-dns-endpoint.ts'
 import { parseDnsRecord } from './parse-dns-record.ts'
+import { parseHostRoute } from './parse-host-route.ts'
 import {
   parseGateway,
   parseIngress,
@@ -88,6 +89,12 @@ export const HOST_SOURCES: Readonly<Record<Exclude<HostSource, 'Service'>, HostS
     resource: 'dnsrecords',
     versions: ['v1alpha1'],
     parse: parseDnsRecord,
+  },
+  HostRoute: {
+    group: 'kubedoh.dev',
+    resource: 'hostroutes',
+    versions: ['v1alpha1'],
+    parse: parseHostRoute,
   },
   Route: {
     group: 'route.openshift.io',

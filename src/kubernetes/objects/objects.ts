@@ -197,11 +197,22 @@ export type HostObject = Meta &
     readonly listeners: readonly Listener[]
     /** The annotations that external-dns knows, by their whole names. */
     readonly annotations: Labels
-    /** Present if it is a DNSRecord. */
+    /** Present if it is a DNSRecord or a HostRoute. */
     readonly record?: RecordFacts
+    /** What a router proxies to; present if it is a HostRoute. */
+    readonly paths?: readonly RoutedPath[]
   }
 
-/** Why a DNSRecord has no name. */
+/** A path of a HostRoute. */
+export type RoutedPath = {
+  /** `/`, or without a final slash. */
+  readonly path: string
+  /** Name of a Service of the namespace. */
+  readonly service: string
+  readonly port: number
+}
+
+/** Why a DNSRecord or a HostRoute has no name. */
 export type Refusal = {
   readonly reason:
     | 'InvalidValue'
@@ -209,10 +220,11 @@ export type Refusal = {
     | 'OutsideAllowedZones'
     | 'Conflict'
     | 'CNAMEBesideOtherData'
+    | 'RouterHasNoAddress'
   readonly message: string
 }
 
-/** A condition in the status of a DNSRecord. */
+/** A condition in the status of a DNSRecord or a HostRoute. */
 export type RecordCondition = {
   readonly type: string
   readonly status: string
@@ -224,7 +236,7 @@ export type RecordCondition = {
   readonly observedGeneration: number
 }
 
-/** What a DNSRecord has beside its hostname. */
+/** What a DNSRecord or a HostRoute has beside its hostname. */
 export type RecordFacts = {
   readonly isCname: boolean
   /** What is wrong with the object itself, which has no hosts then. */
@@ -246,6 +258,7 @@ export type HostKind =
   | 'VirtualServer'
   | 'DNSEndpoint'
   | 'DNSRecord'
+  | 'HostRoute'
   | 'Route'
   | 'ConfigMap'
 

@@ -52,8 +52,16 @@ export type HostsTree = {
   readonly annotations: readonly string[]
   /** Whether hostnames have HTTPS and SVCB records (RFC 9460). */
   readonly hasBindings: boolean
-  /** The zones in which DNSRecords of a namespace, or of `*`, may have names; none for none. */
+  /** The zones in which DNSRecords and HostRoutes of a namespace, or of `*`, may have names. */
   readonly recordZones: readonly { readonly namespace: string; readonly zones: readonly string[] }[]
+  /** What the hosts of HostRoutes resolve to: addresses, or those of an object. */
+  readonly router:
+    | { readonly kind: 'addresses'; readonly addresses: readonly string[] }
+    | {
+        readonly kind: 'Gateway' | 'Service' | 'ClusterIP'
+        readonly namespace: string
+        readonly name: string
+      }
 }
 
 /** Kinds of objects with hostnames. */

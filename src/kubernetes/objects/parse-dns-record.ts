@@ -9,7 +9,7 @@ import { parseRdata } from '../../dns/rdata-text.ts'
 import { parseType } from '../../dns/rr-type.ts'
 import { HOST_BYTES_MAX } from '../../records/host-claims.ts'
 import { FieldError, type Fields } from './object-fields.ts'
-import type { Host, HostObject, RecordCondition, Refusal } from './objects.ts'
+import type { Host, HostObject, RecordCondition, RecordFacts, Refusal } from './objects.ts'
 import { wordsOf } from './parse-dns-endpoint.ts'
 import { hostObject } from './parse-hosts.ts'
 
@@ -66,21 +66,31 @@ export const VALUE_PATTERNS: Readonly<Record<string, string>> = {
 
 /** Parses a DNSRecord; one that is invalid has no hosts, and a refusal. */
 export function parseDnsRecord(fields: Fields): HostObject {
-  const metadata = fields.child('metadata')
   const found = hostOrRefusal(fields)
   const host = 'reason' in found ? undefined : found
   return hostObject('DNSRecord', fields, {
     hosts: host === undefined ? [] : [host],
     // Annotations of external-dns would add names outside the allowed zones.
     annotations: new Map(),
-    record: {
+    record: recordFacts(fields, {
       isCname: host !== undefined && fields.child('spec').text('type') === 'CNAME',
       refusal: 'reason' in found ? found : undefined,
-      generation: metadata.count('generation', Number.MAX_SAFE_INTEGER),
-      resourceVersion: metadata.text('resourceVersion'),
-      conditions: fields.child('status').children('conditions').map(parseCondition),
-    },
+    }),
   })
+}
+
+/** Adds what the API server keeps of an object: its version and its conditions. */
+export function recordFacts(
+  fields: Fields,
+  own: Pick<RecordFacts, 'isCname' | 'refusal'>,
+): RecordFacts {
+  const metadata = fields.child('metadata')
+  return {
+    ...own,
+    generation: metadata.count('generation', Number.MAX_SAFE_INTEGER),
+    resourceVersion: metadata.text('resourceVersion'),
+    conditions: fields.child('status').children('conditions').map(parseCondition),
+  }
 }
 
 function hostOrRefusal(fields: Fields): Host | Refusal {

@@ -47,7 +47,7 @@ const IGNORE_LABEL = 'k8s-gateway.dns/ignore'
 /** Returns whether an object has hostnames, or is a target of some. */
 function saysHosts(object: ClusterObject, tree: HostsTree): boolean {
   const { kind, labels } = object
-  if (kind === 'EndpointSlice') return true
+  if (kind === 'EndpointSlice' || isRouter(object, tree)) return true
   if (kind === 'Gateway') return isOneOf(object.className, tree.gatewayClasses)
   const wanted: readonly string[] = tree.resources
   if (!wanted.includes(kind) || labels.get(IGNORE_LABEL) === 'true') return false
@@ -56,6 +56,13 @@ function saysHosts(object: ClusterObject, tree: HostsTree): boolean {
   const { serviceSelectors: selectors } = tree
   const isMet = selectors.length === 0 || selectors.some((one) => matchesSelector(one, labels))
   return isMet && object.outside !== undefined
+}
+
+/** Returns whether an object is the router of HostRoutes, whatever its labels and class are. */
+export function isRouter({ kind, namespace, name }: ClusterObject, { router }: HostsTree): boolean {
+  if (router.kind === 'addresses') return false
+  const wanted = router.kind === 'Gateway' ? 'Gateway' : 'Service'
+  return kind === wanted && router.namespace === namespace && router.name === name
 }
 
 /** Returns whether a list has an item; an empty list has any. */

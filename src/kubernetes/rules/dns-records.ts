@@ -1,18 +1,19 @@
 /**
- * Which DNSRecords may have their names.
+ * Which DNSRecords and HostRoutes may have their names.
  * @module
  */
+import { objectKey } from '../objects/cluster.ts'
 import type { Host, HostObject, Refusal } from '../objects/objects.ts'
 import type { HostsTree } from '../objects/options.ts'
 import { isWithin } from './host-names.ts'
 
-/** Returns why an object alone has no name; `undefined` for other kinds and for valid records. */
+/** Returns why an object alone has no name; `undefined` for other kinds and for valid objects. */
 export function recordRefusal(
-  { kind, namespace, hosts, record }: HostObject,
+  { namespace, hosts, record }: HostObject,
   { recordZones }: Pick<HostsTree, 'recordZones'>,
 ): Refusal | undefined {
-  if (kind !== 'DNSRecord') return undefined
-  if (record?.refusal !== undefined) return record.refusal
+  if (record === undefined) return undefined
+  if (record.refusal !== undefined) return record.refusal
   const allowed = recordZones
     .filter((one) => one.namespace === namespace || one.namespace === '*')
     .flatMap(({ zones }) => zones)
@@ -27,6 +28,12 @@ export function recordRefusal(
     }
   }
   return undefined
+}
+
+/** Returns why HostRoutes have no name while their router has no address. */
+export function routerRefusal({ router }: Pick<HostsTree, 'router'>): Refusal {
+  const named = router.kind === 'addresses' ? 'in the Corefile' : objectKey(router)
+  return { reason: 'RouterHasNoAddress', message: `the router ${named} has no address` }
 }
 
 function pointsToItself({ name, targets }: Host): boolean {

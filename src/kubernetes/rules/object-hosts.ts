@@ -11,6 +11,7 @@
  * | Service with `k8s-gateway.dns/resolve-endpoints` | the same | its ready endpoints |
  * | DNSEndpoint, ConfigMap | those of its records | their targets |
  * | DNSRecord | its own, in an allowed zone | its values |
+ * | HostRoute | its own, in an allowed zone | the router |
  * | Route (OpenShift) | its host | the routers that admitted it |
  * | Node | its hostnames | its addresses of one type |
  *
@@ -22,6 +23,7 @@
 import { concatBytes } from '../../bytes/bytes.ts'
 import { parseName } from '../../dns/name.ts'
 import { TYPE } from '../../dns/rr-type.ts'
+import { objectKey } from '../objects/cluster.ts'
 import type {
   EndpointSlice,
   Host,
@@ -43,10 +45,15 @@ export type Naming = HostObject | Service | Node
 
 /** The other objects that targets depend on. */
 export type HostContext = {
-  readonly tree: Pick<HostsTree, 'annotations' | 'nodeAddressType' | 'recordZones' | 'hasBindings'>
+  readonly tree: Pick<
+    HostsTree,
+    'annotations' | 'nodeAddressType' | 'recordZones' | 'hasBindings' | 'router'
+  >
   readonly slicesOf: (service: Service) => readonly EndpointSlice[]
   /** Finds a Gateway by its `namespace/name`. */
   readonly gatewayOf: (key: string) => HostObject | undefined
+  /** Finds a Service by its `namespace/name`. */
+  readonly serviceOf: (key: string) => Service | undefined
   readonly nodes: () => Iterable<Node>
   /** Whether only the names count: targets in other objects are left out. */
   readonly isNamesOnly?: boolean
@@ -85,16 +92,14 @@ function annotationsOf(object: Naming, prefixes: readonly string[]): HostAnnotat
 }
 
 function objectHosts(object: HostObject, context: HostContext): readonly Host[] {
-  const { tree, gatewayOf, isNamesOnly = false } = context
+  const { tree, isNamesOnly = false } = context
   if (recordRefusal(object, tree) !== undefined) return []
+  if (object.kind === 'HostRoute') {
+    return object.hosts.map((host) => ({ ...host, targets: routerTargets(context) }))
+  }
   const said = annotationsOf(object, tree.annotations)
   if (said.isForeign) return []
-  const gateways = object.gateways.flatMap(({ key }) => {
-    const gateway = gatewayOf(key)
-    if (gateway === undefined || isNamesOnly) return []
-    const { targets } = annotationsOf(gateway, tree.annotations)
-    return targets.length > 0 ? targets : gateway.targets
-  })
+  const gateways = object.gateways.flatMap(({ key }) => gatewayTargets(key, context))
   const own = (said.takesOwn ? object.hosts : []).map((host): Host => {
     return { ...host, targets: [...host.targets, ...gateways] }
   })
@@ -131,6 +136,24 @@ function listenerPorts(
 function covers(hostname: string, name: string): boolean {
   const isWildcard = hostname.startsWith('*.')
   return hostname === '' || hostname === name || (isWildcard && name.endsWith(hostname.slice(1)))
+}
+
+function gatewayTargets(key: string, context: HostContext): readonly string[] {
+  const { tree, gatewayOf, isNamesOnly = false } = context
+  const gateway = gatewayOf(key)
+  if (gateway === undefined || isNamesOnly) return []
+  const { targets } = annotationsOf(gateway, tree.annotations)
+  return targets.length > 0 ? targets : gateway.targets
+}
+
+/** Returns where the hosts of HostRoutes point; nowhere if the router has no address. */
+function routerTargets(context: HostContext): readonly string[] {
+  const { router } = context.tree
+  if (router.kind === 'addresses') return router.addresses
+  if (router.kind === 'Gateway') return gatewayTargets(objectKey(router), context)
+  const service = context.serviceOf(objectKey(router))
+  if (service === undefined) return []
+  return router.kind === 'ClusterIP' ? service.clusterIPs : baseTargets(service, context)
 }
 
 /** Replaces targets and TTL; records and texts keep theirs. */

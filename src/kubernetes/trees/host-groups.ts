@@ -18,7 +18,7 @@ import {
   type Service,
 } from '../objects/objects.ts'
 import type { HostsTree } from '../objects/options.ts'
-import { recordRefusal } from '../rules/dns-records.ts'
+import { recordRefusal, routerRefusal } from '../rules/dns-records.ts'
 import {
   hostProblems,
   hostRecords,
@@ -76,11 +76,13 @@ export class HostGroups {
       tree,
       slicesOf: (service) => this.slices.slicesOf(service),
       gatewayOf: (key) => this.gateways.get(key),
+      serviceOf: (key) => this.serviceAt(`Service ${key}`),
       nodes: () => this.nodes.values(),
     }
     const { gatewayOf } = this.context
     const none = (): [] => []
-    this.namesContext = { tree, slicesOf: none, nodes: none, gatewayOf, isNamesOnly: true }
+    const others = { slicesOf: none, nodes: none, gatewayOf, serviceOf: () => undefined }
+    this.namesContext = { tree, ...others, isNamesOnly: true }
   }
 
   /** Adds or replaces an object. Ignores other kinds. */
@@ -159,7 +161,9 @@ export class HostGroups {
       const object = this.objects.get(id)
       if (object === undefined || !resources.includes(object.kind)) return []
       const targets = this.targetsOf(object, name)
-      return isEmpty(targets) ? [] : [{ object, ...targets }]
+      if (!isEmpty(targets)) return [{ object, ...targets }]
+      if (object.kind === 'HostRoute') this.records.set(object, routerRefusal(this.tree))
+      return []
     })
     const rankOf = ({ object }: Claim): number => resources.indexOf(object.kind)
     // Sorting is stable: what is as old stays in the order of the identifiers.
@@ -183,8 +187,7 @@ export class HostGroups {
 
   /** Finds the Service that a slice belongs to. */
   serviceOf(slice: EndpointSlice): Service | undefined {
-    const object = this.objects.get(serviceId(slice))
-    return object?.kind === 'Service' ? object : undefined
+    return this.serviceAt(serviceId(slice))
   }
 
   /** The hostnames that objects of several namespaces claim, of groups that were built. */
@@ -228,6 +231,11 @@ export class HostGroups {
     return this.tree.zones.some(
       (zone) => name.endsWith(`.${zone}`) && this.sayers.has(name.slice(0, -zone.length - 1)),
     )
+  }
+
+  private serviceAt(id: string): Service | undefined {
+    const object = this.objects.get(id)
+    return object?.kind === 'Service' ? object : undefined
   }
 
   private targetsOf(object: Naming, name: string): Targets {
@@ -277,7 +285,7 @@ export class HostGroups {
     // Names of Services and Nodes are meant to be below a zone.
     if (isOwn && hosts.some((host) => this.isOutside(host))) this.outside.add(id)
     for (const name of this.namesOf(object)) this.sayers.add(name, id)
-    for (const gateway of gatewaysOf(object)) this.routes.add(gateway, id)
+    for (const parent of parentsOf(object, this.tree)) this.routes.add(parent, id)
     if (object.kind === 'Node') this.nodes.set(object.name, object)
     if (isOfNodes(object)) this.nodeServices.add(id)
     this.mark(object)
@@ -288,7 +296,7 @@ export class HostGroups {
     if (object === undefined) return
     this.mark(object)
     for (const name of this.namesOf(object)) this.sayers.delete(name, id)
-    for (const gateway of gatewaysOf(object)) this.routes.delete(gateway, id)
+    for (const parent of parentsOf(object, this.tree)) this.routes.delete(parent, id)
     if (object.kind === 'Node') this.nodes.delete(object.name)
     this.nodeServices.delete(id)
     this.objects.delete(id)
@@ -314,10 +322,10 @@ export class HostGroups {
 
   private mark(object: Naming): void {
     for (const name of this.namesOf(object)) this.changed.add(name)
-    if (object.kind !== 'Node') return
-    for (const id of this.nodeServices) {
-      const service = this.objects.get(id)
-      if (service !== undefined) this.mark(service)
+    const dependents = object.kind === 'Node' ? this.nodeServices : this.routes.of(idOf(object))
+    for (const id of dependents) {
+      const dependent = this.objects.get(id)
+      if (dependent !== undefined) this.mark(dependent)
     }
   }
 
@@ -347,9 +355,12 @@ function serviceId({ namespace, serviceName }: EndpointSlice): string {
   return `Service ${objectKey({ namespace, name: serviceName })}`
 }
 
-function gatewaysOf(object: Naming): readonly string[] {
-  const isHost = object.kind !== 'Service' && object.kind !== 'Node'
-  return isHost ? object.gateways.map(({ key }) => key) : []
+/** Returns the objects that an object points to: Gateways by their keys, a Service by its id. */
+function parentsOf(object: Naming, { router }: HostsTree): readonly string[] {
+  if (object.kind === 'Service' || object.kind === 'Node') return []
+  if (object.kind !== 'HostRoute') return object.gateways.map(({ key }) => key)
+  if (router.kind === 'addresses') return []
+  return [router.kind === 'Gateway' ? objectKey(router) : `Service ${objectKey(router)}`]
 }
 
 function idOf(object: Naming): string {

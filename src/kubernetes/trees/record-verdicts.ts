@@ -1,30 +1,30 @@
 /**
- * What is decided about each DNSRecord, for its status and for warnings.
+ * What is decided about each DNSRecord and HostRoute, for its status and for warnings.
  * @module
  */
 import { objectKey } from '../objects/cluster.ts'
 import { describeObject, type HostObject, type Refusal } from '../objects/objects.ts'
 import type { Naming } from '../rules/object-hosts.ts'
 
-/** The decision on one DNSRecord. */
+/** The decision on one DNSRecord or HostRoute. */
 export type RecordVerdict = {
   readonly object: HostObject
-  /** `undefined` if its records are published. */
+  /** `undefined` if its name is published. */
   readonly refusal: Refusal | undefined
 }
 
-/** The decisions on the present DNSRecords. */
+/** The decisions on the present DNSRecords and HostRoutes. */
 export class RecordVerdicts {
   private readonly byKey = new Map<string, RecordVerdict>()
 
   /** Sets the decision on an object. Ignores other kinds. */
   set(object: Naming, refusal: Refusal | undefined): void {
-    if (object.kind === 'DNSRecord') this.byKey.set(objectKey(object), { object, refusal })
+    if (isDecided(object)) this.byKey.set(keyOf(object), { object, refusal })
   }
 
   /** Forgets an object. Ignores other kinds. */
   delete(object: Naming): void {
-    if (object.kind === 'DNSRecord') this.byKey.delete(objectKey(object))
+    this.byKey.delete(keyOf(object))
   }
 
   /**
@@ -45,14 +45,28 @@ export class RecordVerdicts {
     return [...this.byKey.values()]
   }
 
-  /** Returns a line for each record that is refused because of a CNAME. */
+  /** Returns a line for each object whose refusal depends on other objects and is no conflict. */
   warnings(): string[] {
     return this.all().flatMap(({ object, refusal }) =>
-      refusal?.reason === 'CNAMEBesideOtherData'
+      refusal !== undefined && WARNED.has(refusal.reason)
         ? [`${describeObject(object)}: ${refusal.message}`]
         : [],
     )
   }
+}
+
+/** Conflicts have warnings of their own, as have refusals that depend on the object alone. */
+const WARNED: ReadonlySet<Refusal['reason']> = new Set([
+  'CNAMEBesideOtherData',
+  'RouterHasNoAddress',
+])
+
+function isDecided(object: Naming): object is HostObject {
+  return 'record' in object && object.record !== undefined
+}
+
+function keyOf(object: Naming): string {
+  return `${object.kind} ${objectKey(object)}`
 }
 
 function refusalOf(object: Naming, name: string, owner: Naming): Refusal {

@@ -21,9 +21,11 @@ import {
   type HostResource,
   type HostsTree,
   type RecordZones,
+  type RouterTarget,
 } from '../../corefile/cluster-tree.ts'
 import { configError, type Problem, problemAt } from '../../corefile/problem.ts'
 import type { Directive } from '../../corefile/server-block.ts'
+import { parseAddress } from '../../dns/address.ts'
 import { formatName, parseRelativeName, ROOT } from '../../dns/name.ts'
 import { parseServerName } from '../../plugin-kit/authority.ts'
 import type { Fallthrough } from '../../plugin-kit/zones.ts'
@@ -52,8 +54,11 @@ const EXAMPLE = 'dns1.kube-system'
 const APEX_DEFAULT = parseRelativeName(EXAMPLE) ?? ROOT
 /** The prefixes that external-dns itself has had. */
 const PREFIXES = ['external-dns.alpha.kubernetes.io/', 'external-dns.kubernetes.io/']
+/** HostRoutes have no names without the option. */
+const NO_ROUTER: RouterTarget = { kind: 'addresses', addresses: [] }
 const TTL_SECONDS_DEFAULT = 60
 const TTL_SECONDS_MAX = 3600
+const ROUTER_ADDRESSES_MAX = 16
 
 const READERS: OptionReaders<Draft> = {
   resources: (option, { notices }) => ({ resources: parseResources(option, notices) }),
@@ -68,6 +73,7 @@ const READERS: OptionReaders<Draft> = {
   recordZones: (option, { zones, recordZones }) => ({
     recordZones: [...recordZones, parseRecordZones(option, zones)],
   }),
+  router: (option) => ({ router: parseRouter(option) }),
   cluster: (option) => ({ cluster: onlyWord(option).text }),
   ingressClasses: (option) => ({ ingressClasses: argTexts(option, 1, Infinity) }),
   gatewayClasses: (option) => ({ gatewayClasses: argTexts(option, 1, Infinity) }),
@@ -92,6 +98,7 @@ export const SHAPING_OPTIONS: ReadonlySet<string> = new Set([
   'annotations',
   'serviceBindings',
   'recordZones',
+  'router',
 ])
 
 /**
@@ -116,6 +123,7 @@ export function parseGateway(
     annotations: [],
     hasBindings: false,
     recordZones: [],
+    router: NO_ROUTER,
     apex: APEX_DEFAULT,
     secondary: undefined,
     kubeconfig: undefined,
@@ -125,15 +133,37 @@ export function parseGateway(
   }
   readOptions(directive, READERS, draft)
   const { apex, secondary, kubeconfig, cluster, fallthrough, notices, ...tree } = draft
-  if (tree.resources.includes('DNSRecord') && tree.recordZones.length === 0) {
-    const message = 'DNSRecords have no names without "recordZones NAMESPACE ZONE..."'
+  for (const kind of ['DNSRecord', 'HostRoute'] as const) {
+    if (!tree.resources.includes(kind) || tree.recordZones.length > 0) continue
+    const message = `${kind}s have no names without "recordZones NAMESPACE ZONE..."`
     notices.push(problemAt(directive, message))
+  }
+  if (tree.resources.includes('HostRoute') && tree.router === NO_ROUTER) {
+    notices.push(problemAt(directive, `HostRoutes have no names without "${ROUTER_FORMS}"`))
   }
   return { apex, secondary, kubeconfig, cluster, fallthrough, notices, zones, tree }
 }
 
 function zoneText(zone: Uint8Array): string {
   return formatName(zone).slice(0, -1)
+}
+
+const ROUTER_FORMS = 'router ADDRESS... | router Service|ClusterIP|Gateway NAMESPACE/NAME'
+
+/** @throws {ConfigError} at a word that is neither an address nor a reference */
+function parseRouter(option: Option): RouterTarget {
+  const [kind = '', key = ''] = argTexts(option, 1, ROUTER_ADDRESSES_MAX)
+  const [, namespace, name] = /^([a-z0-9-]{1,63})\/([a-z0-9.-]{1,253})$/.exec(key) ?? []
+  if (kind === 'Gateway' || kind === 'Service' || kind === 'ClusterIP') {
+    const isReference = namespace !== undefined && name !== undefined && option.args.length === 2
+    if (isReference) return { kind, namespace, name }
+    throw configError(option.args[0] ?? option, `expected "router ${kind} NAMESPACE/NAME"`)
+  }
+  const addresses = option.args.map((word) => {
+    if (parseAddress(word.text) !== undefined) return word.text
+    throw configError(word, `"${word.text}" is no address; expected "${ROUTER_FORMS}"`)
+  })
+  return { kind: 'addresses', addresses }
 }
 
 /** @throws {ConfigError} at a zone outside of the directive's */

@@ -17,6 +17,7 @@ const CONTEXT: HostContext = {
   tree: hostsTree(),
   slicesOf: () => [],
   gatewayOf: () => undefined,
+  serviceOf: () => undefined,
   nodes: () => [],
 }
 

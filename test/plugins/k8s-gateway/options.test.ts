@@ -44,6 +44,7 @@ const TREE: HostsTree = {
   annotations: [],
   hasBindings: false,
   recordZones: [],
+  router: { kind: 'addresses', addresses: [] },
 }
 const DEFAULTS: Shown = {
   zones: ['block.test.'],
@@ -90,6 +91,24 @@ describe('k8s_gateway takes', () => {
         notices: ['2:3: DNSRecords have no names without "recordZones NAMESPACE ZONE..."'],
       },
     },
+    {
+      line: 'resources HostRoute',
+      tree: { resources: ['HostRoute'] },
+      changes: {
+        notices: [
+          '2:3: HostRoutes have no names without "recordZones NAMESPACE ZONE..."',
+          '2:3: HostRoutes have no names without "router ADDRESS... | router Service|ClusterIP|Gateway NAMESPACE/NAME"',
+        ],
+      },
+    },
+    {
+      line: 'router 192.0.2.1 2001:db8::1',
+      tree: { router: { kind: 'addresses', addresses: ['192.0.2.1', '2001:db8::1'] } },
+    },
+    ...(['Service', 'ClusterIP', 'Gateway'] as const).map((kind) => ({
+      line: `router ${kind} infra/nginx`,
+      tree: { router: { kind, namespace: 'infra', name: 'nginx' } },
+    })),
     { line: 'nodeAddressType ExternalIP', tree: { nodeAddressType: 'ExternalIP' } },
   ]
   for (const { line, changes, tree } of cases) {
@@ -119,6 +138,16 @@ describe('k8s_gateway refuses', () => {
     {
       line: 'recordZones shop other.test',
       problem: '3:22: "other.test" is outside of the zones of k8s_gateway',
+    },
+    {
+      line: 'router nginx.a.test',
+      problem:
+        '3:12: "nginx.a.test" is no address; expected "router ADDRESS... | router Service|ClusterIP|Gateway NAMESPACE/NAME"',
+    },
+    { line: 'router Service nginx', problem: '3:12: expected "router Service NAMESPACE/NAME"' },
+    {
+      line: 'router Gateway infra/nginx x',
+      problem: '3:12: expected "router Gateway NAMESPACE/NAME"',
     },
     {
       line: 'nodeAddressType Hostname',
