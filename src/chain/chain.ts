@@ -126,10 +126,13 @@ function groupByPlugin(
   return [...host.plugins.keys()].flatMap((name) => groups.get(name) ?? [])
 }
 
+/** The reason of a failure at the end of a chain. */
+export const NO_PLUGIN = 'no plugin of the server block has an answer'
+
 /** Links plugins to a chain, which ends in REFUSED or SERVFAIL. */
 function link(links: readonly Link[], isRefused: boolean): Next {
   const rcode = isRefused ? RCODE.REFUSED : RCODE.SERVFAIL
-  let next: Next = () => failure(rcode, 'no plugin of the server block has an answer')
+  let next: Next = () => failure(rcode, NO_PLUGIN)
   for (const { plugin, facts } of links.toReversed()) {
     const { name, serve } = plugin
     if (serve === undefined) continue
@@ -143,20 +146,30 @@ function link(links: readonly Link[], isRefused: boolean): Next {
       trace.plugin = name
       return trace.spans === undefined
         ? serve(request, rest)
-        : inSpan(trace.spans.begin(name), () => serve(request, rest))
+        : inSpan(trace.spans.begin(plugin, request), () => serve(request, rest))
     }
   }
   return next
 }
 
 /** Ends a span when the plugin returns, resolves or fails. */
-function inSpan(end: () => void, serve: () => MaybePromise<Outcome>): MaybePromise<Outcome> {
-  let isLater = false
+function inSpan(
+  end: (outcome?: Outcome) => void,
+  serve: () => MaybePromise<Outcome>,
+): MaybePromise<Outcome> {
+  const ended = (outcome: Outcome): Outcome => {
+    end(outcome)
+    return outcome
+  }
   try {
     const outcome = serve()
-    isLater = outcome instanceof Promise
-    return outcome instanceof Promise ? outcome.finally(end) : outcome
-  } finally {
-    if (!isLater) end()
+    if (!(outcome instanceof Promise)) return ended(outcome)
+    return outcome.then(ended, (error: unknown) => {
+      end()
+      throw error
+    })
+  } catch (error) {
+    end()
+    throw error
   }
 }

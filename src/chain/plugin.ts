@@ -10,7 +10,7 @@ import type { MaybePromise } from './maybe-promise.ts'
 import type { MessageSigner } from './message-signer.ts'
 import type { Observation, UpstreamExchange } from './observation.ts'
 import type { Outcome } from './outcome.ts'
-import type { ClientQuery, Next, Request } from './request.ts'
+import type { ClientQuery, Explainer, Next, Request } from './request.ts'
 
 /** The verdict on a message's signature. */
 export type SignatureVerdict = {
@@ -20,12 +20,8 @@ export type SignatureVerdict = {
   readonly signer: MessageSigner | undefined
 }
 
-/** A statement of a plugin on a response, for `kubedoh explain`. Consists of JSON values. */
-export type Fact = Readonly<Record<string, unknown>>
-
 /** A plugin, set up for one server block. */
-export type Plugin = {
-  readonly name: string
+export type Plugin = Explainer & {
   /** Answers a request, or passes it to the rest of the chain. Absent: the plugin never answers. */
   readonly serve?: (request: Request, next: Next) => MaybePromise<Outcome>
   /** Without one, a plugin with `serve` ends the fast path of its block. */
@@ -68,11 +64,6 @@ export type Plugin = {
   readonly handleNotify?: (query: Query, client: Client) => 'taken' | 'ignored' | undefined
   /** Returns the plugin's metadata for a query, by CoreDNS's labels. */
   readonly metadata?: (label: string, clientQuery: ClientQuery) => string | undefined
-  /**
-   * Explains the plugin's response to a client. For a hidden name, returns the same as for a name
-   * that does not exist.
-   */
-  readonly explain?: (query: Query, client: Client) => MaybePromise<readonly Fact[]>
   /** Starts background work; called when the server is listening. */
   readonly start?: () => void
   /** Ends background work; the plugin is not used after that. */

@@ -4,6 +4,7 @@
  */
 import type { Query } from '../dns/query.ts'
 import type { Client } from './client.ts'
+import type { Fact } from './fact.ts'
 import type { MaybePromise } from './maybe-promise.ts'
 import type { MessageSigner } from './message-signer.ts'
 import type { Outcome } from './outcome.ts'
@@ -26,12 +27,22 @@ export type Trace = {
   spans?: Spans
 }
 
+/** A plugin that a request reaches, as far as traces and explanations need it. */
+export type Explainer = {
+  readonly name: string
+  /**
+   * Explains the plugin's response to a client. For a hidden name, returns the same as for a name
+   * that does not exist.
+   */
+  readonly explain?: (query: Query, client: Client) => MaybePromise<readonly Fact[]>
+}
+
 /** Records which plugins a request passes, and how long each takes. */
 export type Spans = {
   /** The trace identifier, in hexadecimal digits. */
   readonly traceId: string
-  /** Starts the span of a plugin. @returns a function that ends it */
-  readonly begin: (plugin: string) => () => void
+  /** Starts the span of a plugin. @returns a function that ends it, without outcome if it threw */
+  readonly begin: (plugin: Explainer, request: ClientQuery) => (outcome?: Outcome) => void
 }
 
 /** A query with its client: the part of a request that observers also get. */

@@ -219,7 +219,7 @@ export function nearest(text: string, known: readonly string[]): string | undefi
 }
 
 /** Damerau–Levenshtein distance: letters to change, insert, delete or swap with the next. */
-function editDistance(a: string, b: string): number {
+export function editDistance(a: string, b: string): number {
   let before: number[] = []
   let row = Array.from({ length: b.length + 1 }, (_, i) => i)
   for (let i = 1; i <= a.length; i++) {

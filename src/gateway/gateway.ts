@@ -5,7 +5,8 @@
  */
 import type { Context } from 'hono'
 import type { Client, ClientVisibility } from '../chain/client.ts'
-import { type Explanation, explain } from '../chain/explain.ts'
+import { type Explanation, explain, UNEXPLAINED } from '../chain/explain.ts'
+import type { Reason } from '../chain/fact.ts'
 import { Incoming, ownResponse } from '../chain/incoming.ts'
 import { andThen, type MaybePromise } from '../chain/maybe-promise.ts'
 import type { PluginHost } from '../chain/plugin-entry.ts'
@@ -43,6 +44,13 @@ export type GatewayRuntime = AdmissionRuntime &
 /** Keeps a promise alive beyond the response. */
 export type KeepAlive = (promise: Promise<void>) => void
 
+/** The reason of responses that the gateway writes whatever the Corefile says. */
+const LOCAL: Reason = {
+  code: 'local',
+  text: 'the gateway answers this name itself, as RFC 9462 and browsers want',
+  missing: null,
+  didYouMean: [],
+}
 const NO_HEADERS: Readonly<Record<string, string>> = {}
 
 /** A gateway. */
@@ -147,7 +155,7 @@ export class Gateway {
   async explain(message: Uint8Array, client: Client, c: Context): Promise<Explanation | undefined> {
     const incoming = this.read(message, client)
     const reply = answerLocally(incoming.parsed)
-    if (reply !== undefined) return { reply, serverBlock: undefined, plugins: [], facts: [] }
+    if (reply !== undefined) return { ...UNEXPLAINED, reply, reason: LOCAL }
     const [listener] = this.resolver.listeners
     if (listener === undefined) return undefined
     for (const reader of this.zones.readers.values()) keepFresh(reader, this.keeping(c))

@@ -53,6 +53,7 @@ describe('kubedoh explain', () => {
     assert.equal(
       stdout,
       `answer        SERVFAIL
+why           the newest snapshot is too old to answer from
 server block  .
 plugins       errors → kubernetes
 kubernetes    cluster.local. (cluster) of cluster shop: generation 7 from 2026-01-01T00:00:00.000Z, expired; Service shop/web has A

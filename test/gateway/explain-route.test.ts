@@ -29,6 +29,7 @@ async function explain(running: Running, query: string, token: string): Promise<
 describe('an explanation', () => {
   test('says which block, plugins, zone, cluster, generation, node and view decided', async () => {
     const running = await start()
+    const object = 'Service shop/web'
     const text = await explain(running, 'name=web.shop.svc.shop.example.org', ADMIN)
     assert.deepEqual(JSON.parse(text), {
       question: { name: 'web.shop.svc.shop.example.org.', type: 'A' },
@@ -36,18 +37,31 @@ describe('an explanation', () => {
       answer: ['web.shop.svc.shop.example.org. 5 IN A 10.96.0.80'],
       authority: [],
       additional: [],
+      records: [
+        {
+          section: 'answer',
+          record: 'web.shop.svc.shop.example.org. 5 IN A 10.96.0.80',
+          plugin: 'kubernetes',
+          object,
+          rule: 'service',
+          cluster: 'shop',
+          generation: 1,
+        },
+      ],
+      reason: null,
       serverBlock: '.',
       plugins: ['kubernetes'],
       facts: [
         {
           plugin: 'kubernetes',
+          name: 'web.shop.svc.shop.example.org.',
           zone: 'shop.example.org.',
           cluster: 'shop',
           tree: 'cluster',
           freshness: 'fresh',
           generation: 1,
           time: new Date(running.host.now()).toISOString(),
-          node: { namespace: 'shop', object: 'Service shop/web', types: ['A'], isImplied: false },
+          node: { namespace: 'shop', object, rule: 'service', types: ['A'], isImplied: false },
         },
       ],
       view: null,
@@ -65,7 +79,13 @@ describe('an explanation', () => {
       name: 'of a name above others',
       query: 'name=shop.svc.shop.example.org&type=TXT',
       status: 'NXDOMAIN',
-      node: { namespace: 'shop', object: 'Namespace shop', types: [], isImplied: true },
+      node: {
+        namespace: 'shop',
+        object: 'Namespace shop',
+        rule: 'namespace',
+        types: [],
+        isImplied: true,
+      },
       facts: 1,
     },
     {

@@ -3,13 +3,13 @@
  * exist.
  * @module
  */
-import { concatBytes } from '../../bytes/bytes.ts'
+import type { Fact, Reason } from '../../chain/fact.ts'
 import type { MaybePromise } from '../../chain/maybe-promise.ts'
-import type { Fact } from '../../chain/plugin.ts'
-import { formatName, ROOT } from '../../dns/name.ts'
 import type { Query } from '../../dns/query.ts'
+import { formatType } from '../../dns/rr-type.ts'
 import { findName } from '../../snapshot/read/find-name.ts'
-import { type ExplainedSnapshot, explainNode, typesAt } from '../kubernetes/explain.ts'
+import { type ExplainedSnapshot, explainSnapshot } from '../kubernetes/explain.ts'
+import { noType, textLabels, typesAt } from '../kubernetes/explain-forward.ts'
 import { findService } from './service-reply.ts'
 
 /** Returns the facts about a query; without the name if a shard is unavailable. */
@@ -20,21 +20,32 @@ export function explainService(
   const { origin, visibility } = place
   const namespaces = visibility?.namespaces
   const labels = query.name.slice(0, query.nameBytes - origin.length)
-  return explainNode({ ...place, plugin: 'k8s_external', tree: 'external' }, (snapshot) => {
+  const fromTree = { ...place, plugin: 'k8s_external', tree: 'external' }
+  return explainSnapshot(query, fromTree, (snapshot) => {
     const found =
       labels.length === 0
         ? findName(snapshot, labels)
         : findService({ snapshot, namespaces }, labels)
-    if (found === undefined) return null
+    if (found === undefined) return { node: null, reason: noService(labels) }
     const { shard, node } = found
     const namespace = shard.namespaces[shard.nodeNamespaceId(node)] ?? ''
-    return { namespace, object: objectOf(labels), types: typesAt(found), isImplied: false }
+    const [object, types, rule] = [objectOf(labels), typesAt(found), 'external address']
+    const described = { namespace, object, rule, types, isImplied: false }
+    const type = formatType(query.type)
+    const hasData = labels.length === 0 || [type, 'CNAME'].some((one) => types.includes(one))
+    return hasData ? { node: described } : { node: described, reason: noType(described, type) }
   })
+}
+
+function noService(labels: Uint8Array): Reason {
+  const object = objectOf(labels) ?? 'the zone'
+  const text = `${object} does not exist, or has no external address`
+  return { code: 'no_service', text, missing: textLabels(labels)[0] ?? null, didYouMean: [] }
 }
 
 /** Derives the object that publishes a relative name from the name itself. */
 function objectOf(labels: Uint8Array): string | null {
-  const [, namespace, service] = formatName(concatBytes(labels, ROOT)).split('.').reverse()
-  if (namespace === undefined || labels.length === 0) return null
+  const [namespace, service] = textLabels(labels).toReversed()
+  if (namespace === undefined) return null
   return service === undefined ? `Namespace ${namespace}` : `Service ${namespace}/${service}`
 }

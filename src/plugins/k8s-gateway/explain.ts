@@ -3,13 +3,15 @@
  * Reports a hidden name as one that does not exist.
  * @module
  */
+import type { Fact, NodeFact, Reason } from '../../chain/fact.ts'
 import type { MaybePromise } from '../../chain/maybe-promise.ts'
-import type { Fact } from '../../chain/plugin.ts'
-import { ROOT } from '../../dns/name.ts'
+import { formatName, ROOT } from '../../dns/name.ts'
 import type { Query } from '../../dns/query.ts'
+import { formatType } from '../../dns/rr-type.ts'
 import { CLAIMS_TYPE, readClaim } from '../../records/host-claims.ts'
 import { type FoundName, recordsOf } from '../../snapshot/read/find-name.ts'
-import { type ExplainedSnapshot, explainNode, typesAt } from '../kubernetes/explain.ts'
+import { type ExplainedSnapshot, explainSnapshot } from '../kubernetes/explain.ts'
+import { noType, typesAt } from '../kubernetes/explain-forward.ts'
 import { findClaims } from './host-reply.ts'
 
 const AS = { owner: ROOT, origin: ROOT }
@@ -21,21 +23,31 @@ export function explainHost(
 ): MaybePromise<readonly Fact[]> {
   const { origin: zone, visibility } = place
   const name = query.name.slice(0, query.nameBytes)
-  return explainNode({ ...place, plugin: 'k8s_gateway', tree: 'hosts' }, (snapshot) => {
+  return explainSnapshot(query, { ...place, plugin: 'k8s_gateway', tree: 'hosts' }, (snapshot) => {
     const claims = [...findClaims({ snapshot, zone, namespaces: visibility?.namespaces }, name)]
-    return describeHost(claims)
+    const node = describeHost(claims)
+    if (node === undefined) return { node: null, reason: noHost(formatName(name)) }
+    const type = formatType(query.type)
+    const hasData = [type, 'CNAME'].some((one) => node.types.includes(one))
+    return hasData ? { node } : { node, reason: noType(node, type) }
   })
 }
 
-function describeHost(claims: readonly FoundName[]): Fact | null {
+function noHost(host: string): Reason {
+  const text = `no object that the Corefile's k8s_gateway reads has the hostname ${host}`
+  return { code: 'no_host', text, missing: host, didYouMean: [] }
+}
+
+function describeHost(claims: readonly FoundName[]): NodeFact | undefined {
   const [found] = claims
-  if (found === undefined) return null
+  if (found === undefined) return undefined
   const { shard, node } = found
   const objects = claims.flatMap((claim) => recordsOf(claim, CLAIMS_TYPE, AS))
   const [object = '', ...rivals] = objects.map(({ rdata }) => readClaim(rdata))
   return {
     namespace: shard.namespaces[shard.nodeNamespaceId(node)] ?? '',
     object,
+    rule: 'hostname',
     types: typesAt(found),
     isImplied: false,
     ...(rivals.length > 0 && { rivals }),

@@ -107,7 +107,8 @@ function configure(
         if (zone === undefined) return []
         const tree = zone.isMulticluster ? 'multicluster' : 'cluster'
         const own = zone.isMulticluster ? sharedSource : source
-        return explainPlace(query, { zone, source: own, cluster, tree, visibility })
+        const home = zones.home.bytes
+        return explainPlace(query, { zone, source: own, cluster, tree, visibility, home, rules })
       },
       isReady: () => hasFallback || (isComplete(source) && isComplete(sharedSource)),
       serve: (request, next) => {

@@ -3,7 +3,7 @@
  * span.
  * @module
  */
-import type { Spans } from '../../chain/request.ts'
+import type { Explainer, Spans } from '../../chain/request.ts'
 
 /** A timed operation. Identifiers are hexadecimal digits. */
 export type Span = {
@@ -56,7 +56,7 @@ export class RequestSpans implements Spans {
     this.begunMs = clock.elapsed()
   }
 
-  begin(plugin: string): () => void {
+  begin({ name }: Explainer): () => void {
     if (++this.begun >= SPANS_MAX) return () => undefined
     const { clock, traceId, innermost: parentId } = this
     const id = randomDigits(clock, 4)
@@ -66,7 +66,7 @@ export class RequestSpans implements Spans {
     return () => {
       this.innermost = parentId
       const durationMs = clock.elapsed() - begunMs
-      this.ended.push({ traceId, id, parentId, name: plugin, startMs, durationMs, tags: {} })
+      this.ended.push({ traceId, id, parentId, name, startMs, durationMs, tags: {} })
     }
   }
 

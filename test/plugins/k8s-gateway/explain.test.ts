@@ -43,6 +43,7 @@ describe('explainHost', () => {
   test('names the object, its rivals, and the types', async () => {
     assert.deepEqual(await explain('WEB.a.test'), {
       plugin: 'k8s_gateway',
+      name: 'web.a.test.',
       zone: 'a.test.',
       cluster: 'east',
       tree: 'hosts',
@@ -52,6 +53,7 @@ describe('explainHost', () => {
       node: {
         namespace: 'shop',
         object: 'Ingress shop/web',
+        rule: 'hostname',
         types: ['A'],
         isImplied: false,
         rivals: ['Ingress shop/more', 'Ingress blog/www'],
@@ -65,7 +67,13 @@ describe('explainHost', () => {
     {
       name: 'web.a.test',
       sees: (one) => one === 'blog',
-      node: { namespace: 'blog', object: 'Ingress blog/www', types: ['A'], isImplied: false },
+      node: {
+        namespace: 'blog',
+        object: 'Ingress blog/www',
+        rule: 'hostname',
+        types: ['A'],
+        isImplied: false,
+      },
     },
   ]
   for (const { name, sees, node } of nodes) {

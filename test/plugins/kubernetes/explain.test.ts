@@ -18,6 +18,12 @@ const OBJECTS = `
 const DIRECTIVE = 'kubernetes cluster.local in-addr.arpa {\n  pods verified\n}'
 const OPTIONS = parseKubernetes(parseDirective(DIRECTIVE), [nameOf('.')])
 const zones = zonesOfDirective(OPTIONS)
+const WHERE = {
+  cluster: undefined,
+  tree: 'cluster',
+  home: zones.home.bytes,
+  rules: 'coredns',
+} as const
 
 async function nodeOf(
   name: string,
@@ -30,14 +36,15 @@ async function nodeOf(
   assert.ok(zone)
   const source = openFakeCluster({ objects }, OPTIONS, [])
   const view = sees && { ...visibilityOf(WHOLE_SCOPE), namespaces: new Visibility(sees) }
-  const place = { zone, source, cluster: undefined, tree: 'cluster', visibility: view } as const
+  const place = { ...WHERE, zone, source, visibility: view }
   const [fact] = await explainPlace(query, place)
   return fact?.node
 }
 
 describe('the node of a name', () => {
   const object = 'Service shop/web'
-  const web = { namespace: 'shop', object, types: ['A', 'SRV'], isImplied: false }
+  const rule = 'cluster IP'
+  const web = { namespace: 'shop', object, rule, types: ['A', 'SRV'], isImplied: false }
   const cases: { name: string; sees?: (namespace: string) => boolean; node: unknown }[] = [
     { name: 'web.shop.svc.cluster.local', node: web },
     { name: 'WEB.shop.svc.cluster.local', node: web },
@@ -46,9 +53,20 @@ describe('the node of a name', () => {
     { name: 'nosuch.shop.svc.cluster.local', node: null },
     {
       name: 'svc.cluster.local',
-      node: { namespace: '', object: null, types: [], isImplied: false },
+      node: { namespace: '', object: null, rule: 'zone', types: [], isImplied: false },
     },
-    { name: '10.2.0.192.in-addr.arpa', node: undefined },
+    {
+      name: '10.2.0.192.in-addr.arpa',
+      node: {
+        namespace: 'shop',
+        object,
+        rule: 'pointer',
+        types: ['PTR'],
+        isImplied: false,
+        targets: [{ name: 'web.shop.svc.cluster.local.', object }],
+      },
+    },
+    { name: '10.2.0.192.in-addr.arpa', sees: () => false, node: null },
   ]
   for (const { name, sees, node } of cases) {
     test(`${name} ${sees === undefined ? '' : 'in a view'}`, async () => {
@@ -88,13 +106,7 @@ test('The node of a name is found, though no answer has loaded its shard', async
   assert.ok(zone)
   for (const presence of ['here', 'shards-later', 'shards-never'] as const) {
     const source = openFakeCluster({ objects: OBJECTS, shardCount: 8, presence }, OPTIONS, [])
-    const place = {
-      zone,
-      source,
-      cluster: undefined,
-      tree: 'cluster',
-      visibility: undefined,
-    } as const
+    const place = { ...WHERE, zone, source, visibility: undefined }
     const [fact] = await explainPlace(query, place)
     assert.equal(fact?.node !== undefined, presence !== 'shards-never', presence)
   }

@@ -20,12 +20,12 @@ describe('RequestSpans', () => {
     const time = clock()
     const spans = new RequestSpans(time)
     time.nowMs = 1001
-    const endA = spans.begin('a')
+    const endA = spans.begin({ name: 'a' })
     time.nowMs = 1002
-    const endB = spans.begin('b')
+    const endB = spans.begin({ name: 'b' })
     time.nowMs = 1005
     endB()
-    const endC = spans.begin('c')
+    const endC = spans.begin({ name: 'c' })
     endC()
     endA()
     const list = spans.finish({ tag: 'value' })
@@ -54,7 +54,7 @@ describe('RequestSpans', () => {
 
   test('has a bound', () => {
     const spans = new RequestSpans(clock())
-    for (let i = 0; i < 1000; i++) spans.begin(`plugin ${i}`)()
+    for (let i = 0; i < 1000; i++) spans.begin({ name: `plugin ${i}` })()
     assert.equal(spans.finish({}).length, 64)
   })
 })

@@ -1,0 +1,45 @@
+/**
+ * Explains names of a cluster that is given as text.
+ * @module
+ */
+import assert from 'node:assert/strict'
+import type { Fact } from '../../../src/chain/fact.ts'
+import { parseKubernetes } from '../../../src/corefile/kubernetes-options.ts'
+import { nameOf } from '../../../src/dns/name.ts'
+import { parseQuery, Query } from '../../../src/dns/query.ts'
+import { visibilityOf } from '../../../src/gateway/token.ts'
+import { explainPlace } from '../../../src/plugins/kubernetes/explain.ts'
+import { zoneOf, zonesOfDirective } from '../../../src/plugins/kubernetes/zone.ts'
+import { Visibility } from '../../../src/snapshot/read/visibility.ts'
+import { parseDirective } from '../../ask.ts'
+import { type FakeClusterOptions, openFakeCluster } from '../../fake-cluster.ts'
+import { WHOLE_SCOPE } from '../../gateway/whole-scope.ts'
+import { parseQuestion } from '../../message-text.ts'
+
+/** A cluster, and what the client sees of it. */
+export type ExplainedCluster = FakeClusterOptions & {
+  readonly pods?: 'disabled' | 'insecure' | 'verified'
+  readonly sees?: (namespace: string) => boolean
+}
+
+/** Returns the fact about `NAME TYPE` below `cluster.local` or `in-addr.arpa`. */
+export async function explainIn(cluster: ExplainedCluster, question: string): Promise<Fact> {
+  const { pods = 'verified', sees, ...options } = cluster
+  const line = `kubernetes cluster.local in-addr.arpa {\n  pods ${pods}\n}`
+  const directive = parseKubernetes(parseDirective(line), [nameOf('.')])
+  const zones = zonesOfDirective(directive)
+  const query = parseQuery(parseQuestion(question).message, new Query())
+  assert.ok(query.kind === 'query')
+  const zone = zoneOf(zones, query)
+  assert.ok(zone)
+  const [fact] = await explainPlace(query, {
+    zone,
+    source: openFakeCluster(options, directive, []),
+    cluster: undefined,
+    tree: 'cluster',
+    visibility: sees && { ...visibilityOf(WHOLE_SCOPE), namespaces: new Visibility(sees) },
+    home: zones.home.bytes,
+    rules: 'coredns',
+  })
+  return fact
+}
