@@ -145,6 +145,10 @@ const TABLE = {
     help: 'admit a client without secret: cert:SHA256, access:MAIL or access:@DOMAIN (Cloudflare)',
     isRepeated: true,
   },
+  kit: {
+    value: 'FOLDER',
+    help: 'write set-up files for devices, browsers, CI and programs to this new folder',
+  },
   expires: { value: 'TIME', help: 'lifetime of the token, such as 12h or 90d' },
   release: { help: 'end the rollback' },
   set: { value: 'NAME=VALUE', help: 'value that the files do not contain', isRepeated: true },

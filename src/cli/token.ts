@@ -6,6 +6,7 @@ import { isTexts, recordOf } from '../bytes/unknown.ts'
 import { CommandError, type Output } from '../node/output.ts'
 import { parseDuration } from './duration.ts'
 import type { FlagName, Input } from './flags.ts'
+import { checkKit, writeKit } from './kit.ts'
 import { callGateway, formatColumns, printResponse } from './operator-call.ts'
 
 /** Creates a token and prints it; the gateway stores only its hash. */
@@ -23,8 +24,13 @@ export async function runTokenCreate(input: Input, output: Output): Promise<void
     identities: listOf(input, 'identity'),
     ...(expires === '' ? {} : { expiresInSeconds: seconds('expires', expires) }),
   }
+  checkKit(input)
   const created = await callGateway(input, 'POST', '/v1/tokens', JSON.stringify(body))
   printNew(input, output, created)
+  const folder = input.text('kit')
+  if (folder === '') return
+  await writeKit(input, created)
+  output.stderr.write(`set-up files for devices are in ${folder}; begin with README.md there\n`)
 }
 
 const COLUMNS = 'ID NAME CLUSTERS ORIGINS NAMESPACES RECURSE EXPLAIN IDENTITIES EXPIRES'.split(' ')

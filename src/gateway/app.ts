@@ -5,6 +5,7 @@
 
 import type { Context } from 'hono'
 import { Hono } from 'hono/tiny'
+import type { ClientVisibility } from '../chain/client.ts'
 import { createDohApp } from '../doh/app.ts'
 import { errorResponse, HttpError, notFound, refuseFinalSlash } from '../doh/http-error.ts'
 import { jsonResponse, uncached } from '../doh/json-response.ts'
@@ -13,6 +14,7 @@ import { createCors } from './cors.ts'
 import { createExplainRoute } from './explain-route.ts'
 import { Gateway, type GatewayRuntime } from './gateway.ts'
 import { createGenerationRoutes } from './generation-routes.ts'
+import { clusterDomains, createKitRoute } from './kit-route.ts'
 import { checkAdmin, checkStatusReader } from './operators.ts'
 import { formatPage } from './page.ts'
 import { createPublishRoutes } from './publish-routes.ts'
@@ -45,11 +47,12 @@ export function createGatewayApp(
   }
   const count = (cluster: string): Promise<void> => admission.count(`exporter ${cluster}`)
   const advise = createTokenAdvice(config)
+  const domainsOf = clusterDomains(config)
   app.route('/', createPublishRoutes({ ...config, ...runtime, count, now }))
   app.route('/', createGenerationRoutes(config, runtime))
   app.route('/', createExplainRoute(gateway))
-  app.route('/', createTokenRoutes({ ...config, ...runtime, now, advise }))
-  for (const path of ['/t/:token/*', '/dns-query', '/resolve']) {
+  app.route('/', createTokenRoutes({ ...config, ...runtime, now, advise, domainsOf }))
+  for (const path of ['/t/:token/*', '/dns-query', '/resolve', '/kit', '/kit/:file']) {
     app.use(path, async (c, next) => {
       await admission.admit(c, c.req.param('token'))
       await next()
@@ -60,8 +63,13 @@ export function createGatewayApp(
     answer: (message, c) => gateway.answer(message, c),
     headersOf: (c) => gateway.headersOf(c),
   })
-  app.route('/', doh)
-  app.route('/t/:token', doh)
+  const visibilityOf = (c: Context): ClientVisibility | undefined =>
+    admission.clientOf(c).visibility
+  const kit = createKitRoute({ ...config.access, domainsOf, originOf, visibilityOf })
+  for (const client of [doh, kit]) {
+    app.route('/', client)
+    app.route('/t/:token', client)
+  }
   return app
 }
 

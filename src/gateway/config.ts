@@ -127,7 +127,11 @@ function readBlocks(text: string, { file, source }: CorefileOrigin): readonly Se
 }
 
 /** Directives that read a cluster. */
-const CLUSTER_READERS: ReadonlySet<string> = new Set(['kubernetes', 'k8s_external', 'k8s_gateway'])
+export const CLUSTER_READERS: ReadonlySet<string> = new Set([
+  'kubernetes',
+  'k8s_external',
+  'k8s_gateway',
+])
 
 /** Adds the cluster to each directive that reads one and names none, if there is only one. */
 export function withOnlyCluster(

@@ -8,8 +8,16 @@ import { HttpError } from '../doh/http-error.ts'
 import { jsonResponse } from '../doh/json-response.ts'
 import { readBody } from '../doh/read-body.ts'
 import type { GatewayConfig } from './config.ts'
+import type { ClusterDomains } from './kit-route.ts'
 import { checkAdmin } from './operators.ts'
-import { isAlive, newSecret, newTokenId, type RandomBytes, type TokenRecord } from './token.ts'
+import {
+  isAlive,
+  newSecret,
+  newTokenId,
+  type RandomBytes,
+  type TokenRecord,
+  visibilityOf,
+} from './token.ts'
 import { readTokenRequest, type TokenAdvice } from './token-request.ts'
 import { type Addition, TOKENS_MAX, type TokenStore } from './token-store.ts'
 
@@ -28,6 +36,7 @@ type TokenRoutesOptions = Pick<GatewayConfig, 'adminSha256'> & {
   readonly tokenStore: TokenStore
   readonly randomBytes: RandomBytes
   readonly advise: TokenAdvice
+  readonly domainsOf: ClusterDomains
   /** Milliseconds since 1970. */
   readonly now: () => number
 }
@@ -56,7 +65,7 @@ export function createTokenRoutes(options: TokenRoutesOptions): Hono {
 
 async function create(
   c: Context,
-  { tokenStore, now, randomBytes, advise }: TokenRoutesOptions,
+  { tokenStore, now, randomBytes, advise, domainsOf }: TokenRoutesOptions,
 ): Promise<Response> {
   const body = await readBody(c.req.raw, BODY_BYTES_MAX)
   const request = readTokenRequest(new TextDecoder().decode(body))
@@ -73,7 +82,9 @@ async function create(
   }
   const addition = await tokenStore.add(record)
   if (addition.kind !== 'added') throw refusedAddition(addition)
-  return jsonResponse(201, { token, ...describe(record, nowMs), warnings: advise(request) })
+  const domains = domainsOf(visibilityOf(record.scope))
+  const warnings = advise(request)
+  return jsonResponse(201, { token, ...describe(record, nowMs), domains, warnings })
 }
 
 function refusedAddition(addition: Addition): HttpError {

@@ -18,6 +18,7 @@ const APPS = [
   'src/gateway/app.ts',
   'src/gateway/explain-route.ts',
   'src/gateway/generation-routes.ts',
+  'src/gateway/kit-route.ts',
   'src/gateway/publish-routes.ts',
   'src/gateway/token-routes.ts',
   'src/server/feature-servers.ts',
@@ -46,6 +47,7 @@ function documented(heading: string, cell: number): readonly string[] {
       route
         .replace('/ID', '/:id')
         .replace('TOKEN', ':token')
+        .replace(/FILE$/, ':file')
         .replace(/SHA256$/, ':sha256'),
     )
 }

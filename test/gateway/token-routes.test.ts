@@ -19,6 +19,7 @@ class Fixture {
   readonly store = createMemoryTokenStore()
   readonly app = createTokenRoutes({
     advise: () => [],
+    domainsOf: () => [],
     adminSha256,
     tokenStore: this.store,
     randomBytes,
@@ -55,8 +56,8 @@ describe('the tokens of clients', () => {
       namespaces: ['shop'],
       expiresInSeconds: 60,
     })
-    const { token, warnings, ...told } = made.body
-    assert.deepEqual([made.status, warnings], [201, []])
+    const { token, domains, warnings, ...told } = made.body
+    assert.deepEqual([made.status, domains, warnings], [201, [], []])
     assert.ok(typeof token === 'string' && tokenId(token) === told.id)
     assert.deepEqual(told, {
       id: told.id,
@@ -124,6 +125,7 @@ describe('the tokens of clients', () => {
     const { body: made } = await fixture.send('POST', '/v1/tokens', {})
     const app = createTokenRoutes({
       advise: () => [],
+      domainsOf: () => [],
       ...{ adminSha256, randomBytes, now: () => START_MS },
       tokenStore: { ...fixture.store, replace: () => Promise.resolve(false) },
     })
@@ -189,6 +191,7 @@ describe('the tokens of clients', () => {
       randomBytes,
       now: () => 0,
       advise: () => [],
+      domainsOf: () => [],
     })
     app.onError((error) => (error instanceof HttpError ? errorResponse(error) : new Response()))
     const response = await app.request('/v1/tokens', { headers: { authorization: 'Bearer ' } })

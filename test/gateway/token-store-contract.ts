@@ -170,6 +170,7 @@ type Send = (method: string, path: string, body?: object) => Promise<Reply>
 async function routesOf(store: TokenStore): Promise<Send> {
   const app = createTokenRoutes({
     advise: () => [],
+    domainsOf: () => [],
     adminSha256: await hashToken(ADMIN),
     tokenStore: store,
     randomBytes: (size) => crypto.getRandomValues(new Uint8Array(size)),

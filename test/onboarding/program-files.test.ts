@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { test } from 'vitest'
+import { parse } from 'yaml'
+import { readKit } from '../../src/onboarding/kit.ts'
+import { programFiles } from '../../src/onboarding/program-files.ts'
+import { VERSION } from '../../src/telemetry/version.ts'
+
+const files = programFiles(readKit('https://dns.example.net', 'kdt_1_a', ['a.test', 'b.test']))
+const textOf = (name: string): string => files.find((file) => file.name === name)?.text ?? ''
+
+test('the action installs this version and passes the token by the environment only', () => {
+  const { inputs, runs } = parse(textOf('action.yml'))
+  assert.deepEqual(Object.keys(inputs), ['token'])
+  assert.equal(runs.using, 'composite')
+  assert.deepEqual(runs.steps, [
+    { shell: 'sh', run: `npm install --global kubedoh@${VERSION}` },
+    {
+      shell: 'sh',
+      run: 'sudo --preserve-env=PATH,KUBEDOH_CLIENT_TOKEN sh "$GITHUB_ACTION_PATH/kubedoh-dns.sh"',
+      env: { KUBEDOH_CLIENT_TOKEN: `$${'{{'} inputs.token }}` },
+    },
+  ])
+})
+
+/** The grammar of the Dockerfile reference, as far as the recipe uses it. */
+const INSTRUCTION =
+  /^(?:#.*|FROM [\w.:/-]+|RUN \S.*|COPY \S+ \S+\/|(?:ENTRYPOINT|CMD) \[(?:"[^"]*"(?:, )?)+\])$/
+
+test('the Dockerfile has valid instructions and copies what the kit has', () => {
+  const lines = textOf('Dockerfile').trimEnd().split('\n')
+  for (const line of lines) assert.match(line, INSTRUCTION)
+  const [, source = ''] = /^COPY (\S+)/m.exec(textOf('Dockerfile')) ?? []
+  assert.ok(files.some(({ name }) => name === source))
+})
+
+test('the devcontainer builds the Dockerfile and takes the token from the host', () => {
+  assert.deepEqual(JSON.parse(textOf('devcontainer.json')), {
+    build: { dockerfile: 'Dockerfile' },
+    containerUser: 'root',
+    containerEnv: { KUBEDOH_CLIENT_TOKEN: `$${'{localEnv'}:KUBEDOH_CLIENT_TOKEN}` },
+    postStartCommand: 'sh /usr/local/bin/kubedoh-dns.sh',
+  })
+})
+
+test('the script for containers connects all domains', () => {
+  const command = '--gateway https://dns.example.net --domain a.test --domain b.test'
+  assert.ok(textOf('kubedoh-dns.sh').includes(`kubedoh connect ${command} $how`))
+})
