@@ -9,7 +9,14 @@ import type { Client } from '../chain/client.ts'
 import type { Host } from '../chain/host.ts'
 import type { MaybePromise } from '../chain/maybe-promise.ts'
 import { HttpError } from '../doh/http-error.ts'
-import { type Caller, type Carriers, findCaller, findKnownCaller, RemoteClient } from './access.ts'
+import {
+  type Access,
+  type Caller,
+  type Carriers,
+  findCaller,
+  findKnownCaller,
+  RemoteClient,
+} from './access.ts'
 import { AccessAssertions, ASSERTION_HEADER } from './access-assertions.ts'
 import type { GatewayConfig } from './config.ts'
 import type { HeldClock } from './held-clock.ts'
@@ -80,9 +87,12 @@ export class Admission {
    * @throws {HttpError} 401 without a valid credential, 429 over the rate limit, 503 when the
    * tokens or Cloudflare Access cannot be checked
    */
-  async admit(c: Context, pathToken: string | undefined): Promise<Caller> {
+  async admit(
+    c: Context,
+    pathToken: string | undefined,
+    access: Access = this.config.access,
+  ): Promise<Caller> {
     const identities = (): Promise<readonly string[]> => this.identitiesOf(c)
-    const { access } = this.config
     const caller = await findCaller(access, this.tokens, c.req.raw, { pathToken, identities })
     this.callers.set(c.req.raw, caller)
     await this.count(caller.tokenId ?? addressKey(this.runtime.clientOf(c)))
@@ -130,6 +140,16 @@ export class Admission {
     const { mayExplain } = await this.admit(c, undefined)
     if (mayExplain) return this.clientOf(c)
     throw new HttpError(403, 'forbidden', 'This needs a token that may explain')
+  }
+
+  /**
+   * Admits a request that lists names. `PUBLIC` lets everybody query a name, but not list names.
+   * @throws {HttpError} as {@link admit}
+   */
+  async admitBrowser(c: Context): Promise<Client> {
+    if (await isAdmin(c, this.config.adminSha256)) return this.runtime.clientOf(c)
+    await this.admit(c, undefined, { ...this.config.access, isPublic: false })
+    return this.clientOf(c)
   }
 
   /** Counts a request against a rate limit of its own. @throws {HttpError} 429 over the limit */

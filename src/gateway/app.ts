@@ -15,6 +15,7 @@ import { createExplainRoute } from './explain-route.ts'
 import { Gateway, type GatewayRuntime } from './gateway.ts'
 import { createGenerationRoutes } from './generation-routes.ts'
 import { clusterDomains, createKitRoute } from './kit-route.ts'
+import { createNamesRoute } from './names-route.ts'
 import { checkAdmin, checkStatusReader } from './operators.ts'
 import { formatPage } from './page.ts'
 import { createPublishRoutes } from './publish-routes.ts'
@@ -52,6 +53,7 @@ export function createGatewayApp(
   app.route('/', createGenerationRoutes(config, runtime))
   app.route('/', createExplainRoute(gateway))
   app.route('/', createTokenRoutes({ ...config, ...runtime, now, advise, domainsOf }))
+  app.route('/', createNamesRoute(gateway, runtime))
   for (const path of ['/t/:token/*', '/dns-query', '/resolve', '/kit', '/kit/:file']) {
     app.use(path, async (c, next) => {
       await admission.admit(c, c.req.param('token'))

@@ -37,7 +37,11 @@ type ClusterZonesOptions = {
 /** A zone and the clusters whose names it has: one, or several that share it. */
 export type ServedZone = {
   readonly zone: SizedBytes
-  readonly parts: { readonly cluster: string; readonly reader: ClusterReader }[]
+  readonly parts: {
+    readonly cluster: string
+    readonly tree: ClusterTree['kind']
+    readonly reader: ClusterReader
+  }[]
 }
 
 /** The body of `/v1/conflicts`. */
@@ -85,9 +89,19 @@ export class ClusterZones {
     const isShared = kind === 'multicluster' || kind === 'exports'
     for (const zone of options.zones) {
       const isOfTree = options.multiclusterZones.some((one) => isSubdomain(zone, one)) === isShared
-      if (isOfTree) this.add(zone, { cluster: id, reader })
+      if (isOfTree) this.add(zone, { cluster: id, tree: kind, reader })
     }
     return reader
+  }
+
+  /** Returns the zones, the longest first. */
+  get all(): readonly ServedZone[] {
+    return this.zones
+  }
+
+  /** Finds the closest zone of clusters for a name. */
+  closest(name: Uint8Array): ServedZone | undefined {
+    return this.zones.find(({ zone }) => isSubdomain(name, zone.bytes))
   }
 
   /** Finds the closest zone of clusters for a query. */

@@ -4,16 +4,20 @@
  * @module
  */
 import type { Context } from 'hono'
+import type { Chain } from '../chain/chain.ts'
 import type { Client, ClientVisibility } from '../chain/client.ts'
 import { type Explanation, explain, UNEXPLAINED } from '../chain/explain.ts'
 import type { Reason } from '../chain/fact.ts'
 import { Incoming, ownResponse } from '../chain/incoming.ts'
+import { findChain } from '../chain/listener.ts'
 import { andThen, type MaybePromise } from '../chain/maybe-promise.ts'
 import type { PluginHost } from '../chain/plugin-entry.ts'
 import type { Resolver } from '../chain/resolver.ts'
 import { ConfigError, formatProblem, type Problem } from '../corefile/problem.ts'
 import type { Query, Refusal } from '../dns/query.ts'
 import { ReplyWriter } from '../dns/reply-writer.ts'
+import { TYPE } from '../dns/rr-type.ts'
+import { writeQuery } from '../dns/write-query.ts'
 import { replyBytesMax } from '../doh/negotiate.ts'
 import { Admission, type AdmissionRuntime } from './admission.ts'
 import { type AnswerObserver, reportAnswer } from './answer-observer.ts'
@@ -51,6 +55,8 @@ const LOCAL: Reason = {
   missing: null,
   didYouMean: [],
 }
+/** Plugins that answer from snapshots. */
+const SNAPSHOT_PLUGINS: ReadonlySet<string> = new Set(['kubernetes', 'k8s_external', 'k8s_gateway'])
 const NO_HEADERS: Readonly<Record<string, string>> = {}
 
 /** A gateway. */
@@ -162,6 +168,32 @@ export class Gateway {
     return explain(this.resolver, listener, incoming)
   }
 
+  /**
+   * Returns a function that tests whether a client's queries for a name reach the snapshots behind
+   * a zone: the same server block takes them, and none of its `acl` directives blocks them.
+   */
+  reachFrom(
+    zone: Uint8Array,
+    client: Client,
+    c: Context,
+  ): (name: Uint8Array) => MaybePromise<boolean> {
+    const [listener] = this.resolver.listeners
+    const find = (message: Uint8Array): Chain | undefined => {
+      const { parsed } = this.read(message, client)
+      return listener && parsed.kind === 'query' ? findChain(listener, parsed, client) : undefined
+    }
+    const own = find(probe(zone))
+    const mayBlock = own?.plugins.some(({ name }) => name === 'acl') === true
+    return (name) => {
+      const message = probe(name)
+      if (own === undefined || find(message) !== own) return false
+      if (!mayBlock) return true
+      return this.explain(message, client, c).then(
+        (found) => found?.plugins.some((plugin) => SNAPSHOT_PLUGINS.has(plugin)) === true,
+      )
+    }
+  }
+
   /** Returns warnings about the Corefile, one line each. */
   get notices(): readonly string[] {
     return this.warnings.map(formatProblem)
@@ -187,6 +219,10 @@ export class Gateway {
   private keeping(c: Context): KeepAlive {
     return (promise) => this.runtime.keepAlive(c, promise)
   }
+}
+
+function probe(name: Uint8Array): Uint8Array {
+  return writeQuery({ name, type: TYPE.A })
 }
 
 function compile({ blocks }: GatewayConfig, host: PluginHost): Resolver {

@@ -19,6 +19,7 @@ const APPS = [
   'src/gateway/explain-route.ts',
   'src/gateway/generation-routes.ts',
   'src/gateway/kit-route.ts',
+  'src/gateway/names-route.ts',
   'src/gateway/publish-routes.ts',
   'src/gateway/token-routes.ts',
   'src/server/feature-servers.ts',

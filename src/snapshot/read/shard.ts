@@ -204,6 +204,11 @@ export class Shard {
     return offsets.sort()
   }
 
+  /** Returns the number of slots of the index. */
+  get slotCount(): number {
+    return this.slotMask + 1
+  }
+
   /** Returns the offset of the node in a slot of the index, 0 for a free slot. */
   slotNode(slot: number): number {
     return this.words[this.slots + SLOT_WORDS * slot + 1] ?? 0

@@ -1,0 +1,183 @@
+/**
+ * The route that lists the zones and the names that a token sees, for people who browse them.
+ * @module
+ */
+import type { Context } from 'hono'
+import { Hono } from 'hono/tiny'
+import { concatBytes, EMPTY } from '../bytes/bytes.ts'
+import type { Client } from '../chain/client.ts'
+import type { Host } from '../chain/host.ts'
+import { isReverseZone } from '../corefile/kubernetes-options.ts'
+import { formatName, lowerName, parseName, ROOT, tailOffset } from '../dns/name.ts'
+import { HttpError } from '../doh/http-error.ts'
+import { jsonResponse } from '../doh/json-response.ts'
+import type { Shard } from '../snapshot/read/shard.ts'
+import { infoFor } from '../snapshot/read/snapshot.ts'
+import type { ServedZone } from './cluster-zones.ts'
+import type { Gateway } from './gateway.ts'
+import { NameList, UNIT_LABELS } from './name-list.ts'
+import { visitShards } from './whole-snapshot.ts'
+
+const LIMIT_DEFAULT = 100
+/** Most names of a page. */
+const LIMIT_MAX = 500
+/** Most characters of a search. */
+const SEARCH_MAX = 253
+/** How long a listing keeps other requests waiting before it lets them run. */
+const SLICE_MS = 4
+
+type Runtime = { readonly host: Pick<Host, 'after' | 'elapsed'> }
+type Part = ServedZone['parts'][number]
+
+/** Creates the app with `/v1/names`. */
+export function createNamesRoute(gateway: Gateway, { host }: Runtime): Hono {
+  const app = new Hono()
+  app.get('/v1/names', async (c) => {
+    const client = await gateway.admission.admitBrowser(c)
+    const parameters = new URL(c.req.url).searchParams
+    const zones = await seenZones(gateway, client, c)
+    const under = readName(parameters, 'under')
+    if (under === undefined) {
+      return jsonResponse(200, { zones: await Promise.all(zones.map((z) => describe(z, client))) })
+    }
+    const served = zones.find(({ zone }) => tailOffset(under, zone.bytes) >= 0)
+    if (served === undefined) {
+      throw new HttpError(404, 'unknown_zone', 'The token sees no zone of a cluster at this name')
+    }
+    const page = readPage(parameters, under, served)
+    const list = new NameList({ ...page, namespaces: client.visibility?.namespaces })
+    const isWhole = await collect(list, { served, under: page.under, pause: pauses(host) })
+    const { names, hasMore } = list.finish()
+    const last = names.at(-1)
+    const isReached = gateway.reachFrom(served.zone.bytes, client, c)
+    const reached: object[] = []
+    for (const { labels, types } of names) {
+      const name = concatBytes(labels, served.zone.bytes)
+      // A zone within this one has its own names.
+      const isOwn = gateway.zones.closest(name)?.zone === served.zone
+      if (isOwn && (await isReached(name))) reached.push({ name: formatName(name), types })
+    }
+    const next = hasMore && last ? formatName(concatBytes(last.labels, served.zone.bytes)) : null
+    return jsonResponse(200, { under: formatName(under), names: reached, next, isWhole })
+  })
+  return app
+}
+
+/** Returns the zones that a client sees, without clusters that it does not, and reverse zones. */
+async function seenZones(gateway: Gateway, client: Client, c: Context): Promise<ServedZone[]> {
+  const { visibility } = client
+  const seen: ServedZone[] = []
+  for (const { zone, parts } of gateway.zones.all) {
+    const own = parts.filter(
+      ({ cluster }) => visibility === undefined || visibility.seesOrigin(cluster, zone.bytes),
+    )
+    if (own.length === 0 || isReverseZone(zone.bytes)) continue
+    const isReached = gateway.reachFrom(zone.bytes, client, c)
+    if (await isReached(zone.bytes)) seen.push({ zone, parts: own })
+  }
+  return seen
+}
+
+/** Describes a zone, and how fresh each of its clusters is. */
+async function describe({ zone, parts }: ServedZone, { visibility }: Client): Promise<object> {
+  const namespaces = visibility?.namespaces
+  const clusters = parts.map(async ({ cluster, tree, reader }) => {
+    const snapshot = reader.current() ?? (await reader.load())
+    const info = snapshot && infoFor(snapshot, namespaces)
+    const ageMs = reader.ageMs(namespaces)
+    return {
+      cluster,
+      tree,
+      freshness: info === undefined ? 'missing' : reader.freshness(namespaces),
+      generation: info?.generation ?? null,
+      ageSeconds: Number.isFinite(ageMs) ? Math.round(ageMs / 1000) : null,
+    }
+  })
+  return { zone: formatName(zone.bytes), clusters: await Promise.all(clusters) }
+}
+
+function readPage(
+  parameters: URLSearchParams,
+  under: Uint8Array,
+  { zone }: ServedZone,
+): { under: Uint8Array; search: string; after: Uint8Array; limit: number } {
+  const search = (parameters.get('search') ?? '').trim().toLowerCase()
+  if (search.length > SEARCH_MAX) throw bad('search', `is over ${SEARCH_MAX} characters`)
+  const limit = parameters.get('limit') ?? String(LIMIT_DEFAULT)
+  if (!/^\d{1,3}$/.test(limit) || Number(limit) < 1 || Number(limit) > LIMIT_MAX) {
+    throw bad('limit', `is not a number from 1 to ${LIMIT_MAX}`)
+  }
+  const after = readName(parameters, 'after')
+  const size = after === undefined ? 0 : tailOffset(after, zone.bytes)
+  if (size < 0) throw bad('after', `is not below ${formatName(zone.bytes)}`)
+  return {
+    under: under.subarray(0, tailOffset(under, zone.bytes)),
+    search,
+    after: after?.subarray(0, size) ?? EMPTY,
+    limit: Number(limit),
+  }
+}
+
+function readName(parameters: URLSearchParams, parameter: string): Uint8Array | undefined {
+  const text = parameters.get(parameter)
+  if (text === null || text === '') return undefined
+  const name = parseName(text)
+  if (name === undefined) throw bad(parameter, 'is not a domain name')
+  return lowerName(name)
+}
+
+function bad(parameter: string, problem: string): HttpError {
+  return new HttpError(400, 'bad_parameter', `Parameter "${parameter}" ${problem}`)
+}
+
+type Collecting = {
+  readonly served: ServedZone
+  readonly under: Uint8Array
+  readonly pause: () => Promise<void> | undefined
+}
+
+/** Adds the names of all clusters of a zone. @returns whether all of them could be read */
+async function collect(list: NameList, { served, under, pause }: Collecting): Promise<boolean> {
+  let isWhole = true
+  for (const part of served.parts) {
+    const only = part.tree !== 'hosts' && unitOf(under)
+    const add = (shard: Shard): Promise<void> | undefined => {
+      addTo(list, part, shard, served.zone.bytes)
+      return pause()
+    }
+    if (!(await visitShards(part.reader, add, only || undefined))) isWhole = false
+  }
+  return isWhole
+}
+
+function addTo(list: NameList, { tree }: Part, shard: Shard, zone: Uint8Array): void {
+  if (tree !== 'hosts') {
+    list.add(shard)
+    return
+  }
+  list.addHosts(shard, (labels) => {
+    const size = tailOffset(concatBytes(labels, ROOT), zone)
+    return size < 0 ? undefined : labels.subarray(0, size)
+  })
+}
+
+/** Returns the labels that select the only shard with names below `under`; `undefined` for all. */
+function unitOf(under: Uint8Array): Uint8Array | undefined {
+  let count = 0
+  for (let at = 0; at < under.length; at += (under[at] ?? 0) + 1) count++
+  return count < UNIT_LABELS ? undefined : under
+}
+
+/** Returns a function that lets other requests run when a listing has run for some time. */
+function pauses({ after, elapsed }: Runtime['host']): Collecting['pause'] {
+  let startMs = elapsed()
+  return () => {
+    if (elapsed() - startMs < SLICE_MS) return undefined
+    return new Promise((resolve) => {
+      after(0, () => {
+        startMs = elapsed()
+        resolve()
+      })
+    })
+  }
+}
