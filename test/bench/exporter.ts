@@ -2,160 +2,128 @@
  * `kubedoh export` beside CoreDNS on the same live cluster: memory, start, requests to the API
  * server, and how soon a gateway on Node answers with a change.
  *
- * 10,000 Services and 100,000 endpoints; BENCH_QUICK=1 takes a tenth. A restart of the API server
- * causes the re-lists: its new cache lacks the versions that watches continue from.
+ * 10,000 Services and 100,000 endpoints, then 10,000 Ingresses and HTTPRoutes as well; `--quick`
+ * takes a tenth. The exporter and the gateway, or CoreDNS, have one core; the API server, etcd and
+ * the load have the other. A restart of the API server causes the re-lists: its new cache lacks the
+ * versions that watches continue from.
  * @module
  */
-import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseAddress } from '../../src/dns/address.ts'
-import { nameOf } from '../../src/dns/name.ts'
-import { TYPE } from '../../src/dns/rr-type.ts'
-import { writeQuery } from '../../src/dns/write-query.ts'
-import { askDoh } from '../../src/doh/doh-client.ts'
-import type { ClusterKeys } from '../../src/exporter/cluster-keys.ts'
 import { type Binaries, prepareBinaries } from '../cluster/binaries.ts'
-import { freePort, start } from '../cluster/processes.ts'
-import { percentiles } from './dns-load.ts'
-import { msUntilAnswered } from './dns-probe.ts'
+import { changeRows, type Edge, msUntilEdge } from './edge-probe.ts'
+import { BenchHosts, HOSTS_BLOCK, HOSTS_DIRECTIVE, hostCostRow } from './exporter-hosts.ts'
 import {
-  type BenchServer,
-  benchGatewayOf,
-  CLUSTER,
-  startOurs,
-  tokenFrom,
-} from './gateway-servers.ts'
-import { BUNDLES } from './places.ts'
+  type Peer,
+  peakMb,
+  requestsOf,
+  resetPeak,
+  startCoreDns,
+  startExporter,
+  type Target,
+} from './exporter-peers.ts'
+import { prepareLoad } from './gateway-load.ts'
+import { benchGatewayOf, startOurs, tokenFrom } from './gateway-servers.ts'
 import { median, type Row, ratioRow, row } from './row.ts'
-import { BenchCluster, type NamedAddress } from './server-cluster.ts'
-import { pinToLoadCore, prepareProgram, residentMb, startCorefile } from './server-processes.ts'
+import { BenchCluster } from './server-cluster.ts'
+import { pinToLoadCore, pinToServerCore, prepareProgram, residentMb } from './server-processes.ts'
 
 const IS_QUICK = process.env.BENCH_QUICK === '1'
 const SIZE = IS_QUICK ? { plain: 726, headless: 254 } : { plain: 7260, headless: 2540 }
+const HOSTS = IS_QUICK ? 1000 : 10_000
 const STARTS = IS_QUICK ? 1 : 3
 const CHANGES = IS_QUICK ? 600 : 2000
-const CHANGES_PER_SECOND = 200
-/** One of so many changes is asked for. */
-const PROBED = 10
-/** A client asks again after this time: asking each 5 ms kept both cores busy with queries. */
-const POLL_MS = 20
-const WAIT_MS = 120_000
 /** Time for the collector before memory is read. */
 const SETTLE_MS = IS_QUICK ? 3000 : 10_000
-
-/** A client of the API server that runs, and how long its start took. */
-type Peer = {
-  readonly pid: number
-  readonly startMs: number
-  /** `http://HOST:PORT` of its metrics. */
-  readonly status: string
-  readonly stop: () => Promise<unknown>
-}
 
 /** Measures. */
 export async function benchExporter(): Promise<Row[]> {
   const binaries = prepareBinaries()
   if (typeof binaries === 'string') throw new Error(binaries)
-  const missing = prepareProgram('taskset', 'util-linux')
+  const missing = prepareProgram('taskset', 'util-linux') ?? prepareLoad()
   if (missing !== undefined) throw new Error(missing)
   pinToLoadCore()
   const cluster = await BenchCluster.start(binaries)
-  const { keys, variables } = await benchGatewayOf()
-  const gateway = await startOurs(variables, false)
   try {
     say(`storing ${BenchCluster.endpoints(SIZE)}`)
     await cluster.grow(SIZE)
-    return await new ExporterBench({ cluster, binaries, keys, gateway }).rows()
+    const bench = new ExporterBench(cluster, binaries)
+    return [...(await bench.serviceRows()), ...(await bench.hostRows())]
   } finally {
-    gateway.stop()
     await cluster.api.stop()
   }
 }
 
-type Parts = {
-  readonly cluster: BenchCluster
-  readonly binaries: Binaries
-  readonly keys: ClusterKeys
-  readonly gateway: BenchServer
-}
-
 class ExporterBench {
-  private readonly parts: Parts
+  private readonly cluster: BenchCluster
+  private readonly binaries: Binaries
 
-  constructor(parts: Parts) {
-    this.parts = parts
+  constructor(cluster: BenchCluster, binaries: Binaries) {
+    this.cluster = cluster
+    this.binaries = binaries
   }
 
-  async rows(): Promise<Row[]> {
-    const starts: Record<'coredns' | 'ours', number[]> = { coredns: [], ours: [] }
-    for (let i = 1; i < STARTS; i++) {
-      for (const name of ['coredns', 'ours'] as const) {
-        const peer = await this.start(name)
-        starts[name].push(peer.startMs)
-        await peer.stop()
-      }
-    }
-    const [coredns, ours] = [await this.start('coredns'), await this.start('ours')]
-    starts.coredns.push(coredns.startMs)
-    starts.ours.push(ours.startMs)
-    const requests = await this.requestRow('requests of a start', coredns, ours)
-    const memory = await this.memoryRows(coredns, ours)
-    await coredns.stop()
-    const changes = await this.changeRows()
-    await ours.stop()
-    const base = { bench: 'exporter', metric: 'start → first publish', unit: 'ms' }
-    const peer = { name: "CoreDNS's ready", value: median(starts.coredns) }
-    return [
-      ratioRow(base, median(starts.ours), peer, { atLeast: 1 / 1.5 }),
-      requests,
-      ...memory,
-      ...changes,
-    ]
-  }
-
-  private async start(name: 'coredns' | 'ours'): Promise<Peer> {
-    say(`starting ${name}`)
-    const status = `127.0.0.1:${await freePort()}`
-    return name === 'ours' ? this.startOurs(status) : this.startCoreDns(status)
-  }
-
-  private async startCoreDns(status: string): Promise<Peer> {
-    const { cluster, binaries } = this.parts
-    const corefile = `.:53 {
-  bind 127.0.0.1
-  kubernetes cluster.local in-addr.arpa ip6.arpa {
-    kubeconfig ${cluster.api.exporterConfig}
-  }
-  prometheus ${status}
-}
-`
-    const [name, address] = [...cluster.clusterIps()].at(-1) ?? ['', '']
-    const server = await startCorefile({ name: 'CoreDNS', coredns: binaries.coredns }, corefile)
-    const startMs = await msUntilAnswered(server.port, { name, address })
-    return { pid: server.pid, stop: server.stop, startMs, status: `http://${status}` }
-  }
-
-  private async startOurs(listen: string): Promise<Peer> {
-    const { cluster, keys, gateway } = this.parts
-    const conf = join(BUNDLES, 'Corefile-export')
-    const { exporterConfig } = cluster.api
-    writeFileSync(
-      conf,
-      `. {\n  kubernetes cluster.local {\n    kubeconfig ${exporterConfig}\n  }\n}\n`,
-    )
-    const flags = ['--gateway', gateway.url, '--cluster', CLUSTER, '--conf', conf]
-    const entry = join(BUNDLES, 'package/run.js')
-    const command = [process.execPath, entry, 'export', ...flags, '--listen', listen]
-    const startedMs = performance.now()
-    const exporter = start('taskset', ['-c', '0', ...command], {
-      KUBEDOH_TOKEN: keys.token,
-      KUBEDOH_SIGNING_KEY: keys.signingKey,
+  /** Measures with Services and endpoints alone, which CoreDNS has too. */
+  serviceRows(): Promise<Row[]> {
+    return withGateway('', async (target, edge) => {
+      const { startRow, coredns, ours } = await this.startAll(target)
+      const requests = await this.requestRow('requests of a start', coredns, ours)
+      const memory = await this.memoryRows({ coredns, ours }, edge)
+      await coredns.stop()
+      say('changes of endpoints')
+      const changes = await changeRows(edge, () => this.cluster.change(), {
+        what: 'Endpoint change',
+        count: CHANGES,
+      })
+      await ours.stop()
+      return [startRow, requests, ...memory, ...changes]
     })
-    await exporter.line(/^ready/)
-    const startMs = performance.now() - startedMs
-    const pid = exporter.child.pid ?? 0
-    return { pid, startMs, status: `http://${listen}`, stop: exporter.stop }
+  }
+
+  /** Measures with the hostnames of Ingresses and HTTPRoutes as well. */
+  hostRows(): Promise<Row[]> {
+    return withGateway(HOSTS_BLOCK, async (target, edge) => {
+      say(`storing ${HOSTS} Ingresses and HTTPRoutes`)
+      const hosts = await BenchHosts.store(this.cluster.api, HOSTS)
+      const exporter = await startExporter(this.cluster, target, HOSTS_DIRECTIVE)
+      await msUntilEdge(edge, await hosts.change())
+      say('look-ups')
+      const services = [...this.cluster.clusterIps().keys()].slice(-500)
+      const names = { hosts: hosts.names(), services }
+      const cost = await hostCostRow(target.gateway.pid, edge, names)
+      await sleep(SETTLE_MS)
+      const memory = residentMb(exporter.pid)
+      say('changes of Ingresses')
+      const changes = await changeRows(edge, () => hosts.change(), {
+        what: 'Ingress change',
+        count: CHANGES,
+      })
+      await exporter.stop()
+      const what = `resident memory with ${HOSTS.toLocaleString('en-US')} hostnames more`
+      return [cost, row('exporter', what, 'MB', memory), ...changes]
+    })
+  }
+
+  private async startAll(
+    target: Target,
+  ): Promise<{ readonly startRow: Row; readonly coredns: Peer; readonly ours: Peer }> {
+    const starts: Record<'coredns' | 'ours', number[]> = { coredns: [], ours: [] }
+    for (let i = 1; ; i++) {
+      say(`start ${i} of ${STARTS}`)
+      const coredns = await startCoreDns(this.cluster, this.binaries.coredns)
+      starts.coredns.push(coredns.startMs)
+      // The core is for one of them at a time.
+      if (i < STARTS) await coredns.stop()
+      const ours = await startExporter(this.cluster, target)
+      starts.ours.push(ours.startMs)
+      if (i < STARTS) {
+        await ours.stop()
+        continue
+      }
+      const base = { bench: 'exporter', metric: 'start → first publish', unit: 'ms' }
+      const peer = { name: "CoreDNS's ready", value: median(starts.coredns) }
+      const startRow = ratioRow(base, median(starts.ours), peer, { atLeast: 1 / 1.5 })
+      return { startRow, coredns, ours }
+    }
   }
 
   private async requestRow(metric: string, coredns: Peer, ours: Peer): Promise<Row> {
@@ -164,8 +132,11 @@ class ExporterBench {
     return ratioRow(base, own, { name: 'CoreDNS', value: theirs }, { atLeast: 1 })
   }
 
-  private async memoryRows(coredns: Peer, ours: Peer): Promise<Row[]> {
-    const { api } = this.parts.cluster
+  private async memoryRows(
+    { coredns, ours }: { readonly coredns: Peer; readonly ours: Peer },
+    edge: Edge,
+  ): Promise<Row[]> {
+    const { api } = this.cluster
     await sleep(SETTLE_MS)
     const [theirs, steady] = [residentMb(coredns.pid), residentMb(ours.pid)]
     const [before, theirsBefore] = [await requestsOf(ours), await requestsOf(coredns)]
@@ -173,7 +144,7 @@ class ExporterBench {
     say('restarting the API server')
     await api.pause()
     await api.resume()
-    await msUntilMoved(this.parts, await this.token())
+    await msUntilEdge(edge, await this.cluster.change())
     await sleep(SETTLE_MS)
     const base = { bench: 'exporter', metric: 'resident memory, steady', unit: 'MB' }
     const [peak, theirPeak] = [peakMb(ours.pid), peakMb(coredns.pid)]
@@ -189,77 +160,24 @@ class ExporterBench {
       ),
     ]
   }
+}
 
-  private token(): Promise<string> {
-    return tokenFrom(this.parts.gateway.url, ['*'])
+/** Runs a part of the benchmark with a gateway of its own, whose Corefile has one block more. */
+async function withGateway(
+  block: string,
+  measure: (target: Target, edge: Edge) => Promise<Row[]>,
+): Promise<Row[]> {
+  const { keys, variables } = await benchGatewayOf()
+  const gateway = await startOurs({ ...variables, COREFILE: variables.COREFILE + block }, false)
+  try {
+    pinToServerCore(gateway.pid)
+    return await measure(
+      { gateway, keys },
+      { url: gateway.url, token: await tokenFrom(gateway.url, ['*']) },
+    )
+  } finally {
+    gateway.stop()
   }
-
-  private async changeRows(): Promise<Row[]> {
-    say('changes')
-    const token = await this.token()
-    const { cluster } = this.parts
-    const waits: Promise<number>[] = []
-    const startMs = performance.now()
-    for (let i = 0; i < CHANGES; i++) {
-      const changed = cluster.change()
-      changed.catch(() => undefined)
-      if (i % PROBED === 0) {
-        waits.push(changed.then((change) => msUntilEdge(this.parts.gateway.url, token, change)))
-      }
-      const dueMs = startMs + (1000 * i) / CHANGES_PER_SECOND
-      await sleep(Math.max(0, dueMs - performance.now()))
-    }
-    const rate = (1000 * CHANGES) / (performance.now() - startMs)
-    const { p50, p99 } = percentiles(await Promise.all(waits))
-    const metric = `change → answered at the gateway, at ${rate.toFixed(0)} changes/s`
-    return [
-      row('exporter', `${metric}, p50`, 'ms', p50, { atMost: 150 }),
-      row('exporter', `${metric}, p99`, 'ms', p99, { atMost: 1000 }),
-    ]
-  }
-}
-
-/** Changes an endpoint and waits until the gateway has it. */
-async function msUntilMoved({ cluster, gateway }: Parts, token: string): Promise<number> {
-  return msUntilEdge(gateway.url, token, await cluster.change())
-}
-
-async function msUntilEdge(
-  url: string,
-  token: string,
-  { name, address }: NamedAddress,
-): Promise<number> {
-  const message = writeQuery({ name: nameOf(name), type: TYPE.A })
-  const wanted = Buffer.from(parseAddress(address) ?? [])
-  const startMs = performance.now()
-  for (;;) {
-    const response = await askDoh(`${url}/dns-query`, message, {
-      fetch: (to, init) => fetch(to, init),
-      signal: AbortSignal.timeout(WAIT_MS),
-      token,
-    })
-    if (Buffer.from(response).subarray(message.length).includes(wanted)) break
-    if (performance.now() - startMs > WAIT_MS) throw new Error(`no ${address} for ${name}`)
-    await sleep(POLL_MS)
-  }
-  return performance.now() - startMs
-}
-
-/** Returns how many requests a peer has sent to the API server, by the metric that both have. */
-async function requestsOf({ status }: Peer): Promise<number> {
-  const text = await (await fetch(`${status}/metrics`)).text()
-  const counts = text.matchAll(/^coredns_kubernetes_rest_client_requests_total\{.*\} (\d+)$/gm)
-  return [...counts].reduce((sum, [, count]) => sum + Number(count), 0)
-}
-
-/** Lets the kernel forget the largest resident memory of a process so far (proc(5)). */
-function resetPeak(pid: number): void {
-  writeFileSync(`/proc/${pid}/clear_refs`, '5')
-}
-
-function peakMb(pid: number): number {
-  const [, kb = 'NaN'] = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
-  return Number(kb) / 1024
 }
 
 function say(text: string): void {

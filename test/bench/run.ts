@@ -1,7 +1,7 @@
 /**
- * `npm run bench -- [NAME…] [--json FILE] [--markdown]`: bundles the benchmarks and the command as
+ * `npm run bench -- [NAME…] [--json FILE] [--markdown] [--quick]`: bundles the benchmarks and the command as
  * the package ships them, and runs `measure.ts`, so that what is measured is what users run.
- * `--markdown` prints the table for documents, too.
+ * `--markdown` prints the table for documents, too. `--quick` takes less, for small machines.
  * @module
  */
 import { spawnSync } from 'node:child_process'
@@ -13,6 +13,7 @@ import { bundle } from '../../build/bundle.ts'
 import { buildPackage } from '../../build/package.ts'
 
 const ENTRIES = ['measure.ts', 'plugin-cost.ts', 'servers/bare-node.ts', 'servers/bare-http2.ts']
+const QUICK = '--quick'
 /** Below the checkout, where packages outside of the bundle are found. */
 const CACHE = join(import.meta.dirname, '../../.cache')
 
@@ -36,8 +37,10 @@ try {
   const options = { plugins: [inTheirFolders], external: ['esbuild', 'miniflare'] }
   const { files } = await bundle(entries, options)
   for (const { name, text } of files) writeFileSync(join(folder, name), text)
-  const args = [...process.execArgv, join(folder, 'measure.js'), ...process.argv.slice(2)]
-  process.exitCode = spawnSync(process.execPath, args, { stdio: 'inherit' }).status ?? 1
+  const given = process.argv.slice(2).filter((flag) => flag !== QUICK)
+  const args = [...process.execArgv, join(folder, 'measure.js'), ...given]
+  const env = { ...process.env, ...(process.argv.includes(QUICK) && { BENCH_QUICK: '1' }) }
+  process.exitCode = spawnSync(process.execPath, args, { stdio: 'inherit', env }).status ?? 1
 } finally {
   rmSync(folder, { recursive: true, force: true })
 }

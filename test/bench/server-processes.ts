@@ -41,7 +41,16 @@ export type CorefileParts = {
 
 /** Moves this process, and what it starts from now on, to the core of the load. */
 export function pinToLoadCore(): void {
-  execFileSync('taskset', ['-a', '-c', '-p', LOAD_CORE, String(process.pid)], { stdio: 'ignore' })
+  pin(process.pid, LOAD_CORE)
+}
+
+/** Moves a process to the core of the servers under test. */
+export function pinToServerCore(pid: number): void {
+  pin(pid, SERVER_CORE)
+}
+
+function pin(pid: number, core: string): void {
+  execFileSync('taskset', ['-a', '-c', '-p', core, String(pid)], { stdio: 'ignore' })
 }
 
 /** Finds or installs a program. Returns what is missing when it is unavailable. */

@@ -264,7 +264,12 @@ const PLURALS: Readonly<Record<string, string>> = {
 }
 
 /** Paths of resources below `/registry` in etcd, where they are not the plural. */
-const REGISTRY: Readonly<Record<string, string>> = { Service: 'services/specs' }
+const REGISTRY: Readonly<Record<string, string>> = {
+  Service: 'services/specs',
+  Ingress: 'ingress',
+  Gateway: 'gateway.networking.k8s.io/gateways',
+  HTTPRoute: 'gateway.networking.k8s.io/httproutes',
+}
 
 function* keysOf(objects: Iterable<ApiObject>): Generator<readonly [string, string]> {
   for (const object of objects) {

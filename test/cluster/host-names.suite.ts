@@ -12,14 +12,13 @@ import { describeUnless } from '../describe-unless.ts'
 import { type ApiObject, ApiServer } from './api-server.ts'
 import { answerOf, type QuestionText, type Server } from './asking.ts'
 import { prepareBinaries } from './binaries.ts'
-import { namespace, service, slice } from './objects.ts'
+import { definition, GATEWAY_API, namespace, service, slice } from './objects.ts'
 import { freePort, type Running, start } from './processes.ts'
 
 const KUBEDOH = join(import.meta.dirname, '../../bin/kubedoh')
 const binaries = prepareBinaries()
 const skip = typeof binaries === 'string' ? binaries : false
 const PATIENCE_MS = 10_000
-const GATEWAY_API = 'gateway.networking.k8s.io'
 
 /** Only the rights that the README and the plugin's page list. */
 const RIGHTS: readonly ApiObject[] = [
@@ -56,28 +55,6 @@ function ingress(name: string, host: string): ApiObject {
     kind: 'Ingress',
     metadata,
     spec: { rules: [{ host, http }] },
-  }
-}
-
-/** The smallest CRD of a Gateway API kind with which an API server stores its objects. */
-function definition(kind: string, plural: string): ApiObject {
-  const schema = {
-    openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
-  }
-  const approval = 'https://github.com/kubernetes-sigs/gateway-api/pull/2997'
-  return {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: {
-      name: `${plural}.${GATEWAY_API}`,
-      ...{ annotations: { 'api-approved.kubernetes.io': approval } },
-    },
-    spec: {
-      group: GATEWAY_API,
-      scope: 'Namespaced',
-      names: { kind, plural, singular: kind.toLowerCase(), listKind: `${kind}List` },
-      versions: [{ name: 'v1', served: true, storage: true, schema }],
-    },
   }
 }
 

@@ -155,3 +155,28 @@ export function rareObjects(): ApiObject[] {
 function isApiObject(value: unknown): value is ApiObject {
   return typeof value === 'object' && value !== null && 'kind' in value && 'metadata' in value
 }
+
+/** The group of the Gateway API. */
+export const GATEWAY_API = 'gateway.networking.k8s.io'
+
+/** Returns the smallest CRD of a Gateway API kind with which an API server stores its objects. */
+export function definition(kind: string, plural: string): ApiObject {
+  const schema = {
+    openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+  }
+  const approval = 'https://github.com/kubernetes-sigs/gateway-api/pull/2997'
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: {
+      name: `${plural}.${GATEWAY_API}`,
+      ...{ annotations: { 'api-approved.kubernetes.io': approval } },
+    },
+    spec: {
+      group: GATEWAY_API,
+      scope: 'Namespaced',
+      names: { kind, plural, singular: kind.toLowerCase(), listKind: `${kind}List` },
+      versions: [{ name: 'v1', served: true, storage: true, schema }],
+    },
+  }
+}
