@@ -117,6 +117,15 @@ export class ApiServer {
     await this.send('PUT', `${objectPath(object)}/finalize`, body)
   }
 
+  /** Writes a kubeconfig with a token of a ServiceAccount. @returns its path */
+  async serviceAccountConfig(account: ApiObject): Promise<string> {
+    const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} }
+    const answer = JSON.parse(await this.send('POST', `${objectPath(account)}/token`, body))
+    const path = join(this.folder, `${account.metadata.name}.kubeconfig`)
+    writeFileSync(path, this.kubeconfig(answer.status.token))
+    return path
+  }
+
   private closeConnections(): void {
     this.agent?.destroy()
     this.agent = undefined

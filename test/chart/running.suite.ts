@@ -1,0 +1,268 @@
+/**
+ * Server, exporter, gateway and node cache with the chart's Corefiles and exactly its rights, on a
+ * real API server: what they may do, and whether they export every metric that an alert or a
+ * dashboard names.
+ * @module
+ */
+import assert from 'node:assert/strict'
+import { createSocket, type Socket } from 'node:dgram'
+import { once } from 'node:events'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, test } from 'vitest'
+import { parse } from 'yaml'
+import { formatDashboards } from '../../build/dashboards.ts'
+import { createClusterKeys, createToken } from '../../src/exporter/cluster-keys.ts'
+import { type ApiObject, ApiServer } from '../cluster/api-server.ts'
+import { prepareBinaries } from '../cluster/binaries.ts'
+import { shopObjects } from '../cluster/objects.ts'
+import { freePort, type Running, start } from '../cluster/processes.ts'
+import { describeUnless } from '../describe-unless.ts'
+import { askUdp, echo, queryWith } from '../server/clients.ts'
+import { CHART, objectsOf, render } from './helm.ts'
+
+const KUBEDOH = join(import.meta.dirname, '../../bin/kubedoh')
+const HOST = '127.0.0.1'
+const SCRAPES_MS = 30_000
+/** Labels that Prometheus adds to all series, and that of histograms. */
+const ADDED = ['instance', 'job', 'namespace', 'le']
+/** Kinds that this API server does not serve are in no rule here. */
+const EXPORTER_COREFILE = `. {
+  kubernetes cluster.local {
+    pods verified
+  }
+  k8s_gateway apps.example.org {
+    resources Ingress Service Node
+  }
+}
+`
+
+/** Exported after the first EndpointSlice that changes while a watch is open. */
+const PROGRAMMING = 'coredns_kubernetes_dns_programming_duration_seconds'
+
+const binaries = prepareBinaries()
+
+/** Names of metrics, with the labels that their samples have. */
+type Families = Map<string, Set<string>>
+
+describeUnless(typeof binaries === 'string' && binaries, "the chart's processes", () => {
+  const folder = mkdtempSync(join(tmpdir(), 'kubedoh-running-'))
+  const running: Running[] = []
+  const families: Families = new Map()
+  let api: ApiServer
+  let objects: readonly ApiObject[]
+  let upstream: Socket
+
+  const write = (name: string, text: string): string => {
+    const path = join(folder, name)
+    writeFileSync(path, text)
+    return path
+  }
+  const find = (kind: string, component: string): ApiObject => {
+    const name = `kubedoh-${component}`
+    const found = objects.find((one) => one.kind === kind && one.metadata.name === name)
+    assert.ok(found !== undefined, `${kind} ${name}`)
+    return found
+  }
+  const run = (args: readonly string[], variables: Readonly<Record<string, string>> = {}) => {
+    const one = start(KUBEDOH, args, variables)
+    running.push(one)
+    return one
+  }
+  const configOf = (component: string) =>
+    api.serviceAccountConfig(find('ServiceAccount', component))
+  const corefileOf = (component: string): string =>
+    Object(find('ConfigMap', component).data).Corefile
+
+  beforeAll(async () => {
+    if (typeof binaries === 'string') return
+    api = await ApiServer.start(binaries)
+    const set = ['exporter.enabled=true', 'exporter.gateway=http://a', 'exporter.cluster=test']
+    const values = [...set, 'gateway.enabled=true'].flatMap((value) => ['--set', value])
+    const exporter = ['--set-file', `exporter.corefile=${write('exporter', EXPORTER_COREFILE)}`]
+    objects = objectsOf(render(...values, ...exporter).stdout)
+    const rights = objects.filter(({ kind }) => /^ServiceAccount$|Role/.test(kind))
+    for (const object of [...rights, ...shopObjects()]) await api.create(object)
+    upstream = createSocket('udp4').bind(0, HOST)
+    upstream.on('message', (query, from) => upstream.send(echo(query), from.port, from.address))
+    await once(upstream, 'listening')
+  })
+  afterAll(async () => {
+    await Promise.all(running.map((one) => one.stop()))
+    upstream?.close()
+    await api?.stop()
+    rmSync(folder, { recursive: true })
+  })
+
+  test('the server is Ready and answers with its rights', async () => {
+    const [dns, metrics, health, ready] = await Promise.all([1, 2, 3, 4].map(() => freePort()))
+    const text = corefileOf('server')
+      .replace('.:53', `.:${dns}`)
+      .replace(':9153', `${HOST}:${metrics}`)
+      .replace('health', `health ${HOST}:${health}`)
+      .replace('ready', `ready ${HOST}:${ready}`)
+      .replace('/etc/resolv.conf', `${HOST}:${upstream.address().port}`)
+    const config = await configOf('server')
+    const server = run(['serve', '--conf', write('server', text), '--kubeconfig', config])
+    await server.line(/^ready: /)
+    for (const name of ['web.shop.svc.cluster.local', 'www.example.org']) {
+      await askUdp(HOST, dns ?? 0, queryWith(1, name))
+    }
+    await api.create(changedSlice('seen-by-server'))
+    await untilScraped(families, `http://${HOST}:${metrics}`, PROGRAMMING)
+    assert.doesNotMatch(server.tail(), /cannot list|forbidden/)
+  })
+
+  test('the exporter leads and publishes with its rights, and the gateway serves', async () => {
+    const keys = await createClusterKeys()
+    const reader = await createToken()
+    const clusters = { test: { publicKey: keys.publicKey, tokenSha256: keys.tokenSha256 } }
+    const gatewayUrl = `http://${HOST}:${await freePort()}`
+    const corefile = write('gateway', corefileOf('gateway'))
+    const gateway = run(
+      ['gateway', '--conf', corefile, '--listen', gatewayUrl.slice(7), '--store', 'memory'],
+      {
+        CLUSTERS: JSON.stringify(clusters),
+        READ_ONLY_TOKEN_SHA256: reader.sha256,
+        CLIENT_TOKEN_SHA256: reader.sha256,
+      },
+    )
+    await gateway.line(/^ready: /)
+    const listen = `${HOST}:${await freePort()}`
+    const [container] = Object(find('Deployment', 'exporter').spec).template.spec.containers
+    const args = container.args.filter((arg: string) => /^(export$|--cluster|--lease)/.test(arg))
+    const own = ['--gateway', gatewayUrl, '--listen', listen, '--conf', join(folder, 'exporter')]
+    const config = await configOf('exporter')
+    const exporter = run([...args, ...own, '--kubeconfig', config], {
+      KUBEDOH_TOKEN: keys.token,
+      KUBEDOH_SIGNING_KEY: keys.signingKey,
+    })
+    await untilScraped(new Map(), `http://${listen}`, 'kubedoh_exporter_generation')
+    await api.create(changedSlice('seen-by-exporter'))
+    await untilScraped(families, `http://${listen}`, PROGRAMMING)
+    assert.doesNotMatch(exporter.tail(), /cannot list|forbidden|ClusterRole/)
+    const headers = { authorization: `Bearer ${reader.token}` }
+    await fetch(`${gatewayUrl}/resolve?name=web.shop.svc.cluster.local`, { headers })
+    await untilScraped(families, gatewayUrl, 'coredns_dns_requests_total', headers)
+  })
+
+  test('the node cache counts errors of its set-up', async () => {
+    const metrics = `${HOST}:${await freePort()}`
+    const off = ['-setupinterface=false', '-setupiptables=false', `-dns.port=${await freePort()}`]
+    const template = write('node', `. {\n  bind ${HOST}\n  whoami\n}\n`)
+    const files = ['-basecorefile', template, '-conf', join(folder, 'node.generated')]
+    const listen = ['-metrics-listen-address', metrics]
+    const one = run(['node-cache', '-localip', HOST, ...off, ...files, ...listen])
+    await one.line(/^ready: /)
+    await untilScraped(families, `http://${metrics}`, 'coredns_nodecache_setup_errors_total')
+  })
+
+  const expressions = [...alertExpressions(), ...dashboardExpressions()]
+  for (const [where, all] of expressions) {
+    test(`${where} has only metrics and labels that the processes export`, () => {
+      for (const expression of all) {
+        assert.deepEqual(unknownIn(expression, families), [], expression)
+      }
+    })
+  }
+
+  test('an expression with a metric or a label that nobody exports is found', () => {
+    const metric = 'sum(rate(coredns_dns_request_total{type="A"}[5m]))'
+    assert.deepEqual(unknownIn(metric, families), ['coredns_dns_request_total'])
+    const labels = 'sum by (types) (coredns_dns_requests_total{protocol="tcp"})'
+    assert.deepEqual(unknownIn(labels, families), ['types', 'protocol'])
+  })
+})
+
+/** Returns a slice of the demo's Service `web` with the time of its change. */
+function changedSlice(name: string): ApiObject {
+  const time = new Date().toISOString()
+  const metadata = {
+    namespace: 'shop',
+    name,
+    labels: { 'kubernetes.io/service-name': 'web' },
+    annotations: { 'endpoints.kubernetes.io/last-change-trigger-time': time },
+  }
+  return {
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata,
+    addressType: 'IPv4',
+    endpoints: [{ addresses: ['192.0.2.80'] }],
+    ports: [],
+  }
+}
+
+type Expressions = readonly (readonly [string, readonly string[]])[]
+
+function alertExpressions(): Expressions {
+  return readdirSync(join(CHART, 'alerts')).map((file) => {
+    const { groups } = parse(readFileSync(join(CHART, 'alerts', file), 'utf8'))
+    const rules = groups.flatMap((group: { rules: { expr: string }[] }) => group.rules)
+    return [`alerts/${file}`, rules.map(({ expr }: { expr: string }) => expr)]
+  })
+}
+
+function dashboardExpressions(): Expressions {
+  return [...formatDashboards()].map(([name, text]) => {
+    const panels: { targets: { expr: string }[] }[] = JSON.parse(text).panels
+    return [`dashboards/${name}`, panels.flatMap(({ targets }) => targets.map(({ expr }) => expr))]
+  })
+}
+
+/** Returns the metrics of an expression that no process exports, and the labels that none has. */
+function unknownIn(expression: string, families: Families): string[] {
+  const metrics = [...expression.matchAll(/\b[a-z]+(_[a-z0-9]+)+(?=[{[])/g)].map(([name]) => name)
+  const known = new Set([
+    ...ADDED,
+    ...metrics.flatMap((metric) => [...(families.get(metric) ?? [])]),
+  ])
+  const grouped = [...expression.matchAll(/by \(([^)]*)\)/g)].flatMap(([, names = '']) =>
+    names.split(/, */),
+  )
+  const matched = [...expression.matchAll(/(\w+)=~?"/g)].map(([, name = '']) => name)
+  const isSampled = metrics.some((metric) => (families.get(metric)?.size ?? 0) > 0)
+  const labels = isSampled ? [...grouped, ...matched] : []
+  return [
+    ...metrics.filter((metric) => !families.has(metric)),
+    ...labels.filter((label) => label !== '' && !known.has(label)),
+  ]
+}
+
+/** Scrapes until a metric is there, and adds what it finds. */
+async function untilScraped(
+  families: Families,
+  url: string,
+  metric: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  const deadline = Date.now() + SCRAPES_MS
+  for (;;) {
+    const text = await fetch(`${url}/metrics`, { headers }).then(
+      (response) => response.text(),
+      () => '',
+    )
+    if (text.includes(`\n${metric}`)) return collect(families, text)
+    if (Date.now() > deadline) throw new Error(`no ${metric} at ${url}:\n${text.slice(0, 500)}`)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+}
+
+function collect(families: Families, text: string): void {
+  const add = (name: string, labels: readonly string[]) => {
+    const known = families.get(name) ?? new Set()
+    for (const label of labels) known.add(label)
+    families.set(name, known)
+  }
+  for (const [, name = '', type] of text.matchAll(/^# TYPE (\S+) (\S+)$/gm)) {
+    const suffixes = type === 'histogram' ? ['_bucket', '_count', '_sum'] : ['']
+    for (const suffix of suffixes) add(name + suffix, [])
+  }
+  for (const [, name = '', labels = ''] of text.matchAll(/^([a-z_0-9]+)(?:\{(.*)\})? /gm)) {
+    add(
+      name,
+      [...labels.matchAll(/(\w+)="/g)].map(([, label = '']) => label),
+    )
+  }
+}
