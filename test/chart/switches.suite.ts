@@ -62,6 +62,7 @@ const CASES: readonly (readonly [string, readonly string[]])[] = [
   ['k8s_gateway b.test { resources Node DNSRecord }', ['dnsrecords', 'nodes']],
   ['k8s_gateway b.test { resources Node }\n k8s_gateway c.test', ['ingresses', 'nodes']],
   ['k8s_gateway b.test { resources Route }', ['routes']],
+  ['k8s_gateway b.test { resources HostRoute\n router Gateway a/b }', ['gateways', 'hostroutes']],
   ['k8s_external b.test', []],
 ]
 

@@ -7,9 +7,11 @@ import { join } from 'node:path'
 import { parse } from 'yaml'
 import { PATHS_MAX } from '../../src/kubernetes/objects/parse-host-route.ts'
 
+const CRDS = join(import.meta.dirname, '../../deploy/crds/templates')
+
 /** The custom resource definition. */
 export const ROUTE_DEFINITION: unknown = parse(
-  readFileSync(join(import.meta.dirname, '../../deploy/crds/hostroutes.kubedoh.dev.yaml'), 'utf8'),
+  readFileSync(join(CRDS, 'hostroutes.kubedoh.dev.yaml'), 'utf8'),
 )
 
 const L63 = 'l'.repeat(63)

@@ -1,7 +1,7 @@
 /**
  * Parses HostRoutes (`hostroutes.kubedoh.dev`): a host that resolves to a router, and the paths
  * that the router proxies to Services. The patterns are those of the schema in
- * `deploy/crds/hostroutes.kubedoh.dev.yaml`, which a test compares.
+ * `deploy/crds/templates/hostroutes.kubedoh.dev.yaml`, which a test compares.
  * @module
  */
 import { FieldError, type Fields } from './object-fields.ts'
