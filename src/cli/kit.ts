@@ -78,7 +78,8 @@ function withoutKitError<T>(read: () => T): T {
 /** Signs as Apple's systems read it: CMS with the content inside, by openssl. Node has no CMS. */
 function sign(input: Input, text: string): Uint8Array {
   const chain = input.text('tls-cert')
-  const key = ['-signer', chain, '-certfile', chain, '-inkey', input.text('tls-key')]
+  // -certfile has the signer's certificate too, which openssl refuses to add twice.
+  const key = ['-signer', chain, '-nocerts', '-certfile', chain, '-inkey', input.text('tls-key')]
   const how = ['cms', '-sign', '-nodetach', '-binary', '-outform', 'DER', ...key]
   const { status, stdout, stderr, error } = spawnSync('openssl', how, {
     input: text,

@@ -5,57 +5,25 @@
  */
 import { match } from 'node:assert/strict'
 import { createHash, X509Certificate } from 'node:crypto'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer, type Server } from 'node:http'
-import { tmpdir } from 'node:os'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import type { Server } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, it } from 'vitest'
-import { createClusterKeys } from '../../src/exporter/cluster-keys.ts'
-import { hashToken } from '../../src/gateway/token.ts'
-import { AUTHORITY, CLIENT, SERVER } from '../certificates.ts'
+import { CLIENT } from '../certificates.ts'
 import { prepareCoreDns } from '../cluster/binaries.ts'
-import { freePort, type Running, start } from '../cluster/processes.ts'
+import { freePort, start } from '../cluster/processes.ts'
 import { describeUnless } from '../describe-unless.ts'
 import { findMissing, preparePython, shell } from './programs.ts'
+import { TlsGateways } from './tls-gateway.ts'
 
-const ROOT = join(import.meta.dirname, '../..')
-const RUN = join(ROOT, 'src/cli/run.ts')
-const ADMIN = 'the-operator-of-these-tests'
 const NAME = 'page.shop.svc.demo.test'
 const COREFILE = '. {\n  kubernetes demo.test {\n    cluster demo\n  }\n}\n'
-/** The Service of a page, whose only endpoint is this machine. */
-const OBJECTS = `apiVersion: v1
-kind: List
-items:
-  - { apiVersion: v1, kind: Namespace, metadata: { name: shop } }
-  - apiVersion: v1
-    kind: Service
-    metadata: { name: page, namespace: shop }
-    spec: { clusterIP: None, clusterIPs: [None], ports: [{ name: http, port: 80, protocol: TCP }] }
-  - apiVersion: discovery.k8s.io/v1
-    kind: EndpointSlice
-    metadata: { name: page-1, namespace: shop, labels: { kubernetes.io/service-name: page } }
-    addressType: IPv4
-    ports: [{ name: http, port: 80, protocol: TCP }]
-    endpoints: [{ addresses: [127.0.0.1], conditions: { ready: true } }]
-  - apiVersion: v1
-    kind: Service
-    metadata: { name: many, namespace: shop }
-    spec: { clusterIP: None, clusterIPs: [None], ports: [{ name: http, port: 80, protocol: TCP }] }
-  - apiVersion: discovery.k8s.io/v1
-    kind: EndpointSlice
-    metadata: { name: many-1, namespace: shop, labels: { kubernetes.io/service-name: many } }
-    addressType: IPv4
-    endpoints: [${Array.from({ length: 1000 }, (_, i) => `{ addresses: [127.1.${i >> 8}.${i & 255}] }`).join(', ')}]
-`
-
 /** Where Chromium reads its policies. */
 const CHROMIUM_POLICIES = '/etc/chromium/policies/managed'
 
 describe('real clients over TLS', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'kubedoh-https-'))
-  const running: Running[] = []
-  const file = (name: string): string => join(folder, name)
+  const gateways = new TlsGateways()
+  const file = (name: string): string => gateways.file(name)
   let pages: Server | undefined
   let pagePort = 0
   /** The gateways without and with client certificates. */
@@ -64,58 +32,17 @@ describe('real clients over TLS', () => {
   let token = ''
 
   beforeAll(async () => {
-    const files = { Corefile: COREFILE, 'objects.yaml': OBJECTS, 'ca.pem': AUTHORITY }
-    const pems = { 'cert.pem': SERVER.cert, 'key.pem': SERVER.key }
-    const clients = { 'client.pem': CLIENT.cert, 'client.key': CLIENT.key }
-    for (const [name, text] of Object.entries({ ...files, ...pems, ...clients })) {
-      writeFileSync(file(name), text)
-    }
-    pages = createServer((_, response) => response.end('<title>here</title>hello from the page'))
-    pagePort = await freePort()
-    pages.listen(pagePort, '127.0.0.1')
-    port = await startGateway([])
-    certificatePort = await startGateway(['--client-ca', file('ca.pem')])
-    token = await makeToken(port, {})
+    pages = await gateways.startPage()
+    pagePort = gateways.pagePort
+    port = await gateways.start('demo', COREFILE)
+    const flags = ['--client-ca', file('ca.pem')]
+    certificatePort = await gateways.start('demo', COREFILE, flags)
+    token = await gateways.makeToken(port, {})
     const sha256 = createHash('sha256').update(new X509Certificate(CLIENT.cert).raw).digest('hex')
-    await makeToken(certificatePort, { identities: [`cert:${sha256}`] })
+    await gateways.makeToken(certificatePort, { identities: [`cert:${sha256}`] })
   })
 
-  afterAll(async () => {
-    for (const one of running.toReversed()) await one.stop()
-    pages?.close()
-    rmSync(folder, { recursive: true, force: true })
-  })
-
-  async function startGateway(flags: readonly string[]): Promise<number> {
-    const bound = await freePort()
-    const { token: exporter, signingKey, publicKey, tokenSha256 } = await createClusterKeys()
-    const tls = ['--tls-cert', file('cert.pem'), '--tls-key', file('key.pem')]
-    const listen = ['--conf', file('Corefile'), '--listen', `127.0.0.1:${bound}`]
-    const gateway = start(process.execPath, [RUN, 'gateway', ...listen, ...tls, ...flags], {
-      CLUSTERS: JSON.stringify({ demo: { publicKey, tokenSha256 } }),
-      ADMIN_TOKEN_SHA256: await hashToken(ADMIN),
-    })
-    running.push(gateway)
-    await gateway.line(/^ready/)
-    const objects = ['--objects', file('objects.yaml'), '--cluster', 'demo', '--once']
-    const to = ['--gateway', `https://localhost:${bound}`]
-    const environment = {
-      KUBEDOH_TOKEN: exporter,
-      KUBEDOH_SIGNING_KEY: signingKey,
-      NODE_EXTRA_CA_CERTS: file('ca.pem'),
-    }
-    const exporting = start(process.execPath, [RUN, 'export', ...objects, ...to], environment)
-    await exporting.line(/^ready/)
-    return bound
-  }
-
-  async function makeToken(at: number, wish: unknown): Promise<string> {
-    const url = `https://localhost:${at}/v1/tokens`
-    const head = `-H 'authorization: Bearer ${ADMIN}' --cacert ${file('ca.pem')}`
-    const text = await shell(`curl -sS ${head} -d '${JSON.stringify(wish)}' ${url}`)
-    const [, made = ''] = /"token":"([^"]+)"/.exec(text) ?? []
-    return made
-  }
+  afterAll(() => gateways.stop())
 
   it('curl resolves with --doh-url and the token as the password', async () => {
     const url = `https://x:${token}@localhost:${port}/dns-query`
@@ -182,7 +109,7 @@ print(dns.query.https(query, url, post=${post}, **where))`
       const home = file('home')
       mkdirSync(join(home, '.pki/nssdb'), { recursive: true })
       mkdirSync(CHROMIUM_POLICIES, { recursive: true })
-      await trust(join(home, '.pki/nssdb'))
+      await gateways.trust(join(home, '.pki/nssdb'))
       const policies = { DnsOverHttpsMode: 'secure', DnsOverHttpsTemplates: template }
       writeFileSync(policy, JSON.stringify(policies))
       try {
@@ -201,7 +128,7 @@ print(dns.query.https(query, url, post=${post}, **where))`
     it('opens a page of the cluster with the token in a header', async () => {
       const profile = file('firefox')
       mkdirSync(profile)
-      await trust(profile)
+      await gateways.trust(profile)
       const preferences = {
         'network.trr.mode': 3,
         'network.trr.uri': `https://localhost:${port}/dns-query`,
@@ -221,16 +148,10 @@ print(dns.query.https(query, url, post=${post}, **where))`
       })
       const page = `http://${NAME}:${pagePort}/`
       const shot = `--screenshot ${file('page.png')}`
-      await shell(`HOME=${folder} firefox-esr --headless --profile ${profile} ${shot} ${page}`)
+      await shell(`HOME=${file('')} firefox-esr --headless --profile ${profile} ${shot} ${page}`)
       match(await seen, new RegExp(`^${NAME}:${pagePort} was opened`))
     })
   })
-
-  async function trust(database: string): Promise<void> {
-    const certutil = `certutil -d sql:${database}`
-    await shell(`${certutil} -N --empty-password`)
-    await shell(`${certutil} -A -t C,, -n kubedoh-test -i ${file('ca.pem')}`)
-  }
 })
 
 /** Returns what a browser lacks: its program, trust in our CA, or writable policies. */

@@ -1,0 +1,277 @@
+/**
+ * The onboarding kit, each file by the tool that it is for, at the gateway as it is shipped: it
+ * resolves one cluster, and else only what browsers probe. Run by `npm run test:clients`.
+ * @module
+ */
+import { deepEqual, match } from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import type { Server } from 'node:http'
+import { join } from 'node:path'
+import { afterAll, beforeAll, it } from 'vitest'
+import { type Running, start } from '../cluster/processes.ts'
+import { describeUnless } from '../describe-unless.ts'
+import { findMissing, shell } from './programs.ts'
+import { ADMIN, RUN, TlsGateways } from './tls-gateway.ts'
+
+const DOMAIN = 'prod.k8s.example.org'
+const NAME = `page.shop.svc.${DOMAIN}`
+/** A name that only the machine's own resolver knows. */
+const PUBLIC = 'public.example.net'
+const UPSTREAM = 'https://cloudflare-dns.com/dns-query'
+/** The machine's resolver listens here, because resolv.conf has no ports. */
+const RESOLVER = `127.53.${process.pid % 250}.53`
+const RESOLVER_COREFILE = `.:53 {
+  bind ${RESOLVER}
+  log
+  template IN A ${PUBLIC} www.gstatic.com {
+    answer "{{.Name}} 60 IN A 127.0.0.1"
+  }
+  template IN NS example.com {
+    answer "{{.Name}} 60 IN NS a.iana-servers.net."
+  }
+  template ANY ANY {
+    rcode NXDOMAIN
+  }
+}
+`
+/** The public page requests the cluster's until it gets it. */
+const SCRIPT = `const page = 'http://${NAME}:' + location.port + '/'
+const go = () => fetch(page, { mode: 'no-cors' }).catch(() => setTimeout(go, 250))
+go()`
+/** Copies /etc, so that a browser gets policies and a resolver of its own, and no other program. */
+const IN_OWN_ETC = `set -e; etc=$1; shift; cp -a /etc/. "$etc.copy"; cp -a "$etc/." "$etc.copy"
+mount --bind "$etc.copy" /etc; exec "$@"`
+const NAMESPACE = ['-m', '-p', '-f', '--kill-child', '--mount-proc', 'sh', '-c', IN_OWN_ETC, 'sh']
+
+const root = process.getuid?.() === 0 ? undefined : 'needs root, for port 53 and mounts'
+const missing = ['openssl', 'python3'].map(findMissing).find((one) => one !== undefined)
+
+describeUnless(root ?? missing, 'the onboarding kit', () => {
+  const gateways = new TlsGateways()
+  const file = (name: string): string => gateways.file(name)
+  const kit = (name: string): string => join(file('kit'), name)
+  let pages: Server | undefined
+  let resolver: Running | undefined
+  let origin = ''
+  let page = ''
+  let token = ''
+
+  beforeAll(async () => {
+    pages = await gateways.startPage(SCRIPT, (host) => host.startsWith(NAME))
+    page = `http://${NAME}:${gateways.pagePort}/`
+    writeFileSync(file('Resolver'), RESOLVER_COREFILE)
+    resolver = gateways.run(['serve', '--conf', file('Resolver')])
+    await resolver.line(/^ready/)
+    origin = `https://localhost:${await gateways.start('prod', shippedCorefile())}`
+    const signed = ['--tls-cert', file('cert.pem'), '--tls-key', file('key.pem')]
+    const create = ['token', 'create', '--gateway', origin, '--ca', file('ca.pem')]
+    const args = [RUN, ...create, '--kit', file('kit'), ...signed]
+    const environment = { ...process.env, KUBEDOH_ADMIN_TOKEN: ADMIN }
+    const made = spawnSync(process.execPath, args, { env: environment, encoding: 'utf8' })
+    token = made.stdout.trim()
+    deepEqual(made.status, 0, made.stderr)
+  })
+
+  afterAll(() => gateways.stop())
+
+  /** Fills a folder that stands in for /etc. */
+  function etc(name: string, files: Readonly<Record<string, string>>): string {
+    const all = { ...files, 'resolv.conf': `nameserver ${RESOLVER}\n` }
+    for (const [path, text] of Object.entries(all)) {
+      mkdirSync(join(file(name), path, '..'), { recursive: true })
+      writeFileSync(join(file(name), path), text)
+    }
+    return file(name)
+  }
+
+  /** Resolves when a browser has requested the public page and the cluster's. */
+  function bothOpened(): Promise<void> {
+    const waiting = new Set([NAME, PUBLIC])
+    return new Promise((resolve) => {
+      pages?.on('request', ({ headers: { host = '' } }) => {
+        waiting.delete(host.replace(/:\d+$/, ''))
+        if (waiting.size === 0) resolve()
+      })
+    })
+  }
+
+  it('has a profile with the keys that Apple documents, signed', async () => {
+    const verify = `openssl cms -verify -inform DER -in ${kit('apple.mobileconfig')}`
+    const checked = `${verify} -CAfile ${file('ca.pem')} -purpose any -out ${file('plain')}`
+    await shell(`${checked} 2>&1`)
+    writeFileSync(file('plist.py'), PLIST)
+    const report = JSON.parse(await shell(`python3 ${file('plist.py')} ${file('plain')}`))
+    deepEqual(report, {
+      unknown: [],
+      dns: {
+        DNSProtocol: 'HTTPS',
+        ServerURL: `${origin}/t/${token}/dns-query`,
+        SupplementalMatchDomains: [DOMAIN],
+      },
+    })
+    const to = `${origin}/t/${token}/kit/apple.mobileconfig`
+    deepEqual(
+      await shell(`curl -sSf --cacert ${file('ca.pem')} ${to}`),
+      readFileSync(file('plain'), 'utf8'),
+    )
+  })
+
+  describeUnless(findMissing('systemd-analyze'), 'systemd', () => {
+    it('accepts the unit', () => {
+      const unit = readFileSync(kit('kubedoh-connect.service'), 'utf8')
+      const kubedoh = join(import.meta.dirname, '../../bin/kubedoh')
+      const path = file('kubedoh-connect.service')
+      writeFileSync(path, unit.replace('/usr/local/bin/kubedoh', kubedoh))
+      const verify = ['verify', '--man=no', path]
+      const { stderr } = spawnSync('systemd-analyze', verify, { encoding: 'utf8' })
+      deepEqual(
+        stderr.split('\n').filter((line) => line.includes('kubedoh')),
+        [],
+      )
+    })
+  })
+
+  for (const [program, command] of [
+    ['sh', 'sh KIT/curl.sh'],
+    ['node', 'node KIT/node.mjs'],
+    ['python3', 'python3 KIT/python.py'],
+    ['go', 'cd KIT && go vet main.go && test -z "$(gofmt -l main.go)" && go run main.go'],
+  ] as const) {
+    describeUnless(findMissing(program), program, () => {
+      it("requests the cluster's page as the kit has it", async () => {
+        const ca = ['CURL_CA_BUNDLE', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE']
+        const variables = ca.map((name) => `export ${name}=${file('ca.pem')}`).join('; ')
+        const run = command.replaceAll('KIT', file('kit'))
+        const text = await shell(
+          `export KUBEDOH_CLIENT_TOKEN=${token}; ${variables}; ${run} ${page}`,
+        )
+        match(text, /hello from the page/)
+      })
+    })
+  }
+
+  describeUnless(findMissing('unshare') ?? inUse(), 'kubedoh-dns.sh', () => {
+    it("lets a container resolve the cluster's names, and others as before", async () => {
+      mkdirSync(file('bin'))
+      const programs = {
+        kubedoh: `#!/bin/sh\nexec ${process.execPath} ${RUN} "$@"\n`,
+        resolvectl: '#!/bin/sh\nexit 1\n',
+      }
+      for (const [name, text] of Object.entries(programs)) {
+        writeFileSync(file(`bin/${name}`), text)
+        chmodSync(file(`bin/${name}`), 0o755)
+      }
+      const ask = `getent ahostsv4 ${NAME}; getent ahostsv4 ${PUBLIC}; ! getent ahostsv4 no.test`
+      const command = ['sh', kit('kubedoh-dns.sh'), 'sh', '-c', ask]
+      const { stdout, stderr, status } = spawnSync(
+        'unshare',
+        [...NAMESPACE, etc('container', {}), ...command],
+        {
+          encoding: 'utf8',
+          env: {
+            ...process.env,
+            PATH: `${file('bin')}:${process.env.PATH}`,
+            KUBEDOH_CLIENT_TOKEN: token,
+            KUBEDOH_CA: file('ca.pem'),
+            TMPDIR: file(''),
+          },
+        },
+      )
+      deepEqual({ stderr, status }, { stderr: '', status: 0 })
+      for (const name of [NAME, PUBLIC])
+        match(stdout, new RegExp(`^127.0.0.1 +STREAM ${name}$`, 'm'))
+    })
+  })
+
+  describeUnless(browserMissing('chromium'), 'Chromium, in automatic mode', () => {
+    it("opens the cluster's page by the gateway, and a public one by the system", async () => {
+      const home = file('home')
+      mkdirSync(join(home, '.pki/nssdb'), { recursive: true })
+      await gateways.trust(join(home, '.pki/nssdb'))
+      const policies = readFileSync(kit('chromium-policies.json'), 'utf8')
+      const own = etc('chromium', { 'chromium/policies/managed/kubedoh.json': policies })
+      const flags = ['--headless=new', '--no-sandbox', '--disable-gpu']
+      const profile = `--user-data-dir=${file('chromium-profile')}`
+      const opened = bothOpened()
+      const to = `http://${PUBLIC}:${gateways.pagePort}/`
+      const command = ['env', `HOME=${home}`, 'chromium', ...flags, profile, to]
+      await runUntil(['unshare', ...NAMESPACE, own, ...command], opened)
+    })
+  })
+
+  describeUnless(browserMissing('firefox-esr'), 'Firefox, with its confirmation', () => {
+    it("opens the cluster's page by the gateway, and a public one by the system", async () => {
+      const profile = file('firefox-profile')
+      mkdirSync(profile)
+      await gateways.trust(profile)
+      const policies = readFileSync(kit('firefox-policies.json'), 'utf8')
+      const own = etc('firefox', { 'firefox/policies/policies.json': policies })
+      const opened = bothOpened()
+      const to = `http://${PUBLIC}:${gateways.pagePort}/`
+      const flags = ['--headless', '--no-remote', '--profile', profile, to]
+      const command = ['env', `HOME=${file('')}`, 'firefox-esr', ...flags]
+      await runUntil(['unshare', ...NAMESPACE, own, ...command], opened)
+    })
+  })
+})
+
+/** The Corefile of wrangler.toml, its probes forwarded to the resolver of the test. */
+function shippedCorefile(): string {
+  const deployment = readFileSync(join(import.meta.dirname, '../../wrangler.toml'), 'utf8')
+  const [, corefile = ''] = /^COREFILE = """\n([\s\S]*?)"""/m.exec(deployment) ?? []
+  const [before = '', after] = corefile.split(UPSTREAM)
+  if (after === undefined) throw new Error(`wrangler.toml does not forward to ${UPSTREAM}`)
+  return `${before}${RESOLVER}${after}`
+}
+
+async function runUntil(
+  [program = '', ...args]: readonly string[],
+  done: Promise<void>,
+): Promise<void> {
+  const running = start(program, args)
+  try {
+    // No line matches: this rejects when the program ends too early, or after a minute.
+    await Promise.race([done, running.line(/^done$/)])
+  } finally {
+    // unshare passes only this signal on, and the whole namespace ends.
+    running.child.kill('SIGKILL')
+    await running.stop()
+  }
+}
+
+/** Returns why the script cannot listen on port 53 of the loopback address. */
+function inUse(): string | undefined {
+  const listen = 'import socket; socket.socket(2, 2).bind(("127.0.0.1", 53))'
+  const { status } = spawnSync('python3', ['-c', listen])
+  return status === 0 ? undefined : 'port 53 of 127.0.0.1 is in use'
+}
+
+function browserMissing(program: string): string | undefined {
+  return findMissing(program) ?? findMissing('certutil') ?? findMissing('unshare')
+}
+
+/** The payload keys of Apple's `mdm/profiles`: TopLevel, CommonPayloadKeys, dnsSettings.managed. */
+const PLIST = `import json, plistlib, sys
+common = {'PayloadIdentifier': str, 'PayloadType': str, 'PayloadUUID': str, 'PayloadVersion': int,
+    'PayloadDisplayName': str, 'PayloadDescription': str, 'PayloadOrganization': str}
+top = {**common, 'PayloadContent': list, 'PayloadScope': str, 'PayloadExpirationDate': None,
+    'PayloadRemovalDisallowed': bool}
+own = {**common, 'DNSSettings': dict, 'OnDemandRules': list, 'ProhibitDisablement': bool}
+dns = {'DNSProtocol': str, 'ServerURL': str, 'ServerName': str, 'ServerAddresses': list,
+    'AllowFailover': bool, 'SupplementalMatchDomains': list}
+unknown = []
+def check(values, keys, required):
+    for key, value in values.items():
+        if key not in keys or not isinstance(value, keys[key]): unknown.append(key)
+    unknown.extend(key for key in required if key not in values)
+profile = plistlib.load(open(sys.argv[1], 'rb'))
+needed = ['PayloadIdentifier', 'PayloadType', 'PayloadUUID', 'PayloadVersion']
+check(profile, top, needed + ['PayloadContent'])
+assert profile['PayloadType'] == 'Configuration' and profile['PayloadScope'] == 'System'
+[payload] = profile['PayloadContent']
+check(payload, own, needed + ['DNSSettings'])
+assert payload['PayloadType'] == 'com.apple.dnsSettings.managed'
+check(payload['DNSSettings'], dns, ['DNSProtocol'])
+print(json.dumps({'unknown': unknown, 'dns': payload['DNSSettings']}))
+`
