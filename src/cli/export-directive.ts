@@ -2,7 +2,7 @@
  * The directives with which `kubedoh export` names a cluster.
  * @module
  */
-import type { ExternalTree, HostsTree } from '../corefile/cluster-tree.ts'
+import { type ExternalTree, type HostsTree, treeName } from '../corefile/cluster-tree.ts'
 import { type KubernetesOptions, parseKubernetes } from '../corefile/kubernetes-options.ts'
 import { parseCorefile } from '../corefile/parse-corefile.ts'
 import { configError } from '../corefile/problem.ts'
@@ -45,28 +45,45 @@ export function loadExportDirectives(path: string): ExportDirectives {
   if (first === undefined) throw new CommandError(`${path}: no "kubernetes" directive to export`)
   const directive = parseKubernetes(first.directive, zonesIn(first.block))
   const external = onlyOf(blocks, 'k8s_external')
-  const gateway = onlyOf(blocks, 'k8s_gateway')
   return {
     directive,
     trees: [
       ...(external === undefined ? [] : [externalTree(external)]),
-      ...(gateway === undefined ? [] : [hostsTree(gateway, directive)]),
+      ...hostsTrees(blocks, directive),
     ],
   }
+}
+
+/** Returns the trees of `k8s_gateway`: at most one of external addresses and one of cluster IPs. */
+function hostsTrees(blocks: readonly ServerBlock[], directive: KubernetesOptions): HostsTree[] {
+  const trees = new Map<string, HostsTree>()
+  for (const found of allOf(blocks, 'k8s_gateway')) {
+    const tree = hostsTree(found, directive)
+    if (trees.has(treeName(tree))) {
+      const message = 'export takes one "k8s_gateway" directive, and one with "clusterIPs"'
+      throw configError(found.directive, `${message}; remove this one`)
+    }
+    trees.set(treeName(tree), tree)
+  }
+  return [...trees.values()]
 }
 
 type Found = { readonly directive: Directive; readonly block: ServerBlock }
 
 /** Returns the only directive of a name. @throws {ConfigError} when there is more than one */
 function onlyOf(blocks: readonly ServerBlock[], wanted: string): Found | undefined {
-  const [first, second] = blocks.flatMap((block) =>
+  const [first, second] = allOf(blocks, wanted)
+  if (second === undefined) return first
+  const message = `export takes one "${wanted}" directive, and this is the second; remove one`
+  throw configError(second.directive, message)
+}
+
+function allOf(blocks: readonly ServerBlock[], wanted: string): Found[] {
+  return blocks.flatMap((block) =>
     block.directives
       .filter(({ name }) => name === wanted)
       .map((directive) => ({ directive, block })),
   )
-  if (second === undefined) return first
-  const message = `export takes one "${wanted}" directive, and this is the second; remove one`
-  throw configError(second.directive, message)
 }
 
 function zonesIn({ keys }: ServerBlock): Uint8Array[] {

@@ -44,6 +44,8 @@ export type HostsTree = {
   readonly annotations: readonly string[]
   /** Whether hostnames have HTTPS and SVCB records (RFC 9460). */
   readonly hasBindings: boolean
+  /** Whether external addresses of Services are replaced by their cluster IPs. */
+  readonly hasClusterIPs: boolean
   /** The zones in which DNSRecords and HostRoutes of a namespace may have names. */
   readonly recordZones: readonly RecordZones[]
   /** What the hosts of HostRoutes resolve to. */
@@ -87,6 +89,11 @@ export const HOST_RESOURCES = [
 
 /** A kind of objects with hostnames. */
 export type HostResource = (typeof HOST_RESOURCES)[number]
+
+/** Returns the name of a tree among those that a cluster publishes. */
+export function treeName(tree: ClusterTree): string {
+  return tree.kind === 'hosts' && tree.hasClusterIPs ? 'inside' : tree.kind
+}
 
 /** The tree of the `kubernetes` plugin. */
 export const CLUSTER_TREE: ClusterTree = { kind: 'cluster' }

@@ -4,6 +4,7 @@
  * @module
  */
 import { formatName } from '../dns/name.ts'
+import { objectKey } from '../kubernetes/objects/cluster.ts'
 import type {
   ClusterObject,
   EndpointSlice,
@@ -217,9 +218,20 @@ export class TreeBuilders implements ObjectSink {
     return {
       ...built,
       warnings: [...built.warnings, ...others.flatMap(([, { warnings }]) => warnings)],
-      conflicts: others.flatMap(([, { conflicts = [] }]) => conflicts),
-      verdicts: others.flatMap(([, { verdicts = [] }]) => verdicts),
+      ...decisionsOf(others.map(([, one]) => one)),
       trees: { ...built.trees, ...Object.fromEntries(trees) },
     }
+  }
+}
+
+/** Returns what is decided about hostnames, once if two trees have the same objects. */
+function decisionsOf(
+  built: readonly BuiltSnapshot[],
+): Required<Pick<BuiltSnapshot, 'conflicts' | 'verdicts'>> {
+  const conflicts = built.flatMap(({ conflicts = [] }) => conflicts)
+  const verdicts = built.flatMap(({ verdicts = [] }) => verdicts)
+  return {
+    conflicts: [...new Map(conflicts.map((one) => [one.host, one])).values()],
+    verdicts: [...new Map(verdicts.map((one) => [objectKey(one.object), one])).values()],
   }
 }

@@ -7,6 +7,7 @@ import {
   type ClusterTree,
   type ExternalTree,
   type HostsTree,
+  treeName,
 } from '../corefile/cluster-tree.ts'
 import {
   defaultKubernetes,
@@ -52,13 +53,13 @@ type PublishedTrees = {
   readonly localAddresses: readonly string[]
   /** Identifier of the cluster. */
   readonly cluster: string
-  /** Trees of other directives, one of each kind. */
+  /** Trees of other directives, each with a name of its own. */
   readonly trees?: readonly (ExternalTree | HostsTree)[]
 }
 
 /**
  * Returns the naming options of the trees that are published with a cluster's own names, by the
- * name of the tree, which is its kind.
+ * name of the tree.
  * @throws {ConfigError} if a label selector is invalid
  */
 export function publishedTrees(
@@ -75,7 +76,7 @@ export function publishedTrees(
     ...trees.map((tree) => {
       // The options of `kubernetes` select no hostnames.
       const own = tree.kind === 'hosts' ? defaultKubernetes(options, options.zones) : options
-      return [tree.kind, namingOptions(own, [], tree)]
+      return [treeName(tree), namingOptions(own, [], tree)]
     }),
   ])
 }

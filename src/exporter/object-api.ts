@@ -187,7 +187,7 @@ const ROUTES: ReadonlySet<HostSource> = new Set([
 type Named = Pick<NamingOptions, 'pods' | 'hasEndpoints'> & {
   readonly tree:
     | { readonly kind: Exclude<Tree['kind'], 'hosts'> }
-    | Pick<HostsTree, 'kind' | 'resources' | 'router'>
+    | Pick<HostsTree, 'kind' | 'resources' | 'router' | 'hasClusterIPs'>
 }
 
 /**
@@ -205,13 +205,21 @@ export function collectionsFor({ tree, pods, hasEndpoints }: Named): readonly Co
   return collections
 }
 
-/** Adds what routes point to, and EndpointSlices, to which Services may point. */
-function hostCollections({ resources, router }: Pick<HostsTree, 'resources' | 'router'>) {
+/**
+ * Adds what routes point to, EndpointSlices, to which Services may point, and Services, for their
+ * cluster IPs.
+ */
+function hostCollections({
+  resources,
+  router,
+  hasClusterIPs,
+}: Pick<HostsTree, 'resources' | 'router' | 'hasClusterIPs'>): Collection[] {
   const kinds = new Set<HostSource>(resources)
   if (resources.some((kind) => ROUTES.has(kind))) kinds.add('Gateway')
   if (resources.includes('HostRoute') && router.kind !== 'addresses') {
     kinds.add(router.kind === 'Gateway' ? 'Gateway' : 'Service')
   }
+  if (hasClusterIPs) kinds.add('Service')
   const collections = Array.from(kinds, hostCollection)
   if (resources.includes('Service')) collections.push(SLICES)
   return collections

@@ -6,7 +6,7 @@
 import { asWordBytes, type SizedBytes } from '../bytes/bytes.ts'
 import type { ClientVisibility } from '../chain/client.ts'
 import type { Host, SnapshotSource } from '../chain/host.ts'
-import { CLUSTER_TREE, type ClusterTree } from '../corefile/cluster-tree.ts'
+import { CLUSTER_TREE, type ClusterTree, treeName } from '../corefile/cluster-tree.ts'
 import type { KubernetesOptions } from '../corefile/kubernetes-options.ts'
 import { configError } from '../corefile/problem.ts'
 import { equalNames, isSubdomain } from '../dns/name.ts'
@@ -83,9 +83,11 @@ export class ClusterZones {
   open(options: KubernetesOptions, tree: ClusterTree = CLUSTER_TREE): SnapshotSource {
     const id = publishedCluster(options, [...this.config.clusters.keys()])
     const { kind } = tree
-    const reader = this.readerOf(options, id, kind === 'cluster' ? undefined : kind)
+    const name = treeName(tree)
+    const reader = this.readerOf(options, id, kind === 'cluster' ? undefined : name)
     if (options.clusters.length > 1) this.merged.add(options, kind, reader)
-    if (kind === 'hosts') this.hosts.push({ zones: options.zones, cluster: id, reader })
+    // The tree with cluster IPs has the same conflicts.
+    if (name === 'hosts') this.hosts.push({ zones: options.zones, cluster: id, reader })
     const isShared = kind === 'multicluster' || kind === 'exports'
     for (const zone of options.zones) {
       const isOfTree = options.multiclusterZones.some((one) => isSubdomain(zone, one)) === isShared

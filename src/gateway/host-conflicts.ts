@@ -50,6 +50,8 @@ export type HostZones = {
 }
 
 const CONFLICTS_MAX = 1000
+/** What precedes a hostname in the names of its HTTPS and SVCB records. */
+const BINDING = /^_(?:\d+\._https|dns)\./
 
 type Claim = {
   readonly rank: number
@@ -77,7 +79,9 @@ export async function hostConflicts(place: HostZones): Promise<HostZoneConflicts
   })
   const origins = zones.map((zone) => formatName(zone))
   // As in k8s_gateway, an absolute hostname also exists below each zone, where nobody queries it.
+  // The names of its HTTPS and SVCB records have the same claims.
   const isRepeated = (host: string): boolean =>
+    (BINDING.test(host) && claimed.has(host.replace(BINDING, ''))) ||
     origins.some((zone) => host.endsWith(`.${zone}`) && claimed.has(host.slice(0, -zone.length)))
   const own = [...claimed].filter(([host]) => !isRepeated(host))
   return {

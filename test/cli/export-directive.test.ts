@@ -43,6 +43,15 @@ describe('the directive of an export', () => {
       },
     },
     {
+      name: 'may stand beside two of k8s_gateway with different addresses, and no third one',
+      corefile: `a.test {\n${directive}  k8s_gateway\n}\na.test {\n  k8s_gateway {\n    clusterIPs\n  }\n}\nb.test {\n  k8s_gateway\n}\n`,
+      error: {
+        name: 'ConfigError',
+        message:
+          'FILE:11:3: export takes one "k8s_gateway" directive, and one with "clusterIPs"; remove this one',
+      },
+    },
+    {
       name: 'is checked',
       corefile: '. {\n  kubernetes cluster.local {\n    ttl -1\n  }\n}\n',
       error: { name: 'ConfigError', message: 'FILE:3:9: "-1" is not a number from 0 to 3600' },

@@ -48,8 +48,8 @@ export type SourcePage = {
   readonly page: string
   readonly corefile: string
   readonly objects: string
-  /** Records as text. */
-  readonly answers: readonly string[]
+  /** Records as text, and the client's address, '' for any. */
+  readonly answers: readonly { readonly line: string; readonly client: string }[]
 }
 
 /** Reads the pages of docs/sources but for the overview. */
@@ -62,7 +62,16 @@ export function sourcePages(): readonly SourcePage[] {
     if (corefile === undefined || objects === undefined || answers === undefined) {
       throw new Error(`${page}: a Corefile, objects or answers are missing`)
     }
-    return { page, corefile, objects, answers: answers.trim().split('\n') }
+    const lines = answers.trim().split('\n')
+    return {
+      page,
+      corefile,
+      objects,
+      answers: lines.map((text) => {
+        const [line = '', client = ''] = text.split(' ; to ')
+        return { line, client }
+      }),
+    }
   })
 }
 

@@ -10,15 +10,16 @@ const PAGES = sourcePages()
 
 describe('docs/sources', () => {
   test('has a page for each kind of source', () => {
-    assert.equal(PAGES.length, 10)
+    assert.equal(PAGES.length, 11)
   })
 
   for (const { page, corefile, objects, answers } of PAGES) {
     test(`${page} has an example that gives its answers`, async () => {
       const server = serve(corefile, { cluster: { objects } })
-      for (const line of answers) {
+      for (const { line, client } of answers) {
         const [name = '', , , type = ''] = line.split(' ')
-        const [head = '', ...records] = await server.ask(`${name.slice(0, -1)} ${type}`)
+        const from = client === '' ? '' : ` +from=${client}`
+        const [head = '', ...records] = await server.ask(`${name.slice(0, -1)} ${type}${from}`)
         assert.match(head, /^NOERROR aa/, line)
         const answer = records.filter((record) => !record.startsWith('additional: '))
         assert.deepEqual(answer, [line])

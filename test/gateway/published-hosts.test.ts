@@ -29,9 +29,23 @@ const EXPORTER = `
     serviceBindings
     ttl 30
   }
+  k8s_gateway apps.test {
+    resources HTTPRoute Ingress Service DNSEndpoint
+    clusterIPs
+    ttl 30
+  }
 }
 `
 const GATEWAY = `
+apps.test {
+  view inside {
+    expr incidr(client_ip(), 'NETWORK')
+  }
+  k8s_gateway {
+    cluster shop
+    clusterIPs
+  }
+}
 apps.test other.test {
   k8s_gateway {
     cluster shop
@@ -85,9 +99,15 @@ const OBJECTS = `
       - { dnsName: apps.test, recordType: CNAME, targets: [lb.example.net] }
       - { dnsName: loop.apps.test, recordType: CNAME, targets: [pool.apps.test] }
       - { dnsName: pool.apps.test, recordType: CNAME, targets: [loop.apps.test] }`
+/** Networks of a view: the tests' clients have addresses of the second one. */
+const NOBODY = '10.0.0.0/8'
+const CLIENTS = '192.0.2.0/24'
 const ADMIN = 'the-token-of-the-operator'
 
-async function start(t: TestContext, objects = OBJECTS, corefile = EXPORTER): Promise<Running> {
+async function start(
+  t: TestContext,
+  { objects = OBJECTS, corefile = EXPORTER, inside = NOBODY } = {},
+): Promise<Running> {
   const host = new FakeHost({
     upstream: ({ question }) =>
       question.startsWith('lb.example.net. IN A')
@@ -96,7 +116,7 @@ async function start(t: TestContext, objects = OBJECTS, corefile = EXPORTER): Pr
   })
   const running = await Running.start(
     {
-      COREFILE: GATEWAY,
+      COREFILE: GATEWAY.replace('NETWORK', inside),
       EXPIRE_SECONDS: '600',
       CLIENT_TOKEN_SHA256: clientSha256,
       ADMIN_TOKEN_SHA256: await hashToken(ADMIN),
@@ -167,6 +187,23 @@ describe('a gateway answers from published trees', () => {
     })
   }
 
+  test('cluster IPs to the clients of a view', async (t) => {
+    const running = await start(t, { inside: CLIENTS })
+    const cases = [
+      ['api.shop.apps.test A', 'api.shop.apps.test. 30 IN A 10.96.0.9'],
+      ['cdn.shop.apps.test A', 'cdn.shop.apps.test. 30 IN A 10.96.0.8'],
+      ['x.any.apps.test A', 'x.any.apps.test. 30 IN A 203.0.113.1'],
+      // The hostname of this DNSEndpoint is that of the load balancer of `cdn`.
+      ['apps.test A', 'apps.test. 30 IN A 10.96.0.8'],
+      ['api.shop.ext.test A', 'api.shop.ext.test. 7 IN A 203.0.113.4'],
+    ] as const
+    for (const [question, line] of cases) {
+      const [head, ...lines] = await running.ask(question)
+      assert.match(head ?? '', /^NOERROR aa/)
+      assert.deepEqual(lines, [line])
+    }
+  })
+
   test('NXDOMAIN for names that no object has, also in zones the exporter does not have', async (t) => {
     const running = await start(t)
     for (const name of ['none.apps.test', 'www.other.test', 'none.shop.ext.test']) {
@@ -181,7 +218,7 @@ describe('a gateway answers from published trees', () => {
   })
 
   test('SERVFAIL when the exporter publishes no such tree', async (t) => {
-    const running = await start(t, OBJECTS, '. {\n  kubernetes cluster.local\n}\n')
+    const running = await start(t, { corefile: '. {\n  kubernetes cluster.local\n}\n' })
     const [head] = await running.ask('www.apps.test A')
     assert.match(head ?? '', /^SERVFAIL/)
     assert.match(JSON.stringify(running.host.events), /publishes no tree/)
@@ -213,6 +250,7 @@ describe('a gateway answers from published trees', () => {
       namespace: 'blog',
       object: 'Ingress blog/web',
       types: ['A'],
+      rule: 'hostname',
       isImplied: false,
       rivals: ['Ingress shop/web'],
     })
@@ -242,17 +280,19 @@ describe('a token for one namespace', () => {
     'shop.ext.test A',
     'blog.ext.test A',
   ]
-  test('gets the same bytes as from a cluster without the other', async (t) => {
-    const scope = { ...WHOLE_SCOPE, namespaces: ['shop'] }
-    const { token, record } = await tokenRecord({ scope })
-    const [whole, part] = [await start(t), await start(t, onlyShop)]
-    for (const { tokens } of [whole, part]) await tokens.add(record)
-    for (const question of questions) {
-      const hidden = await askWith(whole, token, question)
-      assert.deepEqual(hidden, await askWith(part, token, question), question)
-    }
-    // The younger claim answers whoever does not see the older one.
-    const own = await askWith(whole, token, 'www.apps.test A')
-    assert.deepEqual(own.slice(1), ['www.apps.test. 30 IN A 203.0.113.1'])
-  })
+  for (const inside of [NOBODY, CLIENTS])
+    test(`gets the same bytes as from a cluster without the other; inside: ${inside}`, async (t) => {
+      const scope = { ...WHOLE_SCOPE, namespaces: ['shop'] }
+      const { token, record } = await tokenRecord({ scope })
+      const whole = await start(t, { inside })
+      const part = await start(t, { inside, objects: onlyShop })
+      for (const { tokens } of [whole, part]) await tokens.add(record)
+      for (const question of questions) {
+        const hidden = await askWith(whole, token, question)
+        assert.deepEqual(hidden, await askWith(part, token, question), question)
+      }
+      // The younger claim answers whoever does not see the older one.
+      const own = await askWith(whole, token, 'www.apps.test A')
+      assert.deepEqual(own.slice(1), ['www.apps.test. 30 IN A 203.0.113.1'])
+    })
 })

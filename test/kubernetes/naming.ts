@@ -88,6 +88,7 @@ export function hostsTree(some: Partial<HostsTree> = {}): HostsTree {
     nodeAddressType: 'InternalIP',
     annotations: [],
     hasBindings: false,
+    hasClusterIPs: false,
     recordZones: [],
     router: { kind: 'addresses', addresses: [] },
     ...some,

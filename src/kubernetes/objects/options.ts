@@ -52,6 +52,8 @@ export type HostsTree = {
   readonly annotations: readonly string[]
   /** Whether hostnames have HTTPS and SVCB records (RFC 9460). */
   readonly hasBindings: boolean
+  /** Whether external addresses of Services are replaced by their cluster IPs. */
+  readonly hasClusterIPs: boolean
   /** The zones in which DNSRecords and HostRoutes of a namespace, or of `*`, may have names. */
   readonly recordZones: readonly { readonly namespace: string; readonly zones: readonly string[] }[]
   /** What the hosts of HostRoutes resolve to: addresses, or those of an object. */

@@ -4,7 +4,7 @@
  */
 import type { Cluster } from './cluster.ts'
 import { labelOf } from './labels.ts'
-import type { ClusterObject, EndpointSlice } from './objects.ts'
+import type { ClusterObject, EndpointSlice, Service } from './objects.ts'
 import type { HostsTree, NamingOptions } from './options.ts'
 import { matchesSelector } from './selector.ts'
 
@@ -49,17 +49,26 @@ function saysHosts(object: ClusterObject, tree: HostsTree): boolean {
   const { kind, labels } = object
   if (kind === 'EndpointSlice' || isRouter(object, tree)) return true
   if (kind === 'Gateway') return isOneOf(object.className, tree.gatewayClasses)
+  // Its addresses may be those of other objects.
+  if (kind === 'Service' && tree.hasClusterIPs) return object.outside !== undefined
   const wanted: readonly string[] = tree.resources
   if (!wanted.includes(kind) || labels.get(IGNORE_LABEL) === 'true') return false
   if (kind === 'Ingress') return isOneOf(object.className, tree.ingressClasses)
-  if (kind !== 'Service') return true
+  return kind !== 'Service' || isNamedService(object, tree)
+}
+
+/** Returns whether a Service may have hostnames by the options of a tree, or is the router. */
+export function isNamedService(service: Service, tree: HostsTree): boolean {
+  const { labels, outside } = service
+  if (isRouter(service, tree)) return true
+  if (!tree.resources.includes('Service') || labels.get(IGNORE_LABEL) === 'true') return false
   const { serviceSelectors: selectors } = tree
   const isMet = selectors.length === 0 || selectors.some((one) => matchesSelector(one, labels))
-  return isMet && object.outside !== undefined
+  return isMet && outside !== undefined
 }
 
 /** Returns whether an object is the router of HostRoutes, whatever its labels and class are. */
-export function isRouter({ kind, namespace, name }: ClusterObject, { router }: HostsTree): boolean {
+function isRouter({ kind, namespace, name }: ClusterObject, { router }: HostsTree): boolean {
   if (router.kind === 'addresses') return false
   const wanted = router.kind === 'Gateway' ? 'Gateway' : 'Service'
   return kind === wanted && router.namespace === namespace && router.name === name

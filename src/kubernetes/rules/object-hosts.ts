@@ -47,7 +47,7 @@ export type Naming = HostObject | Service | Node
 export type HostContext = {
   readonly tree: Pick<
     HostsTree,
-    'annotations' | 'nodeAddressType' | 'recordZones' | 'hasBindings' | 'router'
+    'annotations' | 'nodeAddressType' | 'recordZones' | 'hasBindings' | 'hasClusterIPs' | 'router'
   >
   readonly slicesOf: (service: Service) => readonly EndpointSlice[]
   /** Finds a Gateway by its `namespace/name`. */
@@ -80,9 +80,14 @@ export function hostsOf(object: Naming, context: HostContext): readonly Host[] {
   }
 }
 
-/** Returns what is wrong with an object's annotations. */
-export function annotationProblems(object: Naming, prefixes: readonly string[]): readonly string[] {
-  return annotationsOf(object, prefixes).problems
+/** Returns what is wrong with annotations, and which hostnames of a Service are invalid. */
+export function objectProblems(object: Naming, prefixes: readonly string[]): readonly string[] {
+  const said = object.kind === 'Service' ? (object.outside?.hostnames ?? []) : []
+  const wrong = said.filter((text) => !HOST_NAME.test(text))
+  return [
+    ...annotationsOf(object, prefixes).problems,
+    ...wrong.map((text) => `"${text}" is not a hostname`),
+  ]
 }
 
 function annotationsOf(object: Naming, prefixes: readonly string[]): HostAnnotations {
@@ -138,7 +143,8 @@ function covers(hostname: string, name: string): boolean {
   return hostname === '' || hostname === name || (isWildcard && name.endsWith(hostname.slice(1)))
 }
 
-function gatewayTargets(key: string, context: HostContext): readonly string[] {
+/** Returns the addresses and hostnames of a Gateway, or those of an annotation in their place. */
+export function gatewayTargets(key: string, context: HostContext): readonly string[] {
   const { tree, gatewayOf, isNamesOnly = false } = context
   const gateway = gatewayOf(key)
   if (gateway === undefined || isNamesOnly) return []
@@ -202,12 +208,14 @@ function baseNames({ outside, name, namespace }: Service): readonly string[] {
 }
 
 /** Returns a Service's endpoints if an annotation says so, else its external addresses. */
-function baseTargets(service: Service, { slicesOf }: HostContext): readonly string[] {
-  const { outside } = service
+function baseTargets(service: Service, { slicesOf, tree }: HostContext): readonly string[] {
+  const { outside, clusterIPs } = service
   if (outside === undefined) return []
   if (outside.resolvesEndpoints) return readyAddresses(slicesOf(service))
   // `externalIPs`, set by people, have precedence over the load balancer.
-  return outside.externalIPs.length > 0 ? outside.externalIPs : externalHosts(service)
+  const outer = outside.externalIPs.length > 0 ? outside.externalIPs : externalHosts(service)
+  // Names exist inside once they exist outside.
+  return tree.hasClusterIPs && outer.length > 0 && clusterIPs.length > 0 ? clusterIPs : outer
 }
 
 function readyAddresses(slices: readonly EndpointSlice[]): string[] {
@@ -255,9 +263,4 @@ function portHosts({ name: service, outside }: Service, name: string): Host[] {
       { name: `_${service}._${protocol.toLowerCase()}.${name}`, targets: [], texts: [], records },
     ]
   })
-}
-
-/** Returns whether a text is a hostname, with a wildcard at most as its first label. */
-export function isHostname(text: string): boolean {
-  return HOST_NAME.test(text)
 }

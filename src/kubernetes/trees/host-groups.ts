@@ -18,6 +18,7 @@ import {
   type Service,
 } from '../objects/objects.ts'
 import type { HostsTree } from '../objects/options.ts'
+import { isNamedService } from '../objects/selection.ts'
 import { recordRefusal, routerRefusal } from '../rules/dns-records.ts'
 import {
   hostProblems,
@@ -29,18 +30,17 @@ import {
   type Targets,
 } from '../rules/host-names.ts'
 import {
-  annotationProblems,
+  gatewayTargets,
   type HostContext,
   hostsOf,
-  isHostname,
   type Naming,
+  objectProblems,
 } from '../rules/object-hosts.ts'
+import { type Claim, createdMs, isEmpty, joinTargets, sharing } from './claims.ts'
+import { ClusterIPs } from './cluster-ips.ts'
 import { describeConflict, type HostConflict } from './host-conflicts.ts'
 import { KeyIndex } from './key-index.ts'
-import { type RecordVerdict, RecordVerdicts, withoutCnameMix } from './record-verdicts.ts'
-
-/** An object with a hostname, and its targets, of which there are some. */
-type Claim = Targets & { readonly object: Naming }
+import { type RecordVerdict, RecordVerdicts } from './record-verdicts.ts'
 
 /** The present objects with hostnames, and their targets. */
 export class HostGroups {
@@ -65,6 +65,7 @@ export class HostGroups {
   private readonly records = new RecordVerdicts()
   /** Objects with a hostname outside of the zones. */
   private readonly outside = new Set<string>()
+  private readonly inside: ClusterIPs | undefined
   private readonly changed = new Set<string>()
   /** What `hostsByName` returned since the last change. */
   private readonly hosts = new Map<Naming, ReadonlyMap<string, readonly Host[]>>()
@@ -72,6 +73,7 @@ export class HostGroups {
 
   constructor(tree: HostsTree) {
     this.tree = tree
+    if (tree.hasClusterIPs) this.inside = new ClusterIPs()
     this.context = {
       tree,
       slicesOf: (service) => this.slices.slicesOf(service),
@@ -103,6 +105,10 @@ export class HostGroups {
         this.changeGateway(objectKey(object), object)
         if (this.tree.resources.includes('Gateway')) this.add(object)
         return
+      case 'Service':
+        this.markUsers(this.inside?.change(idOf(object), object))
+        if (isNamedService(object, this.tree)) this.add(object)
+        return
       default:
         this.add(object)
     }
@@ -118,7 +124,11 @@ export class HostGroups {
     } else if (kind === 'Gateway') {
       if (this.gateways.has(key)) this.changeGateway(key, undefined)
       this.remove(`${kind} ${key}`)
-    } else this.remove(`${kind} ${key}`)
+    } else {
+      const id = `${kind} ${key}`
+      if (kind === 'Service') this.markUsers(this.inside?.change(id, undefined))
+      this.remove(id)
+    }
   }
 
   /** Returns the names that changed since the last call. */
@@ -242,7 +252,8 @@ export class HostGroups {
     const own = this.hostsByName(object).get(name) ?? []
     return joinTargets(
       own.map(({ name: said, targets, texts, records = [], bindings = [], ttlSeconds }) => {
-        const hosts = targets.filter((target) => isTarget(target) && target !== said)
+        const valid = targets.filter((target) => isTarget(target) && target !== said)
+        const hosts = this.inside === undefined ? valid : this.inside.replace(valid)
         return { hosts, texts, records, bindings, ttlSeconds }
       }),
     )
@@ -276,8 +287,7 @@ export class HostGroups {
     this.records.set(object, refusal)
     const problems = [
       ...(refusal === undefined ? [] : [refusal.message]),
-      ...annotationProblems(object, this.tree.annotations),
-      ...wrongNames(object),
+      ...objectProblems(object, this.tree.annotations),
       ...hosts.flatMap(hostProblems),
     ]
     const lines = problems.map((problem) => `${describeObject(object)}: ${problem}`)
@@ -288,6 +298,10 @@ export class HostGroups {
     for (const parent of parentsOf(object, this.tree)) this.routes.add(parent, id)
     if (object.kind === 'Node') this.nodes.set(object.name, object)
     if (isOfNodes(object)) this.nodeServices.add(id)
+    this.inside?.use(
+      id,
+      hosts.flatMap(({ targets }) => targets),
+    )
     this.mark(object)
   }
 
@@ -299,6 +313,7 @@ export class HostGroups {
     for (const parent of parentsOf(object, this.tree)) this.routes.delete(parent, id)
     if (object.kind === 'Node') this.nodes.delete(object.name)
     this.nodeServices.delete(id)
+    this.inside?.use(id, [])
     this.objects.delete(id)
     this.records.delete(object)
     this.problems.delete(id)
@@ -335,7 +350,16 @@ export class HostGroups {
     for (const route of routes) this.remove(idOf(route))
     if (gateway === undefined) this.gateways.delete(key)
     else this.gateways.set(key, gateway)
+    this.inside?.use(key, gatewayTargets(key, this.context))
     for (const route of routes) this.add(route)
+  }
+
+  /** Marks the objects, and the routes of the Gateways, that point to addresses of a Service. */
+  private markUsers(users: readonly string[] = []): void {
+    for (const id of users.flatMap((user) => [user, ...this.routes.of(user)])) {
+      const object = this.objects.get(id)
+      if (object !== undefined) this.mark(object)
+    }
   }
 
   private markService(slice: EndpointSlice | undefined): void {
@@ -344,11 +368,6 @@ export class HostGroups {
     const isAnnotated = annotations !== undefined && annotations.size > 0
     if (service !== undefined && (resolvesEndpoints || isAnnotated)) this.mark(service)
   }
-}
-
-/** Returns the claims of one namespace that share a hostname: those of the first kind. */
-function sharing(own: readonly Claim[]): readonly Claim[] {
-  return withoutCnameMix(own.filter(({ object }) => object.kind === own[0]?.object.kind))
 }
 
 function serviceId({ namespace, serviceName }: EndpointSlice): string {
@@ -367,32 +386,7 @@ function idOf(object: Naming): string {
   return `${object.kind} ${objectKey(object)}`
 }
 
-function joinTargets(some: readonly Targets[]): Targets {
-  const ttls = some.flatMap(({ ttlSeconds }) => ttlSeconds ?? [])
-  return {
-    hosts: some.flatMap(({ hosts }) => hosts),
-    texts: some.flatMap(({ texts }) => texts),
-    records: some.flatMap(({ records }) => records),
-    bindings: some.flatMap(({ bindings }) => bindings),
-    ttlSeconds: ttls.length === 0 ? undefined : Math.min(...ttls),
-  }
-}
-
-function isEmpty({ hosts, texts, records, bindings }: Targets): boolean {
-  return hosts.length + texts.length + records.length + bindings.length === 0
-}
-
-/** Returns a warning for each hostname of a Service that is none; they are not among its hosts. */
-function wrongNames(object: Naming): string[] {
-  const said = object.kind === 'Service' ? (object.outside?.hostnames ?? []) : []
-  return said.filter((text) => !isHostname(text)).map((text) => `"${text}" is not a hostname`)
-}
-
 /** Returns whether the targets of an object are Nodes. */
 function isOfNodes(object: Naming): boolean {
   return object.kind === 'Service' && object.outside?.nodePorts !== undefined
-}
-
-function createdMs({ object }: Claim): number {
-  return (object.kind === 'Service' ? object.outside?.createdMs : object.createdMs) ?? 0
 }

@@ -69,6 +69,7 @@ const READERS: OptionReaders<Draft> = {
   secondary: (option, { notices }) => ({ secondary: parseServerName(option, EXAMPLE, notices) }),
   kubeconfig: (option) => ({ kubeconfig: readKubeconfig(option) }),
   annotations: (option) => ({ annotations: parsePrefixes(option) }),
+  clusterIPs: (option) => ({ hasClusterIPs: flag(option) }),
   serviceBindings: (option) => ({ hasBindings: flag(option) }),
   recordZones: (option, { zones, recordZones }) => ({
     recordZones: [...recordZones, parseRecordZones(option, zones)],
@@ -122,6 +123,7 @@ export function parseGateway(
     nodeAddressType: 'InternalIP',
     annotations: [],
     hasBindings: false,
+    hasClusterIPs: false,
     recordZones: [],
     router: NO_ROUTER,
     apex: APEX_DEFAULT,

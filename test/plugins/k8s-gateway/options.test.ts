@@ -43,6 +43,7 @@ const TREE: HostsTree = {
   nodeAddressType: 'InternalIP',
   annotations: [],
   hasBindings: false,
+  hasClusterIPs: false,
   recordZones: [],
   router: { kind: 'addresses', addresses: [] },
 }
