@@ -68,7 +68,7 @@ export function isQuery(message: Uint8Array): boolean {
 export function directResponse(
   reply: Uint8Array,
   { isPrivate, isPost }: { readonly isPrivate: boolean; readonly isPost: boolean },
-  more: Readonly<Record<string, string>> = {},
+  more?: Readonly<Record<string, string>>,
 ): DirectResponse {
   const control = cacheControl(reply, { isPrivate, isPost })
   const headers = answerHeaders(WIRE_TYPE, reply.length, control, more)

@@ -16,10 +16,8 @@ import { LocalWriter } from '../gateway/local-writer.ts'
 import type { ClusterWriter } from '../gateway/publish-routes.ts'
 import { createMemoryStore } from '../gateway/store.ts'
 import { createMemoryTokenStore, type TokenStore } from '../gateway/token-store.ts'
-import { findRuntime } from '../server/fetch-runtime.ts'
-import { FetchServer } from '../server/fetch-server.ts'
+import { type AppServer, createAppServer } from '../server/app-server.ts'
 import { type App, type Direct, identitiesOf, remoteOf } from '../server/http-request.ts'
-import { HttpServer } from '../server/http-server.ts'
 import { createNodeHost } from '../server/node-host.ts'
 import type { Log } from '../telemetry/log.ts'
 import { Metrics } from '../telemetry/metrics.ts'
@@ -33,7 +31,7 @@ type NodeGatewayOptions = NodeRuntimeOptions & {
 }
 
 /** A server that does not listen yet. */
-export type GatewayServer = Pick<HttpServer, 'close'> & {
+export type GatewayServer = Pick<AppServer, 'close'> & {
   /** Starts to listen, and resolves with the port. */
   readonly listen: (host: string | undefined, port: number) => Promise<number>
   /**
@@ -52,7 +50,8 @@ export function createNodeGateway(options: NodeGatewayOptions): GatewayServer {
   let served = serve(config, runtime)
   served.gateway.start()
   const app: App = { fetch: (request, env, context) => served.app.fetch(request, env, context) }
-  const server = createServer(app, (head) => served.direct(head), tls)
+  const direct: Direct = (head) => served.direct(head)
+  const server = createAppServer(app, { direct, ...(tls && { tls }) })
   return {
     listen: (host, port) => server.listen(host, port),
     close: () => {
@@ -109,18 +108,6 @@ function withReload(runtime: GatewayRuntime, { zones }: Gateway): GatewayRuntime
     }
   }
   return { ...runtime, writerOf }
-}
-
-function createServer(
-  app: App,
-  direct: Direct,
-  tls: TlsService | undefined,
-): HttpServer | FetchServer {
-  const runtime = findRuntime()
-  const hasIdentities = tls !== undefined && tls.clientAuth !== 'nocert'
-  return runtime === undefined || hasIdentities
-    ? new HttpServer(app, { ...(tls && { tls }), direct })
-    : new FetchServer(runtime, { app, direct, tls })
 }
 
 /** What the runtime is made of. */

@@ -30,6 +30,10 @@ export type FetchListen = {
   readonly hostname?: string
   readonly port: number
   readonly tls?: Pick<TlsService, 'cert' | 'key'>
+  /** Whether `::` means IPv6 addresses only (default: both families). */
+  readonly ipv6Only?: boolean
+  /** Whether other sockets listen on the same port (default: no). */
+  readonly reusePort?: boolean
 }
 
 /** A listener. */
@@ -52,6 +56,8 @@ type BunOptions = {
   readonly hostname?: string
   readonly port: number
   readonly tls?: Pick<TlsService, 'cert' | 'key'>
+  readonly ipv6Only?: boolean
+  readonly reusePort?: boolean
   readonly http2: boolean
   readonly idleTimeout: number
   readonly fetch: (request: Request, serving: BunServing) => Response | Promise<Response>
@@ -66,6 +72,7 @@ type Deno = { readonly serve: (options: DenoOptions, handler: DenoHandler) => De
 type DenoOptions = Partial<Pick<TlsService, 'cert' | 'key'>> & {
   readonly hostname?: string
   readonly port: number
+  readonly reusePort?: boolean
   readonly signal: AbortSignal
   readonly onListen: () => void
   readonly onError: () => Response
@@ -131,7 +138,11 @@ function denoRuntime(deno: Deno): FetchRuntime {
       const serving = deno.serve(options, (request, { remoteAddr: { hostname, port } }) =>
         handler(request, () => ({ address: hostname, port })),
       )
-      const stop = (closesConnections: boolean): Promise<void> => {
+      let isEnding = false
+      const stop = (closesConnections: boolean): Promise<void> | void => {
+        // Deno throws at `abort` after `shutdown`; the process ends what is open then.
+        if (isEnding) return
+        isEnding = true
         if (!closesConnections) return serving.shutdown()
         abort.abort()
         return serving.finished

@@ -11,6 +11,7 @@ import { contextOptions } from '../node/tls-service.ts'
 import { FairQueue } from './fair-queue.ts'
 import type { FetchListener, FetchRuntime, RemoteEnd } from './fetch-runtime.ts'
 import { type App, type Direct, type Ends, type Ready, unmapped } from './http-request.ts'
+import type { ListenOptions } from './http-server.ts'
 
 /** Time for a request with a body; the runtimes themselves bound only the pauses within it. */
 const BODY_TIMEOUT_MS = 15_000
@@ -40,6 +41,7 @@ export class FetchServer {
   private tls: TlsService | undefined
   private listener: FetchListener | undefined
   private host: string | undefined
+  private how: ListenOptions = {}
   private readonly headers = new WeakMap<object, Headers>()
 
   /** @throws {Error} when the certificate or key is invalid */
@@ -55,8 +57,9 @@ export class FetchServer {
    * @returns the port
    * @throws {Error} when the address is in use
    */
-  async listen(host: string | undefined, port: number): Promise<number> {
+  async listen(host: string | undefined, port: number, how: ListenOptions = {}): Promise<number> {
     this.host = host
+    this.how = how
     return this.bind(port)
   }
 
@@ -66,12 +69,18 @@ export class FetchServer {
    * @throws {Error} when the certificate or key is invalid, or another process has taken the port
    */
   renew(tls: TlsService): void {
+    if (tls.cert === this.tls?.cert && tls.key === this.tls.key) return
     createSecureContext(contextOptions(tls))
     this.tls = tls
     if (this.listener === undefined) return
     const { port } = this.listener
     void this.listener.stop(false)
     this.bind(port)
+  }
+
+  /** Stops listening; open connections stay. Resolves when the runtime has closed the last one. */
+  async stopListening(): Promise<void> {
+    await this.listener?.stop(false)
   }
 
   /** Stops listening and closes all connections. */
@@ -85,6 +94,7 @@ export class FetchServer {
       ...(host !== undefined && { hostname: host }),
       ...(tls !== undefined && { tls: { cert: tls.cert, key: tls.key } }),
       port,
+      ...this.how,
     }
     this.listener = this.runtime.listen(at, (request, remote) =>
       inTurn(remote, () => inTime(request, this.answer(request, remote))),
@@ -100,7 +110,7 @@ export class FetchServer {
       return {
         address: unmapped(address),
         port,
-        localAddress: '',
+        localAddress: this.host ?? '',
         localPort: this.listener?.port ?? 0,
       }
     }
@@ -142,8 +152,16 @@ export class FetchServer {
     const known = this.headers.get(headers)
     const created = known ?? new Headers(headers)
     if (known === undefined) this.headers.set(headers, created)
-    return new Response(new Uint8Array(body), { status, headers: created })
+    return new Response(isUnshared(body) ? body : new Uint8Array(body), {
+      status,
+      headers: created,
+    })
   }
+}
+
+/** Whether a response may copy these bytes itself, as the Fetch standard says. */
+function isUnshared(bytes: Uint8Array): bytes is Uint8Array<ArrayBuffer> {
+  return bytes.buffer instanceof ArrayBuffer
 }
 
 /** Answers at once while this iteration of the event loop has time left, otherwise in turns. */

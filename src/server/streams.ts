@@ -5,7 +5,7 @@
 
 import type { ConnectionBounds } from '../chain/feature.ts'
 import type { Listener } from '../chain/listener.ts'
-import type { Metrics } from '../telemetry/metrics.ts'
+import type { Metrics, Series } from '../telemetry/metrics.ts'
 import { createDohServer } from './doh-server.ts'
 import type { StreamServer, Streams } from './sockets.ts'
 import { TCP_LIMITS, TcpServer, TLS_LIMITS } from './tcp-server.ts'
@@ -43,8 +43,14 @@ export function streamsOf(
         create: () => new TcpServer(answer, () => ({ ...TLS_LIMITS, ...bounds() }), tls),
       }
     case 'https': {
+      const counters = new Map<number, Series>()
       const onResponse = (status: number): void => {
-        metrics.counter(HTTPS_RESPONSES, [`https://:${port}`, String(status)]).value++
+        let counter = counters.get(status)
+        if (counter === undefined) {
+          counter = metrics.counter(HTTPS_RESPONSES, [`https://:${port}`, String(status)])
+          counters.set(status, counter)
+        }
+        counter.value++
       }
       const create = (): StreamServer => {
         const server = createDohServer({ answer, tls, connectionsMax, bounds, onResponse })

@@ -77,7 +77,9 @@ describe('findRuntime', () => {
     assert.deepEqual(await given?.handler(REQUEST, info).json(), REMOTE)
     assert.equal(given?.options.onError().status, 500)
     await listener?.stop(false)
+    // Deno throws at `abort` after `shutdown`.
     await listener?.stop(true)
+    await findRuntime({ Deno: { serve } })?.listen(AT, whoAsks).stop(true)
     assert.deepEqual(ends, ['shutdown', 'abort'])
   })
 })
