@@ -16,6 +16,7 @@ import { isSelected } from '../src/kubernetes/objects/selection.ts'
 import { transferRecords } from '../src/kubernetes/rules/transfer-records.ts'
 import { clusterRecords } from '../src/kubernetes/trees/cluster-records.ts'
 import { HostGroups } from '../src/kubernetes/trees/host-groups.ts'
+import { NameGroups } from '../src/kubernetes/trees/name-groups.ts'
 import type { ZoneEntry } from '../src/records/zone-entry.ts'
 import { openShard } from '../src/snapshot/read/open-shard.ts'
 import type { Shard } from '../src/snapshot/read/shard.ts'
@@ -51,6 +52,8 @@ export type FakeClusterOptions = {
   readonly freshness?: ReturnType<SnapshotSource['freshness']>
   /** Addresses of the name server. */
   readonly localAddresses?: readonly string[]
+  /** Whether the objects are at hand, as in a server that watches its cluster. */
+  readonly hasObjects?: true
   /** Which names are wanted. */
   readonly tree?: ClusterTree
 }
@@ -80,6 +83,13 @@ export function openFakeCluster(
       const { cluster, naming } = readFakeCluster(options, directive)
       return naming.pods === 'verified' ? cluster.podAt(client) : undefined
     },
+    ...(options.hasObjects && {
+      serviceState: (namespace, name) => {
+        const groups = new NameGroups(namingOptions(directive, []))
+        for (const object of objectsOf(options.objects)) groups.set(object)
+        return groups.serviceState(namespace, name)
+      },
+    }),
     load: (shard) => {
       loads.push(shard)
       if (presence === 'later') current = whole

@@ -13,7 +13,7 @@ import { NO_PLUGIN } from './chain.ts'
 import type { Client } from './client.ts'
 import { type ExplainedRecord, explainRecords } from './explained-records.ts'
 import type { Fact, Reason } from './fact.ts'
-import type { Incoming } from './incoming.ts'
+import { Incoming } from './incoming.ts'
 import { findChain, type Listener } from './listener.ts'
 import type { Explainer, Spans } from './request.ts'
 import type { Resolver } from './resolver.ts'
@@ -83,6 +83,17 @@ export async function explain(
   }
 }
 
+/** Explains a message of a client to the first listener; `undefined` without one. */
+export async function explainMessage(
+  resolver: Resolver | undefined,
+  message: Uint8Array,
+  client: Client,
+): Promise<Explanation | undefined> {
+  const [listener] = resolver?.listeners ?? []
+  if (resolver === undefined || listener === undefined) return undefined
+  return explain(resolver, listener, new Incoming().read(message, client))
+}
+
 function traceInto(path: Path): Spans {
   return {
     traceId: '',
@@ -113,7 +124,7 @@ type Explained = {
 
 function reasonFor(query: Query, explained: Explained): Reason | undefined {
   const { response, facts, hasBlock, client } = explained
-  if (response === undefined) return because('dropped', 'the server sends no response')
+  if (response === undefined) return undefined
   const { rcode, answer } = response
   const isAnswered = answer.some(({ type }) => type === query.type || query.type === ANY)
   if (rcode === NOERROR && isAnswered) return undefined

@@ -107,6 +107,19 @@ export type SnapshotSource = {
   readonly transferRecords?: () => Iterable<RRset>
   /** Returns the Pod at a client's address; absent at gateways. */
   readonly podAt?: (client: string) => ClientPod | undefined
+  /** Returns a Service and its endpoints, for explanations; absent where objects are elsewhere. */
+  readonly serviceState?: (namespace: string, name: string) => ServiceState | undefined
+}
+
+/** A Service, as far as it explains why names below it do not exist. */
+export type ServiceState = {
+  readonly service: { readonly type: string; readonly isHeadless: boolean }
+  readonly endpoints: readonly {
+    /** '' without one. */
+    readonly hostname: string
+    readonly addresses: readonly string[]
+    readonly isReady: boolean
+  }[]
 }
 
 /** The Pod of a client, for metadata. */

@@ -39,6 +39,7 @@ export const COMMANDS: readonly Command[] = [
       'kubeconfig',
       'files',
       'doh.listen',
+      'explain-token',
       'insecure',
       'workers',
       'etcd',
@@ -278,14 +279,22 @@ export const COMMANDS: readonly Command[] = [
     notes: ['It needs root (Windows: an administrator), except with --print and --system none.'],
     run: async (input, output) => (await import('./connect.ts')).runConnect(input, output),
   },
-  ofOperator({
+  {
     name: 'explain',
-    summary: 'show how a gateway resolves a name',
+    summary: 'show which object, rule, plugin and snapshot decide an answer, or what is missing',
     args: ['NAME', '[TYPE]'],
-    flags: ['token', 'json'],
-    examples: ['kubedoh explain web.shop.svc.prod.example.org --gateway https://dns.example.org'],
+    flags: ['gateway', 'token', 'conf', 'kubeconfig', 'objects', 'json', 'insecure', 'ca'],
+    examples: [
+      'kubedoh explain web.shop.svc.prod.example.org --gateway https://dns.example.org',
+      'kubedoh explain web.shop.svc.cluster.local --kubeconfig ~/.kube/config --conf Corefile',
+      'kubedoh explain 34.12.96.10.in-addr.arpa PTR --objects cluster.yaml',
+    ],
+    notes: [
+      'Without --gateway it reads the cluster itself. --gateway also takes the address of',
+      '--doh.listen of a serve with --explain-token, and --token that token.',
+    ],
     run: async (input, output) => (await import('./explain.ts')).runExplain(input, output),
-  }),
+  },
   {
     name: 'check',
     summary: 'report every error and warning in a Corefile without starting a server',

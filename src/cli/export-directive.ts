@@ -4,11 +4,11 @@
  */
 import { type ExternalTree, type HostsTree, treeName } from '../corefile/cluster-tree.ts'
 import { type KubernetesOptions, parseKubernetes } from '../corefile/kubernetes-options.ts'
-import { parseCorefile } from '../corefile/parse-corefile.ts'
+import { readCorefile } from '../corefile/parse-corefile.ts'
 import { configError } from '../corefile/problem.ts'
 import type { Directive, ServerBlock } from '../corefile/server-block.ts'
 import { NO_FILES } from '../gateway/config.ts'
-import { loadCorefile } from '../node/load-corefile.ts'
+import { type LoadedCorefile, loadCorefile } from '../node/load-corefile.ts'
 import { CommandError } from '../node/output.ts'
 import { parseExternal } from '../plugins/k8s-external/options.ts'
 import { parseGateway } from '../plugins/k8s-gateway/options.ts'
@@ -22,6 +22,12 @@ const DEFAULT_COREFILE = `. {
   }
 }
 `
+
+/** Returns the Corefile that stands for none. */
+export function builtInCorefile(): LoadedCorefile {
+  const text = DEFAULT_COREFILE
+  return { text, ...readCorefile(text, BUILT_IN, NO_FILES) }
+}
 
 /** What an exporter publishes. */
 export type ExportDirectives = {
@@ -39,8 +45,7 @@ export type ExportDirectives = {
  * @throws {ConfigError} when a directive cannot be exported
  */
 export function loadExportDirectives(path: string): ExportDirectives {
-  const blocks =
-    path === '' ? parseCorefile(DEFAULT_COREFILE, BUILT_IN, NO_FILES) : loadCorefile(path).blocks
+  const blocks = (path === '' ? builtInCorefile() : loadCorefile(path)).blocks
   const first = onlyOf(blocks, 'kubernetes')
   if (first === undefined) throw new CommandError(`${path}: no "kubernetes" directive to export`)
   const directive = parseKubernetes(first.directive, zonesIn(first.block))

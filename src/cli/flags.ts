@@ -60,6 +60,10 @@ const TABLE = {
     value: 'HOST:PORT',
     help: 'also serve DNS over HTTP without TLS on this loopback address',
   },
+  'explain-token': {
+    value: 'FILE',
+    help: 'token of /v1/explain at --doh.listen, in a file; empty uses KUBEDOH_EXPLAIN_TOKEN',
+  },
   insecure: { help: 'allow plain HTTP to and from other machines' },
   etcd: { value: 'FILE', help: 'read keys from a JSON file, [{"key","value"}], not from etcd' },
   workers: {

@@ -9,15 +9,21 @@ import { storeCompiledCode } from '../node/compile-cache.ts'
 import { inheritedSockets } from '../node/inherited-sockets.ts'
 import { startMemoryTrim } from '../node/memory-trim.ts'
 import { CommandError, createLog, type Output } from '../node/output.ts'
+import { requireTextFile } from '../node/read-files.ts'
 import { ServiceManager } from '../node/service-manager.ts'
 import { onReloadSignal, untilSignal } from '../node/signals.ts'
 import { ALL_PLUGINS } from '../plugins/all-plugins.ts'
 import { type RunningServer, type ServeOptions, Server } from '../server/server.ts'
 import { serveByWorkers } from '../server/worker-pool.ts'
 import type { FlagName, Input } from './flags.ts'
+import { readToken } from './operator-call.ts'
 
 /** Maximum of --workers: one for each CPU of a large machine. */
 const WORKERS_MAX = 256
+/** Holds the token of `/v1/explain` without `--explain-token`. */
+const EXPLAIN_VARIABLE = 'KUBEDOH_EXPLAIN_TOKEN'
+/** Characters of that token. */
+const EXPLAIN_TOKEN_MIN = 16
 /** Interval of the checks whether a started server is ready. */
 const READY_POLL_MS = 50
 
@@ -54,6 +60,7 @@ async function serveUntilSignal(input: Input, output: Output): Promise<void> {
     kubeconfig: input.text('kubeconfig'),
     dohListen: input.text('doh.listen'),
     insecure: input.isSet('insecure'),
+    explainToken: readExplainToken(input),
     localAddresses: input.env('LOCAL_IPS'),
   }
   const count = parseWorkers(input.text('workers'), options)
@@ -100,6 +107,22 @@ export async function untilReady(
     await sleep(READY_POLL_MS, signal)
   }
   return false
+}
+
+/** Reads the token of `/v1/explain`; '' for no such route. @throws {CommandError} */
+function readExplainToken(input: Input): string {
+  const path = input.text('explain-token')
+  const [text, from] =
+    path === '' ? [input.env(EXPLAIN_VARIABLE), EXPLAIN_VARIABLE] : [requireTextFile(path), path]
+  const token = readToken(text, from)
+  if (token !== '' && token.length < EXPLAIN_TOKEN_MIN) {
+    throw new CommandError(`${from} has fewer than ${EXPLAIN_TOKEN_MIN} characters`)
+  }
+  if (path !== '' && token === '') throw new CommandError(`${from} is empty`)
+  if (path !== '' && input.text('doh.listen') === '') {
+    throw new CommandError('--explain-token needs --doh.listen, where /v1/explain is served')
+  }
+  return token
 }
 
 function writePid(path: string): void {

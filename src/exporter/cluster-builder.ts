@@ -112,6 +112,12 @@ export class ClusterBuilder {
     return this.groups.podAt(client)
   }
 
+  /** Returns a Service and all its endpoints. */
+  serviceState(namespace: string, name: string): ReturnType<NameGroups['serviceState']> {
+    const { groups } = this
+    return groups instanceof NameGroups ? groups.serviceState(namespace, name) : undefined
+  }
+
   private emptyShards(): GroupedShards {
     return new GroupedShards((group, part) => this.groups.entriesOf(group, part))
   }

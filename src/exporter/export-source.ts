@@ -6,7 +6,7 @@ import type { ClusterObject, Kind, Pod } from '../kubernetes/objects/objects.ts'
 import type { NamingOptions } from '../kubernetes/objects/options.ts'
 import type { RRset } from '../records/zone-entry.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import { TreeBuilders } from './cluster-builder.ts'
+import { type ClusterBuilder, TreeBuilders } from './cluster-builder.ts'
 import { ProgrammingLatency } from './live-cluster.ts'
 import { collectionsFor } from './object-api.ts'
 import {
@@ -37,6 +37,7 @@ export type ObjectSource = ExportSource & {
   readonly transferRecords: () => Iterable<RRset>
   /** Finds the Pod that runs at a client's address. */
   readonly podAt: (client: string) => Pod | undefined
+  readonly serviceState: ClusterBuilder['serviceState']
 }
 
 type ObjectSourceOptions = {
@@ -118,6 +119,7 @@ export function createObjectSource(
     },
     transferRecords: () => builders.main.transferRecords(),
     podAt: (client) => builders.main.podAt(client),
+    serviceState: (namespace, name) => builders.main.serviceState(namespace, name),
     sources: () => ({}),
     confirmedMs: () => now(),
     states: () => [],

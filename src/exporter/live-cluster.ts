@@ -165,6 +165,11 @@ export class LiveCluster {
     return this.builder.podAt(client)
   }
 
+  /** Returns a Service and all its endpoints. */
+  serviceState(namespace: string, name: string): ReturnType<ClusterBuilder['serviceState']> {
+    return this.builder.serviceState(namespace, name)
+  }
+
   /**
    * Returns whether all objects have been read and the API server was heard of lately. Queries are
    * answered in any case.

@@ -7,11 +7,11 @@ import type { Context } from 'hono'
 import { Hono } from 'hono/tiny'
 import type { ClientVisibility } from '../chain/client.ts'
 import { createDohApp } from '../doh/app.ts'
+import { createExplainRoute } from '../doh/explain-route.ts'
 import { errorResponse, HttpError, notFound, refuseFinalSlash } from '../doh/http-error.ts'
 import { jsonResponse, uncached } from '../doh/json-response.ts'
 import type { GatewayConfig } from './config.ts'
 import { createCors } from './cors.ts'
-import { createExplainRoute } from './explain-route.ts'
 import { Gateway, type GatewayRuntime } from './gateway.ts'
 import { createGenerationRoutes } from './generation-routes.ts'
 import { clusterDomains, createKitRoute } from './kit-route.ts'
@@ -51,7 +51,13 @@ export function createGatewayApp(
   const domainsOf = clusterDomains(config)
   app.route('/', createPublishRoutes({ ...config, ...runtime, count, now }))
   app.route('/', createGenerationRoutes(config, runtime))
-  app.route('/', createExplainRoute(gateway))
+  app.route(
+    '/',
+    createExplainRoute({
+      admit: (c) => admission.admitExplain(c),
+      explain: (message, client, c) => gateway.explain(message, client, c),
+    }),
+  )
   app.route('/', createTokenRoutes({ ...config, ...runtime, now, advise, domainsOf }))
   app.route('/', createNamesRoute(gateway, runtime))
   for (const path of ['/t/:token/*', '/dns-query', '/resolve', '/kit', '/kit/:file']) {

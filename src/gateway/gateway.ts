@@ -6,7 +6,7 @@
 import type { Context } from 'hono'
 import type { Chain } from '../chain/chain.ts'
 import type { Client, ClientVisibility } from '../chain/client.ts'
-import { type Explanation, explain, UNEXPLAINED } from '../chain/explain.ts'
+import { type Explanation, explainMessage, UNEXPLAINED } from '../chain/explain.ts'
 import type { Reason } from '../chain/fact.ts'
 import { Incoming, ownResponse } from '../chain/incoming.ts'
 import { findChain } from '../chain/listener.ts'
@@ -162,10 +162,8 @@ export class Gateway {
     const incoming = this.read(message, client)
     const reply = answerLocally(incoming.parsed)
     if (reply !== undefined) return { ...UNEXPLAINED, reply, reason: LOCAL }
-    const [listener] = this.resolver.listeners
-    if (listener === undefined) return undefined
     for (const reader of this.zones.readers.values()) keepFresh(reader, this.keeping(c))
-    return explain(this.resolver, listener, incoming)
+    return explainMessage(this.resolver, message, client)
   }
 
   /**

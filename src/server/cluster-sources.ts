@@ -4,7 +4,7 @@
  * its own watches them all.
  * @module
  */
-import type { SnapshotSource } from '../chain/host.ts'
+import type { ServiceState, SnapshotSource } from '../chain/host.ts'
 import { CLUSTER_TREE, type ClusterTree } from '../corefile/cluster-tree.ts'
 import type { KubernetesOptions } from '../corefile/kubernetes-options.ts'
 import { configError } from '../corefile/problem.ts'
@@ -79,7 +79,7 @@ type Opened = {
   moves?: Moves
 }
 type Moves = {
-  reader: Pick<SnapshotSource, 'current' | 'freshness'>
+  reader: Pick<SnapshotSource, 'current' | 'freshness' | 'serviceState'>
   readonly onReady: () => void
 }
 
@@ -189,6 +189,7 @@ export class ClusterSources {
         freshness: () => 'fresh',
         transferRecords: () => source.transferRecords(),
         podAt: (client) => source.podAt(client),
+        serviceState: source.serviceState,
       },
     }
   }
@@ -230,6 +231,7 @@ export class ClusterSources {
         freshness: () => live.freshness(),
         transferRecords: () => live.transferRecords(),
         podAt: (client) => live.podAt(client),
+        serviceState: (namespace, name) => live.serviceState(namespace, name),
       },
     }
   }
@@ -328,7 +330,9 @@ function movable(
   const current = (): Snapshot | undefined => moves.reader.current()
   const load = (): Promise<Snapshot | undefined> => Promise.resolve(current())
   const freshness = (): Freshness => moves.reader.freshness()
-  return { wanted, ready, moves, source: { current, load, freshness } }
+  const serviceState = (namespace: string, name: string): ServiceState | undefined =>
+    moves.reader.serviceState?.(namespace, name)
+  return { wanted, ready, moves, source: { current, load, freshness, serviceState } }
 }
 
 /** Returns a key: directives that differ only in their place in the Corefile share a cluster. */

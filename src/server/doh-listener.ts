@@ -3,10 +3,15 @@
  * @module
  */
 
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { Hono } from 'hono'
+import { explainMessage } from '../chain/explain.ts'
 import { Incoming, ownResponse } from '../chain/incoming.ts'
 import type { Resolver } from '../chain/resolver.ts'
 import { ReplyWriter } from '../dns/reply-writer.ts'
 import { createDohApp } from '../doh/app.ts'
+import { createExplainRoute } from '../doh/explain-route.ts'
+import { HttpError } from '../doh/http-error.ts'
 import { CommandError, listenMessage } from '../node/output.ts'
 import { parseListenAddress } from './feature-servers.ts'
 import { remoteOf } from './http-request.ts'
@@ -27,11 +32,14 @@ export async function listenDoh(
     resolver,
     isInsecure,
     reusePort,
+    explainToken = '',
   }: {
     readonly resolver: () => Resolver | undefined
     readonly isInsecure: boolean
     /** Whether other threads listen on the same port. */
     readonly reusePort?: boolean
+    /** The token of `/v1/explain`; '' for no such route. */
+    readonly explainToken?: string
   },
 ): Promise<HttpServer> {
   const { host, port } = parseListenAddress(address)
@@ -54,6 +62,7 @@ export async function listenDoh(
       return ownResponse(result, writer)
     },
   })
+  if (explainToken !== '') app.route('/', explainRoute(resolver, explainToken))
   const server = new HttpServer(app, { bounds: () => resolver()?.listeners[0]?.bounds ?? {} })
   try {
     await server.listen(host, port, { reusePort: reusePort === true })
@@ -61,4 +70,21 @@ export async function listenDoh(
     throw new CommandError(listenMessage(error, `--doh.listen ${address}`), { cause: error })
   }
   return server
+}
+
+/** Creates `/v1/explain` for the holder of a token, which sees everything. */
+function explainRoute(resolver: () => Resolver | undefined, token: string): Hono {
+  const wanted = sha256(`Bearer ${token}`)
+  return createExplainRoute({
+    admit: (c) => {
+      const given = sha256(c.req.header('authorization') ?? '')
+      if (timingSafeEqual(given, wanted)) return { ...remoteOf(c.env), transport: 'https' }
+      throw new HttpError(401, 'unauthorized', 'This needs the token of --explain-token')
+    },
+    explain: (message, client) => explainMessage(resolver(), message, client),
+  })
+}
+
+function sha256(text: string): Uint8Array {
+  return createHash('sha256').update(text).digest()
 }

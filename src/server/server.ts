@@ -4,7 +4,9 @@
  */
 import { availableParallelism } from 'node:os'
 import { dirname } from 'node:path'
+import type { Client } from '../chain/client.ts'
 import { createResolver } from '../chain/create-resolver.ts'
+import { type Explanation, explainMessage } from '../chain/explain.ts'
 import type { Resolver } from '../chain/resolver.ts'
 import { STANDARD_PORTS } from '../chain/server-address.ts'
 import { CLUSTER_TREE } from '../corefile/cluster-tree.ts'
@@ -36,6 +38,8 @@ export type ServeOptions = {
   readonly kubeconfig: string
   readonly dohListen: string
   readonly insecure: boolean
+  /** The token of `/v1/explain` at `dohListen`; absent or '' for no such route. */
+  readonly explainToken?: string
   /** Whether another process may listen on the same ports, to take over from this one. */
   readonly isReplaceable?: boolean
   /** Comma-separated addresses that replace the machine's own. */
@@ -152,9 +156,21 @@ export class Server implements RunningServer {
         resolver: () => this.current?.resolver,
         isInsecure: insecure,
         reusePort: this.parts !== undefined,
+        explainToken: this.options.explainToken ?? '',
       })
     }
     this.reloads?.schedule()
+  }
+
+  /** Compiles a Corefile and reads its clusters without listening, for {@link explain}. */
+  async open(corefile: LoadedCorefile): Promise<void> {
+    this.current = await this.compile(corefile)
+    await this.waitForSources()
+  }
+
+  /** Answers a message of a client and explains the response; `undefined` without a listener. */
+  explain(message: Uint8Array, client: Client): Promise<Explanation | undefined> {
+    return explainMessage(this.current?.resolver, message, client)
   }
 
   /** Formats the metrics of this thread. */

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, type TestContext, test } from 'vitest'
 import { createGatewayClient } from '../../src/exporter/gateway-client.ts'
 import { readGatewayConfig } from '../../src/gateway/config.ts'
 import { hashToken } from '../../src/gateway/token.ts'
 import { createNodeGateway } from '../../src/node-gateway/node-gateway.ts'
 import { keys } from '../exporter/memory-gateway.ts'
+import { temporaryFolder } from '../exporter/temporary-folder.ts'
 import { snapshotOf, WEB } from '../gateway/publishing.ts'
 import { type Ran, runCli } from './run-cli.ts'
 
@@ -72,10 +75,64 @@ view          everything
     assert.match(none.stdout, /^kubernetes .*, fresh; no such name$/m)
   })
 
+  test('escapes what a terminal would interpret', async (t) => {
+    const run = await start(t)
+    const { stdout } = await run('\\027[31m.cluster.local')
+    assert.ok(!stdout.includes('\u001b'))
+  })
+
   test('prints the visibility of the token', async (t) => {
     const run = await start(t)
     const refused = await run('a.cluster.local --token x')
     assert.equal(refused.status, 1)
     assert.match(refused.stderr, /A token is needed/)
   })
+})
+
+describe('kubedoh explain without a gateway', () => {
+  const SHOP = ['--objects', 'demo/shop.yaml']
+
+  test('answers from object files as the built-in Corefile does', async () => {
+    const { status, stdout, stderr } = await runCli([
+      'explain',
+      'wbe.shop.svc.cluster.local',
+      ...SHOP,
+    ])
+    assert.equal(status, 0, stderr)
+    assert.match(stdout, /^answer {8}NXDOMAIN\n/)
+    assert.match(stdout, /^why {11}namespace "shop" has no Service "wbe"$/m)
+    assert.match(stdout, /^did you mean {2}web\.shop\.svc\.cluster\.local\.$/m)
+  })
+
+  test('answers as a Corefile says', async (t) => {
+    const folder = temporaryFolder(t, {})
+    const conf = join(folder, 'Corefile')
+    writeFileSync(conf, 'a.test {\n  whoami\n}\n')
+    const found = await runCli(['explain', 'x.a.test', '--conf', conf, '--json'])
+    assert.equal(found.status, 0, found.stderr)
+    const { serverBlock, plugins } = JSON.parse(found.stdout)
+    assert.deepEqual([serverBlock, plugins], ['a.test.', ['whoami']])
+    writeFileSync(conf, 'a.test {\n  acl {\n    drop\n  }\n}\n')
+    const dropped = await runCli(['explain', 'x.a.test', '--conf', conf])
+    assert.deepEqual(dropped, {
+      status: 1,
+      stdout: '',
+      stderr: 'kubedoh: The Corefile drops the query: no response\n',
+    })
+  })
+
+  const errors: [name: string, args: readonly string[], error: RegExp][] = [
+    ['no name', ['a..b', ...SHOP], /Parameter "name" is not a domain name/],
+    ['no type', ['a.test', 'nosuch', ...SHOP], /Parameter "type" is neither/],
+    ['no such file', ['a.test', '--objects', '/nosuch.yaml'], /\/nosuch\.yaml/],
+    ['nothing to ask', ['a.test'], /explain needs --gateway URL, or --kubeconfig or --objects/],
+  ]
+  for (const [name, args, error] of errors) {
+    test(`refuses ${name} in one line`, async () => {
+      const { status, stdout, stderr } = await runCli(['explain', ...args])
+      assert.deepEqual([status, stdout], [1, ''])
+      assert.match(stderr, error)
+      assert.equal(stderr.trimEnd().split('\n').length, 1)
+    })
+  }
 })

@@ -15,8 +15,8 @@ const SOURCES = [...filesBelow('src', '.ts'), ...filesBelow('worker', '.ts')]
 const APPS = [
   'src/cli/export-status.ts',
   'src/doh/app.ts',
+  'src/doh/explain-route.ts',
   'src/gateway/app.ts',
-  'src/gateway/explain-route.ts',
   'src/gateway/generation-routes.ts',
   'src/gateway/kit-route.ts',
   'src/gateway/names-route.ts',
@@ -68,7 +68,7 @@ describe('docs/http-api.md', () => {
     )
     assert.deepEqual(
       [...documented('## Routes of `serve` and `export`', 1)].sort(),
-      [...routesOf(doh), ...literal].sort(),
+      [...routesOf(doh), ...literal, 'GET /v1/explain'].sort(),
     )
   })
 

@@ -7,7 +7,7 @@ import { type Answered, WORLDS } from './worlds.ts'
 
 /**
  * Cases as text: `=== WORLD: NAME TYPE`, then what `kubedoh explain` prints. After a change of the
- * wording, `UPDATE_GOLDEN=1` writes the file anew; read the difference.
+ * wording, `UPDATE=1` writes the file anew; read the difference.
  */
 const FILE = join(import.meta.dirname, 'golden.txt')
 const CASES_MIN = 60
@@ -37,13 +37,13 @@ describe('explanations as text', () => {
       const { json } = await ask(one)
       const text = `${formatExplanation(json)}\n`
       written.push(`=== ${one.world}: ${one.question}\n${text}`)
-      if (process.env.UPDATE_GOLDEN === undefined) assert.equal(text, one.text)
+      if (process.env.UPDATE === undefined) assert.equal(text, one.text)
     })
   }
 
   test('are those of the file, which has enough', () => {
     assert.ok(cases.length >= CASES_MIN, `${cases.length} cases`)
-    if (process.env.UPDATE_GOLDEN !== undefined) writeFileSync(FILE, written.join(''))
+    if (process.env.UPDATE !== undefined) writeFileSync(FILE, written.join(''))
   })
 })
 

@@ -10,7 +10,7 @@ import { freePort, queryWith } from './clients.ts'
 async function listen(
   t: TestContext,
   host: string,
-  options: { resolver: () => Resolver | undefined; isInsecure?: boolean },
+  options: { resolver: () => Resolver | undefined; isInsecure?: boolean; explainToken?: string },
 ): Promise<number> {
   const port = await freePort()
   const server = await listenDoh(`${host}:${port}`, { isInsecure: false, ...options })
@@ -50,6 +50,31 @@ describe('listenDoh', () => {
     const { resolver } = serve(block('whoami', 'timeouts {\n idle 2s\n }'))
     const port = await listen(t, '127.0.0.1', { resolver: () => resolver })
     assert.equal((await ask(port)).headers.get('keep-alive'), 'timeout=2')
+  })
+
+  test('explains answers to the holder of the token only', async (t) => {
+    const { resolver } = serve(block('whoami'))
+    const explainToken = 'a-token-of-sixteen'
+    const port = await listen(t, '127.0.0.1', { resolver: () => resolver, explainToken })
+    const explain = async (authorization: string, query = 'name=a.test'): Promise<Response> =>
+      fetch(`http://127.0.0.1:${port}/v1/explain?${query}`, { headers: { authorization } })
+    const found = await explain(`Bearer ${explainToken}`)
+    assert.equal(found.status, 200)
+    assert.deepEqual(((await found.json()) as { plugins: unknown }).plugins, ['whoami'])
+    for (const wrong of ['', 'Bearer ', `Bearer ${explainToken}x`, explainToken]) {
+      const refused = await explain(wrong)
+      assert.equal(refused.status, 401, wrong)
+      assert.match(await refused.text(), /"unauthorized"/)
+    }
+    assert.equal((await explain(`Bearer ${explainToken}`, 'name=a..b')).status, 400)
+  })
+
+  test('does not explain without a token', async (t) => {
+    const { resolver } = serve(block('whoami'))
+    const port = await listen(t, '127.0.0.1', { resolver: () => resolver })
+    const headers = { authorization: 'Bearer ' }
+    const response = await fetch(`http://127.0.0.1:${port}/v1/explain?name=a.test`, { headers })
+    assert.equal(response.status, 404)
   })
 
   for (const address of ['0.0.0.0:0', ':0', '192.0.2.1:8053', '[2001:db8::1]:8053']) {

@@ -10,7 +10,14 @@ import { parseAddress } from '../../dns/address.ts'
 import { labelOffsets } from '../../dns/name.ts'
 import { isByAddress, type RRset, type ZoneEntry } from '../../records/zone-entry.ts'
 import { Cluster, objectKey } from '../objects/cluster.ts'
-import type { ClusterObject, EndpointSlice, Kind, Pod, Service } from '../objects/objects.ts'
+import type {
+  ClusterObject,
+  Endpoint,
+  EndpointSlice,
+  Kind,
+  Pod,
+  Service,
+} from '../objects/objects.ts'
 import type { NamingOptions } from '../objects/options.ts'
 import { findServed, type ServedNamespaces } from '../objects/selection.ts'
 import { standInOf } from '../rules/skydns-names.ts'
@@ -119,6 +126,16 @@ export class NameGroups {
   /** Finds the Pod that runs at a client's address, with `pods verified`. */
   podAt(client: string): Pod | undefined {
     return this.options.pods === 'verified' ? this.cluster.podAt(client) : undefined
+  }
+
+  /** Returns a Service and all endpoints of its slices; `undefined` if it does not exist. */
+  serviceState(
+    namespace: string,
+    name: string,
+  ): { readonly service: Service; readonly endpoints: readonly Endpoint[] } | undefined {
+    const service = this.cluster.services.get(objectKey({ namespace, name }))
+    if (service === undefined) return undefined
+    return { service, endpoints: this.cluster.slicesOf(service).flatMap((one) => one.endpoints) }
   }
 
   /** Finds the slice of the same name. */

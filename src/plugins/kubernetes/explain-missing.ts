@@ -4,6 +4,7 @@
  */
 import { concatBytes } from '../../bytes/bytes.ts'
 import type { Reason } from '../../chain/fact.ts'
+import type { ServiceState } from '../../chain/host.ts'
 import { parseAddressLabel } from '../../dns/address-label.ts'
 import { formatName, labelOffsets, ROOT } from '../../dns/name.ts'
 import { formatType, TYPE } from '../../dns/rr-type.ts'
@@ -20,8 +21,8 @@ export type MissingName = {
 
 /** The label `svc`. */
 const SVC = Uint8Array.of(3, 0x73, 0x76, 0x63)
-/** Ports that a reason lists. */
-const PORTS_MAX = 3
+/** Ports or endpoints that a reason lists. */
+const LISTED_MAX = 3
 
 /** Explains why a name does not exist; a Pod's name may exist without a node. */
 export function explainMissing(labels: Uint8Array, how: MissingName): Found {
@@ -39,11 +40,8 @@ export function explainMissing(labels: Uint8Array, how: MissingName): Found {
     return why('no_namespace', `there is no namespace "${namespace}"${unless}`, namespace)
   }
   if (branch === 'pod') return explainPod(name, tail, how)
-  if (find(tail(3)) === undefined) {
-    const kind = KINDS[view.tree]
-    const text = `namespace "${namespace}" has no ${kind} "${service}"`
-    return why('no_service', `${text}, or it is headless and has no ready endpoint`, service)
-  }
+  const state = view.source.serviceState?.(namespace ?? '', service ?? '')
+  if (find(tail(3)) === undefined) return explainService(name.slice(-3), state, view)
   const object = objectOf(name.slice(-3), view.tree)
   const [first = '', second] = before
   if (first.startsWith('_')) {
@@ -54,7 +52,38 @@ export function explainMissing(labels: Uint8Array, how: MissingName): Found {
   if (second !== undefined) {
     return why('too_many_labels', `no name is that far below ${object}`, before.at(-1))
   }
+  const isUnready = endpointNames(state, false).some((one) => one.replace(/[.:]/g, '-') === first)
+  if (isUnready) return why('not_ready', `endpoint "${first}" of ${object} is not ready`, first)
   return why('no_endpoint', `${object} has no ready endpoint "${first}"`, first)
+}
+
+/** Explains a Service without a name: where the objects are, by its type and its endpoints. */
+function explainService(
+  labels: readonly string[],
+  state: ServiceState | undefined,
+  { tree, source }: ExplainedView,
+): Found {
+  const [service = '', namespace = ''] = labels
+  const object = objectOf(labels, tree) ?? service
+  const text = `namespace "${namespace}" has no ${KINDS[tree]} "${service}"`
+  if (source.serviceState === undefined || tree !== 'cluster') {
+    return why('no_service', `${text}, or it is headless and has no ready endpoint`, service)
+  }
+  if (state === undefined) return why('no_service', text, service)
+  if (state.service.type === 'ExternalName') {
+    return why('no_hostname', `the externalName of ${object} is not a hostname`, service)
+  }
+  const unready = endpointNames(state, false)
+  if (unready.length === 0) return why('no_endpoints', `${object} has no endpoints`, service)
+  const listed = unready.slice(0, LISTED_MAX).join(', ')
+  const more = unready.length > LISTED_MAX ? ` and ${unready.length - LISTED_MAX} more` : ''
+  return why('not_ready', `no endpoint of ${object} is ready: ${listed}${more}`, service)
+}
+
+function endpointNames(state: ServiceState | undefined, isReady: boolean): readonly string[] {
+  return (state?.endpoints ?? [])
+    .filter((one) => one.isReady === isReady)
+    .flatMap(({ hostname, addresses }) => (hostname === '' ? addresses : [hostname]))
 }
 
 function why(code: string, text: string, missing = ''): Found & { readonly reason: Reason } {
@@ -107,5 +136,5 @@ function withPorts(
     const isPort = name.startsWith('_') && name.endsWith(suffix) && !shard.isImplied(node)
     if (isPort) ports.push(`${name}.${formatName(view.zone.origin.bytes)}`)
   }
-  return { ...found, reason: { ...found.reason, didYouMean: ports.sort().slice(0, PORTS_MAX) } }
+  return { ...found, reason: { ...found.reason, didYouMean: ports.sort().slice(0, LISTED_MAX) } }
 }

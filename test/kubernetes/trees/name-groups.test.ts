@@ -24,6 +24,23 @@ function groupsOf(yaml: string, some: Parameters<typeof optionsOf>[0] = {}): Nam
   return groups
 }
 
+test('NameGroups returns a Service with all endpoints, ready or not', () => {
+  const groups = groupsOf(`${SHOP}
+- kind: EndpointSlice
+  metadata: { name: web-2, namespace: shop, labels: { kubernetes.io/service-name: web } }
+  endpoints: [{ addresses: [198.51.100.2], conditions: { ready: false } }]`)
+  const { service, endpoints } = groups.serviceState('shop', 'web') ?? {}
+  assert.equal(service?.name, 'web')
+  assert.deepEqual(
+    endpoints?.map(({ addresses, isReady }) => [...addresses, isReady]),
+    [
+      ['198.51.100.1', true],
+      ['198.51.100.2', false],
+    ],
+  )
+  assert.equal(groups.serviceState('depot', 'web'), undefined)
+})
+
 describe('NameGroups marks the groups that a change affects:', () => {
   const cases: {
     name: string

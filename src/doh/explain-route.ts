@@ -1,0 +1,40 @@
+/**
+ * The route that explains an answer, at gateways and in the cluster.
+ * @module
+ */
+import type { Context } from 'hono'
+import { Hono } from 'hono/tiny'
+import type { Client } from '../chain/client.ts'
+import type { Explanation } from '../chain/explain.ts'
+import { explanationJson } from '../chain/explanation-json.ts'
+import type { MaybePromise } from '../chain/maybe-promise.ts'
+import { HttpError } from './http-error.ts'
+import { parseJsonQuery } from './json-query.ts'
+import { jsonResponse } from './json-response.ts'
+
+/** What the route needs. */
+export type ExplainOptions = {
+  /** Returns the client of a request. @throws {HttpError} if it may not have answers explained */
+  readonly admit: (c: Context) => MaybePromise<Client>
+  /** Answers a message and explains the response; `undefined` without a server block. */
+  readonly explain: (
+    message: Uint8Array,
+    client: Client,
+    c: Context,
+  ) => Promise<Explanation | undefined>
+}
+
+/** Creates the app with `/v1/explain?name=&type=`. */
+export function createExplainRoute({ admit, explain }: ExplainOptions): Hono {
+  const app = new Hono()
+  app.get('/v1/explain', async (c) => {
+    const client = await admit(c)
+    const { message } = parseJsonQuery(new URL(c.req.url).searchParams)
+    const explanation = await explain(message, client, c)
+    const view = client.visibility === undefined ? null : JSON.parse(client.visibility.id)
+    const json = explanation && explanationJson(explanation, view)
+    if (json === undefined) throw new HttpError(500, 'no_answer', 'The query gets no answer')
+    return jsonResponse(200, json)
+  })
+  return app
+}
