@@ -62,7 +62,7 @@ const TABLE = {
   },
   'explain-token': {
     value: 'FILE',
-    help: 'token of /v1/explain at --doh.listen, in a file; empty uses KUBEDOH_EXPLAIN_TOKEN',
+    help: 'file with the token of /v1/explain over HTTP; empty uses KUBEDOH_EXPLAIN_TOKEN',
   },
   insecure: { help: 'allow plain HTTP to and from other machines' },
   etcd: { value: 'FILE', help: 'read keys from a JSON file, [{"key","value"}], not from etcd' },
