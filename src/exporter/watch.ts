@@ -25,6 +25,7 @@ import { readLines } from './watch-lines.ts'
 
 /** Context that the library invents if it finds no kubeconfig. */
 const LAST_RESORT = 'loaded-context'
+const STATUS_UNAUTHORIZED = 401
 const PAGE_OBJECTS = 500
 const REQUEST_TIMEOUT_MS = 60_000
 /**
@@ -40,13 +41,18 @@ const WATCH_SECONDS_SPREAD = 300
 
 /** Opens the API without sending a request. @throws {ConnectionError} */
 export function openApi(connection: ApiConnection): ObjectApi {
-  const config = loadConfig(connection)
+  let config = loadConfig(connection)
   const server = config.getCurrentCluster()?.server
   if (server === undefined) throw new ConnectionError(`${describe(connection)} names no cluster`)
   if (!URL.canParse(server)) {
     throw new ConnectionError(`${describe(connection)} names a server "${server}", not a URL`)
   }
-  const exchange: Exchange = (request, signal) => send(config, server, request, signal)
+  const exchange: Exchange = async (request, signal) => {
+    const response = await send(config, server, request, signal)
+    // The library keeps a token for a minute of the wall clock, which may be set back meanwhile.
+    if (response.status === STATUS_UNAUTHORIZED) config = reload(connection) ?? config
+    return response
+  }
   return {
     host: new URL(server).host,
     list: (collection, continueToken, signal) =>
@@ -95,6 +101,15 @@ function loadConfig(connection: ApiConnection): KubeConfig {
     config.setCurrentContext(connection.context)
   }
   return config
+}
+
+/** Reads the credentials again; returns `undefined` if they cannot be read now. */
+function reload(connection: ApiConnection): KubeConfig | undefined {
+  try {
+    return loadConfig(connection)
+  } catch {
+    return undefined
+  }
 }
 
 /**

@@ -7,6 +7,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { Agent, request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Binaries } from './binaries.ts'
 import { Etcd } from './etcd.ts'
 import { freePort, type Running, start } from './processes.ts'
@@ -31,12 +32,15 @@ export class ApiServer {
   /** kubeconfig files of an administrator and of the exporter. */
   readonly adminConfig: string
   readonly exporterConfig: string
+  /** The exporter's, with the token in a file of its own that is rotated, as in a Pod. */
+  readonly podConfig: string
   private readonly folder: string
   private readonly port: number
   private readonly binaries: Binaries
   private etcd: Etcd | undefined
   private server: Running | undefined
   private agent: Agent | undefined
+  private rotations = 0
 
   private constructor(binaries: Binaries, folder: string, port: number) {
     this.binaries = binaries
@@ -44,6 +48,7 @@ export class ApiServer {
     this.port = port
     this.adminConfig = join(folder, 'admin.kubeconfig')
     this.exporterConfig = join(folder, 'exporter.kubeconfig')
+    this.podConfig = join(folder, 'pod.kubeconfig')
   }
 
   /** Starts both without objects. */
@@ -62,9 +67,34 @@ export class ApiServer {
     await this.server?.stop()
   }
 
+  /** Kills the API server; etcd keeps the objects. */
+  async crash(): Promise<void> {
+    this.server?.child.kill('SIGKILL')
+    await this.pause()
+  }
+
   /** Starts the API server again. */
   async resume(): Promise<void> {
     await this.startServer()
+  }
+
+  /** Kills etcd, and starts it again after a time. The API server stays. */
+  async crashEtcd(awayMs: number): Promise<void> {
+    await this.etcd?.crash()
+    await sleep(awayMs)
+    await this.etcd?.resume()
+    while (!(await this.isReady())) await sleep(100)
+  }
+
+  /**
+   * Gives exporters another token in the file that `podConfig` names. The API server refuses the
+   * previous one from its next start on.
+   */
+  rotateToken(): void {
+    this.rotations++
+    const token = `${EXPORTER}-${this.rotations}`
+    this.writeTokens(token)
+    writeFileSync(join(this.folder, 'token'), token)
   }
 
   /** Stops both and removes their data. */
@@ -102,6 +132,14 @@ export class ApiServer {
   /** Reads an object. */
   async read(object: ApiObject): Promise<unknown> {
     return JSON.parse(await this.send('GET', objectPath(object), undefined))
+  }
+
+  /** Lists all objects of a kind. */
+  async list(kind: string, apiVersion = 'v1'): Promise<readonly unknown[]> {
+    const path = collectionPath({ apiVersion, kind, metadata: { name: '' } })
+    const { items }: { items: unknown } = JSON.parse(await this.send('GET', path, undefined))
+    // Items of a list do not name their kind.
+    return Array.isArray(items) ? items.map((item: object) => ({ apiVersion, kind, ...item })) : []
   }
 
   /** Changes fields of an object (RFC 7386). */
@@ -171,21 +209,26 @@ export class ApiServer {
     }
     openssl('genrsa', '-out', path('sa.key'), '2048')
     openssl('rsa', '-in', path('sa.key'), '-pubout', '-out', path('sa.pub'))
-    writeFileSync(
-      path('tokens.csv'),
-      `${ADMIN},admin,admin,"system:masters"\n${EXPORTER},exporter,exporter,"exporters"\n`,
-    )
-    writeFileSync(this.adminConfig, this.kubeconfig(ADMIN))
-    writeFileSync(this.exporterConfig, this.kubeconfig(EXPORTER))
+    this.rotateToken()
+    const tokenFile = { name: 'tokenFile', config: { tokenFile: path('token') } }
+    writeFileSync(this.adminConfig, this.kubeconfig({ token: ADMIN }))
+    writeFileSync(this.exporterConfig, this.kubeconfig({ token: EXPORTER }))
+    writeFileSync(this.podConfig, this.kubeconfig({ 'auth-provider': tokenFile }))
   }
 
-  private kubeconfig(token: string): string {
+  private writeTokens(podToken: string): void {
+    const exporters = [EXPORTER, podToken].map((one) => `${one},exporter,exporter,"exporters"\n`)
+    const admin = `${ADMIN},admin,admin,"system:masters"\n`
+    writeFileSync(join(this.folder, 'tokens.csv'), `${admin}${exporters.join('')}`)
+  }
+
+  private kubeconfig(user: object): string {
     return JSON.stringify({
       apiVersion: 'v1',
       kind: 'Config',
       'current-context': 'test',
       contexts: [{ name: 'test', context: { cluster: 'test', user: 'test' } }],
-      users: [{ name: 'test', user: { token } }],
+      users: [{ name: 'test', user }],
       clusters: [
         {
           name: 'test',

@@ -60,6 +60,12 @@ export class Etcd {
     await this.running?.stop()
   }
 
+  /** Kills it; the data that it has acknowledged stay. */
+  async crash(): Promise<void> {
+    this.running?.child.kill('SIGKILL')
+    await this.running?.stop()
+  }
+
   /** Starts it again. */
   async resume(): Promise<void> {
     const peer = `http://127.0.0.1:${await freePort()}`

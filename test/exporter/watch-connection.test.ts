@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'vitest'
@@ -122,6 +123,33 @@ describe('openApi', () => {
       await openApi({ kind: 'kubeconfig', path, context }).list(SERVICES, '', NEVER)
     }
     assert.deepEqual(asked, ['one Bearer token-of-one', 'two Bearer token-of-two'])
+  })
+
+  test('reads a rotated token after a 401', async (t) => {
+    const folder = temporaryFolder(t, { token: 'old' })
+    let valid = 'new'
+    const url = await startHttpApi(t, ({ headers }, response) => {
+      if (headers.authorization === `Bearer ${valid}`) sendJson(response, EMPTY_LIST)
+      else response.writeHead(401).end()
+    })
+    const provider = { name: 'tokenFile', config: { tokenFile: join(folder, 'token') } }
+    const text = kubeconfig({ here: url }, 'here')
+      .replace('"cluster":{', '"cluster":{"insecure-skip-tls-verify":true,')
+      .replace('"token":"token-of-here"', `"auth-provider":${JSON.stringify(provider)}`)
+    const path = join(temporaryFolder(t, { config: text }), 'config')
+    const api = openApi({ kind: 'kubeconfig', path, context: undefined })
+    const refused = { name: 'ApiError', status: 401 }
+    await assert.rejects(api.list(SERVICES, '', NEVER), refused)
+    writeFileSync(join(folder, 'token'), 'new')
+    await api.list(SERVICES, '', NEVER)
+    valid = 'newer'
+    // A kubeconfig that is broken for a while leaves the previous one in use.
+    writeFileSync(path, '{')
+    await assert.rejects(api.list(SERVICES, '', NEVER), refused)
+    writeFileSync(path, text)
+    writeFileSync(join(folder, 'token'), 'newer')
+    await assert.rejects(api.list(SERVICES, '', NEVER), refused)
+    await api.list(SERVICES, '', NEVER)
   })
 
   test('fails without any cluster, rather than try this machine', (t) => {
