@@ -142,6 +142,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   'src/node-local': ['src/bytes', 'src/dns', 'src/telemetry', 'src/convert', 'src/node', 'node:'],
   'src/cli': ['src', 'node:', 'commander', 'hono'],
+  page: ['src/bytes', 'src/dns', 'hono'],
   worker: [
     'src/bytes',
     'src/telemetry',
@@ -180,7 +181,7 @@ const PURE: ReadonlySet<string> = new Set(
       'node-local',
       'cli',
     ]
-    return room !== 'worker' && !runtimes.some((name) => room === `src/${name}`)
+    return room !== 'worker' && room !== 'page' && !runtimes.some((name) => room === `src/${name}`)
   }),
 )
 const IMPURE =
@@ -201,7 +202,8 @@ const CAST = /\bas (?!const\b)[A-Za-z{([]/
 /** Returns one line per broken rule, `file:line: what`, in file order. */
 export function violations(root: string): string[] {
   const found = tooLong(root)
-  for (const path of ['src', 'worker'].flatMap((top) => walk(join(root, top)))) {
+  const tops = ['src', 'worker', 'page'].map((top) => join(root, top))
+  for (const path of tops.flatMap((top) => (existsSync(top) ? walk(top) : []))) {
     const file = posix(relative(root, path))
     const folder = Object.keys(MAY_IMPORT).find((name) => within(file, name))
     if (folder === undefined) {
@@ -236,7 +238,9 @@ function tooLong(root: string): string[] {
 function fileViolations(root: string, file: string, text: string): string[] {
   const found: string[] = []
   const twin = `test/${file.replace(/^src\//, '').replace(/\.ts$/, '.test.ts')}`
-  if (RUNS.test(text) && !existsSync(join(root, twin))) found.push(`${file}: has no ${twin}`)
+  // Components run in browsers only: test/clients/page.suite.ts has them in two.
+  if (!file.endsWith('.tsx') && RUNS.test(text) && !existsSync(join(root, twin)))
+    found.push(`${file}: has no ${twin}`)
   if (!/^\/\*\*[\s\S]*?@module\n \*\//.test(text))
     found.push(`${file}: does not begin with @module`)
   return found
@@ -279,5 +283,5 @@ const posix = (path: string): string => path.split(sep).join('/')
 const walk = (dir: string): string[] =>
   readdirSync(dir, { withFileTypes: true }).flatMap((entry) => {
     const path = join(dir, entry.name)
-    return entry.isDirectory() ? walk(path) : path.endsWith('.ts') ? [path] : []
+    return entry.isDirectory() ? walk(path) : /\.tsx?$/.test(path) ? [path] : []
   })

@@ -17,7 +17,7 @@ import { createGenerationRoutes } from './generation-routes.ts'
 import { clusterDomains, createKitRoute } from './kit-route.ts'
 import { createNamesRoute } from './names-route.ts'
 import { checkAdmin, checkStatusReader } from './operators.ts'
-import { formatPage } from './page.ts'
+import { createPage } from './page.ts'
 import { createPublishRoutes } from './publish-routes.ts'
 import { StoreError } from './store.ts'
 import { createTokenAdvice } from './token-request.ts'
@@ -34,13 +34,9 @@ export function createGatewayApp(
   const app = new Hono()
   app.onError((error, c) => respondToError(error, c, gateway, runtime))
   app.notFound(() => errorResponse(notFound()))
+  const page = createPage(config.access.isPublic)
+  for (const path of ['/', '/t/:token/']) app.get(path, page)
   app.use(refuseFinalSlash)
-  app.get('/', (c) =>
-    uncached(200, formatPage(originOf(c), config.access.isPublic), {
-      'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
-    }),
-  )
   addStatusRoutes(app, gateway, config)
   if (config.corsOrigins.length > 0) {
     const cors = createCors(config.corsOrigins)

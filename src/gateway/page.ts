@@ -1,60 +1,80 @@
 /**
- * The page that a browser shows at the gateway's root.
+ * The page that a browser shows at the gateway's root. Everybody may read it, so it contains no
+ * cluster and no name; it queries the gateway for what its visitor may see.
  * @module
  */
+import type { Context } from 'hono'
+import { isRecord } from '../bytes/unknown.ts'
+import { uncached } from '../doh/json-response.ts'
+import { PAGE_PARTS, SCRIPT_SOURCE, STYLE_SOURCE } from './page-bundle.ts'
+
+/** Loads nothing, runs only its own script, and speaks only with its own gateway. */
+const POLICY = [
+  "default-src 'none'",
+  `script-src ${SCRIPT_SOURCE}`,
+  `style-src ${STYLE_SOURCE}`,
+  "connect-src 'self'",
+  'img-src data:',
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ')
+const HEADERS = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': POLICY,
+  'cross-origin-opener-policy': 'same-origin',
+}
+const ICON =
+  "%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24' fill='none' stroke='%232f7ad6'" +
+  " stroke-width='2.4'%3E%3Cpath d='M12 1.5 21.5 7v10L12 22.5 2.5 17V7z'/%3E%3C/svg%3E"
+
+type Parts = { readonly script: string; readonly style: string }
+
+let parts: Parts | undefined
 
 /**
- * Formats the page. Everybody may read it, so it contains no cluster and no name.
- * @param origin origin of the URL that the client opened
+ * Returns a handler that responds with the page.
  * @param isPublic whether the gateway answers without a token
  */
-export function formatPage(origin: string, isPublic: boolean): string {
-  const here = escapeHtml(origin)
-  const bearer = isPublic ? '' : '-H "Authorization: Bearer $TOKEN" '
-  const isSecure = origin.startsWith('https:')
+export function createPage(isPublic: boolean): (c: Context) => Promise<Response> {
+  return async () => {
+    parts ??= await unpack()
+    return uncached(200, formatPage(parts, isPublic), HEADERS)
+  }
+}
+
+function formatPage({ script, style }: Parts, isPublic: boolean): string {
   return `<!doctype html>
-<html lang="en">
+<html lang="en" data-access="${isPublic ? 'public' : 'token'}">
 <meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
 <title>kubedoh</title>
-<style>
-  :root { color-scheme: light dark }
-  body { max-width: 46rem; margin: 12vh auto 4rem; padding: 0 1.5rem; font: 1rem/1.6 system-ui }
-  h1 { font-size: 2.2rem; letter-spacing: -.02em; margin: 0 }
-  h1 + p { font-size: 1.15rem; opacity: .75; margin-top: .2rem }
-  h2 { font-size: 1rem; margin: 2.2rem 0 .4rem }
-  pre { padding: .9rem 1.1rem; overflow-x: auto; border-radius: .5rem; background: #8881 }
-  code { font: .9rem/1.5 ui-monospace, monospace }
-</style>
+<link rel="icon" href="data:image/svg+xml,${ICON}">
+<style>${style}</style>
+<body>
+<div id="app">
+<noscript>
 <h1>kubedoh</h1>
-<p>Kubernetes names, anywhere: this gateway answers the names of clusters.</p>
-${isPublic ? '' : TOKEN_NOTE}<h2>Ask for a name</h2>
-<pre><code>curl ${bearer}"${here}/resolve?name=SERVICE.NAMESPACE.svc.ZONE&amp;type=A"</code></pre>
-<p>ZONE is a domain of this gateway's clusters, which its operator knows.</p>
-${isSecure ? secureRecipes(`${here}${isPublic ? '' : '/t/$TOKEN'}/dns-query`) : NOT_SECURE}</html>
+<p>This gateway resolves the names of Kubernetes clusters by DNS over HTTPS. Its page needs
+JavaScript; a terminal does not:</p>
+<pre>curl ${isPublic ? '' : '-H "Authorization: Bearer $TOKEN" '}"https://HOST/resolve?name=NAME"</pre>
+</noscript>
+</div>
+<script type="module">${script}</script>
+</body>
+</html>
 `
 }
 
-const TOKEN_NOTE = `<h2>Have a token</h2>
-<p>The operator of this gateway gives out tokens. Put yours into the shell:</p>
-<pre><code>TOKEN=kdt_ID_SECRET</code></pre>
-`
-
-/** curl, browsers and operating systems send DNS queries over TLS only (RFC 8484 §5). */
-const NOT_SECURE = `<h2>In a browser, an operating system or curl --doh-url</h2>
-<p>These use DNS over HTTPS by <code>https:</code> URLs only, and this page came without TLS. Open
-the gateway by its <code>https:</code> URL, and this page says how.</p>
-`
-
-function secureRecipes(url: string): string {
-  return `<h2>Have curl resolve names here</h2>
-<pre><code>curl --doh-url "${url}" http://SERVICE.NAMESPACE.svc.ZONE/</code></pre>
-<h2>In a browser or an operating system</h2>
-<p>The URL of the DNS over HTTPS server is</p>
-<pre><code>${url.replace('$TOKEN', 'kdt_ID_SECRET')}</code></pre>
-`
-}
-
-function escapeHtml(text: string): string {
-  return text.replace(/[^A-Za-z0-9.:/[\]-]/g, (character) => `&#${character.codePointAt(0)};`)
+async function unpack(): Promise<Parts> {
+  const packed = Uint8Array.from(atob(PAGE_PARTS), (character) => character.charCodeAt(0))
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('deflate-raw'))
+  const found: unknown = JSON.parse(await new Response(stream).text())
+  if (isRecord(found) && typeof found.script === 'string' && typeof found.style === 'string') {
+    return { script: found.script, style: found.style }
+  }
+  throw new TypeError('The bundle of the page must have a script and a style')
 }

@@ -261,11 +261,12 @@ test('health is a status and nothing else, for everybody', async () => {
   assert.equal(health.headers.get('cache-control'), 'no-store')
 })
 
-test('the page has the scheme that the client sees', async () => {
-  const running = await Running.start()
-  const page = async (headers: Readonly<Record<string, string>>): Promise<string> =>
-    (await running.app.request('http://dns.example.org/', { headers })).text()
-  assert.match(await page({}), /"http:\/\/dns\.example\.org\/resolve\?/)
-  assert.match(await page({ 'x-forwarded-proto': 'https' }), /"https:\/\/dns\.example\.org\/res/)
-  assert.match(await page({ 'x-forwarded-proto': 'javascript' }), /"http:\/\/dns\.example\.org/)
+test('the kit has the scheme that the client sees', async () => {
+  const running = await Running.start({ PUBLIC: 'true' })
+  const kit = async (scheme: string): Promise<string> => {
+    const headers = { 'x-forwarded-proto': scheme }
+    return (await running.app.request('http://dns.example.org/kit', { headers })).text()
+  }
+  assert.match(await kit('https'), /https:\/\/dns\.example\.org/)
+  for (const scheme of ['http', 'javascript']) assert.match(await kit(scheme), /no_kit/)
 })

@@ -1,52 +1,65 @@
 import assert from 'node:assert/strict'
-import { test } from 'vitest'
-import { formatPage } from '../../src/gateway/page.ts'
+import { createHash } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
+import { Hono } from 'hono'
+import { describe, test } from 'vitest'
+import { createPage } from '../../src/gateway/page.ts'
+import { withToken } from './running.ts'
 
-test('the page loads nothing, runs nothing and says how to ask', () => {
-  const page = formatPage('https://dns.example.org', false)
-  assert.match(page, /^<!doctype html>\n<html lang="en">/)
-  assert.doesNotMatch(page, /<script|<link|<img|\ssrc=|@import|url\(|\son\w+=/)
-  assert.match(page, /"https:\/\/dns\.example\.org\/resolve\?name=/)
-  assert.match(page, /curl --doh-url/)
-})
+/** Bound of the page, compressed as servers and CDNs do. */
+const PAGE_KIB = 60
 
-test('every element of the page that needs an end has one', () => {
-  const page = formatPage('https://dns.example.org', false)
-  for (const name of ['html', 'title', 'style', 'h1', 'h2', 'p', 'pre', 'code']) {
-    const starts = page.match(new RegExp(`<${name}[ >]`, 'g'))?.length
-    assert.equal(page.match(new RegExp(`</${name}>`, 'g'))?.length, starts, name)
+async function open(isPublic = false): Promise<{ text: string; policy: string }> {
+  const response = await new Hono().get('/', createPage(isPublic)).request('/')
+  assert.equal(response.headers.get('referrer-policy'), 'no-referrer')
+  assert.equal(response.headers.get('cache-control'), 'no-store')
+  return {
+    text: await response.text(),
+    policy: response.headers.get('content-security-policy') ?? '',
   }
-})
-
-test('the page is not made of what somebody put in the URL', () => {
-  const page = formatPage('https://<script>alert(1)</script>"', false)
-  assert.doesNotMatch(page, /<script|\)<|"(?=\/dns-query)"/)
-})
-
-/** The lines of the page that are for a shell, as the browser shows them. */
-function recipes(page: string): string[] {
-  return [...page.matchAll(/<pre><code>([^<]*)<\/code>/g)].map(([, text = '']) =>
-    text.replaceAll('&amp;', '&'),
-  )
 }
 
-test('the recipes fit how the page was opened', () => {
-  const name = 'SERVICE.NAMESPACE.svc.ZONE'
-  assert.deepEqual(recipes(formatPage('https://dns.example.org', false)), [
-    'TOKEN=kdt_ID_SECRET',
-    `curl -H "Authorization: Bearer $TOKEN" "https://dns.example.org/resolve?name=${name}&type=A"`,
-    `curl --doh-url "https://dns.example.org/t/$TOKEN/dns-query" http://${name}/`,
-    'https://dns.example.org/t/kdt_ID_SECRET/dns-query',
-  ])
-  assert.deepEqual(recipes(formatPage('https://dns.example.org', true)), [
-    `curl "https://dns.example.org/resolve?name=${name}&type=A"`,
-    `curl --doh-url "https://dns.example.org/dns-query" http://${name}/`,
-    'https://dns.example.org/dns-query',
-  ])
-  const plain = formatPage('http://127.0.0.1:8787', true)
-  assert.deepEqual(recipes(plain), [`curl "http://127.0.0.1:8787/resolve?name=${name}&type=A"`])
-  assert.match(
-    plain,
-    /curl --doh-url<\/h2>\n<p>These use DNS over HTTPS by <code>https:<\/code> URLs only/,
-  )
+function sourceOf(text: string): string {
+  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+}
+
+describe('the page', () => {
+  test('runs only the script and the style that its policy names', async () => {
+    const { text, policy } = await open()
+    const [, style = ''] = /<style>([\s\S]*?)<\/style>/.exec(text) ?? []
+    const [, script = ''] = /<script type="module">([\s\S]*?)<\/script>/.exec(text) ?? []
+    assert.ok(policy.includes(`script-src ${sourceOf(script)};`))
+    assert.ok(policy.includes(`style-src ${sourceOf(style)};`))
+    assert.equal(text.match(/<script/g)?.length, 1)
+    assert.doesNotMatch(policy, /unsafe|\*|https?:/)
+  })
+
+  test('loads nothing', async () => {
+    const { text } = await open()
+    const markup = text.replace(/<script[\s\S]*<\/script>/, '')
+    assert.doesNotMatch(markup, /<img|\ssrc=|@import|url\(|\son\w+=|href="(?!data:)/)
+  })
+
+  test(`has at most ${PAGE_KIB} KiB compressed`, async () => {
+    const { text } = await open()
+    assert.ok(gzipSync(text).length <= PAGE_KIB * 1024, String(gzipSync(text).length))
+  })
+
+  test('says whether it needs a token', async () => {
+    assert.match((await open(true)).text, /data-access="public"/)
+    assert.match((await open()).text, /data-access="token"/)
+  })
+
+  test('is the same at the root and with any token, valid or not', async () => {
+    const running = await withToken()
+    const texts = await Promise.all(
+      ['/', '/t/kdt_no_such/', '/t/%3Cscript%3E/'].map(async (path) => {
+        const response = await running.get(path)
+        assert.equal(response.status, 200, path)
+        return response.text()
+      }),
+    )
+    assert.equal(new Set(texts).size, 1)
+    assert.equal((await running.get('/t/kdt_no_such/resolve/')).status, 404)
+  })
 })
