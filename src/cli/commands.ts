@@ -283,10 +283,22 @@ export const COMMANDS: readonly Command[] = [
     name: 'explain',
     summary: 'show which object, rule, plugin and snapshot decide an answer, or what is missing',
     args: ['NAME', '[TYPE]'],
-    flags: ['gateway', 'token', 'conf', 'kubeconfig', 'objects', 'json', 'insecure', 'ca'],
+    flags: [
+      'gateway',
+      'token',
+      'conf',
+      'kubeconfig',
+      'objects',
+      'from',
+      'cluster-domain',
+      'json',
+      'insecure',
+      'ca',
+    ],
     examples: [
       'kubedoh explain web.shop.svc.prod.example.org --gateway https://dns.example.org',
       'kubedoh explain web.shop.svc.cluster.local --kubeconfig ~/.kube/config --conf Corefile',
+      'kubedoh explain web --from shop --kubeconfig ~/.kube/config',
       'kubedoh explain 34.12.96.10.in-addr.arpa PTR --objects cluster.yaml',
     ],
     notes: [

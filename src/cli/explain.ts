@@ -9,6 +9,7 @@ import { parseJsonQuery } from '../doh/json-query.ts'
 import { loadCorefile } from '../node/load-corefile.ts'
 import { CommandError, type Output } from '../node/output.ts'
 import { Server } from '../server/server.ts'
+import { type AskFor, explainSearch } from './explain-search.ts'
 import { formatExplanation } from './explanation-text.ts'
 import { builtInCorefile } from './export-directive.ts'
 import type { Input } from './flags.ts'
@@ -17,37 +18,49 @@ import { callGateway, printResponse } from './operator-call.ts'
 /** The client that a cluster's answers are explained for. */
 const CLIENT = { address: '127.0.0.1', port: 0, transport: 'tcp' } as const
 
+/** Explains one name, and is closed after the last. */
+type Answers = { readonly ask: AskFor; readonly close: () => Promise<void> }
+
 /**
  * Prints the answer for a name, then the objects, server block, plugins and snapshots behind it.
+ * With `--from`, prints the names that a Pod tries first.
  * @throws {CommandError} for an invalid name, and without a gateway, cluster or Corefile
  */
 export async function runExplain(input: Input, output: Output): Promise<void> {
-  const [name = '', type = 'A'] = input.args
-  const query = new URLSearchParams({ name, type })
-  const text = isLocal(input)
-    ? `${JSON.stringify(await explainLocally(input, output, query))}\n`
-    : await callGateway(input, 'GET', `/v1/explain?${query}`, undefined, input.text('token'))
-  printResponse(input, output, [text, formatExplanation])
+  const [name = ''] = input.args
+  const answers = isLocal(input) ? await openCluster(input, output) : ofGateway(input)
+  try {
+    const { ask } = answers
+    const found = await (input.text('from') === '' ? ask(name) : explainSearch(input, ask))
+    printResponse(input, output, [`${JSON.stringify(found)}\n`, formatExplanation])
+  } finally {
+    await answers.close()
+  }
 }
 
 /** Whether the answer comes from a cluster or a Corefile rather than from a gateway. */
 function isLocal(input: Input): boolean {
-  const [conf, kubeconfig, objects] = [
-    input.text('conf'),
-    input.text('kubeconfig'),
-    input.texts('objects'),
-  ]
-  if (conf !== '' || kubeconfig !== '' || objects.length > 0) return true
+  const given = [input.text('conf'), input.text('kubeconfig'), ...input.texts('objects')]
+  if (given.some((text) => text !== '')) return true
   if (input.text('gateway') !== '') return false
   throw new CommandError('explain needs --gateway URL, or --kubeconfig or --objects for a cluster')
 }
 
-async function explainLocally(
-  input: Input,
-  output: Output,
-  query: URLSearchParams,
-): Promise<unknown> {
-  const message = readMessage(query)
+function ofGateway(input: Input): Answers {
+  const [, type = 'A'] = input.args
+  return {
+    ask: async (name) => {
+      const query = new URLSearchParams({ name, type })
+      const token = input.text('token')
+      return JSON.parse(await callGateway(input, 'GET', `/v1/explain?${query}`, undefined, token))
+    },
+    close: () => Promise.resolve(),
+  }
+}
+
+async function openCluster(input: Input, output: Output): Promise<Answers> {
+  const [name = '', type = 'A'] = input.args
+  readMessage(name, type)
   const conf = input.text('conf')
   const options = {
     conf: conf === '' ? 'Corefile' : conf,
@@ -61,20 +74,27 @@ async function explainLocally(
     localAddresses: input.env('LOCAL_IPS'),
   }
   const server = new Server(options, output)
+  const close = (): Promise<void> => server.close()
   try {
     await server.open(conf === '' ? builtInCorefile() : loadCorefile(conf))
-    const explanation = await server.explain(message, CLIENT)
-    const json = explanation && explanationJson(explanation, null)
-    if (json === undefined) throw new CommandError('The Corefile drops the query: no response')
-    return json
-  } finally {
-    await server.close()
+  } catch (error) {
+    await close()
+    throw error
+  }
+  return {
+    close,
+    ask: async (asked) => {
+      const explanation = await server.explain(readMessage(asked, type), CLIENT)
+      const json = explanation && explanationJson(explanation, null)
+      if (json !== undefined) return json
+      throw new CommandError('The Corefile drops the query: no response')
+    },
   }
 }
 
-function readMessage(query: URLSearchParams): Uint8Array {
+function readMessage(name: string, type: string): Uint8Array {
   try {
-    return parseJsonQuery(query).message
+    return parseJsonQuery(new URLSearchParams({ name, type })).message
   } catch (error) {
     if (error instanceof HttpError) throw new CommandError(error.message)
     throw error

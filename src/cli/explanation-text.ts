@@ -8,8 +8,9 @@ type Value = Readonly<Record<string, unknown>>
 
 /** Formats the JSON of `/v1/explain`. Escapes what a terminal would interpret. */
 export function formatExplanation(value: unknown): string {
-  const { status, reason, records, serverBlock, plugins, facts, view } = recordOf(value)
+  const { status, reason, records, serverBlock, plugins, facts, view, search } = recordOf(value)
   const lines = [
+    ...(search === undefined ? [] : formatSearch(search)),
     `answer        ${status}`,
     ...listOf(records).map((one) => formatRecordLine(recordOf(one))),
     ...(reason == null ? [] : formatReason(recordOf(reason))),
@@ -21,8 +22,32 @@ export function formatExplanation(value: unknown): string {
   return lines.map((line) => `${escapeControls(line)}\n`).join('')
 }
 
-/** Formats a reason and similar names, as lines with a heading each. */
-export function formatReason({ text, didYouMean }: Value): string[] {
+/** Queries for one name: A and AAAA. */
+const FAMILIES = 2
+
+/** Formats the field `search`. */
+function formatSearch(value: unknown): string[] {
+  const { from, dnsPolicy, ndots, search, nameservers, usesCluster, ...rest } = recordOf(value)
+  const { attempts, answeredBy, misses } = rest
+  const servers = listOf(nameservers).join(', ')
+  const others = servers === '' ? '' : `, nameservers ${servers}`
+  const tried = listOf(attempts).map(recordOf)
+  const cost = FAMILIES * Number(misses)
+  const isAvoidable = cost > 0 && answeredBy !== null
+  const hint = isAvoidable ? `; "${answeredBy}" with its dot saves them` : ''
+  return [
+    `from          ${from}: ${dnsPolicy}, ndots ${ndots}${others}`,
+    `search        ${listOf(search).join(' ') || 'none'}`,
+    ...(usesCluster === true ? [] : ["note          it does not query the cluster's DNS server"]),
+    ...tried.map(({ name, status, text }, i) => {
+      const outcome = text === null ? 'wins' : `${text}`
+      return `attempt ${String(i + 1).padEnd(6)}${name} ${status}: ${outcome}`
+    }),
+    `cost          ${tried.length} names; ${cost} queries for A and AAAA are in vain${hint}`,
+  ]
+}
+
+function formatReason({ text, didYouMean }: Value): string[] {
   const names = listOf(didYouMean)
   return [`why           ${text}`, ...names.map((name) => `did you mean  ${name}`)]
 }

@@ -112,6 +112,10 @@ const TABLE = {
     env: 'KUBEDOH_CA',
     help: "PEM file of the CAs to trust; empty trusts the system's",
   },
+  from: {
+    value: 'PLACE',
+    help: 'NAMESPACE or NAMESPACE/POD whose search list to walk',
+  },
   json: { help: 'print JSON' },
   store: {
     value: 'WHERE',
