@@ -2,6 +2,7 @@
  * Parses DNSEndpoints of external-dns: records of every type but those of the zone itself.
  * @module
  */
+import { parseAddress } from '../../dns/address.ts'
 import { ROOT } from '../../dns/name.ts'
 import { parseRdata } from '../../dns/rdata-text.ts'
 import { parseType, TYPE } from '../../dns/rr-type.ts'
@@ -39,7 +40,13 @@ function parseHost(endpoint: Fields): Host {
   const type = endpoint.text('recordType')
   switch (type) {
     case 'A':
-    case 'AAAA':
+    case 'AAAA': {
+      const problems = targets
+        .filter((text) => parseAddress(text) === undefined)
+        .map((text) => `a record of type ${type} cannot be "${text}"`)
+      const addresses = targets.filter((text) => parseAddress(text) !== undefined)
+      return { ...host, targets: addresses, ...(problems.length > 0 && { problems }) }
+    }
     case 'CNAME':
       return { ...host, targets }
     case 'TXT':
