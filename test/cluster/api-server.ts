@@ -23,7 +23,7 @@ export type ApiObject = {
 const ADMIN = 'admin-token'
 /** The exporter's token has only the rights of its ClusterRole. */
 const EXPORTER = 'exporter-token'
-const READY_MS = 60_000
+const READY_MS = 180_000
 const REQUEST_MS = 30_000
 const CONNECTIONS = 16
 

@@ -19,6 +19,8 @@ const KUBEDOH = join(import.meta.dirname, '../../bin/kubedoh')
 const binaries = prepareBinaries()
 const skip = typeof binaries === 'string' ? binaries : false
 const PATIENCE_MS = 10_000
+/** Interval at which a kind that the API server does not serve is looked for again. */
+const ABSENT_MS = 60_000
 
 /** Only the rights that the README and the plugin's page list. */
 const RIGHTS: readonly ApiObject[] = [
@@ -115,13 +117,16 @@ describeUnless(skip, 'hostnames of a real cluster', () => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  const holds = async (question: QuestionText, expected: readonly string[]): Promise<void> => {
+  const holds = async (
+    question: QuestionText,
+    expected: readonly string[],
+    { server = servers.at(-1) ?? assertServer(), patienceMs = PATIENCE_MS } = {},
+  ): Promise<void> => {
     const startMs = performance.now()
     for (;;) {
-      const [server = assertServer()] = servers.slice(-1)
       const found = (await answerOf(server, question)).filter((line) => !line.includes(' SOA '))
       if (found.join() === expected.join()) return
-      if (performance.now() - startMs > PATIENCE_MS) deepEqual(found, expected, question)
+      if (performance.now() - startMs > patienceMs) deepEqual(found, expected, question)
       await new Promise((resolve) => setTimeout(resolve, 50))
     }
   }
@@ -179,6 +184,17 @@ describeUnless(skip, 'hostnames of a real cluster', () => {
     for (const object of [gateway, route]) await created(api, object)
     servers.push(await serve())
     await holds('route.gw.test. A', ['NOERROR AA RD', 'answer route.gw.test. 30 IN A 203.0.113.7'])
+  })
+
+  it('follow the Gateway API that a cluster gets, or loses, while a server runs', async () => {
+    const [server] = servers
+    const expected = ['NOERROR AA RD', 'answer route.gw.test. 30 IN A 203.0.113.7']
+    await holds('route.gw.test. A', expected, { server, patienceMs: ABSENT_MS + PATIENCE_MS })
+    await api.delete(definition('HTTPRoute', 'httproutes'))
+    await holds('route.gw.test. A', ['NXDOMAIN AA RD'], { server })
+    await holds('web.gw.test. A', ['NOERROR AA RD', 'answer web.gw.test. 30 IN A 203.0.113.1'], {
+      server,
+    })
   })
 })
 
