@@ -106,7 +106,7 @@ export function hashBytes(bytes: Uint8Array, seed: number): number {
 }
 
 /** Concatenates byte strings. */
-export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
+export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const joined = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
   let offset = 0
   for (const part of parts) {

@@ -93,7 +93,7 @@ export function createGatewayClient(options: GatewayClientOptions): GatewayClien
     },
     putPublication: async (publication, signature, expected) => {
       const headers = conditions(signature, expected)
-      const body = new Uint8Array(formatPublication(publication))
+      const body = formatPublication(publication)
       const answer = await send('/publication', { method: 'PUT', body, headers })
       return errorOf(answer).code === 'not_found' ? undefined : manifestResult(answer)
     },

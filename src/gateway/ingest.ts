@@ -107,8 +107,7 @@ export async function ingestPublication(
     return refused(400, 'bad_publication', 'The body is not a manifest with shards')
   }
   const { manifest: bytes, shards } = publication
-  const signed = { ...sent, bytes: bytes.slice() }
-  return ingestAll(publisher, { signed, shards }, expected)
+  return ingestAll(publisher, { signed: { ...sent, bytes }, shards }, expected)
 }
 
 type Sent = { readonly signed: SignedManifest; readonly shards: readonly Uint8Array[] }

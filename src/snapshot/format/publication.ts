@@ -20,7 +20,7 @@ export type Publication = {
 }
 
 /** Writes a publication. */
-export function formatPublication({ manifest, shards }: Publication): Uint8Array {
+export function formatPublication({ manifest, shards }: Publication): Uint8Array<ArrayBuffer> {
   return concatBytes(...[manifest, ...shards].flatMap((part) => [sizeOf(part), part]))
 }
 

@@ -29,7 +29,7 @@ export async function isSignedBy(
 ): Promise<boolean> {
   const decoded = decodeBase64url(signature)
   if (decoded === undefined) return false
-  return crypto.subtle.verify(ALGORITHM, key, new Uint8Array(decoded), new Uint8Array(bytes))
+  return crypto.subtle.verify(ALGORITHM, key, unshared(decoded), unshared(bytes))
 }
 
 /** Parses a private key, PKCS #8 in base64url; `undefined` if it is none. */
@@ -64,11 +64,20 @@ async function exportKey(format: 'pkcs8' | 'raw', key: CryptoKey): Promise<strin
 
 /** Signs bytes. Returns the signature in base64url. */
 export async function signBytes(key: PrivateKey, bytes: Uint8Array): Promise<string> {
-  const signature = await crypto.subtle.sign(ALGORITHM, key, new Uint8Array(bytes))
+  const signature = await crypto.subtle.sign(ALGORITHM, key, unshared(bytes))
   return encodeBase64url(new Uint8Array(signature))
 }
 
 /** Returns the SHA-256 of bytes as 64 lower-case hexadecimal digits. */
 export async function sha256Hex(bytes: Uint8Array): Promise<string> {
-  return formatHex(new Uint8Array(await crypto.subtle.digest('SHA-256', new Uint8Array(bytes))))
+  return formatHex(new Uint8Array(await crypto.subtle.digest('SHA-256', unshared(bytes))))
+}
+
+/** Copies shared memory, which Web Crypto refuses. It makes its own copy of other memory. */
+function unshared(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  return isUnshared(bytes) ? bytes : new Uint8Array(bytes)
+}
+
+function isUnshared(bytes: Uint8Array): bytes is Uint8Array<ArrayBuffer> {
+  return bytes.buffer instanceof ArrayBuffer
 }
