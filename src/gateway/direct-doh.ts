@@ -29,6 +29,8 @@ export type RequestHead = MessageHead & Carriers
 
 /** A request that the fast path answers. */
 type Ticket = Admitted & {
+  readonly method: 'GET' | 'POST'
+  readonly head: RequestHead
   readonly isPost: boolean
   /** The message of a GET; the message of a POST is its body. */
   readonly message: Uint8Array | undefined
@@ -65,7 +67,8 @@ export class DirectDoh {
     if (admitted === undefined) return undefined
     const { client, isWithinRate } = admitted
     const origin = this.cors && (head.header('origin') ?? '')
-    return { client, isWithinRate, isPost, message, origin }
+    const method = isPost ? 'POST' : 'GET'
+    return { client, isWithinRate, method, head, isPost, message, origin }
   }
 
   /**
@@ -85,10 +88,9 @@ export class DirectDoh {
   ): MaybePromise<DirectResponse> {
     const message = ticket.message ?? body
     if (message === undefined || !isQuery(message)) return this.refuse(ticket, badMessage())
-    const method = ticket.isPost ? 'POST' : 'GET'
     const incoming = this.gateway.read(message, ticket.client)
     const { parsed } = incoming
-    const reply = this.gateway.answerFor(incoming, keepAlive, method)
+    const reply = this.gateway.answerFor(incoming, keepAlive, ticket)
     return andThen(reply, (bytes) => this.respond(ticket, parsed, bytes))
   }
 

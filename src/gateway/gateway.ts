@@ -26,7 +26,7 @@ import { compileGatewayCorefile, gatewayWarnings } from './compile-corefile.ts'
 import { type GatewayConfig, GatewayConfigError } from './config.ts'
 import { AgeHeaders } from './cors.ts'
 import { HeldClock } from './held-clock.ts'
-import { answerLocally } from './local-names.ts'
+import { type Arrival, answerLocally, type Reach } from './local-names.ts'
 import type { ClusterWriter } from './publish-routes.ts'
 import type { RandomBytes } from './token.ts'
 import type { TokenStore } from './token-store.ts'
@@ -41,6 +41,8 @@ export type GatewayRuntime = AdmissionRuntime &
     readonly randomBytes: RandomBytes
     /** Keeps a promise alive beyond the response. */
     readonly keepAlive: (c: Context, promise: Promise<void>) => void
+    /** Whether clients reach the gateway over TLS without a proxy; they do not when left out. */
+    readonly hasTls?: boolean
     /** Gets a report of each answered message. */
     readonly observer?: AnswerObserver
   }
@@ -64,6 +66,7 @@ export class Gateway {
   readonly admission: Admission
   readonly zones: ClusterZones
   private readonly runtime: GatewayRuntime
+  private readonly reach: Reach
   private readonly resolver: Resolver
   private readonly warnings: readonly Problem[]
   private readonly clock: HeldClock
@@ -77,6 +80,7 @@ export class Gateway {
     this.runtime = runtime
     this.clock = new HeldClock(runtime.host)
     const { clock } = this
+    this.reach = { isPublic: config.access.isPublic, hasTls: runtime.hasTls === true }
     this.admission = new Admission(config, runtime, clock)
     const needsLabels = (): boolean => this.admission.usesLabels
     this.zones = new ClusterZones(config, runtime, { clock, needsLabels })
@@ -105,8 +109,7 @@ export class Gateway {
     const incoming = this.read(message, client)
     // The slow path takes the query over, so that it does not change until there is a response.
     const { parsed } = incoming
-    const method = c.req.path.endsWith('/resolve') ? 'JSON' : c.req.method
-    return andThen(this.answerFor(incoming, this.keeping(c), method), (reply) => {
+    return andThen(this.answerFor(incoming, this.keeping(c), arrivalOf(c)), (reply) => {
       this.headers.set(c.req.raw, this.ageHeaders(parsed, client.visibility))
       return reply
     })
@@ -134,22 +137,21 @@ export class Gateway {
   /**
    * Answers a parsed message. The response is in memory of its own: HTTP servers hold on to it,
    * and so does workerd's `Response`, which does not copy it.
-   * @param method `GET`, `HEAD`, `POST` or `JSON`, for the observer
    */
   answerFor(
     incoming: Incoming,
     keepAlive: KeepAlive,
-    method: string,
+    arrival: Arrival,
   ): MaybePromise<Uint8Array | undefined> {
     const { observer, host } = this.runtime
-    if (observer === undefined) return this.resolve(incoming, keepAlive)
+    if (observer === undefined) return this.resolve(incoming, keepAlive, arrival)
     const startMs = host.elapsed()
     const { parsed: query } = incoming
-    return andThen(this.resolve(incoming, keepAlive), (reply) => {
+    return andThen(this.resolve(incoming, keepAlive, arrival), (reply) => {
       if (reply === undefined) return reply
       try {
         const ms = host.elapsed() - startMs
-        reportAnswer(observer, this.zones, { query, reply, method, ms })
+        reportAnswer(observer, this.zones, { query, reply, method: arrival.method, ms })
       } catch (error) {
         host.log({ level: 'error', message: 'cannot count an answer', error: String(error) })
       }
@@ -160,7 +162,7 @@ export class Gateway {
   /** Answers a message and explains the answer; `undefined` when there are no server blocks. */
   async explain(message: Uint8Array, client: Client, c: Context): Promise<Explanation | undefined> {
     const incoming = this.read(message, client)
-    const reply = answerLocally(incoming.parsed)
+    const reply = answerLocally(incoming.parsed, arrivalOf(c), this.reach)
     if (reply !== undefined) return { ...UNEXPLAINED, reply, reason: LOCAL }
     for (const reader of this.zones.readers.values()) keepFresh(reader, this.keeping(c))
     return explainMessage(this.resolver, message, client)
@@ -202,8 +204,12 @@ export class Gateway {
     return formatGatewayMetrics(this.runtime.host.metrics, this.zones.readers)
   }
 
-  private resolve(incoming: Incoming, keepAlive: KeepAlive): MaybePromise<Uint8Array | undefined> {
-    const local = answerLocally(incoming.parsed)
+  private resolve(
+    incoming: Incoming,
+    keepAlive: KeepAlive,
+    arrival: Arrival,
+  ): MaybePromise<Uint8Array | undefined> {
+    const local = answerLocally(incoming.parsed, arrival, this.reach)
     if (local !== undefined) return local
     const [listener] = this.resolver.listeners
     if (listener === undefined) return undefined
@@ -217,6 +223,14 @@ export class Gateway {
   private keeping(c: Context): KeepAlive {
     return (promise) => this.runtime.keepAlive(c, promise)
   }
+}
+
+function arrivalOf({ req }: Context): Arrival {
+  // Requests of HTTP/2 have no Host header.
+  const header = (name: string): string | undefined =>
+    name === 'host' ? new URL(req.url).host : req.header(name)
+  const head = { path: req.path, header }
+  return { method: req.path.endsWith('/resolve') ? 'JSON' : req.method, head }
 }
 
 function probe(name: Uint8Array): Uint8Array {

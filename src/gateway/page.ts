@@ -21,7 +21,10 @@ const POLICY = [
   "require-trusted-types-for 'script'",
   "trusted-types 'none'",
 ].join('; ')
+/** The template of RFC 8484 by RFC 9652, relative to `/t/TOKEN/` too; no relation is registered. */
+const DOH_TEMPLATE = '"dns-query{?dns}"; rel="https://www.rfc-editor.org/info/rfc8484"'
 const HEADERS = {
+  'link-template': DOH_TEMPLATE,
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy': POLICY,
   'cross-origin-opener-policy': 'same-origin',

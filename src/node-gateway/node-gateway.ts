@@ -46,7 +46,7 @@ export type GatewayServer = Pick<AppServer, 'close'> & {
 /** Creates the server: on Bun and Deno the runtime's own, except with client certificates. */
 export function createNodeGateway(options: NodeGatewayOptions): GatewayServer {
   const { config, tls } = options
-  const runtime = createNodeRuntime(options)
+  const runtime = { ...createNodeRuntime(options), hasTls: tls !== undefined }
   let served = serve(config, runtime)
   served.gateway.start()
   const app: App = { fetch: (request, env, context) => served.app.fetch(request, env, context) }

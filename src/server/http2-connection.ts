@@ -255,7 +255,8 @@ class StreamHead implements Head {
       const value = rawHeaders[i + 1] ?? ''
       found = found === undefined ? value : `${found}, ${value}`
     }
-    return found
+    // RFC 9113 §8.3.1: HTTP/2 has the host in a pseudo-header.
+    return found === undefined && name === 'host' ? this.header(':authority') : found
   }
 
   identities(): readonly string[] {

@@ -9,9 +9,11 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Server } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, beforeAll, it } from 'vitest'
-import { type Running, start } from '../cluster/processes.ts'
+import { encodeBase64url } from '../../src/bytes/base64url.ts'
+import { freePort, type Running, start } from '../cluster/processes.ts'
 import { describeUnless } from '../describe-unless.ts'
-import { findMissing, shell } from './programs.ts'
+import { formatReply, parseQuestion } from '../message-text.ts'
+import { findMissing, preparePython, shell } from './programs.ts'
 import { ADMIN, RUN, TlsGateways } from './tls-gateway.ts'
 
 const DOMAIN = 'prod.k8s.example.org'
@@ -115,6 +117,50 @@ describeUnless(root ?? missing, 'the onboarding kit', () => {
       await shell(`curl -sSf --cacert ${file('ca.pem')} ${to}`),
       readFileSync(file('plain'), 'utf8'),
     )
+  })
+
+  it('designates the gateway by the URL of the client (RFC 9462)', async () => {
+    const { host, port } = new URL(origin)
+    const [curl, base] = [`curl -sSf --cacert ${file('ca.pem')}`, `https://${host}/t/${token}`]
+    const url = `${base}/resolve?name=_dns.resolver.arpa&type=SVCB`
+    const { Answer } = JSON.parse(await shell(`${curl} '${url}'`))
+    const path = `/t/${token}/dns-query{?dns}`
+    const data = `1 localhost. alpn="h2,http/1.1" port="${port}" dohpath="${path}"`
+    deepEqual(Answer, [{ name: '_dns.resolver.arpa.', type: 64, TTL: 300, data }])
+    const { message } = parseQuestion('_dns.resolver.arpa SVCB')
+    for (const version of ['--http1.1', '--http2']) {
+      const get = `${base}/dns-query?dns=${encodeBase64url(message)}`
+      await shell(`${curl} ${version} -o ${file('reply')} '${get}'`)
+      const [, record] = formatReply(new Uint8Array(readFileSync(file('reply'))))
+      deepEqual(record, `_dns.resolver.arpa. 300 IN SVCB ${data}`, version)
+    }
+  })
+
+  describeUnless(preparePython().missing, 'dnspython', () => {
+    it('upgrades from DNS to DNS over HTTPS by the block of docs/devices.md', async () => {
+      const page = readFileSync(join(import.meta.dirname, '../../docs/devices.md'), 'utf8')
+      const [block = ''] = /^resolver\.arpa \{\n[\s\S]*?\n\}\n/m.exec(page) ?? []
+      const [dns, https] = [await freePort(), await freePort()]
+      const designated = block
+        .replace('resolver.arpa {', `resolver.arpa:${dns} {\n    bind 127.0.0.1`)
+        .replace('1 dns.example.org. alpn=h2', `1 localhost. alpn=h2 port=${https}`)
+      const served = `https://.:${https} {
+    bind 127.0.0.1
+    tls ${file('cert.pem')} ${file('key.pem')}
+    template IN A {
+        answer "{{ .Name }} 60 IN A 192.0.2.80"
+    }
+}
+`
+      writeFileSync(file('Designated'), `${designated}${served}`)
+      await gateways.run(['serve', '--conf', file('Designated')]).line(/^ready/)
+      writeFileSync(file('ddr.py'), DDR)
+      const run = `${preparePython().python} ${file('ddr.py')} ${dns}`
+      deepEqual(
+        await shell(`SSL_CERT_FILE=${file('ca.pem')} ${run}`),
+        `https://localhost:${https}/dns-query 192.0.2.80\n`,
+      )
+    })
   })
 
   describeUnless(findMissing('systemd-analyze'), 'systemd', () => {
@@ -251,6 +297,14 @@ function browserMissing(program: string): string | undefined {
   return findMissing(program) ?? findMissing('certutil') ?? findMissing('unshare')
 }
 
+const DDR = `import dns.resolver, sys
+resolver = dns.resolver.Resolver(configure=False)
+resolver.nameservers = ['127.0.0.1']
+resolver.port = int(sys.argv[1])
+resolver.try_ddr()
+[server] = resolver.nameservers
+print(server.url, resolver.resolve('web.example.org', 'A')[0])
+`
 /** The payload keys of Apple's `mdm/profiles`: TopLevel, CommonPayloadKeys, dnsSettings.managed. */
 const PLIST = `import json, plistlib, sys
 common = {'PayloadIdentifier': str, 'PayloadType': str, 'PayloadUUID': str, 'PayloadVersion': int,

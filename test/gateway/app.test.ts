@@ -18,6 +18,12 @@ import {
 const READ_TOKEN = 'the-token-of-prometheus'
 const readSha256 = await hashToken(READ_TOKEN)
 
+test('the page has the URI template of DNS over HTTPS in a header', async () => {
+  const { headers } = await (await Running.start()).get('/')
+  const template = '"dns-query{?dns}"; rel="https://www.rfc-editor.org/info/rfc8484"'
+  assert.equal(headers.get('link-template'), template)
+})
+
 describe('who may see what', () => {
   const path = (token: string): string => `/t/${token}/dns-query${QUESTION}`
   const cases: {

@@ -134,6 +134,7 @@ function post(body: Uint8Array, headers: Record<string, string> = {}): Sent {
   return { method: 'POST', path: '/dns-query', headers: all, body }
 }
 
+const DESIGNATED = { host: 'dns.test', 'x-forwarded-proto': 'https' }
 const WEB_QUESTION = 'web.shop.svc.shop.test A'
 const message = parseQuestion(WEB_QUESTION).message
 const PATH = get(WEB_QUESTION).path
@@ -151,6 +152,7 @@ describe('what is answered directly is answered as by the app:', () => {
     { name: 'no such name', sent: get('none.shop.svc.shop.test A') },
     { name: 'elsewhere', sent: get('www.example.org A') },
     { name: 'a resolver', sent: get('_dns.resolver.arpa SVCB') },
+    { name: 'a resolver by name', sent: get('_dns.resolver.arpa SVCB', DESIGNATED) },
     { name: 'any type of answer', sent: get(WEB_QUESTION, { accept: '*/*' }) },
     { name: 'the right type of answer', sent: get(WEB_QUESTION, { accept: WIRE }) },
     { name: 'a POST', sent: post(message) },
@@ -177,6 +179,10 @@ describe('what is answered directly is answered as by the app:', () => {
     { name: 'as the user', sent: get(WEB_QUESTION, { authorization: basic(`${token}:`) }) },
     { name: 'in lower case', sent: get(WEB_QUESTION, { authorization: `bearer ${token}` }) },
     { name: 'in the path', sent: tokenPath(get(WEB_QUESTION)) },
+    {
+      name: 'in the path, for the gateway itself',
+      sent: tokenPath(get('_dns.resolver.arpa SVCB', DESIGNATED)),
+    },
     { name: 'in the path of a POST', sent: tokenPath(post(message)) },
     {
       name: 'in the path, before a wrong one in a header',
