@@ -14,6 +14,8 @@ const PUBLISHES = info(
   'result',
 )
 const OBJECTS = info('kubedoh_exporter_objects', 'Objects that names come from.', 'resource')
+const INVALID_HELP = 'Objects that cannot be parsed; they have no names.'
+const INVALID = info('kubedoh_exporter_invalid_objects', INVALID_HELP, 'resource')
 const LISTS_HELP =
   'How often a collection was listed: once, again each hour, and after each 410 Gone.'
 const LISTS = info('kubedoh_exporter_lists_total', LISTS_HELP, 'resource')
@@ -41,8 +43,9 @@ type Published = {
 
 /** Updates the gauges of the source. */
 export function recordSource(metrics: Metrics, source: ExportSource): void {
-  for (const { resource, count, lists, missed, ...is } of source.states()) {
+  for (const { resource, count, invalid, lists, missed, ...is } of source.states()) {
     metrics.gauge(OBJECTS, [resource]).value = count
+    metrics.gauge(INVALID, [resource]).value = invalid
     metrics.counter(LISTS, [resource]).value = lists
     metrics.counter(MISSED, [resource]).value = missed
     metrics.gauge(CONNECTED, [resource]).value = is.isConnected ? 1 : 0

@@ -42,6 +42,11 @@ export class MirroredObjects {
     return this.held.size
   }
 
+  /** Returns the number of present objects that are invalid, which the sink has not. */
+  get invalid(): number {
+    return this.problems.size
+  }
+
   /** Returns the number of changes that a list found and that the watch before it should have. */
   get missed(): number {
     return this.missedCount

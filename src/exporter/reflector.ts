@@ -117,6 +117,11 @@ export class Reflector {
     return this.mirrored.count
   }
 
+  /** Returns the number of present objects that are invalid, which the sink has not. */
+  get invalid(): number {
+    return this.mirrored.invalid
+  }
+
   /** Returns the number of changes that watches should have reported and that lists found. */
   get missed(): number {
     return this.mirrored.missed

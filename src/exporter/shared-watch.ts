@@ -126,6 +126,8 @@ export type CollectionState = {
   readonly kind: Kind
   readonly resource: string
   readonly count: number
+  /** Present objects that cannot be parsed. */
+  readonly invalid: number
   readonly lists: number
   /** Changes that watches should have reported and that lists found. */
   readonly missed: number
@@ -182,8 +184,8 @@ export class ClusterWatch {
   /** Returns the state of each collection, for metrics. */
   states(): readonly CollectionState[] {
     return this.followed.map(({ collection: { kind, resource }, reflector }) => {
-      const { count, listCount: lists, missed, isConnected, isAvailable } = reflector
-      return { kind, resource, count, lists, missed, isConnected, isAvailable }
+      const { count, invalid, listCount: lists, missed, isConnected, isAvailable } = reflector
+      return { kind, resource, count, invalid, lists, missed, isConnected, isAvailable }
     })
   }
 

@@ -45,6 +45,7 @@ describe('recordSource', () => {
     kind: 'Service',
     resource: 'services',
     count: 3,
+    invalid: 0,
     lists: 1,
     missed: 0,
     isConnected: true,
@@ -54,10 +55,18 @@ describe('recordSource', () => {
   test('publishes the state of each collection, and drops old states', () => {
     const metrics = new Metrics()
     recordSource(metrics, sourceOf([services]))
-    const pods: CollectionState = { ...services, kind: 'Pod', resource: 'pods', count: 9 }
+    const pods: CollectionState = {
+      ...services,
+      kind: 'Pod',
+      resource: 'pods',
+      count: 9,
+      invalid: 1,
+    }
     const refused = { isConnected: false, isAvailable: false }
     recordSource(metrics, sourceOf([{ ...services, count: 2, lists: 4, ...refused }, pods]))
     assert.deepEqual(samples(metrics), [
+      'invalid_objects{resource="services"} 0',
+      'invalid_objects{resource="pods"} 1',
       'kind_available{resource="services"} 0',
       'kind_available{resource="pods"} 1',
       'lists_total{resource="services"} 4',

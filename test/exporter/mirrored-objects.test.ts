@@ -62,3 +62,14 @@ test('an interrupted list removes nothing', () => {
   list(mirrored, '2', [service('a', 1), service('b', 2)])
   assert.deepEqual(mirrored.news(), [])
 })
+
+test('counts invalid objects as long as they exist, and keeps all others', () => {
+  const mirrored = mirror()
+  const { objects, news } = mirrored
+  const invalid = value('{ metadata: { namespace: shop, name: b, resourceVersion: "2" }, spec: 7 }')
+  list(mirrored, '', [service('a', 1), invalid])
+  assert.deepEqual(news(), ['set a', 'delete b', 'Service shop/b: spec is 7, expected an object'])
+  assert.deepEqual([objects.count, objects.invalid], [1, 1])
+  list(mirrored, '2', [service('a', 1)])
+  assert.deepEqual([objects.count, objects.invalid, news()], [1, 0, []])
+})

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
+import { parse } from 'yaml'
+import { parseObject } from '../../../src/kubernetes/objects/parse-object.ts'
 import { HostGroups } from '../../../src/kubernetes/trees/host-groups.ts'
 import { formatHosts, hostsTree, linesOf, objectsOf } from '../naming.ts'
 
@@ -22,7 +24,15 @@ const service = (ports: string, ip = 'ip: 203.0.113.5', more = ''): string => `
 const port = (number: number, appProtocol: string, protocol = 'TCP'): string =>
   `{ port: ${number}, appProtocol: ${appProtocol}, protocol: ${protocol} }`
 
+/** Kinds of objects in the tests of bad input. */
+const SOURCES = ['HTTPRoute', 'Gateway', 'Ingress', 'Service'] as const
 const RESOURCES = ['HTTPRoute', 'Gateway', 'Service'] as const
+
+/** Values of a YAML list. */
+function valuesOf(yaml: string): readonly unknown[] {
+  const values: unknown = parse(yaml)
+  return Array.isArray(values) ? values : []
+}
 
 function groupsOf(objects: string, hasBindings = true): HostGroups {
   const tree = hostsTree({ resources: RESOURCES, hasBindings, annotations: ['t.io/'] })
@@ -206,4 +216,50 @@ describe('a conflict', () => {
       ['web.a.test'],
     )
   })
+})
+
+describe('bad input has a warning, and the names of other objects stay:', () => {
+  const cases: { name: string; object: string; warning: RegExp }[] = [
+    {
+      name: 'a port that is none',
+      object: gateway(listener('all', 70_000)),
+      warning: /^Gateway infra\/public: spec\.listeners\[0\]\.port is 70000, expected a port/m,
+    },
+    {
+      name: 'a listener whose hostname is no hostname',
+      object: gateway(listener('all', 443, 'a..b')),
+      warning: /^Gateway infra\/public: "a\.\.b" is not a hostname$/m,
+    },
+    {
+      name: 'an appProtocol that is no text',
+      object: service('{ port: 443, appProtocol: [https] }'),
+      warning: /^Service shop\/web: spec\.ports\[0\]\.appProtocol is a list, expected text$/m,
+    },
+    {
+      name: 'a hostname whose prefixed name is too long',
+      object:
+        gateway(listener('a', 8443)) +
+        route(`${'a'.repeat(60)}.`.repeat(4).slice(0, -3), '', 'long'),
+      warning: /^HTTPRoute shop\/long: "_8443\._https\.a.*" is not a hostname$/m,
+    },
+  ]
+  const other = `
+- kind: Ingress
+  metadata: { name: other, namespace: shop }
+  spec: { rules: [{ host: other.a.test }] }
+  status: { loadBalancer: { ingress: [{ ip: 203.0.113.1 }] } }`
+  for (const { name, object, warning } of cases) {
+    test(name, () => {
+      const warnings: string[] = []
+      const groups = new HostGroups(hostsTree({ resources: SOURCES, hasBindings: true }))
+      for (const value of valuesOf(`${object}${other}`)) {
+        const parsed = parseObject(value)
+        if (parsed?.kind === 'problem') warnings.push(parsed.message)
+        else if (parsed !== undefined) groups.set(parsed)
+      }
+      const lines = linesIn(groups)
+      assert.match([...warnings, ...groups.warnings()].join('\n'), warning)
+      assert.ok(lines.includes('other.a.test 60 A 203.0.113.1'), lines.join('\n'))
+    })
+  }
 })
