@@ -250,7 +250,8 @@ export function formatDashboards(): ReadonlyMap<string, string> {
 }
 
 function dashboardOf(component: string, title: string, panels: readonly Panel[]) {
-  const job = `label_values(up{job=~".*${component}"}, job)`
+  // CoreDNS and the node cache export the metrics of the server's dashboard, too.
+  const series = component === 'server' ? 'coredns_build_info' : `up{job=~".*${component}"}`
   return {
     uid: `kubedoh-${component}`,
     title,
@@ -262,7 +263,7 @@ function dashboardOf(component: string, title: string, panels: readonly Panel[])
     templating: {
       list: [
         { name: 'datasource', type: 'datasource', query: 'prometheus', label: 'Data source' },
-        variable('job', job),
+        variable('job', `label_values(${series}, job)`),
         variable('instance', 'label_values(up{job="$job"}, instance)'),
       ],
     },

@@ -1,6 +1,6 @@
 /**
- * The shared libraries that Node needs, from Debian's packages at the versions and checksums that
- * `debian.json` pins.
+ * The shared libraries that Node needs, and the programs of image variants, from Debian's packages
+ * at the versions and checksums that `debian.json` pins.
  * @module
  */
 import { execFileSync, spawnSync } from 'node:child_process'
@@ -23,11 +23,26 @@ const PINS = join(import.meta.dirname, 'debian.json')
 const EXCLUDED = ['*/gconv/*', '*/share/gcc/*', '*/share/gdb/*', '*/share/lintian/*']
 const EXCLUDED_DOCS = ['*/changelog*', '*/NEWS*', '*/README*', '*/TODO*', '*/FAQ*', '*/locale/*']
 
-/** A pinned package: its version, and SHA-256 of its file by architecture. */
-export type Pin = { readonly version: string; readonly sha256: Readonly<Record<string, string>> }
+/** A variant of the image: '' has what Node needs, `node` also what `kubedoh node-cache` runs. */
+export type Variant = '' | 'node'
 
-/** Returns the pinned packages by name. */
-export function pinnedPackages(): Readonly<Record<string, Pin>> {
+/** A pinned package: its version, and SHA-256 of its file by architecture. */
+export type Pin = {
+  readonly version: string
+  readonly sha256: Readonly<Record<string, string>>
+  /** The only variant of the image that has the package; all without. */
+  readonly variant?: Variant
+  /** Patterns of the files to unpack, beside the copyright; all without. */
+  readonly only?: readonly string[]
+}
+
+/** Returns the pinned packages of a variant by name. */
+export function pinnedPackages(variant: Variant): Readonly<Record<string, Pin>> {
+  const pins = Object.entries(allPins())
+  return Object.fromEntries(pins.filter(([, pin]) => [undefined, variant].includes(pin.variant)))
+}
+
+function allPins(): Readonly<Record<string, Pin>> {
   return JSON.parse(readFileSync(PINS, 'utf8'))
 }
 
@@ -37,8 +52,12 @@ export function pinnedPackages(): Readonly<Record<string, Pin>> {
  * @returns the packages' control files, where scanners look for them in images without dpkg
  * @throws {Error} when apt does not have a pinned version, or its file has another checksum
  */
-export function unpackDebian(architecture: string, folder: string, cache: string): TarEntry[] {
-  const pins = Object.entries(pinnedPackages())
+export function unpackDebian(
+  { architecture, variant }: { readonly architecture: string; readonly variant: Variant },
+  folder: string,
+  cache: string,
+): TarEntry[] {
+  const pins = Object.entries(pinnedPackages(variant))
   const files = pins.map(([name, pin]) => ({
     name,
     pin,
@@ -53,7 +72,9 @@ export function unpackDebian(architecture: string, folder: string, cache: string
     const tar = execFileSync('dpkg-deb', ['--fsys-tarfile', path], { maxBuffer: 256 << 20 })
     const excluded = [...EXCLUDED, ...EXCLUDED_DOCS].map((pattern) => `--exclude=${pattern}`)
     const options = ['-xp', '--no-same-owner', ...excluded, '-C', folder]
-    execFileSync('tar', options, { input: tar })
+    const only = pin.only?.map((pattern) => `./${pattern}`)
+    const files = only ? ['--wildcards', ...only, './usr/share/doc/*/copyright'] : []
+    execFileSync('tar', [...options, ...files], { input: tar })
     const control = execFileSync('dpkg-deb', ['-f', path])
     return { path: `var/lib/dpkg/status.d/${name}`, mode: 0o644, content: control }
   })
@@ -64,8 +85,9 @@ export function unpackDebian(architecture: string, folder: string, cache: string
  * @throws {Error} when apt cannot download a package
  */
 export function pinNewest(architectures: readonly string[], cache: string): void {
-  const names = Object.keys(pinnedPackages())
-  const pins = new Map<string, { version: string; sha256: Record<string, string> }>()
+  const old = allPins()
+  const names = Object.keys(old)
+  const pins = new Map<string, Pin & { sha256: Record<string, string> }>()
   for (const architecture of architectures) {
     refreshLists(architecture, cache)
     const fresh = mkdtempSync(join(cache, 'pin-'))
@@ -76,7 +98,7 @@ export function pinNewest(architectures: readonly string[], cache: string): void
       renameSync(join(fresh, file), join(cache, file))
       const path = join(cache, file)
       const version = execFileSync('dpkg-deb', ['-f', path, 'Version'], { encoding: 'utf8' }).trim()
-      const pin = pins.get(name) ?? { version, sha256: {} }
+      const pin = pins.get(name) ?? { ...old[name], version, sha256: {} }
       if (pin.version !== version) throw new Error(`${name} is ${pin.version} and ${version}`)
       pin.sha256[architecture] = checksum(path)
       pins.set(name, pin)

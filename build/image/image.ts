@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util'
 import { cacheFolder } from '../../test/cache-folder.ts'
 import { packagesOf } from '../licences.ts'
 import { buildPackage } from '../package.ts'
-import { pinNewest, pinnedPackages, unpackDebian } from './debian.ts'
+import { pinNewest, pinnedPackages, unpackDebian, type Variant } from './debian.ts'
 import { type Node, prepareNode } from './node.ts'
 import { type Image, type Platform, packImage } from './oci.ts'
 import { type Component, spdxOf } from './sbom.ts'
@@ -19,9 +19,20 @@ import { entriesOf, NET_BIND_SERVICE, type TarEntry } from './tar.ts'
 const ROOT = join(import.meta.dirname, '../..')
 /** Architectures with a Node of their own on npm. */
 export const ARCHITECTURES: readonly string[] = ['amd64', 'arm64']
+const VARIANTS: readonly Variant[] = ['', 'node']
 const USER = 65532
 const PASSWD = `root:x:0:0:root:/:/sbin/nologin\nnonroot:x:${USER}:${USER}:nonroot:/:/sbin/nologin\n`
 const GROUP = `root:x:0:\nnonroot:x:${USER}:\n`
+
+const SHELL_PATH = 'PATH=/usr/local/bin:/usr/sbin:/sbin:/bin'
+/** Debian's alternatives, which a script of the package would choose. */
+const IPTABLES: readonly TarEntry[] = ['iptables', 'ip6tables'].flatMap((name) =>
+  [name, `${name}-restore`].map((path) => ({
+    path: `usr/sbin/${path}`,
+    mode: 0o777,
+    link: 'xtables-nft-multi',
+  })),
+)
 
 /** An image, the bill of materials of each architecture, and the tool that stripped its Node. */
 export type BuiltImage = Image & {
@@ -34,7 +45,10 @@ export type BuiltImage = Image & {
  * same digest; SOURCE_DATE_EPOCH sets the time of creation (default 0).
  * @throws {Error} when a package cannot be downloaded, or has another checksum than the pinned one
  */
-export async function buildImage(architectures: readonly string[]): Promise<BuiltImage> {
+export async function buildImage(
+  architectures: readonly string[],
+  variant: Variant = '',
+): Promise<BuiltImage> {
   const cache = cacheFolder('image')
   mkdirSync(cache, { recursive: true })
   const scratch = mkdtempSync(join(tmpdir(), 'kubedoh-image-'))
@@ -46,35 +60,41 @@ export async function buildImage(architectures: readonly string[]): Promise<Buil
     const platforms = architectures.map((architecture): Platform => {
       const root = join(scratch, architecture)
       mkdirSync(root)
-      const controls = unpackDebian(architecture, root, cache)
+      const controls = unpackDebian({ architecture, variant }, root, cache)
       const node = prepareNode(architecture, { cache, scratch })
-      const components = componentsOf({ architecture, node, modules })
+      const components = componentsOf({ architecture, variant, node, modules })
       const sbom = spdxOf(components, new Date(created * 1000).toISOString().replace('.000', ''))
       sboms.set(architecture, sbom)
       strippedBy.set(architecture, node.strippedBy)
-      const base = [...entriesOf(root), ...controls, ...nodeEntries(node), ...systemEntries()]
+      const links = variant === 'node' ? IPTABLES : []
+      const system = [...controls, ...nodeEntries(node), ...systemEntries(), ...links]
+      const base = [...entriesOf(root), ...system]
       return { architecture, layers: [base, appEntries(join(scratch, 'app'), sbom)] }
     })
-    return { ...packImage(platforms, { ...imageConfig(), created }), sboms, strippedBy }
+    return { ...packImage(platforms, { ...imageConfig(variant), created }), sboms, strippedBy }
   } finally {
     rmSync(scratch, { recursive: true })
   }
+}
+
+function suffixOf(variant: Variant): string {
+  return variant === '' ? '' : `-${variant}`
 }
 
 function manifest(): Readonly<Record<'version' | 'description' | 'license', string>> {
   return JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 }
 
-function imageConfig() {
+function imageConfig(variant: Variant) {
   const { version, description, license } = manifest()
   const label = (name: string, value: string) =>
     [`org.opencontainers.image.${name}`, value] as const
   return {
-    name: `localhost/kubedoh:${version}`,
+    name: `localhost/kubedoh:${version}${suffixOf(variant)}`,
     config: {
       User: `${USER}:${USER}`,
       Entrypoint: ['/usr/local/bin/node', '/app/entry.js'],
-      Env: ['PATH=/usr/local/bin', 'NODE_ENV=production'],
+      Env: [variant === 'node' ? SHELL_PATH : 'PATH=/usr/local/bin', 'NODE_ENV=production'],
       WorkingDir: '/',
       ExposedPorts: { '53/udp': {}, '53/tcp': {} },
       Labels: Object.fromEntries([
@@ -128,13 +148,14 @@ function appEntries(folder: string, sbom: string): TarEntry[] {
 
 type Parts = {
   readonly architecture: string
+  readonly variant: Variant
   readonly node: Node
   readonly modules: readonly string[]
 }
 
-function componentsOf({ architecture, node, modules }: Parts): Component[] {
+function componentsOf({ architecture, variant, node, modules }: Parts): Component[] {
   const { version, license } = manifest()
-  const debian = Object.entries(pinnedPackages()).map(([name, pin]) => ({
+  const debian = Object.entries(pinnedPackages(variant)).map(([name, pin]) => ({
     purl: `pkg:deb/debian/${encodeURIComponent(name)}?arch=${architecture}&distro=debian-12`,
     version: pin.version,
     license: 'NOASSERTION',
@@ -155,6 +176,7 @@ async function main(): Promise<void> {
     options: {
       arch: { type: 'string', default: host },
       out: { type: 'string', default: join(ROOT, '.cache/image') },
+      variant: { type: 'string', default: '' },
       pin: { type: 'boolean', default: false },
     },
   })
@@ -162,12 +184,17 @@ async function main(): Promise<void> {
   const unknown = architectures.find((one) => !ARCHITECTURES.includes(one))
   if (unknown !== undefined)
     throw new Error(`no architecture "${unknown}": ${ARCHITECTURES.join(', ')}`)
+  const variant = VARIANTS.find((one) => one === values.variant)
+  if (variant === undefined) throw new Error(`no variant "${values.variant}": node`)
   const cache = cacheFolder('image')
   mkdirSync(cache, { recursive: true })
   if (values.pin) return pinNewest(ARCHITECTURES, cache)
-  const { archive, digest, size, sboms, strippedBy } = await buildImage(architectures)
+  const { archive, digest, size, sboms, strippedBy } = await buildImage(architectures, variant)
   mkdirSync(values.out, { recursive: true })
-  const path = join(values.out, `kubedoh-${manifest().version}-${architectures.join('-')}.tar`)
+  const path = join(
+    values.out,
+    `kubedoh-${manifest().version}${suffixOf(variant)}-${architectures.join('-')}.tar`,
+  )
   writeFileSync(path, archive)
   for (const [architecture, text] of sboms) {
     writeFileSync(path.replace(/\.tar$/, `.${architecture}.spdx.json`), text)

@@ -21,6 +21,13 @@ const FILES = [
   ...readdirSync(VALUES).map((name) => join(VALUES, name)),
 ]
 const CUSTOM = ['servicemonitors', 'prometheusrules']
+const ALL_COMPONENTS = [
+  'exporter.enabled=true',
+  'exporter.gateway=https://gateway.test',
+  'exporter.cluster=a',
+  'gateway.enabled=true',
+  'nodeCache.enabled=true',
+]
 /** A new custom resource takes the API server a second or two. */
 const SERVED_MS = 20_000
 
@@ -80,6 +87,27 @@ describe.skipIf(typeof binaries === 'string')('the chart', () => {
       for (const object of objectsOf(stdout)) await api.check(object)
     })
   }
+
+  test('the notes have the next step of each component', () => {
+    const notes = (...values: string[]): string => {
+      const set = values.flatMap((value) => ['--set', value])
+      const options = ['--namespace', 'kube-system', '--kubeconfig', api.adminConfig]
+      const args = ['install', 'kubedoh', CHART, '--dry-run=server', ...options, ...set]
+      const { status, stdout, stderr } = helm(...args)
+      assert.equal(status, 0, stderr)
+      return stdout.slice(stdout.indexOf('NOTES:'))
+    }
+    const all = notes(...ALL_COMPONENTS)
+    for (const step of ['rollout status deployment/kubedoh-server', 'scale deployment/coredns']) {
+      assert.ok(all.includes(step), all)
+    }
+    for (const step of ['--cluster-dns=169.254.20.10', 'kubedoh-exporter --from-literal=token=']) {
+      assert.ok(all.includes(step), all)
+    }
+    assert.match(all, /kubedoh-gateway-tls .* kubedoh-gateway:/)
+    assert.doesNotMatch(notes('server.enabled=false'), /kubectl/)
+    assert.doesNotMatch(notes('server.service.mode=create'), /coredns/)
+  })
 
   test('has custom resources that an API server accepts', async () => {
     const version = ['--kube-version', KUBERNETES]

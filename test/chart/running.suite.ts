@@ -79,7 +79,8 @@ describeUnless(typeof binaries === 'string' && binaries, "the chart's processes"
     if (typeof binaries === 'string') return
     api = await ApiServer.start(binaries)
     const set = ['exporter.enabled=true', 'exporter.gateway=http://a', 'exporter.cluster=test']
-    const values = [...set, 'gateway.enabled=true'].flatMap((value) => ['--set', value])
+    const others = ['gateway.enabled=true', 'nodeCache.enabled=true']
+    const values = [...set, ...others].flatMap((value) => ['--set', value])
     const exporter = ['--set-file', `exporter.corefile=${write('exporter', EXPORTER_COREFILE)}`]
     objects = objectsOf(render(...values, ...exporter).stdout)
     const rights = objects.filter(({ kind }) => /^ServiceAccount$|Role/.test(kind))
@@ -148,14 +149,22 @@ describeUnless(typeof binaries === 'string' && binaries, "the chart's processes"
   })
 
   test('the node cache counts errors of its set-up', async () => {
-    const metrics = `${HOST}:${await freePort()}`
-    const off = ['-setupinterface=false', '-setupiptables=false', `-dns.port=${await freePort()}`]
-    const template = write('node', `. {\n  bind ${HOST}\n  whoami\n}\n`)
-    const files = ['-basecorefile', template, '-conf', join(folder, 'node.generated')]
-    const listen = ['-metrics-listen-address', metrics]
-    const one = run(['node-cache', '-localip', HOST, ...off, ...files, ...listen])
+    const [dns, metrics, health, setup] = await Promise.all([1, 2, 3, 4].map(() => freePort()))
+    const template = Object(find('ConfigMap', 'node-cache').data)
+      ['Corefile.base'].replaceAll(':53', `:${dns}`)
+      .replaceAll(':9253', `${HOST}:${metrics}`)
+      .replace(':8080', `:${health}`)
+    const off = ['-setupinterface=false', '-setupiptables=false', `-dns.port=${dns}`]
+    const files = ['-basecorefile', write('node', template), '-conf', join(folder, 'generated')]
+    const listen = ['-metrics-listen-address', `${HOST}:${setup}`]
+    const spec = Object(find('DaemonSet', 'node-cache').spec).template.spec
+    const service = spec.containers[0].args.filter((arg: string) => arg.startsWith('-upstreamsvc'))
+    const args = ['-localip', HOST, ...off, ...files, ...listen, ...service]
+    const one = run(['node-cache', ...args], { KUBEDOH_NODE_CACHE_UPSTREAM_SERVICE_HOST: HOST })
     await one.line(/^ready: /)
-    await untilScraped(families, `http://${metrics}`, 'coredns_nodecache_setup_errors_total')
+    await untilScraped(families, `http://${HOST}:${setup}`, 'coredns_nodecache_setup_errors_total')
+    await untilScraped(families, `http://${HOST}:${metrics}`, 'coredns_cache_entries')
+    assert.equal((await fetch(`http://${HOST}:${health}/health`)).status, 200)
   })
 
   const expressions = [...alertExpressions(), ...dashboardExpressions()]

@@ -3,7 +3,7 @@
  * @module
  */
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, test } from 'vitest'
@@ -23,7 +23,7 @@ const EXPORTER = [
   'exporter.cluster=a',
 ]
 const OFF = 'server.enabled=false'
-const ALL = [...EXPORTER, 'gateway.enabled=true']
+const ALL = [...EXPORTER, 'gateway.enabled=true', 'nodeCache.enabled=true']
 const RIGHTS = ['ServiceAccount', 'ClusterRole', 'ClusterRoleBinding']
 
 /** Switches, and the kinds that they add to the chart without any component. */
@@ -40,10 +40,22 @@ const SWITCHES: readonly (readonly [string, readonly string[], readonly string[]
     [OFF, 'gateway.enabled=true'],
     ['ConfigMap', 'PersistentVolumeClaim', 'Service', 'Deployment'],
   ],
+  [
+    'the node cache',
+    [OFF, 'nodeCache.enabled=true'],
+    ['ConfigMap', 'Service', 'Service', 'DaemonSet'],
+  ],
 ]
 
 /** Switches, and the kinds that they add to all components. */
 const ADDED: readonly (readonly [string, readonly string[]])[] = [
+  ['monitoring.serviceMonitor=true', ['ServiceMonitor']],
+  [
+    'monitoring.serviceMonitor=true,gateway.metricsSecretName=a,gateway.serverName=b',
+    ['ServiceMonitor', 'ServiceMonitor'],
+  ],
+  ['monitoring.prometheusRule=true', ['PrometheusRule']],
+  ['monitoring.dashboards=true', ['ConfigMap', 'ConfigMap', 'ConfigMap']],
   ['server.autoscaling.enabled=true', ['HorizontalPodAutoscaler']],
   ['networkPolicy.enabled=true', ['NetworkPolicy', 'NetworkPolicy', 'NetworkPolicy']],
 ]
@@ -155,6 +167,62 @@ describe.skipIf(typeof binaries === 'string')('switches of the chart', () => {
       )
       assert.deepEqual(open.toSorted(), declared.toSorted(), name)
     }
+  })
+
+  test('the node cache has root with two capabilities, and asks the servers behind the Service', () => {
+    const objects = objectsWith('nodeCache.enabled=true')
+    const { containers, ...spec } = podOf(objects.find(isKind('DaemonSet')))
+    assert.equal(spec.hostNetwork, true)
+    assert.equal(spec.automountServiceAccountToken, false)
+    assert.deepEqual(containers[0].securityContext, {
+      runAsUser: 0,
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { add: ['NET_ADMIN', 'NET_BIND_SERVICE'], drop: ['ALL'] },
+    })
+    const selector = (all: readonly ApiObject[]) => {
+      const upstream = all.find(({ metadata }) => metadata.name === 'kubedoh-node-cache-upstream')
+      return Object(upstream?.spec).selector
+    }
+    assert.deepEqual(selector(objects), { 'k8s-app': 'kube-dns' })
+    const own = objectsWith('nodeCache.enabled=true', 'server.service.mode=create')
+    assert.equal(selector(own)['app.kubernetes.io/component'], 'server')
+    const elsewhere = ['--namespace', 'dns', '--set', `${OFF},nodeCache.enabled=true`]
+    assert.match(render(...elsewhere).stderr, /nodeCache needs --namespace kube-system/)
+  })
+
+  test('the alerts have all files, the namespace and the names of the release', () => {
+    const monitoring = ['monitoring.prometheusRule=true', 'gateway.metricsSecretName=a']
+    const rule = objectsWith(...ALL, ...monitoring).find(isKind('PrometheusRule'))
+    const groups: { name: string; rules: { expr: string }[] }[] = Object(rule?.spec).groups
+    const files = readdirSync(join(CHART, 'alerts')).map((file) => file.replace('.yaml', ''))
+    assert.deepEqual(groups.map(({ name }) => name.replace('kubedoh-', '')).toSorted(), files)
+    for (const { name, rules } of groups) {
+      for (const { expr } of rules) {
+        const jobs = expr.split('job="').length - 1
+        assert.ok(jobs > 0)
+        const renamed = expr.split(`namespace="kube-system",job="${name}"`).length - 1
+        assert.equal(renamed, jobs, expr)
+      }
+    }
+    const unscraped = objectsWith(...ALL, 'monitoring.prometheusRule=true')
+    const text = JSON.stringify(unscraped.find(isKind('PrometheusRule')))
+    assert.ok(!text.includes('KubedohGatewayDown'))
+  })
+
+  test('monitoring objects have the labels by which they are selected', () => {
+    const on = ['serviceMonitor', 'prometheusRule', 'dashboards'].map(
+      (one) => `monitoring.${one}=true`,
+    )
+    const objects = objectsWith(...on, 'monitoring.labels.release=prometheus')
+    for (const kind of ['ServiceMonitor', 'PrometheusRule']) {
+      const { labels } = Object(objects.find(isKind(kind))?.metadata)
+      assert.equal(labels.release, 'prometheus')
+    }
+    const board = objects.find(({ metadata }) => metadata.name === 'kubedoh-server-dashboard')
+    assert.equal(Object(board?.metadata).labels.grafana_dashboard, '1')
+    const [text] = Object.values(Object(board).data)
+    assert.equal(text, readFileSync(join(CHART, 'dashboards/server.json'), 'utf8'))
   })
 
   for (const component of ['server', 'exporter', 'gateway']) {

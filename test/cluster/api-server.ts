@@ -160,7 +160,7 @@ export class ApiServer {
     const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} }
     const answer = JSON.parse(await this.send('POST', `${objectPath(account)}/token`, body))
     const path = join(this.folder, `${account.metadata.name}.kubeconfig`)
-    writeFileSync(path, this.kubeconfig(answer.status.token))
+    writeFileSync(path, this.kubeconfig({ token: answer.status.token }))
     return path
   }
 

@@ -11,7 +11,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, test } from 'vitest'
 import { type BuiltImage, buildImage } from '../../build/image/image.ts'
 import { askUdp, freePort, queryWith, within } from '../server/clients.ts'
-import { probeTools } from './tools.ts'
+import { probeTools, type UnpackedImage, unpackImage } from './tools.ts'
 
 const MAX_BYTES = 60e6
 const COREFILE = '.:PORT {\n  hosts {\n    192.0.2.7 web.example.test\n  }\n}\n'
@@ -21,23 +21,13 @@ if (missing !== undefined) console.log(`skipped: the image: ${missing}`)
 describe.skipIf(missing !== undefined)('the image', () => {
   let image: BuiltImage
   let root: string
-  let config: { readonly Entrypoint: readonly string[]; readonly User: string }
+  let config: UnpackedImage['config']
   const scratch = mkdtempSync(join(tmpdir(), 'kubedoh-image-test-'))
   afterAll(() => rmSync(scratch, { recursive: true }))
 
   beforeAll(async () => {
     image = await buildImage(['amd64'])
-    root = join(scratch, 'root')
-    mkdirSync(root)
-    execFileSync('tar', ['-x', '-C', scratch], { input: image.archive })
-    const blob = (digest: string) => join(scratch, 'blobs', digest.replace(':', '/'))
-    const read = (path: string) => JSON.parse(readFileSync(path, 'utf8'))
-    const manifest = read(blob(read(join(scratch, 'index.json')).manifests[0].digest))
-    config = read(blob(manifest.config.digest)).config
-    for (const { digest } of manifest.layers) {
-      const options = ['--xattrs', '--xattrs-include=security.capability']
-      execFileSync('tar', [...options, '-xpzf', blob(digest), '-C', root])
-    }
+    ;({ root, config } = unpackImage(image.archive, scratch))
   })
 
   test('has the same digest when it is built again', async () => {

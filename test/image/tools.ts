@@ -2,13 +2,37 @@
  * What the suite of the image needs of a machine.
  * @module
  */
-import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pinnedPackages } from '../../build/image/debian.ts'
 import { cacheFolder } from '../cache-folder.ts'
 
-const COMMANDS = ['apt-get', 'dpkg-deb', 'gzip', 'tar', 'getcap', 'chroot']
+const COMMANDS = 'apt-get dpkg-deb gzip tar getcap chroot capsh nsenter unshare mount'.split(' ')
+
+/**
+ * Unpacks an image of one platform as a container engine does, into `FOLDER/root`.
+ * @returns that folder, and the configuration of its processes
+ */
+export function unpackImage(archive: Uint8Array, folder: string): UnpackedImage {
+  const root = join(folder, 'root')
+  for (const name of ['proc', 'dev']) mkdirSync(join(root, name), { recursive: true })
+  execFileSync('tar', ['-x', '-C', folder], { input: archive })
+  const blob = (digest: string) => join(folder, 'blobs', digest.replace(':', '/'))
+  const read = (path: string) => JSON.parse(readFileSync(path, 'utf8'))
+  const manifest = read(blob(read(join(folder, 'index.json')).manifests[0].digest))
+  for (const { digest } of manifest.layers) {
+    const options = ['--xattrs', '--xattrs-include=security.capability']
+    execFileSync('tar', [...options, '-xpzf', blob(digest), '-C', root])
+  }
+  return { root, config: read(blob(manifest.config.digest)).config }
+}
+
+/** An unpacked image. */
+export type UnpackedImage = {
+  readonly root: string
+  readonly config: Readonly<Record<'Entrypoint' | 'Env', readonly string[]> & { User: string }>
+}
 
 /** Returns why the image cannot be built and run here, or undefined if it can. */
 export function probeTools(): string | undefined {
@@ -23,8 +47,8 @@ export function probeTools(): string | undefined {
 }
 
 function hasPackages(): boolean {
-  return Object.entries(pinnedPackages()).every(([name, { version }]) =>
-    existsSync(join(cacheFolder('image'), `${name}_${version}_amd64.deb`)),
+  return Object.entries(pinnedPackages('node')).every(([name, { version }]) =>
+    existsSync(join(cacheFolder('image'), `${name}_${version.replace(':', '%3a')}_amd64.deb`)),
   )
 }
 
