@@ -308,6 +308,18 @@ export const COMMANDS: readonly Command[] = [
     run: async (input, output) => (await import('./explain.ts')).runExplain(input, output),
   },
   {
+    name: 'doctor',
+    summary: 'examine a gateway, the DNS Service of a cluster, a DNS server and its upstreams',
+    flags: ['gateway', 'kubeconfig', 'server', 'conf', 'cluster-domain', 'insecure', 'ca'],
+    examples: [
+      'kubedoh doctor --kubeconfig ~/.kube/config --conf Corefile',
+      'kubedoh doctor --server 127.0.0.1:5353 --conf Corefile',
+      'kubedoh doctor --gateway https://dns.example.org',
+    ],
+    notes: ['It exits with 1 if something is wrong, and prints the next step for each finding.'],
+    run: async (input, output) => (await import('./doctor.ts')).runDoctor(input, output),
+  },
+  {
     name: 'check',
     summary: 'report every error and warning in a Corefile without starting a server',
     args: ['COREFILE'],

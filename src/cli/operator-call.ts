@@ -21,6 +21,24 @@ export async function callGateway(
   body?: string,
   token = '',
 ): Promise<string> {
+  const response = await sendToGateway(input, path, { method, ...(body && { body }) }, token)
+  const text = await response.text()
+  if (response.ok) return text
+  const { message } = recordOf(recordOf(parseJson(text)).error)
+  const problem = typeof message === 'string' ? message : `HTTP status ${response.status}`
+  throw new CommandError(`${new URL(response.url).origin}: ${problem}`)
+}
+
+/**
+ * Sends a request with the operator's token, or a given one; resolves with any response.
+ * @throws {CommandError} without a token or a response
+ */
+export async function sendToGateway(
+  input: Input,
+  path: string,
+  init: { readonly method?: string; readonly body?: string } = {},
+  token = '',
+): Promise<Response> {
   const own = (): string => readToken(input.env(ADMIN_VARIABLE), ADMIN_VARIABLE)
   const admin = token === '' ? own() : readToken(token, '--token')
   if (admin === '') {
@@ -29,23 +47,16 @@ export async function callGateway(
     )
   }
   const url = new URL(path, readGatewayUrl(input))
-  let response: Response
   try {
-    response = await fetch(url, {
-      method,
+    return await fetch(url, {
+      ...init,
       headers: { authorization: `Bearer ${admin}` },
-      ...(body === undefined ? {} : { body }),
       redirect: 'manual',
       signal: AbortSignal.timeout(TIMEOUT_MS),
     })
   } catch (error) {
     throw new CommandError(`${url.origin}: ${causeText(error)}`)
   }
-  const text = await response.text()
-  if (response.ok) return text
-  const { message } = recordOf(recordOf(parseJson(text)).error)
-  const problem = typeof message === 'string' ? message : `HTTP status ${response.status}`
-  throw new CommandError(`${url.origin}: ${problem}`)
 }
 
 /** Prints a response of the gateway: as it is with `--json`, else formatted. */

@@ -86,6 +86,16 @@ function serverOf(input: Input): Server {
   }
 }
 
+/** Parses `HOST`, `HOST:PORT` or `[ADDRESS]:PORT` of plain DNS. @throws {CommandError} */
+export function parsePlainServer(text: string): {
+  readonly address: string
+  readonly port: number
+} {
+  const url = parseServer(text)
+  if (url?.protocol === 'udp:' || url?.protocol === 'tcp:') return placeOf(url, 53)
+  throw new CommandError(`--server "${withoutToken(text)}" is not HOST or HOST:PORT`)
+}
+
 /** Returns a server's text without the token in it. */
 function withoutToken(text: string): string {
   return text.replace(/\/\/[^/]*@/, '//').replace(/\/t\/[^/]+/, '/t/TOKEN')

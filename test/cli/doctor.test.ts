@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { describe, type TestContext, test } from 'vitest'
+import { createGatewayClient } from '../../src/exporter/gateway-client.ts'
+import { readGatewayConfig } from '../../src/gateway/config.ts'
+import { hashToken } from '../../src/gateway/token.ts'
+import { createNodeGateway } from '../../src/node-gateway/node-gateway.ts'
+import { keys } from '../exporter/memory-gateway.ts'
+import { temporaryFolder } from '../exporter/temporary-folder.ts'
+import { snapshotOf, WEB } from '../gateway/publishing.ts'
+import { freePort } from '../server/clients.ts'
+import { runCli } from './run-cli.ts'
+import { startServer } from './shop.ts'
+
+const ADMIN = 'the-token-of-the-operator'
+const COREFILE = '. {\n  kubernetes cluster.local {\n    cluster shop\n  }\n}\n'
+
+/** Starts a gateway with a snapshot of some age, or none. @returns its URL */
+async function startGateway(t: TestContext, ageMs: number | undefined): Promise<string> {
+  const { privateKey, publicKeyText } = await keys()
+  const shop = { publicKey: publicKeyText, tokenSha256: await hashToken('exporter') }
+  const server = createNodeGateway({
+    config: await readGatewayConfig({
+      COREFILE,
+      CLUSTERS: JSON.stringify({ shop }),
+      ADMIN_TOKEN_SHA256: await hashToken(ADMIN),
+    }),
+    folder: undefined,
+    corefileFolder: '/',
+    tls: undefined,
+    log: () => undefined,
+  })
+  const url = `http://127.0.0.1:${await server.listen('127.0.0.1', 0)}`
+  t.onTestFinished(() => server.close())
+  if (ageMs === undefined) return url
+  const client = createGatewayClient({ url, cluster: 'shop', token: 'exporter' })
+  const time = new Date(Date.now() - ageMs).toISOString()
+  const { signed, shards } = await snapshotOf(privateKey, [WEB], { generation: 7, time })
+  for (const [sha256, bytes] of shards) await client.putShard(sha256, bytes)
+  await client.putManifest(signed.bytes, signed.signature, undefined)
+  return url
+}
+
+async function findings(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<{ status: number; lines: string[]; stderr: string }> {
+  const { status, stdout, stderr } = await runCli(['doctor', ...args], environment)
+  return { status, lines: stdout.split('\n'), stderr }
+}
+
+describe('kubedoh doctor', () => {
+  test('says what it needs for what it does not examine, and succeeds', async () => {
+    const { status, lines } = await findings([])
+    assert.equal(status, 0)
+    const skipped = lines.filter((line) => line.startsWith('skipped'))
+    assert.deepEqual(
+      skipped.map((line) => line.split(/\s+/)[1]),
+      ['gateway', 'kube-dns', 'server', 'upstreams'],
+    )
+  })
+
+  const ages: [name: string, ageMs: number | undefined, finding: RegExp, status: number][] = [
+    ['fresh', 0, /^ok +exporter +cluster shop was confirmed \d s ago$/m, 0],
+    ['stale', 600_000, /^problem +exporter +cluster shop was confirmed 60\d s ago\n +next: /m, 1],
+    ['expired', 1e9, /^problem +exporter +cluster shop has no usable snapshot\n +next: /m, 1],
+    ['nothing', undefined, /^problem +exporter +cluster shop has no usable snapshot\n/m, 1],
+  ]
+  for (const [name, ageMs, finding, status] of ages) {
+    test(`examines the exporter of a gateway: ${name}`, async (t) => {
+      const gateway = await startGateway(t, ageMs)
+      const environment = { KUBEDOH_ADMIN_TOKEN: ADMIN }
+      const found = await findings(['--gateway', gateway], environment)
+      assert.match(found.lines.join('\n'), finding)
+      assert.equal(found.status, status)
+      assert.equal(found.stderr, status === 0 ? '' : 'kubedoh: 1 problem\n')
+    })
+  }
+
+  test('reports a gateway that refuses the token, and one that is away', async (t) => {
+    const gateway = await startGateway(t, 0)
+    const refused = await findings(['--gateway', gateway], { KUBEDOH_ADMIN_TOKEN: 'x' })
+    assert.match(refused.lines[0] ?? '', /^problem +gateway +the gateway refuses the token/)
+    const away = `http://127.0.0.1:${await freePort()}`
+    const { lines, status } = await findings(['--gateway', away], { KUBEDOH_ADMIN_TOKEN: 'x' })
+    assert.match(lines[0] ?? '', /^problem +gateway .*ECONNREFUSED/)
+    assert.equal(status, 1)
+  })
+
+  test('examines a server and the upstreams of its Corefile', async (t) => {
+    const { port } = await startServer(t, { objects: ['demo/shop.yaml'] })
+    const dead = await freePort()
+    const server = `127.0.0.1:${port}`
+    const corefile = `. {\n  forward . 127.0.0.1:${port} 127.0.0.1:${dead}\n}\n`
+    const conf = join(temporaryFolder(t, { Corefile: corefile }), 'Corefile')
+    const alive = await findings(['--server', server])
+    assert.equal(alive.status, 0, alive.lines.join('\n'))
+    const both = alive.lines.filter((line) => /^ok +server/.test(line))
+    assert.deepEqual(
+      both.map((line) => line.slice(20)),
+      ['UDP', 'TCP'].map(
+        (protocol) => `${server} over ${protocol} answers kubernetes.default.svc.cluster.local. A`,
+      ),
+    )
+    const text = (await findings(['--server', server, '--conf', conf])).lines.join('\n')
+    assert.match(text, /^problem +loop +forward sends queries to .*, which is this server itself$/m)
+    assert.match(text, /^problem +upstreams +127\.0\.0\.1:\d+ does not answer: .*ECONNREFUSED/m)
+    const other = await findings(['--server', server, '--cluster-domain', 'a.test'])
+    assert.match(other.lines.join('\n'), /^problem +server .* answers (REFUSED|SERVFAIL) to /m)
+  })
+
+  test('refuses a server that is none in one line', async () => {
+    const { status, stderr } = await findings(['--server', 'https://a.test/'])
+    assert.equal(status, 1)
+    assert.equal(stderr, 'kubedoh: --server "https://a.test/" is not HOST or HOST:PORT\n')
+  })
+})
