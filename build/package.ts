@@ -3,15 +3,18 @@
  * @module
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { bundle } from './bundle.ts'
+import { LIBRARY, libraryTypes } from './library.ts'
 import { licencesOf } from './licences.ts'
+import { bundleWorker } from './worker.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 
 /**
- * Bundles the command into a folder, which is emptied first. `run.js` is what `bin/kubedoh` runs,
- * `serve-worker.js` a thread of `serve --workers`, `watch-worker.js` the one of large clusters.
+ * Bundles what the package ships into a folder, which is emptied first. `run.js` is what
+ * `bin/kubedoh` runs, `serve-worker.js` a thread of `serve --workers`, `watch-worker.js` the one of
+ * large clusters, `worker.js` the gateway for Cloudflare, and the others are the library.
  * @returns the paths below the root of all modules in the bundle
  */
 export async function buildPackage(folder: string): Promise<readonly string[]> {
@@ -19,10 +22,16 @@ export async function buildPackage(folder: string): Promise<readonly string[]> {
     join(ROOT, 'src/cli/run.ts'),
     join(ROOT, 'src/server/serve-worker.ts'),
     join(ROOT, 'src/server/watch-worker.ts'),
+    ...LIBRARY.map((name) => join(ROOT, `src/library/${name}.ts`)),
   ])
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   for (const { name, text } of files) writeFileSync(join(folder, name), text)
+  for (const [path, text] of libraryTypes()) {
+    mkdirSync(join(folder, 'types', dirname(path)), { recursive: true })
+    writeFileSync(join(folder, 'types', path), text)
+  }
+  writeFileSync(join(folder, 'worker.js'), await bundleWorker())
   writeFileSync(join(folder, 'LICENSES.txt'), licencesOf(ROOT, modules))
   return modules
 }

@@ -141,6 +141,16 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'hono',
   ],
   'src/node-local': ['src/bytes', 'src/dns', 'src/telemetry', 'src/convert', 'src/node', 'node:'],
+  'src/library': [
+    'src/dns',
+    'src/records',
+    'src/corefile',
+    'src/snapshot/format',
+    'src/snapshot/read',
+    'src/gateway',
+    'src/telemetry',
+    'src/node-gateway',
+  ],
   'src/cli': ['src', 'node:', 'commander', 'hono'],
   page: ['src/bytes', 'src/dns', 'hono'],
   worker: [
@@ -179,6 +189,7 @@ const PURE: ReadonlySet<string> = new Set(
       'server',
       'node-gateway',
       'node-local',
+      'library',
       'cli',
     ]
     return room !== 'worker' && room !== 'page' && !runtimes.some((name) => room === `src/${name}`)
@@ -191,7 +202,8 @@ const IMPORT =
   /^(?:import|export)\s(?:[^'"]*?\sfrom\s+)?['"]([^'"]+)['"]|import\(['"]([^'"]+)['"]\)/gm
 /** A template literal of several lines: text for another program, and no code of this one. */
 const LONG_TEXT = /(?<=(?:return|=) )`(?:\\.|[^`\\])*\n(?:\\.|[^`\\])*`/g
-const EXPORT = /^export (?:default )?(?:abstract |async )?(?:function|const|type|class|interface)\b/
+const EXPORT =
+  /^export (?:default )?(?:abstract |async )?(?:function|const|type(?! \{)|class|interface)\b/
 /** What makes a file more than types: such a file needs a test. */
 const RUNS = /^(?:export )?(?:default |abstract |async )*(?:function|const|let|class)\b/m
 const UNFINISHED = /\b(TODO|FIXME|XXX|HACK)\b/

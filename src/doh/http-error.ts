@@ -3,7 +3,6 @@
  * 200.
  * @module
  */
-import type { MiddlewareHandler } from 'hono'
 import { jsonResponse } from './json-response.ts'
 
 /** An error that becomes an HTTP response. */
@@ -30,13 +29,6 @@ export class HttpError extends Error {
 /** Creates the response for an error: `{"error": {"code", "message"}}`, never cached. */
 export function errorResponse({ status, code, message, headers }: HttpError): Response {
   return jsonResponse(status, { error: { code, message } }, headers)
-}
-
-/** Refuses a path below the root that ends with a slash. @throws {HttpError} 404 */
-export const refuseFinalSlash: MiddlewareHandler = (c, next) => {
-  const { path } = c.req
-  if (path !== '/' && path.endsWith('/')) throw notFound()
-  return next()
 }
 
 /** Returns the 404 for an unknown path. */

@@ -6,19 +6,12 @@
 
 import { createLocalJWKSet, type JWK, type JWTPayload, jwtVerify } from 'jose'
 import { isRecord } from '../bytes/unknown.ts'
+import type { AccessApplication } from './config.ts'
 import type { GatewayClock } from './held-clock.ts'
 import { type After, SharedLoads } from './shared-loads.ts'
 
 /** Header of the assertion. Access replaces a header of this name that a client sends. */
 export const ASSERTION_HEADER = 'cf-access-jwt-assertion'
-
-/** An Access application. */
-export type AccessApplication = {
-  /** The team's URL, `https://TEAM.cloudflareaccess.com`. */
-  readonly issuer: string
-  /** The application's audience tag, 64 hexadecimal digits. */
-  readonly audience: string
-}
 
 /** An application, and what checking its assertions needs of the runtime. */
 type AssertionOptions = AccessApplication & {

@@ -7,16 +7,9 @@ import type { Client, ClientVisibility } from '../chain/client.ts'
 import type { MaybePromise } from '../chain/maybe-promise.ts'
 import { HttpError } from '../doh/http-error.ts'
 import { type AccessAssertions, ASSERTION_HEADER } from './access-assertions.ts'
+import type { Access } from './config.ts'
 import { hasHash } from './token.ts'
 import type { KnownToken, TokenBook } from './token-book.ts'
-
-/** Which clients may query a gateway without a token of the token store. */
-export type Access = {
-  /** Whether every client may, and sees everything. */
-  readonly isPublic: boolean
-  /** SHA-256 of the client token, which sees everything; `undefined` for none. */
-  readonly sha256: string | undefined
-}
 
 /** A client that was admitted. */
 export type Caller = {

@@ -9,16 +9,9 @@ import type { Client } from '../chain/client.ts'
 import type { Host } from '../chain/host.ts'
 import type { MaybePromise } from '../chain/maybe-promise.ts'
 import { HttpError } from '../doh/http-error.ts'
-import {
-  type Access,
-  type Caller,
-  type Carriers,
-  findCaller,
-  findKnownCaller,
-  RemoteClient,
-} from './access.ts'
+import { type Caller, type Carriers, findCaller, findKnownCaller, RemoteClient } from './access.ts'
 import { AccessAssertions, ASSERTION_HEADER } from './access-assertions.ts'
-import type { GatewayConfig } from './config.ts'
+import type { Access, GatewayConfig } from './config.ts'
 import type { HeldClock } from './held-clock.ts'
 import { isAdmin } from './operators.ts'
 import { addressKey, RateBuckets, type RateLimiter, tooMany } from './rate-limiter.ts'

@@ -10,8 +10,6 @@ import { ConfigError, formatProblem } from '../corefile/problem.ts'
 import type { ServerBlock } from '../corefile/server-block.ts'
 import { CLUSTER_ID } from '../snapshot/format/manifest.ts'
 import { importPublicKey, type PublicKey } from '../snapshot/format/signature.ts'
-import type { Access } from './access.ts'
-import type { AccessApplication } from './access-assertions.ts'
 import type { ReaderTimes } from './cluster-reader.ts'
 
 /** Names of the variables other than COREFILE, which is a file on Node. */
@@ -59,6 +57,22 @@ export type GatewayConfig = {
   readonly corsOrigins: readonly string[]
   /** The Cloudflare Access application in front of the gateway; `undefined` for none. */
   readonly application: AccessApplication | undefined
+}
+
+/** An Access application. */
+export type AccessApplication = {
+  /** The team's URL, `https://TEAM.cloudflareaccess.com`. */
+  readonly issuer: string
+  /** The application's audience tag, 64 hexadecimal digits. */
+  readonly audience: string
+}
+
+/** Which clients may query a gateway without a token of the token store. */
+export type Access = {
+  /** Whether every client may, and sees everything. */
+  readonly isPublic: boolean
+  /** SHA-256 of the client token, which sees everything; `undefined` for none. */
+  readonly sha256: string | undefined
 }
 
 /** A variable with an invalid value. */

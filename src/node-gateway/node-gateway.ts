@@ -32,6 +32,8 @@ type NodeGatewayOptions = NodeRuntimeOptions & {
 
 /** A server that does not listen yet. */
 export type GatewayServer = Pick<AppServer, 'close'> & {
+  /** Answers a request that came otherwise; `address` is the client's. */
+  readonly fetch: (request: Request, address: string) => Promise<Response>
   /** Starts to listen, and resolves with the port. */
   readonly listen: (host: string | undefined, port: number) => Promise<number>
   /**
@@ -53,6 +55,8 @@ export function createNodeGateway(options: NodeGatewayOptions): GatewayServer {
   const direct: Direct = (head) => served.direct(head)
   const server = createAppServer(app, { direct, ...(tls && { tls }) })
   return {
+    fetch: async (request, remoteAddress) =>
+      served.app.fetch(request, { incoming: { socket: { remoteAddress } } }),
     listen: (host, port) => server.listen(host, port),
     close: () => {
       served.gateway.stop()

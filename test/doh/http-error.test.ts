@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { Hono } from 'hono/tiny'
 import { describe, test } from 'vitest'
-import { errorResponse, HttpError, notFound, refuseFinalSlash } from '../../src/doh/http-error.ts'
+import { errorResponse, HttpError } from '../../src/doh/http-error.ts'
 import { SECURITY_HEADERS } from '../../src/doh/json-response.ts'
 import { anyText } from './replies.ts'
 
@@ -47,29 +46,4 @@ describe('HttpError', () => {
     assert.ok(error instanceof Error)
     assert.equal(String(error), 'HttpError: The body is over 1 bytes')
   })
-})
-
-describe('a path', () => {
-  const cases: { path: string; status: number }[] = [
-    { path: '/', status: 200 },
-    { path: '/a', status: 200 },
-    { path: '/a?b=/', status: 200 },
-    { path: '/a/', status: 404 },
-    { path: '/a//', status: 404 },
-    { path: '/b', status: 404 },
-  ]
-  for (const { path, status } of cases) {
-    test(`${path} is ${status}`, async () => {
-      const app = new Hono()
-      app.onError((error) => {
-        if (error instanceof HttpError) return errorResponse(error)
-        throw error
-      })
-      app.notFound(() => errorResponse(notFound()))
-      app.use(refuseFinalSlash)
-      app.get('/', () => new Response('root'))
-      app.get('/a', () => new Response('a'))
-      assert.equal((await app.request(`http://gateway.example${path}`)).status, status)
-    })
-  }
 })

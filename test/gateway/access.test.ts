@@ -1,13 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it, test } from 'vitest'
 import { HttpError } from '../../src/doh/http-error.ts'
-import {
-  type Access,
-  findCaller,
-  findKnownCaller,
-  headerToken,
-  RemoteClient,
-} from '../../src/gateway/access.ts'
+import { findCaller, findKnownCaller, headerToken, RemoteClient } from '../../src/gateway/access.ts'
+import type { Access } from '../../src/gateway/config.ts'
 import { hashToken, visibilityOf } from '../../src/gateway/token.ts'
 import { TokenBook } from '../../src/gateway/token-book.ts'
 import { createMemoryTokenStore } from '../../src/gateway/token-store.ts'

@@ -1,0 +1,46 @@
+/**
+ * `kubedoh/gateway`: the gateway within another program.
+ * @module
+ */
+import type { GatewayVariables } from '../gateway/config.ts'
+import { GatewayConfigError, readGatewayConfig } from '../gateway/config.ts'
+import { createNodeGateway } from '../node-gateway/node-gateway.ts'
+import type { Log } from '../telemetry/log.ts'
+
+export { GatewayConfigError, type GatewayVariables }
+
+/** Where a gateway keeps snapshots and tokens, and where it reports. */
+export type GatewayOptions = {
+  /** Folder for snapshots and tokens (default: in memory, and lost at the end). */
+  readonly folder?: string
+  /** Receives warnings and errors (default: nothing does). */
+  readonly log?: Log
+}
+
+/** A gateway. */
+export type LibraryGateway = {
+  /** Answers one request; `address` is the client's, which limits and `view` go by. */
+  readonly fetch: (request: Request, address: string) => Promise<Response>
+  /** Listens for plain HTTP, and resolves with the port. @throws {Error} when it cannot */
+  readonly listen: (host: string, port: number) => Promise<number>
+  /** Stops its timers, and listening. */
+  readonly close: () => Promise<void>
+}
+
+/**
+ * Creates a gateway from the same variables as the Worker (docs/gateway-variables.md). Its Corefile
+ * can import nothing.
+ * @throws {GatewayConfigError} with the variable and the problem
+ */
+export async function createGateway(
+  variables: GatewayVariables,
+  { folder, log = () => {} }: GatewayOptions = {},
+): Promise<LibraryGateway> {
+  const config = await readGatewayConfig(variables)
+  const gateway = createNodeGateway({ config, folder, corefileFolder: '/', tls: undefined, log })
+  return {
+    fetch: (request, address) => gateway.fetch(request, address),
+    listen: (host, port) => gateway.listen(host, port),
+    close: () => gateway.close(),
+  }
+}
