@@ -62,7 +62,7 @@ runs:
     - shell: sh
       run: ${INSTALL}
     - shell: sh
-      run: sudo --preserve-env=PATH,KUBEDOH_CLIENT_TOKEN sh "$GITHUB_ACTION_PATH/kubedoh-dns.sh"
+      run: sudo -E env "PATH=$PATH" sh "$GITHUB_ACTION_PATH/kubedoh-dns.sh"
       env:
         KUBEDOH_CLIENT_TOKEN: \${{ inputs.token }}
 `

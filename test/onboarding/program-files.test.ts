@@ -16,7 +16,7 @@ test('the action installs this version and passes the token by the environment o
     { shell: 'sh', run: `npm install --global kubedoh@${VERSION}` },
     {
       shell: 'sh',
-      run: 'sudo --preserve-env=PATH,KUBEDOH_CLIENT_TOKEN sh "$GITHUB_ACTION_PATH/kubedoh-dns.sh"',
+      run: 'sudo -E env "PATH=$PATH" sh "$GITHUB_ACTION_PATH/kubedoh-dns.sh"',
       env: { KUBEDOH_CLIENT_TOKEN: `$${'{{'} inputs.token }}` },
     },
   ])
