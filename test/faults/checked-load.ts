@@ -19,9 +19,13 @@ export class RunningLoad {
     this.child = child
   }
 
-  /** Starts a load; it sends nothing before its first phase. */
-  static async start(load: CheckedLoad): Promise<RunningLoad> {
-    const child = spawn(process.execPath, [CLIENT, JSON.stringify(load)], {
+  /**
+   * Starts a load; it sends nothing before its first phase.
+   * @param prefix a command that runs the rest of its arguments, such as nsenter
+   */
+  static async start(load: CheckedLoad, prefix: readonly string[] = []): Promise<RunningLoad> {
+    const [command = '', ...args] = [...prefix, process.execPath, CLIENT, JSON.stringify(load)]
+    const child = spawn(command, args, {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     })
     const running = new RunningLoad(child)
@@ -71,11 +75,12 @@ export function sumOf(
   tally: Tally,
   isWanted: (phase: string, group: string) => boolean = () => true,
 ): Counts {
-  const sum: Counts = { right: 0, failed: 0, lost: 0, wrong: 0, examples: [] }
+  const sum: Counts = { right: 0, late: 0, failed: 0, lost: 0, wrong: 0, examples: [] }
   for (const [phase, groups] of Object.entries(tally)) {
     for (const [group, counts] of Object.entries(groups)) {
       if (!isWanted(phase, group)) continue
-      for (const key of ['right', 'failed', 'lost', 'wrong'] as const) sum[key] += counts[key]
+      for (const key of ['right', 'late', 'failed', 'lost', 'wrong'] as const)
+        sum[key] += counts[key]
       sum.examples.push(...counts.examples)
     }
   }

@@ -25,11 +25,19 @@ export type CheckedLoad = {
   /** New TCP connections a second, with one query each. */
   readonly tcpPerSecond: number
   readonly queries: readonly CheckedQuery[]
+  /**
+   * Address to query as a stub resolver does, each time from a new port, and again from that port
+   * when there is no response: resolv.conf(5) has two attempts by default. Without it, the load
+   * queries the loopback address once.
+   */
+  readonly stubOf?: string
 }
 
 /** Outcomes of the queries of one group that were sent in one phase. */
 export type Counts = {
   right: number
+  /** Those of the right ones that came after a second attempt. */
+  late: number
   /** Responses that admit a failure: SERVFAIL or REFUSED. */
   failed: number
   /** Queries without a response in the time that a stub resolver waits. */
@@ -47,9 +55,15 @@ export type Order =
 /** Counts by phase, then by group. */
 export type Tally = Readonly<Record<string, Readonly<Record<string, Counts>>>>
 
+type Attempt = {
+  readonly number: number
+  readonly message: Buffer
+  /** Notes a second attempt. */
+  readonly again: () => void
+}
+
 type Waiting = { readonly resolve: (response: Buffer) => void }
 
-const SERVER = '127.0.0.1'
 /** How long a stub resolver waits for a response (resolv.conf(5)). */
 const PATIENCE_MS = 5000
 const SOCKETS = 8
@@ -61,6 +75,7 @@ const EXAMPLES_MAX = 5
 
 class CheckingClient {
   private readonly load: CheckedLoad
+  private readonly server: string
   private readonly waiting: Map<number, Waiting>[] = []
   private readonly sockets: Socket[] = []
   private readonly pending = new Set<Promise<void>>()
@@ -74,6 +89,7 @@ class CheckingClient {
 
   constructor(load: CheckedLoad) {
     this.load = load
+    this.server = load.stubOf ?? '127.0.0.1'
     this.queries = load.queries
     for (let i = 0; i < SOCKETS; i++) this.openSocket()
   }
@@ -127,16 +143,56 @@ class CheckingClient {
     const asked = this.queries[number % this.queries.length]
     if (asked === undefined) return
     const name = asked.name.replace('#', String(this.sent.names++))
-    const id = Math.floor(number / SOCKETS) & 0xffff
+    const { stubOf } = this.load
+    const id = (stubOf === undefined ? Math.floor(number / SOCKETS) : number) & 0xffff
     const message = query({ id, name })
     const { phase } = this
-    const answered = transport === 'udp' ? this.askUdp(number, message) : this.askTcp(message)
-    const counted = answered.then((response) => {
+    let isLate = false
+    const again = (): void => {
+      isLate = true
+    }
+    const counted = this.askOver(transport, { number, message, again }).then((response) => {
       const outcome = response === undefined ? 'lost' : outcomeOf(response, name, transport)
-      this.count(phase, asked, `${transport} ${name}: ${outcome}`, outcome)
+      const counts = this.count(phase, asked, `${transport} ${name}: ${outcome}`, outcome)
+      if (isLate && asked.expected.includes(outcome)) counts.late++
       this.pending.delete(counted)
     })
     this.pending.add(counted)
+  }
+
+  private async askOver(transport: 'udp' | 'tcp', one: Attempt): Promise<Buffer | undefined> {
+    const { number, message, again } = one
+    const isStub = this.load.stubOf !== undefined
+    if (transport === 'udp')
+      return isStub ? this.askFromNewPort(message, again) : this.askUdp(number, message)
+    const response = await this.askTcp(message)
+    if (response !== undefined || !isStub) return response
+    again()
+    await new Promise((wait) => setTimeout(wait, PATIENCE_MS))
+    return this.askTcp(message)
+  }
+
+  private askFromNewPort(message: Buffer, again: () => void): Promise<Buffer | undefined> {
+    return new Promise((resolve) => {
+      const socket = createSocket('udp4')
+      const send = (): void => socket.send(message, this.load.port, this.server, () => undefined)
+      const end = (response: Buffer | undefined): void => {
+        clearTimeout(timer)
+        socket.close()
+        resolve(response)
+      }
+      let timer = setTimeout(() => {
+        again()
+        send()
+        timer = setTimeout(end, PATIENCE_MS, undefined)
+      }, PATIENCE_MS)
+      // Another ID is the late response to a query that had this port before.
+      socket.on('message', (response) => {
+        if (response.subarray(0, 2).equals(message.subarray(0, 2))) end(response)
+      })
+      socket.on('error', () => undefined)
+      send()
+    })
   }
 
   private askUdp(number: number, message: Buffer): Promise<Buffer | undefined> {
@@ -150,13 +206,13 @@ class CheckingClient {
       }
       const timer = setTimeout(end, PATIENCE_MS, undefined)
       this.waiting[i]?.set(id, { resolve: end })
-      this.sockets[i]?.send(message, this.load.port, SERVER, () => undefined)
+      this.sockets[i]?.send(message, this.load.port, this.server, () => undefined)
     })
   }
 
   private askTcp(message: Buffer): Promise<Buffer | undefined> {
     return new Promise((resolve) => {
-      const socket = connect({ host: SERVER, port: this.load.port })
+      const socket = connect({ host: this.server, port: this.load.port })
       const timer = setTimeout(() => socket.destroy(), PATIENCE_MS)
       let received = Buffer.alloc(0)
       socket.on('data', (chunk: Buffer) => {
@@ -174,19 +230,20 @@ class CheckingClient {
     })
   }
 
-  private count(phase: string, asked: CheckedQuery, example: string, outcome: string): void {
+  private count(phase: string, asked: CheckedQuery, example: string, outcome: string): Counts {
     this.tally[phase] ??= {}
     const groups = this.tally[phase]
-    groups[asked.group] ??= { right: 0, failed: 0, lost: 0, wrong: 0, examples: [] }
-    const counts = groups[asked.group]
-    if (counts === undefined) return
+    const none = { right: 0, late: 0, failed: 0, lost: 0, wrong: 0, examples: [] }
+    const counts = groups[asked.group] ?? none
+    groups[asked.group] = counts
     if (asked.expected.includes(outcome)) {
       counts.right++
-      return
+      return counts
     }
     const kind = kindOf(outcome)
     counts[kind]++
     if (counts[kind] <= EXAMPLES_MAX) counts.examples.push(example)
+    return counts
   }
 }
 

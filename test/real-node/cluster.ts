@@ -12,6 +12,13 @@ import { prepareDebian } from './packages.ts'
 import { NODE } from './parts.ts'
 
 const CHART = join(import.meta.dirname, '../../deploy/chart')
+/** Options of kubectl for the namespace of the servers. */
+export const SYSTEM: readonly string[] = ['--namespace', 'kube-system']
+
+/** Selects the pods of the server. */
+export const SERVERS = 'app.kubernetes.io/component=server'
+/** Selects the pods of CoreDNS. */
+export const COREDNS_PODS = 'k8s-app=kube-dns,!app.kubernetes.io/name'
 
 /** Names of the programs' pods, by C library. */
 export const CLIENT_PODS: readonly string[] = ['glibc', 'musl']
@@ -78,5 +85,61 @@ export function waitForDns(node: KubernetesNode): Promise<void> {
   return waitFor('the DNS of the cluster', async () => {
     const found = await lookUp(node, 'musl', ['kubernetes'])
     return found.get('kubernetes') === NODE.apiServer
+  })
+}
+
+/** Returns the names of the pods that a selector chooses. */
+export async function podsOf(node: KubernetesNode, selector: string): Promise<string[]> {
+  const names = ['-o', 'jsonpath={.items[*].metadata.name}']
+  const text = await node.kubectl('get', 'pods', ...SYSTEM, '--selector', selector, ...names)
+  return text.split(' ').filter((name) => name !== '')
+}
+
+/** Waits until all servers of the newest version are Ready. */
+export async function waitForRollout(node: KubernetesNode): Promise<void> {
+  await node.kubectl(...SYSTEM, 'rollout', 'status', 'deployment/kubedoh-server', '--timeout=60s')
+}
+
+/** Waits until all servers are Ready, and pods that end are gone. */
+export async function waitForServers(node: KubernetesNode): Promise<void> {
+  await waitForRollout(node)
+  await waitFor('the end of old servers', async () => (await podsOf(node, SERVERS)).length === 2)
+}
+
+/** Waits until no pod that a selector chooses is left. */
+export function waitForEnd(node: KubernetesNode, selector: string): Promise<void> {
+  return waitFor('the end of pods', async () => (await podsOf(node, selector)).length === 0)
+}
+
+/** Scales CoreDNS. Resolves when its pods are Ready, or gone. */
+export async function scaleCoreDns(node: KubernetesNode, replicas: number): Promise<void> {
+  await node.kubectl(...SYSTEM, 'scale', 'deployment/coredns', `--replicas=${replicas}`)
+  await node.kubectl(...SYSTEM, 'rollout', 'status', 'deployment/coredns', '--timeout=60s')
+  if (replicas === 0) await waitForEnd(node, COREDNS_PODS)
+}
+
+/** Sends queries of the Service kube-dns only to pods of this name; undefined: to all again. */
+export async function narrowService(node: KubernetesNode, name: string | undefined): Promise<void> {
+  const change = { spec: { selector: { 'app.kubernetes.io/name': name ?? null } } }
+  await node.kubectl(...SYSTEM, 'patch', 'service', 'kube-dns', '--patch', JSON.stringify(change))
+}
+
+/** Evicts a pod as `kubectl drain` does. @throws {Error} when its PodDisruptionBudget forbids it */
+export async function evict(node: KubernetesNode, pod: string): Promise<void> {
+  const path = `/api/v1/namespaces/kube-system/pods/${pod}/eviction`
+  const eviction = {
+    apiVersion: 'policy/v1',
+    kind: 'Eviction',
+    metadata: { name: pod, namespace: 'kube-system' },
+  }
+  await node.kubectlWith(JSON.stringify(eviction), 'create', '--raw', path, '-f', '-')
+}
+
+/** Kills a server's process. Resolves when it has started again. */
+export async function crash(node: KubernetesNode, pod: string): Promise<void> {
+  process.kill(await node.processOf(...SYSTEM, pod), 'SIGKILL')
+  const restarts = 'jsonpath={.status.containerStatuses[0].restartCount}'
+  await waitFor('the restart', async () => {
+    return (await node.kubectl('get', 'pod', pod, ...SYSTEM, '-o', restarts)) === '1'
   })
 }

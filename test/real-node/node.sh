@@ -1,7 +1,8 @@
 #!/bin/bash
 # The namespaces of a Kubernetes node. In the environment: RUN, the node's folder; CGROUP, the name of its cgroup.
 #   node.sh start       makes them; their first process creates RUN/started, and they end with this process
-#   node.sh enter PID COMMAND…   runs a command in those of process PID
+#   node.sh enter PID COMMAND…     runs a command in those of process PID
+#   node.sh network PID COMMAND…   runs a command of the machine in the network of process PID, with the node's share of time
 # /var and /run are replaced inside, so that containerd and the kubelet use their usual paths and leave nothing behind.
 set -euo pipefail
 
@@ -12,6 +13,8 @@ join_cgroups() {
     for file in cpuset.cpus cpuset.mems; do
       [ ! -e "$folder/$file" ] || cat "$folder/$file" >"$folder/$CGROUP/$file"
     done
+    # Else all of the node together would get as much time as one other busy process.
+    [ ! -e "$folder/cpu.shares" ] || echo 32768 >"$folder/$CGROUP/cpu.shares"
     echo $$ >"$folder/$CGROUP/cgroup.procs"
   done
 }
@@ -76,5 +79,11 @@ enter)
   pid=$2
   shift 2
   exec nsenter --target "$pid" --mount --net --pid --uts --ipc --cgroup --wd=/ "$@"
+  ;;
+network)
+  join_cgroups
+  pid=$2
+  shift 2
+  exec nsenter --target "$pid" --net "$@"
   ;;
 esac

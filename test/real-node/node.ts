@@ -97,9 +97,8 @@ export class KubernetesNode {
       NODE_IP: NODE.ip,
       SERVICES: NODE.services,
       KUBECONFIG: join(this.folder, 'admin.conf'),
-      HELM_CACHE_HOME: join(this.folder, 'helm'),
-      HELM_CONFIG_HOME: join(this.folder, 'helm'),
-      HELM_DATA_HOME: join(this.folder, 'helm'),
+      // kubectl and helm keep caches there.
+      HOME: this.folder,
     }
   }
 
@@ -118,9 +117,14 @@ export class KubernetesNode {
     return this.exec(this.helmPath, ...args)
   }
 
+  /** Runs kubectl with standard input. @returns its output */
+  kubectlWith(input: string, ...args: readonly string[]): Promise<string> {
+    return this.nsenter([this.place.binaries.kubernetes, 'kubectl', ...args], input)
+  }
+
   /** Creates or changes the objects of a manifest. */
   async apply(manifest: string): Promise<void> {
-    await this.nsenter([this.place.binaries.kubernetes, 'kubectl', 'apply', '-f', '-'], manifest)
+    await this.kubectlWith(manifest, 'apply', '-f', '-')
   }
 
   /** Loads an image archive into containerd. */
@@ -129,12 +133,10 @@ export class KubernetesNode {
     await this.nsenter(['--mount', ...ctr], archive)
   }
 
-  /** Starts a command of this machine in the network of a pod. */
-  async startInPod(pod: string, command: readonly [string, ...string[]]): Promise<ChildProcess> {
+  /** Returns the start of a command line that runs a command of this machine in a pod's network. */
+  async inPod(pod: string): Promise<string[]> {
     const pid = await this.processOf(pod)
-    return spawn('nsenter', ['--target', String(pid), '--net', ...command], {
-      stdio: ['pipe', 'pipe', 'inherit'],
-    })
+    return ['env', `CGROUP=${basename(this.folder)}`, SCRIPT, 'network', String(pid)]
   }
 
   /** Returns the process of a pod's first container, as this machine counts. @param pod with `-n` */
