@@ -289,6 +289,7 @@ export const COMMANDS: readonly Command[] = [
       'conf',
       'kubeconfig',
       'objects',
+      'as',
       'from',
       'cluster-domain',
       'json',

@@ -41,7 +41,10 @@ export async function runExplain(input: Input, output: Output): Promise<void> {
 /** Whether the answer comes from a cluster or a Corefile rather than from a gateway. */
 function isLocal(input: Input): boolean {
   const given = [input.text('conf'), input.text('kubeconfig'), ...input.texts('objects')]
-  if (given.some((text) => text !== '')) return true
+  if (given.some((text) => text !== '')) {
+    if (input.text('as') === '') return true
+    throw new CommandError('--as needs --gateway: only gateways have tokens')
+  }
   if (input.text('gateway') !== '') return false
   throw new CommandError('explain needs --gateway URL, or --kubeconfig or --objects for a cluster')
 }
@@ -50,7 +53,8 @@ function ofGateway(input: Input): Answers {
   const [, type = 'A'] = input.args
   return {
     ask: async (name) => {
-      const query = new URLSearchParams({ name, type })
+      const as = input.text('as')
+      const query = new URLSearchParams({ name, type, ...(as !== '' && { as }) })
       const token = input.text('token')
       return JSON.parse(await callGateway(input, 'GET', `/v1/explain?${query}`, undefined, token))
     },

@@ -8,12 +8,14 @@ type Value = Readonly<Record<string, unknown>>
 
 /** Formats the JSON of `/v1/explain`. Escapes what a terminal would interpret. */
 export function formatExplanation(value: unknown): string {
-  const { status, reason, records, serverBlock, plugins, facts, view, search } = recordOf(value)
+  const { status, reason, records, serverBlock, plugins, facts, view, search, hidden } =
+    recordOf(value)
   const lines = [
     ...(search === undefined ? [] : formatSearch(search)),
     `answer        ${status}`,
     ...listOf(records).map((one) => formatRecordLine(recordOf(one))),
     ...(reason == null ? [] : formatReason(recordOf(reason))),
+    ...listOf(hidden).map((object) => `hidden        ${object}, which the token does not see`),
     `server block  ${serverBlock ?? 'none'}`,
     `plugins       ${listOf(plugins).join(' → ')}`,
     ...listOf(facts).map((fact) => formatFact(recordOf(fact))),

@@ -112,6 +112,7 @@ const TABLE = {
     env: 'KUBEDOH_CA',
     help: "PEM file of the CAs to trust; empty trusts the system's",
   },
+  as: { value: 'ID', help: 'answer as for the token with this ID, and list what it does not see' },
   from: {
     value: 'PLACE',
     help: 'NAMESPACE or NAMESPACE/POD whose search list to walk',

@@ -12,10 +12,17 @@ import { HttpError } from './http-error.ts'
 import { parseJsonQuery } from './json-query.ts'
 import { jsonResponse } from './json-response.ts'
 
+/** The client that answers are explained for. */
+export type ExplainFor = {
+  readonly client: Client
+  /** A client that sees everything, if the operator asks what `client` does not see. */
+  readonly whole?: Client
+}
+
 /** What the route needs. */
 export type ExplainOptions = {
   /** Returns the client of a request. @throws {HttpError} if it may not have answers explained */
-  readonly admit: (c: Context) => MaybePromise<Client>
+  readonly admit: (c: Context) => MaybePromise<ExplainFor>
   /** Answers a message and explains the response; `undefined` without a server block. */
   readonly explain: (
     message: Uint8Array,
@@ -28,13 +35,27 @@ export type ExplainOptions = {
 export function createExplainRoute({ admit, explain }: ExplainOptions): Hono {
   const app = new Hono()
   app.get('/v1/explain', async (c) => {
-    const client = await admit(c)
+    const { client, whole } = await admit(c)
     const { message } = parseJsonQuery(new URL(c.req.url).searchParams)
     const explanation = await explain(message, client, c)
     const view = client.visibility === undefined ? null : JSON.parse(client.visibility.id)
     const json = explanation && explanationJson(explanation, view)
     if (json === undefined) throw new HttpError(500, 'no_answer', 'The query gets no answer')
-    return jsonResponse(200, json)
+    if (whole === undefined) return jsonResponse(200, json)
+    const all = await explain(message, whole, c)
+    return jsonResponse(200, {
+      ...json,
+      hidden: objectsOf(all).filter(unless(objectsOf(explanation))),
+    })
   })
   return app
+}
+
+/** Lists the objects behind a response, each once. */
+function objectsOf(explanation: Explanation | undefined): readonly string[] {
+  return [...new Set(explanation?.records.flatMap(({ object }) => object ?? []))]
+}
+
+function unless(seen: readonly string[]): (object: string) => boolean {
+  return (object) => !seen.includes(object)
 }

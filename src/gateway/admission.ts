@@ -8,6 +8,7 @@ import { errorText } from '../bytes/unknown.ts'
 import type { Client } from '../chain/client.ts'
 import type { Host } from '../chain/host.ts'
 import type { MaybePromise } from '../chain/maybe-promise.ts'
+import type { ExplainFor } from '../doh/explain-route.ts'
 import { HttpError } from '../doh/http-error.ts'
 import { type Caller, type Carriers, findCaller, findKnownCaller, RemoteClient } from './access.ts'
 import { AccessAssertions, ASSERTION_HEADER } from './access-assertions.ts'
@@ -125,13 +126,24 @@ export class Admission {
   }
 
   /**
-   * Admits a request for an explanation. The operator (admin) token sees everything.
-   * @throws {HttpError} as {@link admit}; 403 for a token that may not have answers explained
+   * Admits a request for an explanation. The operator (admin) token sees everything, or with `as`
+   * what the token with that identifier sees.
+   * @throws {HttpError} as {@link admit}; 403 for a token that may not have answers explained; 404
+   *   for an unknown identifier
    */
-  async admitExplain(c: Context): Promise<Client> {
-    if (await isAdmin(c, this.config.adminSha256)) return this.runtime.clientOf(c)
+  async admitExplain(c: Context): Promise<ExplainFor> {
+    const as = c.req.query('as')
+    if (await isAdmin(c, this.config.adminSha256)) {
+      const client = this.runtime.clientOf(c)
+      if (as === undefined) return { client }
+      const known = await this.tokens.findById(as)
+      if (known !== undefined) {
+        return { client: { ...client, visibility: known.visibility }, whole: client }
+      }
+      throw new HttpError(404, 'unknown_token', 'No valid token has that identifier')
+    }
     const { mayExplain } = await this.admit(c, undefined)
-    if (mayExplain) return this.clientOf(c)
+    if (mayExplain && as === undefined) return { client: this.clientOf(c) }
     throw new HttpError(403, 'forbidden', 'This needs a token that may explain')
   }
 

@@ -126,6 +126,11 @@ export class TokenBook {
     return this.known(() => this.byIdentity.get(identity))
   }
 
+  /** As {@link find}, by the identifier of a valid token, for the operator. */
+  findById(id: string): Promise<KnownToken | undefined> {
+    return this.known(() => this.byId.get(id))
+  }
+
   private async known(find: () => TokenRecord | undefined): Promise<KnownToken | undefined> {
     if (this.refresher.sinceCheckMs() >= BLOCK_MS) await this.lookNow()
     let record = find()

@@ -78,7 +78,9 @@ function explainRoute(resolver: () => Resolver | undefined, token: string): Hono
   return createExplainRoute({
     admit: (c) => {
       const given = sha256(c.req.header('authorization') ?? '')
-      if (timingSafeEqual(given, wanted)) return { ...remoteOf(c.env), transport: 'https' }
+      if (timingSafeEqual(given, wanted)) {
+        return { client: { ...remoteOf(c.env), transport: 'https' } }
+      }
       throw new HttpError(401, 'unauthorized', 'This needs the token of --explain-token')
     },
     explain: (message, client) => explainMessage(resolver(), message, client),

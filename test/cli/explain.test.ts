@@ -125,6 +125,7 @@ describe('kubedoh explain without a gateway', () => {
     ['no name', ['a..b', ...SHOP], /Parameter "name" is not a domain name/],
     ['no type', ['a.test', 'nosuch', ...SHOP], /Parameter "type" is neither/],
     ['no such file', ['a.test', '--objects', '/nosuch.yaml'], /\/nosuch\.yaml/],
+    ['a token without a gateway', ['a.test', '--as', 'x', ...SHOP], /--as needs --gateway/],
     ['nothing to ask', ['a.test'], /explain needs --gateway URL, or --kubeconfig or --objects/],
   ]
   for (const [name, args, error] of errors) {

@@ -145,6 +145,28 @@ describe('who may have answers explained', () => {
   })
 })
 
+describe('the operator, for a token', () => {
+  test('gets what the token gets, and the objects that it does not see', async () => {
+    const running = await start()
+    const { token, record } = await tokenRecord({
+      scope: { ...WHOLE_SCOPE, namespaces: ['blog'], explain: true },
+    })
+    await running.tokens.add(record)
+    const query = 'name=web.shop.svc.shop.example.org'
+    const { hidden, ...rest } = JSON.parse(
+      await explain(running, `${query}&as=${record.id}`, ADMIN),
+    )
+    assert.deepEqual(hidden, ['Service shop/web'])
+    assert.deepEqual(rest, JSON.parse(await explain(running, query, token)))
+    const none = await explain(running, `name=no.shop.svc.shop.example.org&as=${record.id}`, ADMIN)
+    assert.deepEqual(JSON.parse(none).hidden, [])
+    const unknown = await running.get(`/v1/explain?${query}&as=0123456789ab`, ADMIN)
+    assert.equal(unknown.status, 404)
+    const other = await running.get(`/v1/explain?${query}&as=${record.id}`, token)
+    assert.equal(other.status, 403)
+  })
+})
+
 describe('what a view may not see', () => {
   const scopes = [
     { name: 'a namespace', scope: { namespaces: ['blog'] } },
