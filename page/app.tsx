@@ -39,6 +39,9 @@ export function App(props: { readonly token: string; readonly isPublic: boolean 
   const ask = (name: string, type: string): void => {
     setQuestion({ name, type, serial: question.serial + 1 })
   }
+  const entry = isDenied && (
+    <TokenEntry hadToken={token !== ''} isPublic={isPublic} onToken={enter} />
+  )
   const mayQuery = isPublic || !isDenied
   return (
     <>
@@ -57,8 +60,9 @@ export function App(props: { readonly token: string; readonly isPublic: boolean 
       </header>
       <main>
         <Notice failure={failure} hasZones={zones !== undefined} />
-        {isDenied && <TokenEntry hadToken={token !== ''} isPublic={isPublic} onToken={enter} />}
+        {!isPublic && entry}
         {mayQuery && <QueryBox token={token} question={question} zones={zones ?? []} onAsk={ask} />}
+        {isPublic && entry}
         {zones !== undefined && !isDenied && (
           <div class="columns">
             <Browser token={token} zones={zones} onAsk={ask} />

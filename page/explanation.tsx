@@ -14,6 +14,16 @@ type Props = {
   readonly onAsk: (name: string, type: string) => void
 }
 
+/** The fields of a fact that people read, and their terms. */
+const FACT_TERMS: Readonly<Record<string, string>> = {
+  object: 'Object',
+  zone: 'Zone',
+  cluster: 'Cluster',
+  freshness: 'Freshness',
+  generation: 'Generation',
+  time: 'Confirmed',
+}
+
 type State =
   | { readonly kind: 'closed' }
   | { readonly kind: 'busy' }
@@ -96,12 +106,7 @@ function Body({
           {sources.map((source, i) => (
             <li key={String(i)}>
               <span class="mono">{textOf(source.record)}</span>
-              <span class="detail">
-                {[source.object, source.rule]
-                  .filter((one) => one != null)
-                  .map(textOf)
-                  .join(', ')}
-              </span>
+              <span class="detail">{sourceText(source)}</span>
             </li>
           ))}
         </ul>
@@ -120,12 +125,15 @@ function Body({
 }
 
 function Fact({ fact }: { readonly fact: Readonly<Record<string, unknown>> }) {
-  const { node, ...rest } = fact
-  const found = isRecord(node) ? { namespace: node.namespace, object: node.object } : {}
+  const { node } = fact
+  const shown: Readonly<Record<string, unknown>> = {
+    ...fact,
+    object: isRecord(node) ? node.object : undefined,
+  }
   return (
     <>
-      {Object.entries({ ...rest, ...found }).map(([term, value]) => (
-        <Pair key={term} term={term} value={isRecord(value) ? value.text : value} />
+      {Object.entries(FACT_TERMS).map(([field, term]) => (
+        <Pair key={field} term={term} value={shown[field]} />
       ))}
     </>
   )
@@ -139,6 +147,11 @@ function Pair({ term, value }: { readonly term: string; readonly value: unknown 
       <dd>{textOf(value)}</dd>
     </div>
   )
+}
+
+function sourceText({ object, rule, plugin }: Readonly<Record<string, unknown>>): string {
+  const by = typeof rule === 'string' ? `by the rule “${rule}”` : `by the plugin ${plugin}`
+  return visible(typeof object === 'string' ? `${object}, ${by}` : by)
 }
 
 function textOf(value: unknown): string {

@@ -122,7 +122,8 @@ async function send(path: string, session: Session, init: RequestInit = {}): Pro
   const response = await fetch(path, {
     ...init,
     headers,
-    credentials: 'same-origin',
+    // With credentials of its own, a browser would ask for a password after a 401.
+    credentials: token === '' ? 'same-origin' : 'omit',
     cache: 'no-store',
     referrerPolicy: 'no-referrer',
     signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),

@@ -14,7 +14,7 @@ import { type Caller, type Carriers, findCaller, findKnownCaller, RemoteClient }
 import { AccessAssertions, ASSERTION_HEADER } from './access-assertions.ts'
 import type { Access, GatewayConfig } from './config.ts'
 import type { HeldClock } from './held-clock.ts'
-import { isAdmin } from './operators.ts'
+import { isAdmin, unauthorized } from './operators.ts'
 import { addressKey, RateBuckets, type RateLimiter, tooMany } from './rate-limiter.ts'
 import { TokenBook } from './token-book.ts'
 import type { TokenStore } from './token-store.ts'
@@ -149,11 +149,16 @@ export class Admission {
 
   /**
    * Admits a request that lists names. `PUBLIC` lets everybody query a name, but not list names.
-   * @throws {HttpError} as {@link admit}
+   * @throws {HttpError} as {@link admit}, but without the challenge that has browsers ask for a
+   * password: the page asks for a token
    */
   async admitBrowser(c: Context): Promise<Client> {
     if (await isAdmin(c, this.config.adminSha256)) return this.runtime.clientOf(c)
-    await this.admit(c, undefined, { ...this.config.access, isPublic: false })
+    try {
+      await this.admit(c, undefined, { ...this.config.access, isPublic: false })
+    } catch (error) {
+      throw error instanceof HttpError && error.status === 401 ? unauthorized(error.message) : error
+    }
     return this.clientOf(c)
   }
 

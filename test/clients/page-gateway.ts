@@ -14,7 +14,16 @@ import { shell } from './programs.ts'
 const ROOT = join(import.meta.dirname, '../..')
 const RUN = join(ROOT, 'src/cli/run.ts')
 const ADMIN = 'the-operator-of-these-tests'
-const COREFILE = '. {\n  kubernetes demo.test {\n    cluster demo\n  }\n  errors\n}\n'
+/** Everything below `evil.test` has a TXT record that would run a script, or turn text around. */
+const COREFILE = `. {
+  template IN TXT evil.test {
+    answer "{{ .Name }} 5 IN TXT \\"<img src=x onerror=document.title=1>\\" \\"\u202egnp.exe\\""
+  }
+  kubernetes demo.test {
+    cluster demo
+  }
+}
+`
 
 /** A running gateway. */
 export type PageGateway = {

@@ -159,7 +159,10 @@ describe('names are listed', () => {
       const { token, record } = await tokenRecord()
       await running.tokens.add(record)
       for (const one of [ADMIN, CLIENT_TOKEN, token]) await list(running, '', one)
-      assert.equal((await running.get('/v1/names')).status, 401)
+      const refused = await running.get('/v1/names')
+      assert.equal(refused.status, 401)
+      // Basic would have a browser ask for a password, over the page.
+      assert.equal(refused.headers.get('www-authenticate'), 'Bearer realm="kubedoh"')
       assert.equal((await running.get('/v1/names', 'x')).status, 401)
     }
   })
