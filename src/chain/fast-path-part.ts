@@ -45,6 +45,10 @@ export type FastPathPart = {
   readonly answered?: (query: Query) => void
   /** Whether the written response may be sent; otherwise the query takes the slow path. */
   readonly accepts?: (query: Query, client: Client, reply: Uint8Array) => boolean
-  /** Writes the response. @returns its size; 0 when the query must take the slow path */
+  /**
+   * Writes the response. A part that also has `needsSlowPath` does so only if no later plugin of
+   * the chain can: queries that are none of its own go on to that one.
+   * @returns its size; 0 when the query must take the slow path
+   */
   readonly answer?: (query: Query, reply: ReplyWriter, options: FastReplyOptions) => number
 }

@@ -112,10 +112,14 @@ function defaultOptions(): FastReplyOptions {
 /** Compiles the fast path; `undefined` if a plugin before the answering one has no part in it. */
 export function compileFastPath(plugins: readonly Plugin[]): FastPath | undefined {
   const parts: FastPathPart[] = []
-  for (const { name, serve, fastPath } of plugins) {
+  const last = plugins.findLast(({ fastPath }) => fastPath?.answer !== undefined)
+  for (const plugin of plugins) {
+    const { name, serve, fastPath } = plugin
     if (serve === undefined) continue
     if (fastPath === undefined) return undefined
-    if (fastPath.answer !== undefined) return new FastPath(name, parts, fastPath.answer)
+    const { answer, needsSlowPath } = fastPath
+    const answers = plugin === last || needsSlowPath === undefined
+    if (answer !== undefined && answers) return new FastPath(name, parts, answer)
     parts.push(fastPath)
   }
   return undefined

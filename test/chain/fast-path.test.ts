@@ -74,6 +74,24 @@ describe('compileFastPath', () => {
   }
 })
 
+describe('a plugin that answers only if no later one can', () => {
+  const yielding: Plugin = {
+    name: 'yielding',
+    serve,
+    fastPath: { needsSlowPath: ({ type }) => type === 1, answer: () => 9 },
+  }
+
+  test('answers as the last one', () => {
+    assert.equal(compileFastPath([yielding, { name: 'a', serve }])?.plugin, 'yielding')
+  })
+
+  test('leaves other names to a later one', () => {
+    const plugins = [yielding, answering()]
+    assert.equal(compileFastPath(plugins)?.plugin, 'answering')
+    assert.deepEqual([ask(plugins), ask(plugins, 'a.example.org AAAA')], [0, 7])
+  })
+})
+
 describe('FastPath', () => {
   test('ends where a plugin has to see the query itself', () => {
     const seen: FastReplyOptions[] = []

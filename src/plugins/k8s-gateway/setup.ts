@@ -19,6 +19,7 @@ import type { Snapshot } from '../../snapshot/read/snapshot.ts'
 import { SeenZones } from '../kubernetes/seen-zones.ts'
 import { isComplete, unavailable, withShards, withSnapshot } from '../kubernetes/with-snapshot.ts'
 import { explainHost } from './explain.ts'
+import { FastHostAnswer } from './fast-answer.ts'
 import {
   addressesOf,
   findHost,
@@ -60,9 +61,13 @@ export const k8sGatewayPlugin: PluginEntry = {
 function createPlugin(options: GatewayOptions, source: SnapshotSource): Plugin {
   const { zones, fallthrough, cluster } = options
   const seen = new SeenZones(zones, cluster)
+  const fast = new FastHostAnswer(options, seen, source)
   return {
     name: 'k8s_gateway',
-    fastPath: { needsSlowPath: (query) => closestZoneIndex(zones, query) >= 0 },
+    fastPath: {
+      needsSlowPath: (query) => closestZoneIndex(zones, query) >= 0,
+      answer: (query, reply, how) => fast.answer(query, reply, how),
+    },
     hides: (visibility, query, blockZone) => seen.hides(visibility, query, blockZone),
     isReady: () => isComplete(source),
     explain: (query, { visibility }) => {
