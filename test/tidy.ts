@@ -90,6 +90,14 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     '@kubernetes/client-node',
   ],
   'src/openshift': ['src/bytes', 'src/telemetry', 'src/convert', 'src/exporter', 'node:'],
+  'src/router': [
+    'src/bytes',
+    'src/dns',
+    'src/telemetry',
+    'src/kubernetes',
+    'src/exporter',
+    'node:',
+  ],
   'src/node': [
     'src/bytes',
     'src/dns',
@@ -183,6 +191,7 @@ const PURE: ReadonlySet<string> = new Set(
     const runtimes = [
       'exporter',
       'openshift',
+      'router',
       'node',
       'upstream',
       'etcd',

@@ -164,6 +164,33 @@ export const COMMANDS: readonly Command[] = [
     run: async (input, output) => (await import('./openshift.ts')).runOpenshift(input, output),
   },
   {
+    name: 'router nginx',
+    summary: 'proxy the paths of HostRoutes to their Services, by nginx',
+    flags: [
+      'conf',
+      'kubeconfig',
+      'objects',
+      'http',
+      'folder',
+      'nginx',
+      'attach',
+      'listen',
+      'print',
+    ],
+    required: ['conf'],
+    examples: [
+      'kubedoh router nginx --conf Corefile --http :8080',
+      'kubedoh router nginx --conf Corefile --objects shop.yaml --print',
+      'kubedoh router nginx --conf Corefile --folder /run/shared --attach',
+    ],
+    notes: [
+      'recordZones of k8s_gateway in the Corefile says which hosts a namespace may have.',
+      'With --attach another process runs "nginx -p FOLDER -c FOLDER/nginx.conf".',
+      'A configuration that "nginx -t" refuses is not taken; the one before stays in service.',
+    ],
+    run: async (input, output) => (await import('./router.ts')).runRouterNginx(input, output),
+  },
+  {
     name: 'keys',
     summary: 'create the keys a cluster needs to publish to a gateway',
     args: ['[CLUSTER]'],

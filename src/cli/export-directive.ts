@@ -11,7 +11,7 @@ import { NO_FILES } from '../gateway/config.ts'
 import { type LoadedCorefile, loadCorefile } from '../node/load-corefile.ts'
 import { CommandError } from '../node/output.ts'
 import { parseExternal } from '../plugins/k8s-external/options.ts'
-import { parseGateway } from '../plugins/k8s-gateway/options.ts'
+import { type GatewayOptions, parseGateway } from '../plugins/k8s-gateway/options.ts'
 
 const BUILT_IN = 'built-in Corefile'
 /** Used without a Corefile: the naming options of kubeadm's Corefile. */
@@ -71,6 +71,17 @@ function hostsTrees(blocks: readonly ServerBlock[], directive: KubernetesOptions
     trees.set(treeName(tree), tree)
   }
   return [...trees.values()]
+}
+
+/**
+ * Reads the first `k8s_gateway` directive of a Corefile.
+ * @throws {CommandError} when there is none
+ * @throws {ConfigError} when it is invalid
+ */
+export function loadHostsDirective(path: string): GatewayOptions {
+  const [found] = allOf(loadCorefile(path).blocks, 'k8s_gateway')
+  if (found === undefined) throw new CommandError(`${path}: no "k8s_gateway" directive`)
+  return parseGateway(found.directive, zonesIn(found.block))
 }
 
 type Found = { readonly directive: Directive; readonly block: ServerBlock }

@@ -51,6 +51,18 @@ const TABLE = {
     value: 'FILE',
     help: "kubeconfig file; empty uses the pod's service account, or $KUBECONFIG outside a pod",
   },
+  http: {
+    value: 'HOST:PORT',
+    help: 'address on which nginx takes requests (default :80)',
+    isRepeated: true,
+  },
+  folder: {
+    value: 'FOLDER',
+    default: '/run/kubedoh-router',
+    help: "folder of nginx's configuration, pid file, socket and temporary files",
+  },
+  nginx: { value: 'FILE', default: 'nginx', help: 'program of nginx' },
+  attach: { help: 'reload the nginx whose pid file is FOLDER/nginx.pid, and start none' },
   configmap: {
     value: 'NAMESPACE/NAME',
     default: 'openshift-dns/dns-default',

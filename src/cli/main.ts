@@ -11,6 +11,7 @@ import { FLAGS, type Flag, Input } from './flags.ts'
 /** Summaries of the groups of two-word commands, by the first word. */
 const GROUPS: Readonly<Record<string, string>> = {
   convert: "convert another system's configuration to a Corefile",
+  router: 'route the paths of HostRoutes to their Services',
   snapshot: 'build and print snapshots without a gateway',
   token: 'manage the client tokens of a gateway',
 }

@@ -1,6 +1,6 @@
 /**
  * Writes the conditions of DNSRecords and HostRoutes: Accepted, and Programmed once the gateway has
- * the names.
+ * the names; for routers, Routed.
  * @module
  */
 import { HOST_SOURCES } from '../kubernetes/objects/host-sources.ts'
@@ -9,6 +9,7 @@ import type {
   HostObject,
   RecordCondition,
   RecordFacts,
+  Refusal,
 } from '../kubernetes/objects/objects.ts'
 import type { RecordVerdict } from '../kubernetes/trees/record-verdicts.ts'
 import {
@@ -20,11 +21,25 @@ import {
   STATUS_NOT_FOUND,
 } from './object-api.ts'
 
+/** A condition that a writer sets. */
+export type StatusCondition = {
+  readonly type: string
+  /** Returns its reason; it is True without a refusal. */
+  readonly reasonOf: (refusal: Refusal | undefined) => string
+}
+
+const NAME_CONDITIONS: readonly StatusCondition[] = [
+  { type: 'Accepted', reasonOf: (refusal) => refusal?.reason ?? 'Accepted' },
+  { type: 'Programmed', reasonOf: (refusal) => (refusal ? 'NotAccepted' : 'Programmed') },
+]
+
 /** Options of a writer. */
 type StatusWriterOptions = {
   readonly api: ObjectApi
   /** Milliseconds since 1970. */
   readonly now: () => number
+  /** The types of the conditions, each with its reasons; default: Accepted and Programmed. */
+  readonly conditions?: readonly StatusCondition[]
   /** Called once for a kind of failure, and again after a write succeeded in between. */
   readonly onError: (message: string) => void
   /** Ends the writing. */
@@ -84,7 +99,8 @@ export class RecordStatusWriter {
     const { kind, record, namespace, name } = object
     // Without a version it is from no API server.
     if (record === undefined || record.resourceVersion === '') return true
-    const conditions = conditionsOf(record, refusal, this.options.now())
+    const { conditions: own = NAME_CONDITIONS, now } = this.options
+    const conditions = conditionsOf(record, { own, refusal, nowMs: now() })
     const content = contentOf(conditions)
     if (content === (this.written.get(object) ?? contentOf(record.conditions))) return true
     const { resourceVersion } = record
@@ -116,7 +132,7 @@ export class RecordStatusWriter {
     const isKnown = this.reported.has(kind) && this.reported.get(kind) === status
     if (!isKnown && !this.options.signal.aborted) {
       const hint = status === STATUS_FORBIDDEN ? `; add to the ClusterRole: ${ruleFor(kind)}` : ''
-      const effect = 'names are published all the same'
+      const effect = 'their names and routes are in service all the same'
       this.options.onError(`cannot write the status of ${kind}s: ${message}${hint}; ${effect}`)
       this.reported.set(kind, status)
     }
@@ -129,32 +145,31 @@ function ruleFor(kind: HostKind): string {
   return `{"apiGroups":["${GROUP}"],"resources":["${resource}/status"],"verbs":["update"]}`
 }
 
+type Wanted = {
+  readonly own: readonly StatusCondition[]
+  readonly refusal: Refusal | undefined
+  readonly nowMs: number
+}
+
 /**
  * Returns the conditions of an object: those of others, as they are, and ours. One whose status
  * stays keeps its time.
  */
 function conditionsOf(
   { generation, conditions: before }: RecordFacts,
-  refusal: RecordVerdict['refusal'],
-  nowMs: number,
+  { own, refusal, nowMs }: Wanted,
 ): RecordCondition[] {
   const status = refusal === undefined ? 'True' : 'False'
-  const condition = (type: string, reason: string, message: string): RecordCondition => {
+  const message = refusal?.message ?? ''
+  const others = before.filter((one) => own.every(({ type }) => type !== one.type))
+  const ours = own.map(({ type, reasonOf }): RecordCondition => {
     const known = before.find((one) => one.type === type && one.status === status)
     const lastTransitionTime =
       known?.lastTransitionTime ?? `${new Date(nowMs).toISOString().slice(0, 19)}Z`
+    const reason = reasonOf(refusal)
     return { type, status, reason, message, lastTransitionTime, observedGeneration: generation }
-  }
-  const others = before.filter(({ type }) => type !== 'Accepted' && type !== 'Programmed')
-  if (refusal === undefined) {
-    const ours = [condition('Accepted', 'Accepted', ''), condition('Programmed', 'Programmed', '')]
-    return [...others, ...ours]
-  }
-  return [
-    ...others,
-    condition('Accepted', refusal.reason, refusal.message),
-    condition('Programmed', 'NotAccepted', refusal.message),
-  ]
+  })
+  return [...others, ...ours]
 }
 
 /** Returns what conditions say, without their times. */

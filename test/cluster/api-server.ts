@@ -27,6 +27,11 @@ const READY_MS = 180_000
 const REQUEST_MS = 30_000
 const CONNECTIONS = 16
 
+type ServerOptions = {
+  /** The IPv4 addresses of Services; those of 127.0.0.0/8 can be listened on without rights. */
+  readonly serviceAddresses: string
+}
+
 /** The API server and its etcd. */
 export class ApiServer {
   /** kubeconfig files of an administrator and of the exporter. */
@@ -41,20 +46,27 @@ export class ApiServer {
   private server: Running | undefined
   private agent: Agent | undefined
   private rotations = 0
+  private readonly serviceAddresses: string
 
-  private constructor(binaries: Binaries, folder: string, port: number) {
+  private constructor(
+    binaries: Binaries,
+    folder: string,
+    options: ServerOptions & { port: number },
+  ) {
     this.binaries = binaries
     this.folder = folder
-    this.port = port
+    this.port = options.port
+    this.serviceAddresses = options.serviceAddresses
     this.adminConfig = join(folder, 'admin.kubeconfig')
     this.exporterConfig = join(folder, 'exporter.kubeconfig')
     this.podConfig = join(folder, 'pod.kubeconfig')
   }
 
   /** Starts both without objects. */
-  static async start(binaries: Binaries): Promise<ApiServer> {
+  static async start(binaries: Binaries, some: Partial<ServerOptions> = {}): Promise<ApiServer> {
     const folder = mkdtempSync(join(tmpdir(), 'kubedoh-cluster-'))
-    const server = new ApiServer(binaries, folder, await freePort())
+    const options = { serviceAddresses: '10.96.0.0/12', ...some, port: await freePort() }
+    const server = new ApiServer(binaries, folder, options)
     server.etcd = await Etcd.start(binaries.etcd)
     server.writeKeys()
     await server.startServer()
@@ -182,7 +194,7 @@ export class ApiServer {
       `--service-account-key-file=${path('sa.pub')}`,
       `--service-account-signing-key-file=${path('sa.key')}`,
       '--service-account-issuer=https://kubernetes.default.svc.cluster.local',
-      '--service-cluster-ip-range=10.96.0.0/12,fd00:10:96::/112',
+      `--service-cluster-ip-range=${this.serviceAddresses},fd00:10:96::/112`,
       '--disable-admission-plugins=ServiceAccount',
     ])
     const deadline = Date.now() + READY_MS

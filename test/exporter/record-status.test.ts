@@ -144,7 +144,7 @@ describe('the writer of statuses', () => {
     assert.deepEqual(writing.errors, [
       'cannot write the status of DNSRecords: forbidden; add to the ClusterRole: ' +
         '{"apiGroups":["kubedoh.dev"],"resources":["dnsrecords/status"],"verbs":["update"]}; ' +
-        'names are published all the same',
+        'their names and routes are in service all the same',
     ])
     writing.answer('a', {})
     await writing.write(verdict('a'), verdict('b'))

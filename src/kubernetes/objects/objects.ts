@@ -212,7 +212,7 @@ export type RoutedPath = {
   readonly port: number
 }
 
-/** Why a DNSRecord or a HostRoute has no name. */
+/** Why a DNSRecord or a HostRoute has no name, or a router does not take a HostRoute. */
 export type Refusal = {
   readonly reason:
     | 'InvalidValue'
@@ -221,6 +221,12 @@ export type Refusal = {
     | 'Conflict'
     | 'CNAMEBesideOtherData'
     | 'RouterHasNoAddress'
+    | 'PathConflict'
+    | 'ServiceNotFound'
+    | 'ServiceHasNoAddress'
+    | 'PortNotFound'
+    | 'TooManyRoutes'
+    | 'ConfigurationRefused'
   readonly message: string
 }
 

@@ -1,0 +1,181 @@
+/**
+ * `kubedoh router`: proxies the paths of HostRoutes to their Services.
+ * @module
+ */
+import { dirname, resolve } from 'node:path'
+import { parseAddress } from '../dns/address.ts'
+import { sleep } from '../exporter/backoff.ts'
+import { measuredApi } from '../exporter/measured-api.ts'
+import type { ApiConnection } from '../exporter/object-api.ts'
+import { readObjectFiles } from '../exporter/object-files.ts'
+import type { RouteTable } from '../kubernetes/rules/route-table.ts'
+import { elapsed } from '../node/elapsed.ts'
+import { CommandError, createLog, type Output } from '../node/output.ts'
+import { untilSignal } from '../node/signals.ts'
+import type { GatewayOptions } from '../plugins/k8s-gateway/options.ts'
+import { Nginx } from '../router/nginx.ts'
+import { formatNginx, type NginxOptions } from '../router/nginx-config.ts'
+import { nginxTarget } from '../router/nginx-target.ts'
+import {
+  type Applied,
+  RoutedObjects,
+  Router,
+  type RouteTarget,
+  routeWarnings,
+} from '../router/router.ts'
+import { parseListenAddress } from '../server/feature-servers.ts'
+import { Metrics } from '../telemetry/metrics.ts'
+import { loadHostsDirective } from './export-directive.ts'
+import { listenStatus } from './export-status.ts'
+import type { Input } from './flags.ts'
+
+/** Most characters of the folder: the path of a Unix socket has at most 107. */
+const FOLDER_CHARS_MAX = 90
+const HTTP_DEFAULT = ':80'
+
+/** Runs the command until SIGINT or SIGTERM; with `--print` prints the configuration and exits. */
+export async function runRouterNginx(input: Input, output: Output): Promise<void> {
+  const options = nginxOptions(input)
+  const routing = openRouting(input, output)
+  const mark: { router?: Router } = {}
+  if (input.isSet('print')) {
+    const ended = new AbortController()
+    const print = (table: RouteTable): Promise<Applied> => {
+      output.stdout.write(formatNginx(table.hosts, options).text)
+      for (const line of routeWarnings(table.verdicts)) routing.warn(line)
+      ended.abort()
+      return Promise.resolve({ verdicts: [] })
+    }
+    await followRoutes(routing, { target: { apply: print }, ended, mark })
+    return
+  }
+  const ended = new AbortController()
+  const nginx = new Nginx({
+    program: input.text('nginx'),
+    folder: options.folder,
+    isAttached: input.isSet('attach'),
+    onError: routing.fail,
+    onExit: () => mark.router?.mark(),
+    sleep,
+  })
+  const signal = untilSignal().finally(() => ended.abort())
+  try {
+    await nginx.resume(ended.signal)
+    await followRoutes(routing, { target: nginxTarget(nginx, options), ended, mark })
+    await signal
+  } finally {
+    await nginx.stop()
+  }
+}
+
+/** What the routers of all kinds need. */
+type Routing = {
+  readonly input: Input
+  readonly output: Output
+  readonly directive: GatewayOptions
+  readonly warn: (message: string) => void
+  readonly fail: (message: string) => void
+}
+
+function openRouting(input: Input, output: Output): Routing {
+  const log = createLog(output)
+  return {
+    input,
+    output,
+    directive: loadHostsDirective(input.text('conf')),
+    warn: (message) => log({ level: 'warning', message }),
+    fail: (message) => log({ level: 'error', message }),
+  }
+}
+
+type Following = {
+  readonly target: RouteTarget
+  readonly ended: AbortController
+  /** Gets the router, if there is an API server to follow. */
+  readonly mark: { router?: Router }
+}
+
+/** Applies the routes of files once, or follows those of an API server until the end. */
+async function followRoutes(routing: Routing, following: Following): Promise<void> {
+  const paths = routing.input.texts('objects')
+  if (paths.length > 0) await applyFiles(paths, routing, following)
+  else await followCluster(routing, following)
+}
+
+/** @throws {CommandError} if the router does not take the routes */
+async function applyFiles(
+  paths: readonly string[],
+  { directive, warn, output }: Routing,
+  { target, ended }: Following,
+): Promise<void> {
+  const { objects, warnings } = readObjectFiles(paths)
+  for (const warning of warnings) warn(warning)
+  const routed = new RoutedObjects()
+  for (const object of objects) routed.set(object)
+  const table = routed.table(directive.tree)
+  const { verdicts, problem } = await target.apply(table, ended.signal)
+  if (ended.signal.aborted) return
+  for (const line of routeWarnings(verdicts)) warn(line)
+  if (problem !== undefined) throw new CommandError(problem)
+  output.stdout.write(readyLine(table))
+}
+
+async function followCluster(
+  { input, output, directive, warn, fail }: Routing,
+  { target, ended, mark }: Following,
+): Promise<void> {
+  const { openApi } = await import('../exporter/watch.ts')
+  const metrics = new Metrics()
+  let isFirst = true
+  const router = new Router({
+    api: measuredApi(openApi(placeOf(input, directive)), metrics, elapsed),
+    tree: directive.tree,
+    target,
+    onWarning: warn,
+    onError: fail,
+    onApplied: (table) => {
+      if (isFirst) output.stdout.write(readyLine(table))
+      isFirst = false
+    },
+    sleep,
+    random: Math.random,
+    now: Date.now,
+    elapsed,
+  })
+  mark.router = router
+  const isReady = (): boolean => router.isReady
+  const notReady = (): string => `${router.state}\n`
+  const status = await listenStatus(input.text('listen'), { metrics, isReady, notReady })
+  await router.run(ended.signal)
+  await status?.close()
+}
+
+function readyLine({ hosts }: RouteTable): string {
+  const count = hosts.reduce((sum, { routes }) => sum + routes.length, 0)
+  return `ready: ${hosts.length} hosts with ${count} paths are routed\n`
+}
+
+function placeOf(input: Input, { kubeconfig }: GatewayOptions): ApiConnection {
+  const path = input.text('kubeconfig')
+  if (path !== '') return { kind: 'kubeconfig', path, context: undefined }
+  if (kubeconfig === undefined) return { kind: 'default' }
+  const from = dirname(input.text('conf'))
+  return { kind: 'kubeconfig', path: resolve(from, kubeconfig.path), context: kubeconfig.context }
+}
+
+/** @throws {CommandError} for a folder or an address that nginx cannot use */
+function nginxOptions(input: Input): NginxOptions {
+  const folder = resolve(input.text('folder'))
+  if (folder.length > FOLDER_CHARS_MAX || !/^[A-Za-z0-9._/-]+$/.test(folder)) {
+    const wanted = `at most ${FOLDER_CHARS_MAX} letters, digits and . _ - /`
+    throw new CommandError(`--folder ${folder}: nginx needs a path of ${wanted}`)
+  }
+  const given = input.texts('http')
+  const listen = (given.length === 0 ? [HTTP_DEFAULT] : given).map((text) => {
+    const { host = '0.0.0.0', port } = parseListenAddress(text)
+    const isName = parseAddress(host) === undefined
+    if (isName) throw new CommandError(`--http "${text}": ${host} is not an IP address`)
+    return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
+  })
+  return { folder, listen }
+}

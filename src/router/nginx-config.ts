@@ -1,0 +1,118 @@
+/**
+ * The configuration of nginx for a table of routes.
+ * @module
+ */
+import { createHash } from 'node:crypto'
+import type { TableHost, TableRoute } from '../kubernetes/rules/route-table.ts'
+
+/** What the configuration needs beside the routes. */
+export type NginxOptions = {
+  /** Addresses and ports of the requests, as nginx's `listen` takes them. */
+  readonly listen: readonly string[]
+  /** Folder for the pid file, the socket and bodies of requests: absolute. */
+  readonly folder: string
+}
+
+/** Texts without quotes, blanks, braces, semicolons, variables and backslashes. */
+const SAFE = /^[A-Za-z0-9._~:[\]/*-]+$/
+/** nginx needs more room than its default for long hosts: a bucket has one of 248 characters. */
+const BUCKET_BYTES = 512
+const HASH_BYTES = 1_048_576
+const BODY_PATHS = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+
+/** Returns the path of the socket at which nginx returns the digest of its configuration. */
+export function digestSocket(folder: string): string {
+  return `${folder}/nginx.sock`
+}
+
+/** Returns the path of nginx's pid file. */
+export function pidFile(folder: string): string {
+  return `${folder}/nginx.pid`
+}
+
+/** A configuration and its digest, which nginx returns while it runs with it. */
+export type NginxConfig = { readonly text: string; readonly digest: string }
+
+/**
+ * Formats the configuration: the same table gives the same text.
+ * @throws {TypeError} for a text that could mean something else to nginx; the parser has refused it
+ */
+export function formatNginx(hosts: readonly TableHost[], options: NginxOptions): NginxConfig {
+  const servers = hosts.map((host) => formatServer(host, options)).join('')
+  const digest = createHash('sha256').update(JSON.stringify(options)).update(servers).digest('hex')
+  const { listen, folder } = options
+  const text = `# Written by kubedoh router nginx, which overwrites changes.
+worker_processes auto;
+worker_shutdown_timeout 5m;
+pid ${safe(pidFile(folder))};
+error_log stderr warn;
+events {
+  worker_connections 4096;
+}
+http {
+  access_log off;
+  server_tokens off;
+  server_names_hash_bucket_size ${BUCKET_BYTES};
+  server_names_hash_max_size ${HASH_BYTES};
+${temporaryFolders(folder)}  map $http_upgrade $kubedoh_connection {
+    default upgrade;
+    "" "";
+  }
+  proxy_http_version 1.1;
+  proxy_connect_timeout 5s;
+  proxy_set_header Host $http_host;
+  proxy_set_header Upgrade $http_upgrade;
+  proxy_set_header Connection $kubedoh_connection;
+  proxy_set_header X-Forwarded-For $remote_addr;
+  proxy_set_header X-Forwarded-Proto $scheme;
+  proxy_set_header X-Forwarded-Host $http_host;
+  proxy_set_header X-Forwarded-Prefix $kubedoh_prefix;
+  server {
+    listen unix:${safe(digestSocket(folder))};
+    set $kubedoh_prefix "";
+    return 200 ${safe(digest)};
+  }
+  server {
+${listen.map((at) => `    listen ${safe(at)} default_server;\n`).join('')}    return 404;
+  }
+${servers}}
+`
+  return { text, digest }
+}
+
+function temporaryFolders(folder: string): string {
+  const lines = BODY_PATHS.map((name) => `  ${name}_temp_path ${safe(`${folder}/${name}`)};\n`)
+  return lines.join('')
+}
+
+function formatServer({ host, routes }: TableHost, { listen }: NginxOptions): string {
+  const hasRoot = routes.some(({ path }) => path === '/')
+  return `  server {
+${listen.map((at) => `    listen ${safe(at)};\n`).join('')}    server_name ${safe(host)};
+${routes.map(formatRoute).join('')}${hasRoot ? '' : '    location / { return 404; }\n'}  }
+`
+}
+
+/**
+ * Returns the locations of a path. With a URI behind the address, nginx passes on the normalized
+ * path with that URI in place of the location.
+ */
+function formatRoute({ path, backend }: TableRoute): string {
+  if (backend === undefined) {
+    if (path === '/') return '    location / { return 503; }\n'
+    const at = safe(path)
+    return `    location = ${at} { return 503; }\n    location ${at}/ { return 503; }\n`
+  }
+  const { address, port } = backend
+  const to = safe(`http://${address.includes(':') ? `[${address}]` : address}:${port}`)
+  if (path === '/') return `    location / { proxy_pass ${to}; }\n`
+  const at = safe(path)
+  // Other headers would replace those of the whole configuration: a variable is set instead.
+  const pass = `set $kubedoh_prefix ${at}; proxy_pass ${to}/;`
+  return `    location = ${at} { ${pass} }\n    location ${at}/ { ${pass} }\n`
+}
+
+function safe(text: string): string {
+  if (SAFE.test(text)) return text
+  throw new TypeError(`not for a configuration: ${JSON.stringify(text.slice(0, 80))}`)
+}

@@ -1,0 +1,43 @@
+/**
+ * A router made of nginx.
+ * @module
+ */
+import { objectKey } from '../kubernetes/objects/cluster.ts'
+import type { HostObject } from '../kubernetes/objects/objects.ts'
+import type { RouteTable } from '../kubernetes/rules/route-table.ts'
+import type { Nginx } from './nginx.ts'
+import { formatNginx, type NginxOptions } from './nginx-config.ts'
+import type { Applied, RouteTarget } from './router.ts'
+
+/** Returns a target that writes nginx's configuration. */
+export function nginxTarget(nginx: Pick<Nginx, 'take'>, options: NginxOptions): RouteTarget {
+  let served: ReadonlySet<string> = new Set()
+  return {
+    apply: async (table, signal): Promise<Applied> => {
+      const reason = await nginx.take(formatNginx(table.hosts, options), signal)
+      if (reason === undefined) {
+        served = new Set(table.verdicts.map(({ object }) => versionOf(object)))
+        return { verdicts: table.verdicts }
+      }
+      const problem = `the routes before stay in service: ${reason}`
+      return { verdicts: refuse(table.verdicts, served, problem), problem }
+    },
+  }
+}
+
+/** Refuses the objects that changed since nginx took a configuration. */
+function refuse(
+  verdicts: RouteTable['verdicts'],
+  served: ReadonlySet<string>,
+  message: string,
+): RouteTable['verdicts'] {
+  return verdicts.map(({ object, refusal }) => {
+    if (refusal !== undefined || served.has(versionOf(object))) return { object, refusal }
+    return { object, refusal: { reason: 'ConfigurationRefused', message } }
+  })
+}
+
+/** Returns what changes with an object's spec, but not with its status. */
+function versionOf(object: HostObject): string {
+  return `${objectKey(object)} ${object.uid ?? ''} ${object.record?.generation}`
+}

@@ -1,0 +1,235 @@
+/**
+ * Runs nginx with a configuration that changes: proves each one, replaces the file at once and
+ * reloads, which drops no request. nginx is a child, or runs elsewhere and has a pid file.
+ * @module
+ */
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
+import { request } from 'node:http'
+import { errorCode } from '../bytes/unknown.ts'
+import type { Sleep } from '../exporter/backoff.ts'
+import { digestSocket, type NginxConfig, pidFile } from './nginx-config.ts'
+
+/** Options of nginx. */
+type NginxProcessOptions = {
+  /** The program, such as `nginx`. */
+  readonly program: string
+  /** Absolute; created if it is missing. The configuration is `nginx.conf` in it. */
+  readonly folder: string
+  /** Whether nginx runs elsewhere with this configuration: it is reloaded and never started. */
+  readonly isAttached: boolean
+  readonly onError: (message: string) => void
+  /** Called when a child has ended by itself. */
+  readonly onExit: () => void
+  readonly sleep: Sleep
+}
+
+/** Longest time of `nginx -t`. */
+const PROOF_MS = 20_000
+/** Longest time until nginx runs with a new configuration, and until it has ended. */
+const TAKE_MS = 20_000
+const POLL_MS = 20
+/** nginx's workers of before take requests for 100 ms after the new ones have started. */
+const SETTLE_MS = 200
+const ASK_MS = 1000
+/** Most bytes of the output of `nginx -t`, and most characters of a message. */
+const OUTPUT_BYTES_MAX = 65_536
+const MESSAGE_CHARS_MAX = 300
+
+/** nginx and its configuration. */
+export class Nginx {
+  private readonly options: NginxProcessOptions
+  private readonly path: string
+  private child: ChildProcess | undefined
+  private isStopping = false
+
+  constructor(options: NginxProcessOptions) {
+    this.options = options
+    this.path = `${options.folder}/nginx.conf`
+    mkdirSync(options.folder, { recursive: true, mode: 0o755 })
+  }
+
+  /** Starts nginx with the configuration of the last run, if there is one that it takes. */
+  async resume(signal: AbortSignal): Promise<void> {
+    const text = this.present()
+    if (text === undefined || this.options.isAttached || (await this.digest()) !== undefined) return
+    if ((await this.refusalOf(this.path)) === undefined) this.start()
+    await this.options.sleep(POLL_MS, signal)
+  }
+
+  /**
+   * Makes nginx run with a configuration. If nginx refuses it, the configuration before stays.
+   * @returns what is wrong; `undefined` when nginx runs with it
+   */
+  async take({ text, digest }: NginxConfig, signal: AbortSignal): Promise<string | undefined> {
+    const before = this.present()
+    const running = await this.digest()
+    if (running === digest && before === text) return undefined
+    const refusal = await this.replace(text)
+    if (refusal !== undefined) return refusal
+    const problem = running === undefined ? this.start() : this.reload()
+    if (problem !== undefined || signal.aborted) return problem
+    if (await this.runsWith(digest, signal)) return undefined
+    // What it runs with and what the file has must not differ: nginx may restart.
+    if (before !== undefined) writeFile(this.path, before)
+    return 'nginx does not run with it; its error log says why'
+  }
+
+  /** Ends nginx once it has served the requests that it has begun; one that is attached stays. */
+  async stop(): Promise<void> {
+    this.isStopping = true
+    if (this.options.isAttached) return
+    const isOver = AbortSignal.timeout(TAKE_MS)
+    const problem = this.signal('SIGQUIT')
+    while (problem === undefined && !isOver.aborted && this.pid() !== undefined) {
+      await this.options.sleep(POLL_MS, isOver)
+    }
+    if (this.child !== undefined) killGroup(this.child)
+  }
+
+  private present(): string | undefined {
+    try {
+      return readFileSync(this.path, 'utf8')
+    } catch {
+      return undefined
+    }
+  }
+
+  /** Replaces the file if nginx accepts the new one. Returns what is wrong. */
+  private async replace(text: string): Promise<string | undefined> {
+    const candidate = `${this.path}.new`
+    try {
+      writeFile(candidate, text)
+      const refusal = await this.refusalOf(candidate)
+      if (refusal === undefined) renameSync(candidate, this.path)
+      return refusal
+    } catch (error) {
+      return `cannot write ${this.path}: ${errorCode(error)}`
+    } finally {
+      rmSync(candidate, { force: true })
+    }
+  }
+
+  /** Returns why `nginx -t` refuses a file. */
+  private refusalOf(path: string): Promise<string | undefined> {
+    const { program, folder } = this.options
+    const limits = { timeout: PROOF_MS, maxBuffer: OUTPUT_BYTES_MAX }
+    return new Promise((resolve) => {
+      execFile(program, ['-t', '-q', '-p', folder, '-c', path], limits, (error, _, notes) => {
+        if (error === null) return resolve(undefined)
+        const lines = notes.split('\n').filter((line) => /\[(?:emerg|alert|crit)\]/.test(line))
+        const reason = (lines[0] ?? notes.trim()) || `${program}: ${errorCode(error)}`
+        resolve(reason.replaceAll(path, 'the configuration').slice(0, MESSAGE_CHARS_MAX))
+      })
+    })
+  }
+
+  private start(): string | undefined {
+    const { program, folder, isAttached, onError, onExit } = this.options
+    if (isAttached) return `no nginx runs with ${this.path}`
+    // One that was killed leaves its socket, and the next one could not listen on it.
+    rmSync(digestSocket(folder), { force: true })
+    const args = ['-p', folder, '-c', this.path, '-g', 'daemon off;']
+    // A group of its own: Ctrl-C would make nginx drop requests, and its workers outlive it.
+    const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'inherit'], detached: true })
+    this.child = child
+    child.once('error', (error) => onError(`cannot run ${program}: ${errorCode(error)}`))
+    child.once('exit', (code, by) => {
+      if (this.child === child) this.child = undefined
+      killGroup(child)
+      if (this.isStopping) return
+      onError(`nginx has ended: ${by ?? `status ${code}`}`)
+      onExit()
+    })
+    return undefined
+  }
+
+  private reload(): string | undefined {
+    return this.signal('SIGHUP')
+  }
+
+  private signal(name: NodeJS.Signals): string | undefined {
+    const pid = this.pid()
+    if (pid === undefined) return `no process of nginx in ${pidFile(this.options.folder)}`
+    try {
+      process.kill(pid, name)
+      return undefined
+    } catch (error) {
+      return `cannot signal nginx: ${errorCode(error)}`
+    }
+  }
+
+  /** Returns the number of nginx's master process; nginx removes the file when it ends. */
+  private pid(): number | undefined {
+    try {
+      const text = readFileSync(pidFile(this.options.folder), 'utf8').trim()
+      return /^[1-9]\d{0,9}$/.test(text) ? Number(text) : undefined
+    } catch {
+      return undefined
+    }
+  }
+
+  private async runsWith(digest: string, signal: AbortSignal): Promise<boolean> {
+    const isOver = AbortSignal.any([signal, AbortSignal.timeout(TAKE_MS)])
+    let isSettled = false
+    while (!isOver.aborted) {
+      if ((await this.digest()) === digest) {
+        if (isSettled) return true
+        isSettled = true
+        await this.options.sleep(SETTLE_MS, isOver)
+      } else await this.options.sleep(POLL_MS, isOver)
+    }
+    return false
+  }
+
+  /** Asks nginx for the digest of its configuration; `undefined` if none runs. */
+  private digest(): Promise<string | undefined> {
+    return new Promise((resolve) => {
+      const sent = request({
+        socketPath: digestSocket(this.options.folder),
+        agent: false,
+        timeout: ASK_MS,
+      })
+      sent.on('error', () => resolve(undefined))
+      sent.on('timeout', () => sent.destroy(new Error('no response')))
+      sent.on('response', (response) => {
+        let text = ''
+        response.setEncoding('utf8')
+        response.on('data', (chunk: string) => {
+          text += chunk.slice(0, MESSAGE_CHARS_MAX)
+        })
+        response.on('close', () => resolve(text))
+      })
+      sent.end()
+    })
+  }
+}
+
+/** Kills what is left of a child and its workers, which hold its ports. */
+function killGroup({ pid }: ChildProcess): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL')
+  } catch {
+    // All have ended.
+  }
+}
+
+function writeFile(path: string, text: string): void {
+  rmSync(path, { force: true })
+  const file = openSync(path, 'wx', 0o644)
+  try {
+    writeSync(file, text)
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+}

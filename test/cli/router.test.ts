@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, test } from 'vitest'
+import { temporaryFolder } from '../exporter/temporary-folder.ts'
+import { runCli } from './run-cli.ts'
+
+const PAGE = join(import.meta.dirname, '../../docs/router.md')
+const BLOCKS = new Map(
+  [...readFileSync(PAGE, 'utf8').matchAll(/```(\w+)\n(.*?)```/gs)].map(([, language, body]) => {
+    return [language, body ?? ''] as const
+  }),
+)
+
+describe('router nginx', () => {
+  test('prints the configuration of its page', async (t) => {
+    const folder = temporaryFolder(t, {
+      Corefile: BLOCKS.get('corefile') ?? '',
+      'shop.yaml': BLOCKS.get('yaml') ?? '',
+    })
+    const files = ['--conf', `${folder}/Corefile`, '--objects', `${folder}/shop.yaml`]
+    const { status, stdout, stderr } = await runCli(['router', 'nginx', ...files, '--print'])
+    assert.deepEqual([status, stderr], [0, ''])
+    assert.ok(stdout.includes(BLOCKS.get('nginx') ?? '?'), stdout)
+  })
+
+  const cases: { args: string[]; message: RegExp }[] = [
+    { args: ['--http', 'web:80'], message: /--http "web:80": web is not an IP address/ },
+    { args: ['--http', '80'], message: /"80" is not HOST:PORT/ },
+    { args: ['--folder', '/tmp/a b'], message: /--folder \/tmp\/a b: nginx needs a path of/ },
+    { args: ['--folder', `/${'f'.repeat(90)}`], message: /at most 90 letters/ },
+    { args: [], message: /no "k8s_gateway" directive/ },
+  ]
+  for (const { args, message } of cases) {
+    test(`refuses ${message.source}`, async (t) => {
+      const folder = temporaryFolder(t, { Corefile: '. {\n}\n' })
+      const conf = ['--conf', `${folder}/Corefile`]
+      const { status, stderr } = await runCli(['router', 'nginx', ...conf, ...args])
+      assert.equal(status, 1)
+      assert.match(stderr, message)
+    })
+  }
+})

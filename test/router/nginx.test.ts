@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict'
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { describe, type TestContext, test } from 'vitest'
+import { sleep } from '../../src/exporter/backoff.ts'
+import { Nginx } from '../../src/router/nginx.ts'
+import { temporaryFolder } from '../exporter/temporary-folder.ts'
+
+/** What `Nginx` needs of nginx: it refuses texts with `bad`, and ignores those with `deaf`. */
+const PROGRAM = `#!${process.execPath}
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+const args = process.argv
+const conf = args[args.indexOf('-c') + 1]
+const folder = args[args.indexOf('-p') + 1]
+const read = () => readFileSync(conf, 'utf8')
+if (args.includes('-t')) {
+  if (!read().includes('bad')) process.exit(0)
+  process.stderr.write('nginx: [warn] x\\nnginx: [emerg] no "bad" in ' + conf + ':1\\n')
+  process.exit(1)
+}
+let digest = read()
+const server = createServer((_, response) => response.end(digest))
+server.listen(folder + '/nginx.sock')
+writeFileSync(folder + '/nginx.pid', process.pid + '\\n')
+process.on('SIGHUP', () => {
+  if (!read().includes('deaf')) digest = read()
+})
+process.on('SIGQUIT', () => {
+  rmSync(folder + '/nginx.pid')
+  process.exit(0)
+})
+`
+const SIGNAL = new AbortController().signal
+
+/** A configuration that is its own digest. */
+function config(text: string): { readonly text: string; readonly digest: string } {
+  return { text, digest: text }
+}
+
+/** Returns a factory of runs of nginx in one folder. */
+function inFolder(t: TestContext): {
+  readonly folder: string
+  readonly errors: string[]
+  readonly run: (some?: object) => Nginx
+} {
+  const folder = temporaryFolder(t, { 'nginx.mjs': PROGRAM })
+  chmodSync(`${folder}/nginx.mjs`, 0o755)
+  const errors: string[] = []
+  const run = (some: object = {}): Nginx => {
+    const nginx = new Nginx({
+      program: `${folder}/nginx.mjs`,
+      folder,
+      isAttached: false,
+      onError: (message) => errors.push(message),
+      onExit: () => errors.push('exit'),
+      sleep,
+      ...some,
+    })
+    t.onTestFinished(() => nginx.stop())
+    return nginx
+  }
+  return { folder, errors, run }
+}
+
+function fileOf(folder: string, name = 'nginx.conf'): string {
+  return readFileSync(`${folder}/${name}`, 'utf8')
+}
+
+describe('nginx', () => {
+  test('is started, and reloaded with what it accepts', async (t) => {
+    const { folder, errors, run } = inFolder(t)
+    const nginx = run()
+    assert.equal(await nginx.take(config('one'), SIGNAL), undefined)
+    const pid = fileOf(folder, 'nginx.pid')
+    assert.equal(await nginx.take(config('two'), SIGNAL), undefined)
+    assert.match(
+      (await nginx.take(config('bad'), SIGNAL)) ?? '',
+      /^nginx: \[emerg\] no "bad" in the configuration.new:1$|the configuration:1$/,
+    )
+    assert.deepEqual([fileOf(folder), fileOf(folder, 'nginx.pid')], ['two', pid])
+    assert.equal(await nginx.take(config('three'), SIGNAL), undefined)
+    assert.equal(existsSync(`${folder}/nginx.conf.new`), false)
+    await nginx.stop()
+    assert.deepEqual([existsSync(`${folder}/nginx.pid`), errors], [false, []])
+  })
+
+  test('is started with the configuration of the last run, if it still takes that', async (t) => {
+    const { folder, run } = inFolder(t)
+    for (const [text, runs] of [
+      ['good', true],
+      ['bad', false],
+    ] as const) {
+      writeFileSync(`${folder}/nginx.conf`, text)
+      const nginx = run()
+      await nginx.resume(SIGNAL)
+      for (let i = 0; runs && i < 500 && !existsSync(`${folder}/nginx.pid`); i++) {
+        await sleep(10, SIGNAL)
+      }
+      assert.equal(existsSync(`${folder}/nginx.pid`), runs)
+      await nginx.stop()
+    }
+  })
+
+  test('that runs elsewhere is reloaded, and never started or ended', async (t) => {
+    const { folder, run } = inFolder(t)
+    const attached = run({ isAttached: true })
+    assert.match((await attached.take(config('one'), SIGNAL)) ?? '', /^no nginx runs with .*conf$/)
+    const elsewhere = run()
+    assert.equal(await elsewhere.take(config('one'), SIGNAL), undefined)
+    assert.equal(await attached.take(config('two'), SIGNAL), undefined)
+    await attached.stop()
+    assert.equal(existsSync(`${folder}/nginx.pid`), true)
+  })
+
+  test('that ends by itself is reported, and started by the next configuration', async (t) => {
+    const { folder, errors, run } = inFolder(t)
+    const nginx = run()
+    await nginx.take(config('one'), SIGNAL)
+    process.kill(Number(fileOf(folder, 'nginx.pid')), 'SIGKILL')
+    for (let i = 0; i < 500 && errors.length < 2; i++) await sleep(10, SIGNAL)
+    assert.deepEqual(errors, ['nginx has ended: SIGKILL', 'exit'])
+    assert.equal(await nginx.take(config('one'), SIGNAL), undefined)
+  })
+
+  test('that is missing, or a folder that cannot be written, is an error', async (t) => {
+    const { folder, run } = inFolder(t)
+    const missing = run({ program: `${folder}/none` })
+    assert.match((await missing.take(config('one'), SIGNAL)) ?? '', /none: ENOENT$/)
+  })
+})

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'vitest'
+import { recordOf } from '../../src/bytes/unknown.ts'
+import { sleep } from '../../src/exporter/backoff.ts'
+import type { RouteTable } from '../../src/kubernetes/rules/route-table.ts'
+import { elapsed } from '../../src/node/elapsed.ts'
+import { type Applied, Router } from '../../src/router/router.ts'
+import { ScriptedApi } from '../exporter/scripted-api.ts'
+import { routeTo } from '../kubernetes/host-route-cases.ts'
+
+const PATH = '/apis/kubedoh.dev/v1alpha1/namespaces/shop/hostroutes/r/status'
+const ROUTE = {
+  metadata: { name: 'r', namespace: 'shop', generation: 1, resourceVersion: '7' },
+  spec: routeTo('/'),
+}
+const WEB = {
+  metadata: { name: 'web', namespace: 'shop', resourceVersion: '5' },
+  spec: { clusterIP: '10.96.0.1', ports: [{ port: 80 }] },
+}
+
+/** Resolves once a condition holds, which some event brings about. */
+async function until(holds: () => boolean): Promise<void> {
+  const signal = AbortSignal.timeout(10_000)
+  while (!holds()) {
+    assert.ok(!signal.aborted, 'not within 10 s')
+    await sleep(5, signal)
+  }
+}
+
+/** Runs a router over an API server with one HostRoute. */
+function running(t: TestContext, apply: (table: RouteTable) => Applied) {
+  const api = new ScriptedApi()
+  const statuses: unknown[] = []
+  const log: string[] = []
+  api.replies.set(`PUT ${PATH}`, (body: unknown) => statuses.push(recordOf(body).status))
+  const router = new Router({
+    api,
+    tree: { recordZones: [{ namespace: '*', zones: [''] }] },
+    target: { apply: (table) => Promise.resolve(apply(table)) },
+    onWarning: (message) => log.push(`warning ${message}`),
+    onError: (message) => log.push(`error ${message}`),
+    onApplied: ({ hosts }) => log.push(`applied ${hosts.length}`),
+    sleep,
+    random: () => 0,
+    now: () => 0,
+    elapsed,
+  })
+  const ended = new AbortController()
+  const run = router.run(ended.signal)
+  t.onTestFinished(async () => {
+    ended.abort()
+    await run
+  })
+  const page = (items: readonly unknown[]) => ({ items, resourceVersion: '9', continueToken: '' })
+  return { api, router, log, statuses, page }
+}
+
+describe('a router', () => {
+  test('waits for the whole cluster, applies its routes, and writes conditions', async (t) => {
+    const { api, router, log, statuses, page } = running(t, ({ verdicts }) => ({ verdicts }))
+    api.answer('hostroutes', page([ROUTE]))
+    await until(() => api.calls.some((call) => call.startsWith('watch hostroutes')))
+    assert.deepEqual([log, router.isReady], [[], false])
+    api.answer('services', page([]))
+    await until(() => statuses.length === 1)
+    assert.deepEqual(log, ['warning HostRoute shop/r: /: no Service shop/web', 'applied 1'])
+    api.watching('services').open()
+    api.watching('services').send('ADDED', WEB)
+    await until(() => statuses.length === 2)
+    const reasons = statuses.map((status) => {
+      const { conditions } = status as { conditions: { type: string; reason: string }[] }
+      return conditions.map(({ type, reason }) => `${type} ${reason}`).join()
+    })
+    assert.deepEqual(reasons, ['Routed ServiceNotFound', 'Routed Routed'])
+    assert.equal(router.isReady, true)
+  })
+
+  test('tries again what its program refuses, and logs that once', async (t) => {
+    let attempts = 0
+    const { api, router, log, page } = running(t, ({ verdicts }) => {
+      attempts++
+      return attempts < 3 ? { verdicts, problem: 'no' } : { verdicts }
+    })
+    api.answer('hostroutes', page([ROUTE]))
+    api.answer('services', page([WEB]))
+    await until(() => log.includes('error no'))
+    assert.deepEqual([router.isReady, router.state], [false, 'no'])
+    await until(() => router.isReady)
+    assert.deepEqual(log, ['error no', 'applied 1'])
+  })
+})
