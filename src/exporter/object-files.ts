@@ -7,6 +7,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Document, LineCounter, parseAllDocuments } from 'yaml'
 import { errorText } from '../bytes/unknown.ts'
+import { fromMiniK8s } from '../kubernetes/objects/mini-k8s.ts'
 import type { ClusterObject } from '../kubernetes/objects/objects.ts'
 import { parseObject } from '../kubernetes/objects/parse-object.ts'
 
@@ -41,7 +42,7 @@ export function readObjectFiles(paths: readonly string[]): ObjectFiles {
   const warnings: string[] = []
   for (const path of paths.flatMap(listFiles)) {
     const values = readDocuments(path)
-    const parsed = values.flatMap((value) => parseObject(value) ?? [])
+    const parsed = values.flatMap((value) => parseObject(fromMiniK8s(value)) ?? [])
     for (const object of parsed) {
       if (object.kind === 'problem') warnings.push(`${path}: ${object.message}`)
       else objects.push(object)
