@@ -8,6 +8,7 @@ import { CountReporter } from './reporter.ts'
 
 const SUITES = {
   attack: 'test/attack/*.suite.ts',
+  beside: 'test/beside/*.suite.ts',
   chart: 'test/chart/*.suite.ts',
   clients: 'test/clients/*.suite.ts',
   cluster: 'test/{cluster,differential}/*.suite.ts',

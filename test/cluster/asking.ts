@@ -26,14 +26,7 @@ let lastId = 0
 
 /** Sends a query; resolves with the bytes of the response. */
 export function ask(server: Server, question: QuestionText): Promise<Uint8Array> {
-  const [name = '', type = ''] = question.split(' ')
-  lastId = (lastId + 1) & 0xffff
-  const message = writeQuery({
-    name: nameOf(name),
-    type: parseType(type) ?? TYPE.A,
-    id: lastId,
-    udpBytes: 1232,
-  })
+  const message = messageOf(question)
   if (server.protocol === 'doh') {
     const { url, token } = server
     return askDoh(`${url}/dns-query`, message, {
@@ -47,6 +40,14 @@ export function ask(server: Server, question: QuestionText): Promise<Uint8Array>
   }
   const upstream = { transport: 'dns', address: '127.0.0.1', port: server.port } as const
   return exchange(upstream, message, { protocol: server.protocol, timeoutMs: TIMEOUT_MS })
+}
+
+/** Writes a query. */
+export function messageOf(question: QuestionText): Uint8Array {
+  const [name = '', type = ''] = question.split(' ')
+  lastId = (lastId + 1) & 0xffff
+  const wanted = parseType(type) ?? TYPE.A
+  return writeQuery({ name: nameOf(name), type: wanted, id: lastId, udpBytes: 1232 })
 }
 
 /** Formats a response: RCODE and flags, then each section sorted, because its order is free. */
