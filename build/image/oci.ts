@@ -93,7 +93,7 @@ function configOf(architecture: string, layers: readonly string[], image: ImageC
 }
 
 /** Compresses by GNU gzip: the deflate of Node gives other bytes on other processors. */
-function gzip(content: Buffer): Buffer {
+export function gzip(content: Buffer): Buffer {
   const { status, stdout, stderr } = spawnSync('gzip', ['-n', '-6'], {
     input: content,
     maxBuffer: LAYER_MAX,

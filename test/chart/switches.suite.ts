@@ -142,6 +142,31 @@ describe.skipIf(typeof binaries === 'string')('switches of the chart', () => {
     }
   })
 
+  test('deploy/README.md has each value', () => {
+    const text = readFileSync(join(CHART, '../README.md'), 'utf8')
+    const values: Readonly<Record<string, object>> = parse(
+      readFileSync(join(CHART, 'values.yaml'), 'utf8'),
+    )
+    const names = Object.entries(values).flatMap(([part, fields]) =>
+      Object.keys(fields).map((field) => `${part}.${field}`),
+    )
+    assert.ok(names.length > 30)
+    assert.deepEqual(
+      names.filter((name) => !text.includes(`\`${name}`)),
+      [],
+    )
+  })
+
+  test('the schema has each value, and no other', () => {
+    const schema = JSON.parse(readFileSync(join(CHART, 'values.schema.json'), 'utf8'))
+    const values = parse(readFileSync(join(CHART, 'values.yaml'), 'utf8'))
+    const { global: _, ...parts } = schema.properties
+    assert.deepEqual(Object.keys(parts).toSorted(), Object.keys(values).toSorted())
+    for (const [part, { properties }] of Object.entries<{ properties: object }>(parts)) {
+      assert.deepEqual(Object.keys(properties).toSorted(), Object.keys(values[part]).toSorted())
+    }
+  })
+
   test('autoscaling replaces the number of replicas, and refuses an empty range', () => {
     const spec = (...values: string[]) =>
       Object(objectsWith(...values).find(isKind('Deployment'))?.spec)
