@@ -14,6 +14,7 @@ import { andThen, type MaybePromise } from '../chain/maybe-promise.ts'
 import type { PluginHost } from '../chain/plugin-entry.ts'
 import type { Resolver } from '../chain/resolver.ts'
 import { ConfigError, formatProblem, type Problem } from '../corefile/problem.ts'
+import { equalNames } from '../dns/name.ts'
 import type { Query, Refusal } from '../dns/query.ts'
 import { ReplyWriter } from '../dns/reply-writer.ts'
 import { TYPE } from '../dns/rr-type.ts'
@@ -57,8 +58,6 @@ const LOCAL: Reason = {
   missing: null,
   didYouMean: [],
 }
-/** Plugins that answer from snapshots. */
-const SNAPSHOT_PLUGINS: ReadonlySet<string> = new Set(['kubernetes', 'k8s_external', 'k8s_gateway'])
 const NO_HEADERS: Readonly<Record<string, string>> = {}
 
 /** A gateway. */
@@ -170,7 +169,8 @@ export class Gateway {
 
   /**
    * Returns a function that tests whether a client's queries for a name reach the snapshots behind
-   * a zone: the same server block takes them, and none of its `acl` directives blocks them.
+   * a zone: the same server block takes them, and none of its `acl` directives blocks them. Of
+   * several blocks with one zone, each may read other snapshots: then the block must find the name.
    */
   reachFrom(
     zone: Uint8Array,
@@ -184,12 +184,18 @@ export class Gateway {
     }
     const own = find(probe(zone))
     const mayBlock = own?.plugins.some(({ name }) => name === 'acl') === true
+    const isShared = listener?.zones.some(
+      (one) =>
+        one.chain === own &&
+        listener.zones.some(({ zone, chain }) => chain !== own && equalNames(zone, one.zone)),
+    )
     return (name) => {
       const message = probe(name)
       if (own === undefined || find(message) !== own) return false
-      if (!mayBlock) return true
+      if (!mayBlock && isShared !== true) return true
+      const isApex = equalNames(name, zone)
       return this.explain(message, client, c).then(
-        (found) => found?.plugins.some((plugin) => SNAPSHOT_PLUGINS.has(plugin)) === true,
+        (found) => found?.facts.some(({ node }) => isApex || node != null) === true,
       )
     }
   }

@@ -157,7 +157,10 @@ function addTo(list: NameList, { tree }: Part, shard: Shard, zone: Uint8Array): 
   }
   list.addHosts(shard, (labels) => {
     const size = tailOffset(concatBytes(labels, ROOT), zone)
-    return size < 0 ? undefined : labels.subarray(0, size)
+    const relative = labels.subarray(0, Math.max(0, size))
+    // As in k8s_gateway, an absolute hostname also exists below each zone, where nobody queries it.
+    const isRepeated = zone.length > 1 && tailOffset(concatBytes(relative, ROOT), zone) >= 0
+    return size < 0 || isRepeated ? undefined : relative
   })
 }
 

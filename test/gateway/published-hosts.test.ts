@@ -187,6 +187,29 @@ describe('a gateway answers from published trees', () => {
     })
   }
 
+  test('lists of the names, each only where queries find it', async (t) => {
+    const running = await start(t)
+    const { token, record } = await tokenRecord({ scope: { ...WHOLE_SCOPE, namespaces: ['blog'] } })
+    await running.tokens.add(record)
+    const listed = async (query: string, by = CLIENT_TOKEN): Promise<string[]> => {
+      const { names } = JSON.parse(await (await running.get(`/v1/names?${query}`, by)).text())
+      return names.map(({ name }: { name: string }) => name)
+    }
+    const hosts = ['mail', 'pool', 'text', 'www'].map((name) => `${name}.apps.test.`)
+    const all = await listed('under=apps.test')
+    for (const host of [...hosts, 'route.apps.test.']) assert.ok(all.includes(host), host)
+    assert.equal(new Set(all).size, all.length)
+    const seen = await listed('under=apps.test', token)
+    for (const host of hosts) assert.ok(seen.includes(host), host)
+    assert.ok(!seen.includes('route.apps.test.'))
+    assert.deepEqual(await listed('under=apps.test&search=mai'), ['mail.apps.test.'])
+    assert.deepEqual(await listed('under=shop.ext.test'), [
+      'api.shop.ext.test.',
+      'cdn.shop.ext.test.',
+    ])
+    assert.deepEqual(await listed('under=ext.test', token), ['blog.ext.test.'])
+  })
+
   test('cluster IPs to the clients of a view', async (t) => {
     const running = await start(t, { inside: CLIENTS })
     const cases = [
