@@ -53,14 +53,21 @@ export class ChurnProcesses {
     const all = new ChurnProcesses({ api, random, ports }, await createClusterKeys())
     all.writeCorefiles(ports[1] ?? 0)
     for (const i of [0, 1, 2]) all.skew(i, 0)
-    await all.startGateway()
-    all.dns = all.startSkewed(2, ['serve', '--conf', join(all.folder, 'serve')])
-    for (const i of [0, 1]) all.startExporter(i)
-    await Promise.all([
-      all.dns.line(/^ready/),
-      ...all.exporters.map((one) => one.line(/^ready|follows/)),
-    ])
+    await all.startAll().catch(async (error: unknown) => {
+      await all.stop()
+      throw error
+    })
     return all
+  }
+
+  private async startAll(): Promise<void> {
+    await this.startGateway()
+    this.dns = this.startSkewed(2, ['serve', '--conf', join(this.folder, 'serve')])
+    for (const i of [0, 1]) this.startExporter(i)
+    await Promise.all([
+      this.dns.line(/^ready/),
+      ...this.exporters.map((one) => one.line(/^ready|follows/)),
+    ])
   }
 
   /** Returns the number of records that the gateway has. */
