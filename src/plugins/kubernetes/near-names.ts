@@ -2,6 +2,7 @@
  * Finds names of Services that are similar to a name that does not exist, for `kubedoh explain`.
  * @module
  */
+import { byteAt } from '../../bytes/bytes.ts'
 import { editDistance } from '../../corefile/arguments.ts'
 import { formatName } from '../../dns/name.ts'
 import type { Shard } from '../../snapshot/read/shard.ts'
@@ -12,8 +13,8 @@ import { textLabels } from './explain-forward.ts'
 const NAMES_MAX = 3
 /** Shards that are loaded to look for them; others count only if they are loaded. */
 const LOADS_MAX = 64
-/** Names that are compared. */
-const COMPARED_MAX = 300_000
+/** Names that are compared by their letters. */
+const COMPARED_MAX = 100_000
 /** Letters that may differ in the namespace and in the Service, each. */
 const LETTERS_MAX = 2
 /** The distance of a Service with the same name in another namespace. */
@@ -30,6 +31,7 @@ export async function nearNames(
 ): Promise<readonly string[]> {
   const { source, visibility, zone } = place
   const wanted = wantedOf(textLabels(labels))
+  const given = labelsIn(labels)
   const count = source.current()?.shards.length ?? 0
   const found = new Map<string, number>()
   let loads = 0
@@ -40,9 +42,10 @@ export async function nearNames(
     if (shard === undefined) continue
     const namespaces = visibility?.namespaces
     for (const node of shard.nodes()) {
-      const service = serviceAt(shard, node)
+      const service = serviceAt(shard, node, given)
       if (service === undefined || shard.isGlue(node) || shard.isImplied(node)) continue
       if (namespaces?.has(shard, shard.nodeNamespaceId(node)) === false) continue
+      // Counts visible names only: what a client gets must not depend on hidden ones.
       if (++compared > COMPARED_MAX) break
       const distance = Math.min(...wanted.map((one) => distanceOf(one, service)))
       if (distance < Infinity) found.set(`${service.service}.${service.namespace}.svc`, distance)
@@ -85,8 +88,24 @@ function lettersApart(a: string, b: string): number {
   return distance <= most ? distance : Infinity
 }
 
-/** Returns the Service of a node with the name `SERVICE.NAMESPACE.svc`; `undefined` for others. */
-function serviceAt(shard: Shard, node: number): Required<Wanted> | undefined {
+/** Returns the labels of a name, each with its length byte. */
+function labelsIn(labels: Uint8Array): readonly Uint8Array[] {
+  const all: Uint8Array[] = []
+  for (let at = 0; at < labels.length; at += byteAt(labels, at) + 1) {
+    all.push(labels.subarray(at, at + byteAt(labels, at) + 1))
+  }
+  return all
+}
+
+/**
+ * Returns the Service of a node with the name `SERVICE.NAMESPACE.svc`; `undefined` for others, and
+ * if neither label is one of `given`: comparing letters takes too long for all names of a cluster.
+ */
+function serviceAt(
+  shard: Shard,
+  node: number,
+  given: readonly Uint8Array[],
+): Required<Wanted> | undefined {
   const { bytes } = shard
   const start = shard.nameOffset(node)
   const space = start + 1 + (bytes[start] ?? 0)
@@ -95,6 +114,13 @@ function serviceAt(shard: Shard, node: number): Required<Wanted> | undefined {
   if (branch + 4 !== start + size || bytes[branch] !== 3 || bytes[branch + 1] !== LETTER_S) {
     return undefined
   }
+  const isGiven = (at: number): boolean => given.some((label) => beginsWith(bytes, at, label))
+  if (!isGiven(start) && !isGiven(space)) return undefined
   const [service = '', namespace = ''] = textLabels(bytes.subarray(start, start + size))
   return { service, namespace }
+}
+
+function beginsWith(bytes: Uint8Array, at: number, label: Uint8Array): boolean {
+  for (let i = 0; i < label.length; i++) if (bytes[at + i] !== label[i]) return false
+  return true
 }
