@@ -191,6 +191,18 @@ export const COMMANDS: readonly Command[] = [
     run: async (input, output) => (await import('./router.ts')).runRouterNginx(input, output),
   },
   {
+    name: 'router gateway-api',
+    summary: 'write an HTTPRoute of the Gateway API for each HostRoute',
+    flags: ['conf', 'kubeconfig', 'listen'],
+    required: ['conf'],
+    examples: ['kubedoh router gateway-api --conf Corefile'],
+    notes: [
+      'k8s_gateway in the Corefile names the Gateway: router Gateway NAMESPACE/NAME.',
+      'Only HTTPRoutes that their HostRoute owns are changed or deleted.',
+    ],
+    run: async (input, output) => (await import('./router.ts')).runRouterGateway(input, output),
+  },
+  {
     name: 'keys',
     summary: 'create the keys a cluster needs to publish to a gateway',
     args: ['[CLUSTER]'],

@@ -13,6 +13,7 @@ import { elapsed } from '../node/elapsed.ts'
 import { CommandError, createLog, type Output } from '../node/output.ts'
 import { untilSignal } from '../node/signals.ts'
 import type { GatewayOptions } from '../plugins/k8s-gateway/options.ts'
+import { httpRouteTarget } from '../router/http-routes.ts'
 import { Nginx } from '../router/nginx.ts'
 import { formatNginx, type NginxOptions } from '../router/nginx-config.ts'
 import { nginxTarget } from '../router/nginx-target.ts'
@@ -66,6 +67,27 @@ export async function runRouterNginx(input: Input, output: Output): Promise<void
   } finally {
     await nginx.stop()
   }
+}
+
+/**
+ * Runs the command until SIGINT or SIGTERM.
+ * @throws {CommandError} if the Corefile names no Gateway as the router
+ */
+export async function runRouterGateway(input: Input, output: Output): Promise<void> {
+  const routing = openRouting(input, output)
+  const { router } = routing.directive.tree
+  if (router.kind !== 'Gateway') {
+    const wanted = '"router Gateway NAMESPACE/NAME" in k8s_gateway'
+    throw new CommandError(`${input.text('conf')}: the routes need a Gateway, ${wanted}`)
+  }
+  const { namespace, name } = router
+  const ended = new AbortController()
+  const signal = untilSignal().finally(() => ended.abort())
+  const { openApi } = await import('../exporter/watch.ts')
+  const api = openApi(placeOf(input, routing.directive))
+  const target = httpRouteTarget(api, { namespace, name })
+  await followCluster(routing, { target, ended, mark: {} })
+  await signal
 }
 
 /** What the routers of all kinds need. */

@@ -32,7 +32,7 @@ type End = (status: number | undefined) => void
 /** A request: its HTTP method, its verb in RBAC rules, and the plural name of the kind. */
 type Requested = { readonly method: string; readonly verb: string; readonly resource: string }
 type Begin = (requested: Requested, signal: AbortSignal) => End | Promise<End>
-const VERBS = { GET: 'get', POST: 'create', PUT: 'update' } as const
+const VERBS = { GET: 'get', POST: 'create', PUT: 'update', DELETE: 'delete' } as const
 /** Label in place of a status if there was no response. */
 const NO_STATUS = '<error>'
 

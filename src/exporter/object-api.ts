@@ -77,7 +77,7 @@ export type WatchOptions = {
 
 /** A request about one object. */
 export type ApiRequest = {
-  readonly method: 'GET' | 'POST' | 'PUT'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly path: string
   /** Plural name of its kind, for metrics. */
   readonly resource: string
