@@ -210,6 +210,28 @@ export const COMMANDS: readonly Command[] = [
     examples: ['kubedoh keys prod', 'kubedoh keys --admin', 'kubedoh keys --read-only'],
     run: async (input, output) => (await import('./keys.ts')).runKeys(input, output),
   },
+  {
+    name: 'init worker',
+    summary:
+      'write a folder from which the gateway is deployed as a Cloudflare Worker, with new keys',
+    args: ['FOLDER', 'DOMAIN'],
+    flags: ['cluster'],
+    examples: ['kubedoh init worker kubedoh-worker prod.k8s.example.org --cluster prod'],
+    notes: [
+      'FOLDER gets a README.md with the next steps. The ID of the cluster is "prod" by default.',
+    ],
+    run: async (input, output) => (await import('./init-worker.ts')).runInitWorker(input, output),
+  },
+  {
+    name: 'deploy',
+    summary: 'check the variables of wrangler.toml, then deploy the Worker',
+    args: ['[FLAGS...]'],
+    examples: ['kubedoh deploy', 'kubedoh deploy -- --env staging', 'kubedoh deploy -- --dry-run'],
+    notes: [
+      'Flags after -- are those of "wrangler deploy", which must be installed in the folder.',
+    ],
+    run: async (input, output) => (await import('./deploy.ts')).runDeploy(input, output),
+  },
   ofOperator({
     name: 'token create',
     summary: 'create a client token for all names or some of them',

@@ -10,6 +10,7 @@ import { FLAGS, type Flag, Input } from './flags.ts'
 
 /** Summaries of the groups of two-word commands, by the first word. */
 const GROUPS: Readonly<Record<string, string>> = {
+  init: 'write what a deployment starts from',
   convert: "convert another system's configuration to a Corefile",
   router: 'route the paths of HostRoutes to their Services',
   snapshot: 'build and print snapshots without a gateway',

@@ -30,8 +30,8 @@ describe('the Worker', () => {
       WRANGLER_LOG_PATH: join(folder, 'log'),
       CI: 'true',
     }
-    const deploy = join(ROOT, 'build/deploy.ts')
-    const { status, stdout, stderr } = spawnSync(process.execPath, [deploy, ...args], {
+    const run = join(ROOT, 'src/cli/run.ts')
+    const { status, stdout, stderr } = spawnSync(process.execPath, [run, 'deploy', '--', ...args], {
       cwd: ROOT,
       env: { ...process.env, ...silence },
       encoding: 'utf8',

@@ -1,19 +1,20 @@
 /**
- * What `npm run deploy` checks before it deploys: whether the Worker will start with its variables.
+ * What `kubedoh deploy` checks before it deploys: whether the Worker will start with its variables.
  * @module
  */
-import { checkCorefile, printFindings } from '../src/cli/check.ts'
-import { readCorefile } from '../src/corefile/parse-corefile.ts'
-import { GatewayConfigError, readGatewayConfig, withOnlyCluster } from '../src/gateway/config.ts'
-import { readVariableFiles } from '../src/gateway/variable-files.ts'
-import type { Output } from '../src/node/output.ts'
+
+import { readCorefile } from '../corefile/parse-corefile.ts'
+import { GatewayConfigError, readGatewayConfig, withOnlyCluster } from '../gateway/config.ts'
+import { readVariableFiles } from '../gateway/variable-files.ts'
+import type { Output } from '../node/output.ts'
+import { checkCorefile, printFindings } from './check.ts'
 
 /** Cloudflare's bound on one variable (developers.cloudflare.com/workers/platform/limits). */
 const VARIABLE_BYTES_MAX = 5 * 1024
 
 /**
- * Checks the variables as the Worker reads them, and prints warnings. A variable that is missing may
- * be a secret, of which only Cloudflare knows the value.
+ * Checks the variables as the Worker reads them, and prints warnings. A variable that is missing
+ * may be a secret, of which only Cloudflare knows the value.
  * @throws {GatewayConfigError | ConfigError} if the Worker would answer 503 to every query
  */
 export async function checkDeployment(

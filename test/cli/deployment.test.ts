@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
-import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { describe, test } from 'vitest'
-import { checkDeployment } from '../../build/deployment.ts'
 import { startGateway } from '../../build/local-gateway.ts'
+import { checkDeployment } from '../../src/cli/deployment.ts'
 import { keys } from '../exporter/memory-gateway.ts'
-import { temporaryFolder } from '../exporter/temporary-folder.ts'
 
 const { publicKeyText: publicKey } = await keys()
 const CLUSTERS = JSON.stringify({ prod: { publicKey, tokenSha256: '0'.repeat(64) } })
@@ -108,21 +105,4 @@ describe('a deployment goes on', () => {
   test('without a Corefile that may be a secret', async () => {
     assert.match(await check({}), /^warning: COREFILE is not in \[vars\]/)
   })
-})
-
-test('npm run deploy stops before wrangler', (t) => {
-  const toml = 'name = "a"\nmain = "a.js"\n[vars]\nCOREFILE = """\n. {\n  erors\n}\n"""\n'
-  const config = join(temporaryFolder(t, { 'wrangler.toml': toml, 'a.js': '' }), 'wrangler.toml')
-  const args = ['build/deploy.ts', '--dry-run', '-c', config]
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, {
-    cwd: join(import.meta.dirname, '../..'),
-    encoding: 'utf8',
-    env: { ...process.env, WRANGLER_SEND_METRICS: 'false' },
-  })
-  assert.deepEqual([status, stdout], [1, ''])
-  assert.equal(
-    stderr.slice(stderr.indexOf('COREFILE')),
-    'COREFILE:2:3: there is no plugin "erors"; did you mean "errors"?\n' +
-      'not deployed: with these variables the Worker answers 503\n',
-  )
 })

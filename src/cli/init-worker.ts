@@ -1,0 +1,110 @@
+/**
+ * `kubedoh init worker`: writes a folder from which the gateway's Worker is deployed.
+ * @module
+ */
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { causeText } from '../bytes/unknown.ts'
+import { parseName } from '../dns/name.ts'
+import { createClusterKeys, createToken } from '../exporter/cluster-keys.ts'
+import { CommandError, type Output } from '../node/output.ts'
+import { CLUSTER_ID } from '../snapshot/format/manifest.ts'
+import { VERSION } from '../telemetry/version.ts'
+import type { Input } from './flags.ts'
+
+/** The version of wrangler that the Worker is tested with. */
+const WRANGLER = '4.155.0'
+/** Readable by its owner only. */
+const SECRET = 0o600
+
+/**
+ * Writes the folder, with new keys.
+ * @throws {CommandError} for a bad cluster or domain, and a folder that is not empty
+ */
+export async function runInitWorker(input: Input, output: Output): Promise<void> {
+  const [folder = '', domain = ''] = input.args
+  const cluster = input.text('cluster') || 'prod'
+  if (!CLUSTER_ID.test(cluster)) {
+    throw new CommandError(`"${cluster}": use at most 63 characters of a-z, 0-9 and "-"`)
+  }
+  if (domain === '' || parseName(domain) === undefined)
+    throw new CommandError(`"${domain}" is not a domain`)
+  if (existsSync(folder) && readdirSync(folder).length > 0) {
+    throw new CommandError(`${folder} is not empty; name another folder`)
+  }
+  const files = await filesOf(cluster, domain.replace(/\.$/, ''))
+  try {
+    mkdirSync(folder, { recursive: true })
+    for (const [name, text] of Object.entries(files)) {
+      const mode = name.endsWith('.env') ? { mode: SECRET } : {}
+      writeFileSync(join(folder, name), text, mode)
+    }
+  } catch (error) {
+    throw new CommandError(`Cannot write to ${folder}: ${causeText(error)}`, { cause: error })
+  }
+  output.stdout.write(`${folder}: ready to deploy; ${join(folder, 'README.md')} has three steps\n`)
+}
+
+/** Returns the files by name. */
+async function filesOf(cluster: string, domain: string): Promise<Record<string, string>> {
+  const { token, signingKey, tokenSha256, publicKey } = await createClusterKeys()
+  const admin = await createToken()
+  const clusters = JSON.stringify({ [cluster]: { publicKey, tokenSha256 } })
+  const manifest = {
+    private: true,
+    scripts: { check: 'kubedoh deploy -- --dry-run', deploy: 'kubedoh deploy --' },
+    dependencies: { kubedoh: VERSION },
+    devDependencies: { wrangler: WRANGLER },
+  }
+  return {
+    'wrangler.toml': readTemplate()
+      .replace('"worker/index.ts"', '"node_modules/kubedoh/dist/worker.js"')
+      .replace(/kubernetes prod\.k8s\.example\.org \{\n( +)cluster prod\n/, (_, indent) =>
+        [`kubernetes ${domain} {`, `${indent}cluster ${cluster}`, ''].join('\n'),
+      )
+      .replace('CLUSTERS = "{}"', `CLUSTERS = '${clusters}'`)
+      .replace('ADMIN_TOKEN_SHA256 = ""', `ADMIN_TOKEN_SHA256 = "${admin.sha256}"`),
+    'package.json': `${JSON.stringify(manifest, undefined, 2)}\n`,
+    'exporter.env': `KUBEDOH_TOKEN=${token}\nKUBEDOH_SIGNING_KEY=${signingKey}\n`,
+    'operator.env': `KUBEDOH_ADMIN_TOKEN=${admin.token}\n`,
+    '.gitignore': 'node_modules\n.wrangler\n*.env\n',
+    'README.md': readme(cluster, domain),
+  }
+}
+
+/** Reads the configuration of the package, or of the checkout. */
+function readTemplate(): string {
+  const paths = ['..', '../..'].map((up) => join(import.meta.dirname, up, 'wrangler.toml'))
+  const path = paths.find((one) => existsSync(one))
+  if (path === undefined) throw new CommandError('wrangler.toml is missing; use the npm package')
+  return readFileSync(path, 'utf8')
+}
+
+function readme(cluster: string, domain: string): string {
+  return `# Names of the cluster ${cluster}, below ${domain}
+
+1. Install and deploy. \`deploy\` checks the Corefile in \`wrangler.toml\` first; \`npm run check\` only checks.
+
+   \`\`\`sh
+   npm install
+   npm run deploy
+   \`\`\`
+
+2. Publish the cluster's names to the URL that \`deploy\` printed, from where \`kubectl\` works or in a Pod.
+
+   \`\`\`sh
+   set -a; . ./exporter.env; set +a
+   npx kubedoh export --gateway https://YOUR-WORKER --cluster ${cluster}
+   \`\`\`
+
+3. Create a token for each client, with files that set its device up.
+
+   \`\`\`sh
+   set -a; . ./operator.env; set +a
+   npx kubedoh token create --gateway https://YOUR-WORKER --name laptop --kit laptop
+   npx kubedoh query kubernetes.default.svc.${domain} --server https://YOUR-WORKER --token TOKEN
+   \`\`\`
+
+Keep \`exporter.env\` and \`operator.env\` secret; git ignores them. After \`npm install kubedoh@latest\`, deploy again to upgrade.
+`
+}

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, test } from 'vitest'
+import { bundleWorker } from '../../build/worker.ts'
+import { temporaryFolder } from '../exporter/temporary-folder.ts'
+import { failed, runCli } from './run-cli.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+
+describe('init worker', () => {
+  test('writes a folder that deploy takes as it is', async (t) => {
+    const folder = join(temporaryFolder(t), 'worker')
+    const { status, stdout } = await runCli([
+      'init',
+      'worker',
+      folder,
+      'k8s.test',
+      '--cluster',
+      'a',
+    ])
+    assert.equal(status, 0)
+    assert.match(stdout, /^.*: ready to deploy; /)
+    const packaged = join(folder, 'node_modules/kubedoh/dist')
+    mkdirSync(packaged, { recursive: true })
+    writeFileSync(join(packaged, 'worker.js'), await bundleWorker())
+    symlinkSync(join(ROOT, 'node_modules/wrangler'), join(folder, 'node_modules/wrangler'))
+    const args = [join(ROOT, 'src/cli/run.ts'), 'deploy', '--', '--dry-run']
+    const env = { ...process.env, CI: 'true', WRANGLER_LOG_PATH: join(folder, 'log') }
+    const deployed = spawnSync(process.execPath, args, { cwd: folder, env, encoding: 'utf8' })
+    assert.equal(deployed.status, 0, deployed.stderr)
+    assert.match(deployed.stdout, /env\.CLUSTERS.*"a"/)
+    assert.match(
+      readFileSync(join(folder, 'wrangler.toml'), 'utf8'),
+      /kubernetes k8s\.test \{\n +cluster a\n/,
+    )
+  })
+
+  test('keeps secrets out of git, and from other users', async (t) => {
+    const folder = join(temporaryFolder(t), 'worker')
+    await runCli(['init', 'worker', folder, 'k8s.test'])
+    for (const name of ['exporter.env', 'operator.env']) {
+      assert.equal(statSync(join(folder, name)).mode & 0o777, 0o600)
+      const [, secret = ''] =
+        readFileSync(join(folder, name), 'utf8').split('\n')[0]?.split('=') ?? []
+      assert.ok(secret.length > 30)
+      assert.doesNotMatch(readFileSync(join(folder, 'wrangler.toml'), 'utf8'), new RegExp(secret))
+    }
+    assert.match(readFileSync(join(folder, '.gitignore'), 'utf8'), /^\*\.env$/m)
+  })
+
+  test('refuses a folder with files, and bad names', async (t) => {
+    const folder = temporaryFolder(t, { 'wrangler.toml': 'mine' })
+    const cases = [
+      { args: [folder, 'k8s.test'], message: `${folder} is not empty; name another folder` },
+      { args: [join(folder, 'a'), 'a..b'], message: '"a..b" is not a domain' },
+      {
+        args: [join(folder, 'a'), 'k8s.test', '--cluster', 'A'],
+        message: '"A": use at most 63 characters of a-z, 0-9 and "-"',
+      },
+    ]
+    for (const { args, message } of cases) {
+      assert.deepEqual(await runCli(['init', 'worker', ...args]), failed(`kubedoh: ${message}`))
+    }
+    assert.equal(readFileSync(join(folder, 'wrangler.toml'), 'utf8'), 'mine')
+  })
+})
