@@ -115,6 +115,9 @@ describe('docs/environment.md', () => {
 
   test('has the variables of the tests', () => {
     const files = filesBelow('test', '.ts').filter((file) => !file.startsWith('test/docs/'))
-    assert.deepEqual(sorted(names(ENVIRONMENT, '## Tests and benchmarks')), sorted(readBy(files)))
+    const listed = names(ENVIRONMENT, '## Tests and benchmarks')
+    const elsewhere = [...names(ENVIRONMENT, '## kubedoh'), 'PATH']
+    const own = readBy(files).filter((name) => listed.includes(name) || !elsewhere.includes(name))
+    assert.deepEqual(sorted(listed), sorted(own))
   })
 })
