@@ -1,0 +1,100 @@
+/**
+ * The commands of a gateway's operator.
+ * @module
+ */
+import type { Command } from './commands.ts'
+import type { FlagName } from './flags.ts'
+
+/** The commands, in the order of help. */
+export const OPERATOR_COMMANDS: readonly Command[] = [
+  ofOperator({
+    name: 'token create',
+    summary: 'create a client token for all names or some of them',
+    flags: [
+      'name',
+      'clusters',
+      'origins',
+      'namespaces',
+      'recurse',
+      'explain',
+      'identity',
+      'expires',
+      'kit',
+      'domain',
+      'tls-cert',
+      'tls-key',
+      'json',
+    ],
+    examples: [
+      'export KUBEDOH_ADMIN_TOKEN=…   # printed by: kubedoh keys --admin',
+      "kubedoh token create --gateway https://dns.example.org --name ci --namespaces 'shop,team-*' --expires 90d",
+      'kubedoh token create --gateway https://dns.example.org --name laptops --kit laptops',
+    ],
+    notes: [
+      'The domains of --kit are those of the clusters that the token sees, or those of --domain.',
+      'With --tls-cert and --tls-key, openssl signs the profile for Apple devices.',
+    ],
+    run: async (input, output) => (await import('./token.ts')).runTokenCreate(input, output),
+  }),
+  ofOperator({
+    name: 'token list',
+    summary: 'list the client tokens, without their secrets',
+    flags: ['json'],
+    examples: ['kubedoh token list --gateway https://dns.example.org'],
+    run: async (input, output) => (await import('./token.ts')).runTokenList(input, output),
+  }),
+  ofOperator({
+    name: 'token revoke',
+    summary: 'revoke a client token',
+    args: ['ID'],
+    examples: ['kubedoh token revoke 5f2a81c0d9e4 --gateway https://dns.example.org'],
+    run: async (input, output) => (await import('./token.ts')).runTokenRevoke(input, output),
+  }),
+  ofOperator({
+    name: 'token rotate',
+    summary: 'give a client token a new secret; the previous one stays valid for the grace period',
+    args: ['ID'],
+    flags: ['grace', 'json'],
+    examples: ['kubedoh token rotate 5f2a81c0d9e4 --gateway https://dns.example.org --grace 1h'],
+    run: async (input, output) => (await import('./token.ts')).runTokenRotate(input, output),
+  }),
+  ofOperator({
+    name: 'generations',
+    summary: 'list the generations of a cluster that the gateway keeps',
+    args: ['CLUSTER'],
+    flags: ['json'],
+    examples: ['kubedoh generations prod --gateway https://dns.example.org'],
+    run: async (input, output) => (await import('./generations.ts')).runGenerations(input, output),
+  }),
+  ofOperator({
+    name: 'diff',
+    summary: 'print the records that changed since a generation',
+    args: ['CLUSTER', 'FROM', '[TO]'],
+    examples: ['kubedoh diff prod 1767225600 --gateway https://dns.example.org'],
+    run: async (input, output) => (await import('./generations.ts')).runDiff(input, output),
+  }),
+  ofOperator({
+    name: 'rollback',
+    summary: 'make the gateway answer from an older generation, or with --release from the newest',
+    args: ['CLUSTER', '[GENERATION]'],
+    flags: ['release'],
+    examples: [
+      'kubedoh rollback prod 1767225600 --gateway https://dns.example.org',
+      'kubedoh rollback prod --release --gateway https://dns.example.org',
+    ],
+    run: async (input, output) => (await import('./generations.ts')).runRollback(input, output),
+  }),
+  ofOperator({
+    name: 'conflicts',
+    summary: 'list Services on which clusters disagree, and hostnames with several owners',
+    flags: ['json'],
+    examples: ['kubedoh conflicts --gateway https://dns.example.org'],
+    run: async (input, output) => (await import('./conflicts.ts')).runConflicts(input, output),
+  }),
+]
+
+/** Adds the flags of commands that send requests to a gateway. */
+function ofOperator(command: Omit<Command, 'required'>): Command {
+  const flags: readonly FlagName[] = ['gateway', ...(command.flags ?? []), 'insecure', 'ca']
+  return { ...command, flags, required: ['gateway'] }
+}

@@ -1,0 +1,13 @@
+import assert from 'node:assert/strict'
+import { test } from 'vitest'
+import { OPERATOR_COMMANDS } from '../../src/cli/operator-commands.ts'
+import { runCli } from './run-cli.ts'
+
+for (const { name, args = [] } of OPERATOR_COMMANDS) {
+  test(`${name} needs a gateway`, async () => {
+    const given = args.filter((arg) => !arg.startsWith('[')).map(() => '1')
+    const { status, stderr } = await runCli([...name.split(' '), ...given])
+    assert.equal(status, 2)
+    assert.match(stderr, /--gateway is required/)
+  })
+}
