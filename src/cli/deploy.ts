@@ -44,7 +44,7 @@ export async function runDeploy({ args }: Input, output: Output): Promise<void> 
     },
   })
   const config = resolve(String(values.config ?? CONFIG))
-  const packages = createRequire(config)
+  const packages = createRequire(resolve(CONFIG))
   const { env, var: given = [] } = values
   const vars = { ...read(packages, config, env), ...Object.fromEntries(given.map(split)) }
   await checkDeployment(vars, output).catch((error: unknown) => {
@@ -66,7 +66,7 @@ function read(packages: NodeJS.Require, config: string, env: unknown): Record<st
     Object.assign(process.env, SILENCE)
     wrangler = packages('wrangler')
   } catch {
-    throw new CommandError(`${dirname(config)} has no wrangler; run: npm install`)
+    throw new CommandError('wrangler is not installed here; run: npm install')
   }
   try {
     const named = typeof env === 'string' ? { env } : {}
