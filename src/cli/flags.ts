@@ -142,7 +142,9 @@ const TABLE = {
     help: 'PEM file of the CAs of client certificates, for cert:SHA256 identities of tokens',
   },
   admin: { help: 'create the operator (admin) token, which manages client tokens' },
-  'read-only': { help: 'create a token that can read only /readyz and /metrics' },
+  'read-only': {
+    help: 'create a token that can only read /readyz and /metrics, and use kubedoh explain',
+  },
   name: { value: 'TEXT', help: 'label of the token, shown by token list' },
   clusters: {
     value: 'IDS',

@@ -16,7 +16,7 @@ export async function runKeys(input: Input, output: Output): Promise<void> {
     return
   }
   if (input.isSet('read-only')) {
-    const use = '/readyz and /metrics: in scrape_configs of Prometheus, under authorization'
+    const use = '/readyz, /metrics (scrape_configs of Prometheus) and kubedoh explain'
     await printToken(output, { use, before: '# credentials: ', hash: 'READ_ONLY_TOKEN_SHA256' })
     return
   }

@@ -12,9 +12,10 @@ import type { ExplainFor } from '../doh/explain-route.ts'
 import { HttpError } from '../doh/http-error.ts'
 import { type Caller, type Carriers, findCaller, findKnownCaller, RemoteClient } from './access.ts'
 import { AccessAssertions, ASSERTION_HEADER } from './access-assertions.ts'
+import { noteFacts } from './audit.ts'
 import type { Access, GatewayConfig } from './config.ts'
 import type { HeldClock } from './held-clock.ts'
-import { isAdmin, unauthorized } from './operators.ts'
+import { isAdmin, isExplainer, unauthorized } from './operators.ts'
 import { addressKey, RateBuckets, type RateLimiter, tooMany } from './rate-limiter.ts'
 import { TokenBook } from './token-book.ts'
 import type { TokenStore } from './token-store.ts'
@@ -126,14 +127,15 @@ export class Admission {
   }
 
   /**
-   * Admits a request for an explanation. The operator (admin) token sees everything, or with `as`
-   * what the token with that identifier sees.
+   * Admits a request for an explanation. The operator (admin) and the read-only token see
+   * everything, or with `as` what the token with that identifier sees.
    * @throws {HttpError} as {@link admit}; 403 for a token that may not have answers explained; 404
    *   for an unknown identifier
    */
   async admitExplain(c: Context): Promise<ExplainFor> {
     const as = c.req.query('as')
-    if (await isAdmin(c, this.config.adminSha256)) {
+    if (await isExplainer(c, this.config)) {
+      noteFacts(c, { name: c.req.query('name'), as })
       const client = this.runtime.clientOf(c)
       if (as === undefined) return { client }
       const known = await this.tokens.findById(as)

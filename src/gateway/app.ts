@@ -11,6 +11,7 @@ import { createExplainRoute } from '../doh/explain-route.ts'
 import { refuseFinalSlash } from '../doh/final-slash.ts'
 import { errorResponse, HttpError, notFound } from '../doh/http-error.ts'
 import { jsonResponse, uncached } from '../doh/json-response.ts'
+import { createAudit } from './audit.ts'
 import type { GatewayConfig } from './config.ts'
 import { createCors } from './cors.ts'
 import { Gateway, type GatewayRuntime } from './gateway.ts'
@@ -38,6 +39,7 @@ export function createGatewayApp(
   const page = createPage(config.access.isPublic)
   for (const path of ['/', '/t/:token/']) app.get(path, page)
   app.use(refuseFinalSlash)
+  app.use('/v1/*', createAudit(runtime.host.log, runtime.clientOf))
   addStatusRoutes(app, gateway, config)
   if (config.corsOrigins.length > 0) {
     const cors = createCors(config.corsOrigins)

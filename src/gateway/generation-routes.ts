@@ -12,6 +12,7 @@ import { formatRecord } from '../records/zone-text.ts'
 import type { Manifest } from '../snapshot/format/manifest.ts'
 import { openShard } from '../snapshot/read/open-shard.ts'
 import { shardRecords } from '../snapshot/read/shard-records.ts'
+import { noteFacts } from './audit.ts'
 import type { GatewayConfig } from './config.ts'
 import type { GatewayRuntime } from './gateway.ts'
 import { checkAdmin } from './operators.ts'
@@ -47,6 +48,7 @@ export function createGenerationRoutes(
   app.put('/v1/clusters/:id/pin', async (c) => {
     const writer = await authorize(c)
     const generation = await readGeneration(c)
+    noteFacts(c, { generation })
     if (!(await writer.pin(generation))) throw unknownGeneration(generation)
     return jsonResponse(200, describe(await writer.history()))
   })

@@ -1,19 +1,33 @@
 /**
- * Which operators' tokens open which routes: the admin token opens all of them; exporters and
- * monitoring may read the status routes with their own tokens.
+ * Which operators' tokens open which routes: the admin token opens all of them, the read-only token
+ * those that report and explain; exporters may read the status routes with their own tokens.
  * @module
  */
 import type { Context } from 'hono'
 import { HttpError } from '../doh/http-error.ts'
 import { headerToken } from './access.ts'
+import { noteOperator } from './audit.ts'
 import type { GatewayConfig } from './config.ts'
 import { hasHash } from './token.ts'
 
 type AdminHash = GatewayConfig['adminSha256']
 
 /** Returns whether a request carries the operator (admin) token. */
-export function isAdmin(c: Context, adminSha256: AdminHash): Promise<boolean> {
-  return carriesToken(c, [adminSha256])
+export async function isAdmin(c: Context, adminSha256: AdminHash): Promise<boolean> {
+  const isTheirs = await carriesToken(c, [adminSha256])
+  if (isTheirs) noteOperator(c, 'admin')
+  return isTheirs
+}
+
+/** Returns whether a request carries a token that may explain every answer. */
+export async function isExplainer(
+  c: Context,
+  { adminSha256, readOnlySha256 }: Pick<GatewayConfig, 'adminSha256' | 'readOnlySha256'>,
+): Promise<boolean> {
+  if (await isAdmin(c, adminSha256)) return true
+  const isTheirs = await carriesToken(c, [readOnlySha256])
+  if (isTheirs) noteOperator(c, 'read-only')
+  return isTheirs
 }
 
 /** Checks that a request carries the operator (admin) token. @throws {HttpError} 401 */

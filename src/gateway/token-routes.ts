@@ -7,6 +7,7 @@ import { Hono } from 'hono/tiny'
 import { HttpError } from '../doh/http-error.ts'
 import { jsonResponse } from '../doh/json-response.ts'
 import { readBody } from '../doh/read-body.ts'
+import { noteFacts } from './audit.ts'
 import type { GatewayConfig } from './config.ts'
 import type { ClusterDomains } from './kit-route.ts'
 import { checkAdmin } from './operators.ts'
@@ -82,6 +83,7 @@ async function create(
   }
   const addition = await tokenStore.add(record)
   if (addition.kind !== 'added') throw refusedAddition(addition)
+  noteFacts(c, { token: id, name: record.name })
   const domains = domainsOf(visibilityOf(record.scope))
   const warnings = advise(request)
   return jsonResponse(201, { token, ...describe(record, nowMs), domains, warnings })

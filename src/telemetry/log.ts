@@ -37,10 +37,17 @@ const KINDS_MAX = 256
 
 type Count = { readonly sinceMs: number; logged: number; suppressed: number }
 
-/** Creates a sampled log. The first event after dropped ones has their number in `suppressed`. */
+/**
+ * Creates a sampled log. The first event after dropped ones has their number in `suppressed`. Never
+ * drops an event whose `audit` is true.
+ */
 export function sampledLog({ log, now, perMinute = PER_MINUTE }: SampledLogOptions): Log {
   const counts = new Map<string, Count>()
   return (event: LogEvent) => {
+    if (event.audit === true) {
+      log(event)
+      return
+    }
     const key = JSON.stringify([event.level, event.message, event.cluster])
     const nowMs = now()
     const known = counts.get(key)

@@ -86,6 +86,12 @@ describe('a sampled log', () => {
     assert.deepEqual(logging.logged[2], { level: 'error', message: 'away', cluster: 'a', error: 2 })
   })
 
+  test('drops no event of the audit log', () => {
+    const logging = new Logging()
+    for (let i = 0; i < 10; i++) logging.log({ level: 'info', message: 'request', audit: true })
+    assert.equal(logging.logged.length, 10)
+  })
+
   test('reports the number of dropped events', () => {
     const logging = new Logging()
     logging.fail('a', 10)

@@ -1,0 +1,57 @@
+/**
+ * The audit log: one line for each request below `/v1/` that an operator's token authorized, with
+ * its outcome. It has no secrets, and the log's sampling never drops it.
+ * @module
+ */
+import type { Context, MiddlewareHandler } from 'hono'
+import type { Client } from '../chain/client.ts'
+import type { Log } from '../telemetry/log.ts'
+
+/** The token that authorized an operator: the admin token, or the read-only one. */
+export type OperatorKind = 'admin' | 'read-only'
+
+/** What a request was about, beside its path. */
+export type AuditFacts = Readonly<Record<string, string | number | undefined>>
+
+/** Most characters of a path or fact in the log. */
+const TEXT_MAX = 256
+
+const operators = new WeakMap<Request, OperatorKind>()
+const facts = new WeakMap<Request, AuditFacts>()
+
+/** Notes that an operator's token authorized a request. */
+export function noteOperator(c: Context, operator: OperatorKind): void {
+  operators.set(c.req.raw, operator)
+}
+
+/** Notes what an operator's request is about; replaces earlier notes. Never pass a secret. */
+export function noteFacts(c: Context, about: AuditFacts): void {
+  facts.set(c.req.raw, about)
+}
+
+/** Creates the middleware that logs the requests of operators after their responses. */
+export function createAudit(log: Log, clientOf: (c: Context) => Client): MiddlewareHandler {
+  return async (c, next) => {
+    await next()
+    const operator = operators.get(c.req.raw)
+    if (operator === undefined) return
+    const about = Object.entries(facts.get(c.req.raw) ?? {}).map(
+      ([name, value]) => [name, typeof value === 'string' ? cut(value) : value] as const,
+    )
+    log({
+      level: 'info',
+      message: 'operator request',
+      audit: true,
+      operator,
+      address: clientOf(c).address,
+      method: c.req.method,
+      path: cut(c.req.path),
+      status: c.res.status,
+      ...Object.fromEntries(about),
+    })
+  }
+}
+
+function cut(text: string): string {
+  return text.slice(0, TEXT_MAX)
+}
