@@ -166,6 +166,7 @@ function tokenStoreOf(env: Env): TokenStore {
     add: async (record) => object().add(record),
     replace: async (before, next) => object().replace(before, next),
     remove: async (id) => object().remove(id),
+    noteUse: async (days) => object().noteUse(days),
   }
 }
 

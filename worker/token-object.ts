@@ -9,7 +9,9 @@ import {
   checkAddition,
   equalRecords,
   formatTokenRecord,
+  noteUseIn,
   parseTokenRecord,
+  type TokenDays,
 } from '../src/gateway/token-store.ts'
 import type { Env } from './env.ts'
 
@@ -40,17 +42,33 @@ export class TokenObject extends DurableObject<Env> {
 
   /** Replaces a record, if it is unchanged; synchronous too. */
   replace(before: TokenRecord, next: TokenRecord): boolean {
-    const { id } = before
-    const [row] = this.sql.exec('SELECT record FROM tokens WHERE id = ?', id).toArray()
-    const isSame = row !== undefined && equalRecords(parseTokenRecord(String(row.record)), before)
-    if (isSame) {
-      this.sql.exec('UPDATE tokens SET record = ? WHERE id = ?', formatTokenRecord(next), id)
-    }
+    const isSame = equalRecords(this.read(before.id), before)
+    if (isSame) this.update(next)
     return isSame
+  }
+
+  /** Notes days of use; writes only the rows that change. */
+  noteUse(days: TokenDays): void {
+    for (const [id, day] of days) {
+      const before = this.read(id)
+      const records = new Map(before && [[id, before]])
+      if (!noteUseIn(records, [[id, day]])) continue
+      for (const record of records.values()) this.update(record)
+    }
   }
 
   /** Removes a record; false when there is none. */
   remove(id: string): boolean {
     return this.sql.exec('DELETE FROM tokens WHERE id = ? RETURNING id', id).toArray().length > 0
+  }
+
+  private read(id: string): TokenRecord | undefined {
+    const [row] = this.sql.exec('SELECT record FROM tokens WHERE id = ?', id).toArray()
+    return row && parseTokenRecord(String(row.record))
+  }
+
+  private update(record: TokenRecord): void {
+    const text = formatTokenRecord(record)
+    this.sql.exec('UPDATE tokens SET record = ? WHERE id = ?', text, record.id)
   }
 }

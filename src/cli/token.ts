@@ -33,7 +33,9 @@ export async function runTokenCreate(input: Input, output: Output): Promise<void
   output.stderr.write(`set-up files for devices are in ${folder}; begin with README.md there\n`)
 }
 
-const COLUMNS = 'ID NAME CLUSTERS ORIGINS NAMESPACES RECURSE EXPLAIN IDENTITIES EXPIRES'.split(' ')
+const COLUMNS = 'ID NAME CLUSTERS ORIGINS NAMESPACES RECURSE EXPLAIN IDENTITIES EXPIRES USED'.split(
+  ' ',
+)
 
 /** Prints all tokens. */
 export async function runTokenList(input: Input, output: Output): Promise<void> {
@@ -55,6 +57,7 @@ function formatTokens(value: unknown): string {
       one.explain === true ? 'yes' : 'no',
       String(one.identities ?? '') || '-',
       one.isAlive === true ? String(one.expires ?? 'never') : 'expired',
+      String(one.lastUsed ?? 'never'),
     ]
   })
   return formatColumns([COLUMNS, ...rows])

@@ -19,11 +19,12 @@ import { isAdmin, isExplainer, unauthorized } from './operators.ts'
 import { addressKey, RateBuckets, type RateLimiter, tooMany } from './rate-limiter.ts'
 import { TokenBook } from './token-book.ts'
 import type { TokenStore } from './token-store.ts'
+import { TokenUse } from './token-use.ts'
 
 /** What admission needs of the runtime. */
 export type AdmissionRuntime = {
-  readonly host: Pick<Host, 'after' | 'log'>
-  readonly tokenStore: Pick<TokenStore, 'list'>
+  readonly host: Pick<Host, 'after' | 'log' | 'metrics'>
+  readonly tokenStore: Pick<TokenStore, 'list' | 'noteUse'>
   /** Sends an HTTP GET request: Cloudflare Access publishes its signing keys. */
   readonly fetch: (url: string) => Promise<Response>
   /** Returns the client that sent a request, without its visibility. */
@@ -48,6 +49,7 @@ export class Admission {
   private readonly runtime: AdmissionRuntime
   private readonly clock: HeldClock
   private readonly tokens: TokenBook
+  private readonly use: TokenUse
   private readonly assertions: AccessAssertions | undefined
   private readonly limiter: RateLimiter
   private readonly callers = new WeakMap<Request, Caller>()
@@ -58,11 +60,11 @@ export class Admission {
     this.clock = clock
     const { application, requestsPerMinute: perMinute } = config
     const { fetch, tokenStore: store } = runtime
-    const { after, log } = runtime.host
-    const onError = (error: string): void => {
-      log({ level: 'error', message: 'cannot read the tokens', error })
-    }
-    this.tokens = new TokenBook({ store, after, clock, onError })
+    const { after, log, metrics } = runtime.host
+    const failing = (message: string) => (error: string) => log({ level: 'error', message, error })
+    this.tokens = new TokenBook({ store, after, clock, onError: failing('cannot read the tokens') })
+    const onError = failing('cannot store when tokens were used')
+    this.use = new TokenUse({ store, metrics, clock, onError })
     this.assertions = application && new AccessAssertions({ ...application, fetch, after, clock })
     this.limiter = runtime.limiter ?? new RateBuckets({ perMinute, elapsed: clock.elapsed })
   }
@@ -72,9 +74,15 @@ export class Admission {
     return this.tokens.usesLabels
   }
 
-  /** Starts to read the tokens again when it is time; returns the promise to keep alive. */
+  /**
+   * Starts to read the tokens again, and to store when they were used, when it is time; returns the
+   * promise to keep alive.
+   */
   refreshIfDue(): Promise<void> | undefined {
-    return this.tokens.refreshIfDue()
+    const refresh = this.tokens.refreshIfDue()
+    const write = this.use.writeIfDue()
+    if (write === undefined) return refresh
+    return Promise.all([refresh, write]).then(() => undefined)
   }
 
   /**
@@ -91,6 +99,7 @@ export class Admission {
     const caller = await findCaller(access, this.tokens, c.req.raw, { pathToken, identities })
     this.callers.set(c.req.raw, caller)
     await this.count(caller.tokenId ?? addressKey(this.runtime.clientOf(c)))
+    if (caller.tokenId !== undefined) this.use.note(caller.tokenId)
     return caller
   }
 
@@ -115,7 +124,9 @@ export class Admission {
       const client = new RemoteClient(carriers, known?.visibility, bytesMax)
       const key = known === undefined ? addressKey(client) : known.record.id
       const isWithinRate = requestsPerMinute === 0 || this.limiter.allow(key)
-      return isWithinRate === false ? undefined : { client, isWithinRate }
+      if (isWithinRate === false) return undefined
+      if (known !== undefined) this.use.note(known.record.id)
+      return { client, isWithinRate }
     })
   }
 

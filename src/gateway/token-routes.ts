@@ -12,6 +12,7 @@ import type { GatewayConfig } from './config.ts'
 import type { ClusterDomains } from './kit-route.ts'
 import { checkAdmin } from './operators.ts'
 import {
+  DAY_MS,
   isAlive,
   newSecret,
   newTokenId,
@@ -154,7 +155,7 @@ function readGrace(text: string | undefined): number {
 
 /** Describes a token, without its hashes. */
 function describe(record: TokenRecord, nowMs: number): object {
-  const { id, name, scope, identities, secrets, createdMs, expiresMs } = record
+  const { id, name, scope, identities, secrets, createdMs, expiresMs, usedDay } = record
   return {
     id,
     name,
@@ -162,6 +163,7 @@ function describe(record: TokenRecord, nowMs: number): object {
     identities,
     created: new Date(createdMs).toISOString(),
     expires: expiresMs === undefined ? null : new Date(expiresMs).toISOString(),
+    lastUsed: usedDay === undefined ? null : new Date(usedDay * DAY_MS).toISOString().slice(0, 10),
     secrets: secrets.filter((one) => isAlive(one, nowMs)).length,
     isAlive: isAlive(record, nowMs),
   }

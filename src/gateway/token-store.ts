@@ -28,7 +28,12 @@ export type TokenStore = {
   readonly replace: (before: TokenRecord, next: TokenRecord) => Promise<boolean>
   /** Removes a record; false when there is none. */
   readonly remove: (id: string) => Promise<boolean>
+  /** Notes days of use by identifier. Writes nothing for unknown tokens and noted days. */
+  readonly noteUse: (days: TokenDays) => Promise<void>
 }
+
+/** Days, in days since 1970, by the identifiers of tokens that were used on them. */
+export type TokenDays = readonly (readonly [id: string, day: number])[]
 
 /**
  * Returns whether a record may be added: its identifier is new, no other token has one of its
@@ -63,7 +68,7 @@ export function formatTokenRecord(record: TokenRecord): string {
 export function parseTokenRecord(text: string): TokenRecord | undefined {
   const value = parseJson(text)
   if (!isRecord(value)) return undefined
-  const { id, name, scope, identities, secrets, createdMs, expiresMs } = value
+  const { id, name, scope, identities, secrets, createdMs, expiresMs, usedDay } = value
   const isValid =
     typeof id === 'string' &&
     typeof name === 'string' &&
@@ -71,6 +76,7 @@ export function parseTokenRecord(text: string): TokenRecord | undefined {
     isScope(scope) &&
     isTexts(identities) &&
     isOptionalTime(expiresMs) &&
+    isOptionalTime(usedDay) &&
     Array.isArray(secrets) &&
     secrets.every(isSecret)
   if (!isValid) return undefined
@@ -82,6 +88,7 @@ export function parseTokenRecord(text: string): TokenRecord | undefined {
     secrets: secrets.map(({ sha256, expiresMs: endMs }) => ({ sha256, expiresMs: endMs })),
     createdMs,
     expiresMs,
+    ...(usedDay !== undefined && { usedDay }),
   }
 }
 
@@ -119,6 +126,18 @@ export function replaceIn(
   return isSame
 }
 
+/** Notes days of use in a map; returns whether a record changed. */
+export function noteUseIn(records: Map<string, TokenRecord>, days: TokenDays): boolean {
+  let isChange = false
+  for (const [id, usedDay] of days) {
+    const record = records.get(id)
+    if (record === undefined || (record.usedDay ?? -1) >= usedDay) continue
+    records.set(id, { ...record, usedDay })
+    isChange = true
+  }
+  return isChange
+}
+
 /** Creates a store in memory, for tests and for gateways without a folder. */
 export function createMemoryTokenStore(): TokenStore {
   const records = new Map<string, TokenRecord>()
@@ -127,5 +146,6 @@ export function createMemoryTokenStore(): TokenStore {
     add: (record) => Promise.resolve(addTo(records, record)),
     replace: (before, next) => Promise.resolve(replaceIn(records, before, next)),
     remove: (id) => Promise.resolve(records.delete(id)),
+    noteUse: async (days) => void noteUseIn(records, days),
   }
 }

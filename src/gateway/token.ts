@@ -52,8 +52,12 @@ export type TokenRecord = {
   readonly createdMs: number
   /** Milliseconds since 1970; `undefined` for never. */
   readonly expiresMs: number | undefined
+  /** Day of the last use (UTC), in days since 1970; never used when left out. */
+  readonly usedDay?: number
 }
 
+/** Milliseconds of a day. */
+export const DAY_MS: number = 24 * 3600 * 1000
 const ID_BYTES = 6
 const SECRET_BYTES = 32
 const TOKEN = /^kdt_([0-9a-f]{12})_[\w-]{43}$/

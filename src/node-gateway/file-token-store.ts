@@ -18,6 +18,7 @@ import type { TokenRecord } from '../gateway/token.ts'
 import {
   addTo,
   formatTokenRecord,
+  noteUseIn,
   parseTokenRecord,
   replaceIn,
   type TokenStore,
@@ -75,6 +76,7 @@ export function createFileTokenStore(path: string, options: FileTokenStoreOption
       ),
     replace: (before, next) => change((records) => replaceIn(records, before, next), Boolean),
     remove: (id) => change((records) => records.delete(id), Boolean),
+    noteUse: async (days) => void (await change((records) => noteUseIn(records, days), Boolean)),
   }
 }
 

@@ -18,6 +18,8 @@ export type MetricInfo = {
   readonly name: string
   readonly help: string
   readonly labels: readonly string[]
+  /** Most series, if fewer than others may have; further ones share one. */
+  readonly seriesMax?: number
 }
 
 type Metric = MetricInfo & {
@@ -105,7 +107,7 @@ export function observe(series: HistogramSeries, bounds: readonly number[], valu
 function seriesKey(metric: Metric, values: readonly string[], size: number): string {
   const key = formatLabels(metric.labels, values)
   const isKnown = metric.series.has(key) || metric.histograms.has(key)
-  if (isKnown || size < SERIES_MAX) return key
+  if (isKnown || size < (metric.seriesMax ?? SERIES_MAX)) return key
   return formatLabels(
     metric.labels,
     metric.labels.map(() => 'other'),

@@ -40,9 +40,12 @@ describe('kubedoh token', () => {
     const [head = '', row = '', ...others] = listed.stdout.trimEnd().split('\n')
     assert.match(
       head,
-      /^ID +NAME +CLUSTERS +ORIGINS +NAMESPACES +RECURSE +EXPLAIN +IDENTITIES +EXPIRES$/,
+      /^ID +NAME +CLUSTERS +ORIGINS +NAMESPACES +RECURSE +EXPLAIN +IDENTITIES +EXPIRES +USED$/,
     )
-    assert.match(row, /^\S+ +ci +lab,prod +prod\.test\. +shop,team-\* +yes +no +- +20\d\d-\S+Z$/)
+    assert.match(
+      row,
+      /^\S+ +ci +lab,prod +prod\.test\. +shop,team-\* +yes +no +- +20\d\d-\S+Z +never$/,
+    )
     assert.deepEqual(others, [])
     const rotated = await run(`rotate ${id} --grace 1h`)
     assert.match(rotated.stdout, new RegExp(`^kdt_${id}_`))
@@ -64,7 +67,10 @@ describe('kubedoh token', () => {
       `warning: "${identity}" needs ACCESS_TEAM and ACCESS_AUDIENCE, which are not set`,
     ])
     const [, row = ''] = (await run('list')).stdout.split('\n')
-    assert.match(row, /^\S+ +- +prod +prod\.test\. +\* +no +yes +access:@example\.com +never$/)
+    assert.match(
+      row,
+      /^\S+ +- +prod +prod\.test\. +\* +no +yes +access:@example\.com +never +never$/,
+    )
     const malformed = await run('create --identity cert:AB:CD')
     assert.match(malformed.stderr, /^kubedoh: URL: "identities" has "cert:AB:CD", expected cert: /)
   })

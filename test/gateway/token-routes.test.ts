@@ -71,6 +71,7 @@ describe('the tokens of clients', () => {
       expires: '2026-01-01T00:01:00.000Z',
       secrets: 1,
       isAlive: true,
+      lastUsed: null,
     })
     const listed = await fixture.send('GET', '/v1/tokens')
     assert.deepEqual(listed.body, { tokens: [told] })

@@ -74,6 +74,23 @@ export const TOKEN_STORE_PROMISES: readonly TokenStorePromise[] = [
     },
   },
   {
+    name: 'notes the newest day of use, and none for unknown tokens',
+    hold: async (store) => {
+      await store.add(record('a', 'one'))
+      await store.add(record('b', 'two'))
+      await store.noteUse([
+        ['a', 20_000],
+        ['c', 20_000],
+      ])
+      await store.noteUse([['a', 19_999]])
+      same(await sorted(store), [{ ...record('a', 'one'), usedDay: 20_000 }, record('b', 'two')])
+      await store.noteUse([['a', 20_001]])
+      const [read = record('a', '')] = await sorted(store)
+      same(read.usedDay, 20_001)
+      same(await store.replace(read, { ...read, name: 'three' }), true)
+    },
+  },
+  {
     name: 'removes a record once',
     hold: async (store) => {
       await store.add(record('a', 'one'))

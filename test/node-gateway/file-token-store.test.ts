@@ -86,5 +86,6 @@ function byTurns(one: TokenStore, other: TokenStore): TokenStore {
     add: (record) => next().add(record),
     replace: (before, after) => next().replace(before, after),
     remove: (id) => next().remove(id),
+    noteUse: (days) => next().noteUse(days),
   }
 }
