@@ -24,7 +24,7 @@ import type { Input } from './flags.ts'
  * @throws {ConfigError} with all errors and warnings if there is an error
  */
 export async function runCheck(input: Input, output: Output): Promise<void> {
-  const [path = ''] = input.args
+  const [path = 'Corefile'] = input.args
   const files = input.text('files')
   const target = targetOf(input.text('for'))
   const folder = files === '' ? dirname(path) : files

@@ -18,6 +18,8 @@ export type Command = {
   readonly args?: readonly string[]
   readonly flags?: readonly FlagName[]
   readonly required?: readonly FlagName[]
+  /** Whether `--conf` defaults to `./Corefile`. */
+  readonly readsCorefile?: true
   /** Shell lines to copy. */
   readonly examples: readonly string[]
   /** Lines printed below the examples. */
@@ -27,6 +29,15 @@ export type Command = {
 
 const OPENSHIFT_HOSTS =
   'kubedoh hosts --services image-registry.openshift-image-registry.svc --nameserver 172.30.0.10'
+
+/** Summaries of the groups of two-word commands, by the first word. */
+export const GROUPS: Readonly<Record<string, string>> = {
+  init: 'write what a deployment starts from',
+  convert: "convert another system's configuration to a Corefile",
+  router: 'route the paths of HostRoutes to their Services',
+  snapshot: 'build and print snapshots without a gateway',
+  token: 'manage the client tokens of a gateway',
+}
 
 /** The commands, in the order of help. */
 export const COMMANDS: readonly Command[] = [
@@ -48,6 +59,7 @@ export const COMMANDS: readonly Command[] = [
       'plugins',
       'pidfile',
     ],
+    readsCorefile: true,
     examples: [
       'kubedoh serve',
       'kubedoh serve --conf Corefile --dns.port 5353 --objects cluster.yaml',
@@ -89,7 +101,7 @@ export const COMMANDS: readonly Command[] = [
     name: 'gateway',
     summary: 'run the gateway on this machine instead of Cloudflare Workers',
     flags: ['conf', 'listen', 'store', 'tls-cert', 'tls-key', 'client-ca', 'insecure'],
-    required: ['conf'],
+    readsCorefile: true,
     examples: [
       'export CLUSTERS=… ADMIN_TOKEN_SHA256=…   # as in wrangler.toml; printed by: kubedoh keys',
       'kubedoh gateway --conf gateway.Corefile --store file:/var/lib/kubedoh',
@@ -178,7 +190,7 @@ export const COMMANDS: readonly Command[] = [
       'listen',
       'print',
     ],
-    required: ['conf'],
+    readsCorefile: true,
     examples: [
       'kubedoh router nginx --conf Corefile --http :8080',
       'kubedoh router nginx --conf Corefile --objects shop.yaml --print',
@@ -195,7 +207,7 @@ export const COMMANDS: readonly Command[] = [
     name: 'router gateway-api',
     summary: 'write an HTTPRoute of the Gateway API for each HostRoute',
     flags: ['conf', 'kubeconfig', 'listen'],
-    required: ['conf'],
+    readsCorefile: true,
     examples: ['kubedoh router gateway-api --conf Corefile'],
     notes: [
       'k8s_gateway in the Corefile names the Gateway: router Gateway NAMESPACE/NAME.',
@@ -302,9 +314,10 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'check',
     summary: 'report every error and warning in a Corefile without starting a server',
-    args: ['COREFILE'],
+    args: ['[COREFILE]'],
     flags: ['files', 'for'],
     examples: [
+      'kubedoh check',
       'kubedoh check /etc/coredns/Corefile',
       'kubedoh check Corefile --files /etc/coredns',
       'kubedoh check Corefile --for worker',
@@ -326,5 +339,21 @@ export const COMMANDS: readonly Command[] = [
     args: ['FOLDER'],
     examples: ['kubedoh snapshot dump snapshot | grep SRV'],
     run: async (input, output) => (await import('./snapshot.ts')).runSnapshotDump(input, output),
+  },
+  {
+    name: 'completion',
+    summary: 'print the completion script of a shell: bash, zsh or fish',
+    args: ['SHELL'],
+    examples: [
+      'source <(kubedoh completion bash)   # or zsh; in ~/.bashrc or ~/.zshrc',
+      'kubedoh completion fish > ~/.config/fish/completions/kubedoh.fish',
+    ],
+    run: async (input, output) => (await import('./completion.ts')).runCompletion(input, output),
+  },
+  {
+    name: 'man',
+    summary: 'print the manual page',
+    examples: ['kubedoh man | man -l -', 'kubedoh man > /usr/local/share/man/man1/kubedoh.1'],
+    run: async (input, output) => (await import('./manual.ts')).runMan(input, output),
   },
 ]

@@ -22,7 +22,7 @@ export type Flag = {
 const TABLE = {
   conf: {
     value: 'COREFILE',
-    help: 'Corefile to read; serve defaults to ./Corefile, node-cache to the generated one',
+    help: 'Corefile to read (serve, gateway, router: ./Corefile; node-cache: the generated one)',
   },
   'dns.port': {
     value: 'PORT',
@@ -248,6 +248,16 @@ const TABLE = {
 
 /** Name of a flag, without its dashes. */
 export type FlagName = keyof typeof TABLE
+
+/** Returns the help of a flag with its default, whether it can be repeated, and its variable. */
+export function flagHelp(flag: Flag): string {
+  const notes = [
+    ...(flag.default === undefined ? [] : [`default ${flag.default}`]),
+    ...(flag.isRepeated === undefined ? [] : ['can be repeated']),
+    ...(flag.env === undefined ? [] : [flag.env]),
+  ]
+  return notes.length === 0 ? flag.help : `${flag.help} (${notes.join(', ')})`
+}
 
 /** All flags, by name. */
 export const FLAGS: Readonly<Record<FlagName, Flag>> = TABLE

@@ -5,17 +5,9 @@
 import { CommanderError, Command as CommandLine, Option } from 'commander'
 import { describeError, EXIT, type Output, UsageError } from '../node/output.ts'
 import { VERSION } from '../telemetry/version.ts'
-import { COMMANDS, type Command } from './commands.ts'
-import { FLAGS, type Flag, Input } from './flags.ts'
-
-/** Summaries of the groups of two-word commands, by the first word. */
-const GROUPS: Readonly<Record<string, string>> = {
-  init: 'write what a deployment starts from',
-  convert: "convert another system's configuration to a Corefile",
-  router: 'route the paths of HostRoutes to their Services',
-  snapshot: 'build and print snapshots without a gateway',
-  token: 'manage the client tokens of a gateway',
-}
+import { COMMANDS, type Command, GROUPS } from './commands.ts'
+import { FLAGS, type Flag, flagHelp, Input } from './flags.ts'
+import { variablesOf } from './variables.ts'
 
 /** Commands that replace programs of Go. */
 const GO_COMMANDS: ReadonlySet<string> = new Set(['serve', 'node-cache'])
@@ -31,13 +23,19 @@ export async function main(
 ): Promise<number> {
   const program = createProgram(output, environment)
   try {
-    await program.parseAsync(args.length === 0 ? ['--help'] : withGoFlags(args), { from: 'user' })
+    await program.parseAsync(withGoFlags(withHelpFlag(args)), { from: 'user' })
     return EXIT.DONE
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.DONE : EXIT.USAGE
     output.stderr.write(`${describeError(error)}\n`)
     return EXIT.FAILED
   }
+}
+
+/** Turns no arguments, and `help COMMAND`, into the flag. */
+function withHelpFlag(args: readonly string[]): readonly string[] {
+  if (args.length === 0) return ['--help']
+  return args[0] === 'help' ? [...args.slice(1), '--help'] : args
 }
 
 /**
@@ -58,7 +56,7 @@ function createProgram(output: Output, environment: Environment): CommandLine {
   const program = configure(new CommandLine('kubedoh'), output)
     .showHelpAfterError('Usage: kubedoh COMMAND (see --help)')
     .description('Resolves Kubernetes names inside and outside the cluster.')
-    .version(VERSION, '--version', 'print the version')
+    .version(VERSION, '-v, --version', 'print the version')
     .addHelpText('after', '\nFlags and examples of a command: kubedoh COMMAND --help')
   const groups = new Map<string, CommandLine>()
   for (const command of COMMANDS) {
@@ -99,16 +97,20 @@ function addCommand(
   for (const name of command.flags ?? []) line.addOption(optionOf(name, FLAGS[name]))
   line.showHelpAfterError(`Usage: kubedoh ${command.name} ${line.usage()} (see --help)`)
   const lines = command.examples.map((example) => `  ${example}`)
-  const notes = (command.notes ?? []).map((note) => `\n${note}`)
-  line.addHelpText(
-    'after',
-    `\nExamples:\n${lines.join('\n')}${notes.length > 0 ? '\n' : ''}${notes.join('')}`,
-  )
+  const notes = command.notes ?? []
+  const variables = variablesOf(command.name).map(({ name, help }) => `  ${name}  ${help}`)
+  const parts = [
+    ['', 'Examples:', ...lines],
+    ...(notes.length === 0 ? [] : [['', ...notes]]),
+    ...(variables.length === 0 ? [] : [['', 'Variables:', ...variables]]),
+  ]
+  line.addHelpText('after', parts.flat().join('\n'))
   line.action(async () => {
     const options: Readonly<Record<string, unknown>> = line.opts()
     const given = new Map(
       Object.entries(options).map(([key, value]) => [kebabCase(key), listOf(value)]),
     )
+    if (command.readsCorefile && !given.get('conf')?.at(-1)) given.set('conf', ['Corefile'])
     const input = new Input(line.args, given, environment)
     for (const name of command.required ?? []) {
       if (input.text(name) !== '' || input.texts(name).length > 0) continue
@@ -130,12 +132,7 @@ async function run(command: Command, input: Input, output: Output): Promise<void
 }
 
 function optionOf(name: string, flag: Flag): Option {
-  const notes = [
-    ...(flag.default === undefined ? [] : [`default ${flag.default}`]),
-    ...(flag.isRepeated === undefined ? [] : ['can be repeated']),
-    ...(flag.env === undefined ? [] : [flag.env]),
-  ]
-  const help = notes.length === 0 ? flag.help : `${flag.help} (${notes.join(', ')})`
+  const help = flagHelp(flag)
   const names = `${flag.short === undefined ? '' : `-${flag.short}, `}--${name}`
   if (flag.value === undefined) return new Option(names, help)
   const option = new Option(`${names} <${flag.value}>`, help)

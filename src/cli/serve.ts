@@ -50,9 +50,8 @@ export async function withPidfile(input: Input, run: () => Promise<void>): Promi
 }
 
 async function serveUntilSignal(input: Input, output: Output): Promise<void> {
-  const conf = input.text('conf')
   const options = {
-    conf: conf === '' ? 'Corefile' : conf,
+    conf: input.text('conf'),
     dnsPort: parsePort(input.text('dns.port'), 'dns.port'),
     objects: input.texts('objects'),
     etcd: input.text('etcd'),

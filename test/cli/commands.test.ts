@@ -13,7 +13,7 @@ async function helpOf({ name }: Command): Promise<{ text: string; joined: string
 
 /** Reads an example as a shell would, and its flags as the command line does. */
 function parseExample(line: string): { command: Command; args: string[]; flags: string[] } {
-  const [program, ...words] = line.replace(/ \|.*$/, '').split(' ')
+  const [program, ...words] = line.replace(/ (?:[|>]|-- ).*$/, '').split(' ')
   assert.equal(program, 'kubedoh')
   const command = COMMANDS.find(({ name }) => `${words.join(' ')} `.startsWith(`${name} `))
   assert.ok(command, `"${line}" begins with a command`)

@@ -21,15 +21,15 @@ describe('main', () => {
     },
     {
       name: 'an option that there is not',
-      args: ['-v'],
-      line: "unknown option '-v'",
+      args: ['-x'],
+      line: "unknown option '-x'",
       use: 'COMMAND',
     },
     {
       name: 'a flag of another command',
       args: ['check', 'Corefile', '--once'],
       line: "unknown option '--once'",
-      use: 'check [options] <COREFILE>',
+      use: 'check [options] [COREFILE]',
     },
     {
       name: 'a flag without its value',
@@ -63,15 +63,15 @@ describe('main', () => {
     },
     {
       name: 'a missing flag',
-      args: ['gateway'],
-      line: '--conf is required',
-      use: 'gateway [options]',
+      args: ['snapshot', 'build'],
+      line: '--objects is required',
+      use: 'snapshot build [options]',
     },
     {
       name: 'a flag that is empty',
-      args: ['gateway', '--conf', ''],
-      line: '--conf is required',
-      use: 'gateway [options]',
+      args: ['node-cache', '--localip', ''],
+      line: '--localip is required',
+      use: 'node-cache [options]',
     },
     {
       name: 'the second missing flag',
@@ -105,7 +105,7 @@ describe('main', () => {
   test('prints the version of the package', async () => {
     const path = join(import.meta.dirname, '../../package.json')
     const { version }: { version: unknown } = JSON.parse(readFileSync(path, 'utf8'))
-    for (const args of [['--version'], ['serve', '-version']]) {
+    for (const args of [['--version'], ['-v'], ['serve', '-version']]) {
       const printed = { status: 0, stdout: `${version}\n`, stderr: '' }
       assert.deepEqual(await runCli(args), printed)
     }
@@ -114,9 +114,11 @@ describe('main', () => {
   test('lists the commands without arguments', async () => {
     const { status, stdout, stderr } = await runCli([])
     assert.deepEqual([status, stderr], [0, ''])
-    for (const flag of ['-h', '--help']) {
-      assert.deepEqual(await runCli([flag]), { status, stdout, stderr })
+    for (const word of ['-h', '--help', 'help']) {
+      assert.deepEqual(await runCli([word]), { status, stdout, stderr })
     }
+    const ofCommand = await runCli(['token', 'create', '--help'])
+    assert.deepEqual(await runCli(['help', 'token', 'create']), ofCommand)
     for (const { name } of COMMANDS) {
       const [first = ''] = name.split(' ')
       assert.match(stdout, new RegExp(`^  ${first} `, 'm'))

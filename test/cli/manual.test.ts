@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { test } from 'vitest'
+import { COMMANDS } from '../../src/cli/commands.ts'
+import { FLAGS } from '../../src/cli/flags.ts'
+import { formatManual } from '../../src/cli/manual.ts'
+import { runCli } from './run-cli.ts'
+
+test('the manual page has each command with its examples, and each flag', async () => {
+  const { status, stdout } = await runCli(['man'])
+  assert.equal(status, 0)
+  const text = stdout.replaceAll('\\-', '-').replaceAll('\\e', '\\').replaceAll('\\&', '')
+  for (const { name, examples } of COMMANDS) {
+    assert.match(text, new RegExp(`^\\.SS kubedoh ${name}\\b`, 'm'))
+    for (const example of examples) assert.ok(text.includes(`\n${example}\n`), example)
+  }
+  for (const flag of Object.keys(FLAGS)) assert.match(text, new RegExp(`^\\.B .*--${flag}\\b`, 'm'))
+})
+
+const isMissing = spawnSync('groff', ['--version']).error !== undefined
+const name = 'groff formats the manual page without a warning'
+test.skipIf(isMissing)(isMissing ? `${name} (skipped: no groff here)` : name, () => {
+  const args = ['-man', '-ww', '-Kutf8', '-Tutf8']
+  const { status, stderr } = spawnSync('groff', args, { input: formatManual() })
+  assert.deepEqual([status, stderr.toString()], [0, ''])
+})
