@@ -107,7 +107,7 @@ export function findKnownCaller(
   assertions: AccessAssertions | undefined,
   { carriers, pathToken }: { readonly carriers: Carriers; readonly pathToken: string | undefined },
 ): KnownToken | undefined {
-  const token = pathToken ?? sentToken(carriers.header('authorization') ?? '')
+  const token = tokenSent(carriers, pathToken)
   if (token !== undefined) return book.findAtOnce(token)
   // A page of another site must not use the certificate or login that the browser adds.
   if (carriers.header('sec-fetch-site') === 'cross-site') return undefined
@@ -122,6 +122,14 @@ function firstKnown(book: TokenBook, identities: readonly string[] = []): KnownT
     if (known !== undefined) return known
   }
   return undefined
+}
+
+/** Returns the token of a request: the one in the path, else the one in its header. */
+export function tokenSent(
+  carriers: Pick<Carriers, 'header'>,
+  pathToken: string | undefined,
+): string | undefined {
+  return pathToken ?? sentToken(carriers.header('authorization') ?? '')
 }
 
 /** Avoids the regular expression of `tokenOf` for Bearer: it takes as long as the answer. */

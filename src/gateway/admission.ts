@@ -10,7 +10,14 @@ import type { Host } from '../chain/host.ts'
 import type { MaybePromise } from '../chain/maybe-promise.ts'
 import type { ExplainFor } from '../doh/explain-route.ts'
 import { HttpError } from '../doh/http-error.ts'
-import { type Caller, type Carriers, findCaller, findKnownCaller, RemoteClient } from './access.ts'
+import {
+  type Caller,
+  type Carriers,
+  findCaller,
+  findKnownCaller,
+  RemoteClient,
+  tokenSent,
+} from './access.ts'
 import { AccessAssertions, ASSERTION_HEADER } from './access-assertions.ts'
 import { noteFacts } from './audit.ts'
 import type { Access, GatewayConfig } from './config.ts'
@@ -53,6 +60,8 @@ export class Admission {
   private readonly assertions: AccessAssertions | undefined
   private readonly limiter: RateLimiter
   private readonly callers = new WeakMap<Request, Caller>()
+  /** The token of CLIENT_TOKEN_SHA256, once it was sent: to hash it takes as long as the answer. */
+  private readonly shared = new Set<string>()
 
   constructor(config: GatewayConfig, runtime: AdmissionRuntime, clock: HeldClock) {
     this.config = config
@@ -98,6 +107,11 @@ export class Admission {
     const identities = (): Promise<readonly string[]> => this.identitiesOf(c)
     const caller = await findCaller(access, this.tokens, c.req.raw, { pathToken, identities })
     this.callers.set(c.req.raw, caller)
+    // Nothing but the token of CLIENT_TOKEN_SHA256 sees everything and is in no list.
+    if (caller.mayExplain && caller.tokenId === undefined) {
+      const token = tokenSent({ header: (name) => c.req.header(name) }, pathToken)
+      if (token !== undefined) this.shared.add(token)
+    }
     await this.count(caller.tokenId ?? addressKey(this.runtime.clientOf(c)))
     if (caller.tokenId !== undefined) this.use.note(caller.tokenId)
     return caller
@@ -117,13 +131,12 @@ export class Admission {
     const { access, requestsPerMinute } = this.config
     return this.clock.during(() => {
       const sent = { carriers, pathToken }
-      const known = access.isPublic
-        ? undefined
-        : findKnownCaller(this.tokens, this.assertions, sent)
-      if (!access.isPublic && known === undefined) return undefined
+      const seesAll = access.isPublic || this.shared.has(tokenSent(carriers, pathToken) ?? '')
+      const known = seesAll ? undefined : findKnownCaller(this.tokens, this.assertions, sent)
+      if (!seesAll && known === undefined) return undefined
       const client = new RemoteClient(carriers, known?.visibility, bytesMax)
-      const key = known === undefined ? addressKey(client) : known.record.id
-      const isWithinRate = requestsPerMinute === 0 || this.limiter.allow(key)
+      const key = (): string => known?.record.id ?? addressKey(client)
+      const isWithinRate = requestsPerMinute === 0 || this.limiter.allow(key())
       if (isWithinRate === false) return undefined
       if (known !== undefined) this.use.note(known.record.id)
       return { client, isWithinRate }

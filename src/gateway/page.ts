@@ -5,6 +5,7 @@
  */
 import type { Context } from 'hono'
 import { isRecord } from '../bytes/unknown.ts'
+import { notFound } from '../doh/http-error.ts'
 import { uncached } from '../doh/json-response.ts'
 import { PAGE_PARTS, SCRIPT_SOURCE, STYLE_SOURCE } from './page-bundle.ts'
 
@@ -42,7 +43,9 @@ let parts: Parts | undefined
  * @param isPublic whether the gateway answers without a token
  */
 export function createPage(isPublic: boolean): (c: Context) => Promise<Response> {
-  return async () => {
+  return async (c) => {
+    // The router takes `/t/TOKEN%2fdns-query` for `/t/TOKEN/` as well.
+    if (!c.req.path.endsWith('/')) throw notFound()
     parts ??= await unpack()
     return uncached(200, formatPage(parts, isPublic), HEADERS)
   }

@@ -20,6 +20,8 @@ function parseExample(line: string): { command: Command; args: string[]; flags: 
   const [args, flags]: [string[], string[]] = [[], []]
   const rest = words.slice(command.name.split(' ').length)[Symbol.iterator]()
   for (const word of rest) {
+    // What follows are another program's flags.
+    if (word === '--') break
     const flag = command.flags?.find((name) => word === `--${name}`)
     if (flag === undefined) {
       assert.doesNotMatch(word, /^-/, `"${word}" is a flag of ${command.name}`)

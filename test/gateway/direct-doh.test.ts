@@ -10,6 +10,7 @@ import { DirectDoh, type RequestHead, splitTokenPath } from '../../src/gateway/d
 import { Gateway } from '../../src/gateway/gateway.ts'
 import type { RateLimiter } from '../../src/gateway/rate-limiter.ts'
 import { createMemoryStore } from '../../src/gateway/store.ts'
+import { hashToken } from '../../src/gateway/token.ts'
 import { createMemoryTokenStore } from '../../src/gateway/token-store.ts'
 import { keys } from '../exporter/memory-gateway.ts'
 import { FakeHost, START_MS } from '../fake-host.ts'
@@ -169,6 +170,24 @@ describe('what is answered directly is answered as by the app:', () => {
       assert.deepEqual(await fixture.directly(sent), expected)
     })
   }
+
+  test('with the token of CLIENT_TOKEN_SHA256, once the app has seen it', async () => {
+    const fixture = await Fixture.start({ CLIENT_TOKEN_SHA256: await hashToken('of-all-clients') })
+    const sent = get(WEB_QUESTION, { authorization: 'Bearer of-all-clients' })
+    assert.equal(await fixture.directly(sent), undefined)
+    assert.equal(
+      (await fixture.byApp({ ...sent, headers: { authorization: 'Bearer x' } })).status,
+      401,
+    )
+    const expected = await fixture.byApp(sent)
+    assert.deepEqual(await fixture.directly(sent), expected)
+    const { authorization: _, ...headers } = sent.headers
+    const byPath = { ...sent, headers, path: `/t/of-all-clients${sent.path}` }
+    assert.deepEqual(await fixture.directly(byPath), await fixture.byApp(byPath))
+    for (const authorization of ['Bearer x', `Bearer of-all-client`]) {
+      assert.equal(await fixture.directly({ ...sent, headers: { authorization } }), undefined)
+    }
+  })
 
   const tokenPath = (sent: Sent): Sent => {
     const { authorization: _, ...headers } = sent.headers

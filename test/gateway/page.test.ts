@@ -60,6 +60,8 @@ describe('the page', () => {
       }),
     )
     assert.equal(new Set(texts).size, 1)
-    assert.equal((await running.get('/t/kdt_no_such/resolve/')).status, 404)
+    for (const path of ['/t/kdt_no_such/resolve/', '/t/kdt_no_such%2fdns-query']) {
+      assert.equal((await running.get(path)).status, 404, path)
+    }
   })
 })
