@@ -8,13 +8,24 @@ import { nameOf } from '../src/dns/name.ts'
 import { TYPE } from '../src/dns/rr-type.ts'
 import { writeQuery } from '../src/dns/write-query.ts'
 
-/** Where to ask. */
+/** The token of a client that sees everything; no secret, as only this machine reaches the demo. */
+export const CLIENT_TOKEN = 'demo'
+
+/** The token of a client that sees one namespace. */
+export type LimitedToken = {
+  readonly id: string
+  readonly token: string
+  readonly namespace: string
+}
+
+/** Where the demo answers, and its tokens. */
 export type ExampleOptions = {
   readonly url: string
   readonly host: string
   readonly dnsPort: number
   /** The operator's token of the gateway. */
   readonly adminToken: string
+  readonly limited: LimitedToken
   /** Whether the cluster is the demo's own. */
   readonly isDemo: boolean
   readonly seconds: number
@@ -40,10 +51,11 @@ const ADDRESS = '10.96.12.34'
 
 /** Formats the line that all is ready, and commands to paste. */
 export function formatExamples(options: ExampleOptions): string {
-  const { url, host, dnsPort, adminToken, isDemo, seconds } = options
+  const { url, host, dnsPort, isDemo, seconds } = options
+  const whole = `${url}/t/${CLIENT_TOKEN}`
   const questions = isDemo ? DEMO : REAL
   const json = questions.map(({ title, name, type }) =>
-    example(title, `curl -s '${url}/resolve?name=${name}.${ORIGIN}&type=${type}'`),
+    example(title, `curl -s '${whole}/resolve?name=${name}.${ORIGIN}&type=${type}'`),
   )
   const plain = questions.map(({ title, name, type }) =>
     example(title, `dig @${host} -p ${dnsPort} ${name}.${ORIGIN} ${type}`),
@@ -51,33 +63,38 @@ export function formatExamples(options: ExampleOptions): string {
   const dig = `dig @${host} -p ${dnsPort}`
   const more = [
     example('over TCP', `${dig} +tcp ${questions[1]?.name}.${ORIGIN} SRV`),
-    ...(isDemo ? [example('an address, backwards', `${dig} -x ${ADDRESS}`)] : []),
+    ...(isDemo
+      ? [
+          example(
+            'an address, backwards: the first zone inside is cluster.local',
+            `${dig} -x ${ADDRESS}`,
+          ),
+        ]
+      : []),
   ]
   const dns = encodeBase64url(writeQuery({ name: nameOf(firstName(questions)), type: TYPE.A }))
   const wire = [
     example(
       'the same in wire form (RFC 8484)',
-      `curl -s '${url}/dns-query?dns=${dns}' | od -An -tx1z`,
+      `curl -s '${whole}/dns-query?dns=${dns}' | od -An -tx1z`,
     ),
-    example('without dig or curl', `npx kubedoh query ${firstName(questions)} --server ${url}`),
+    example(
+      'without dig or curl',
+      `npx kubedoh query ${firstName(questions)} --server ${url} --token ${CLIENT_TOKEN}`,
+    ),
   ]
   const back = isDemo
     ? [
         example(
-          'an address, backwards',
-          `curl -s '${url}/resolve?name=34.12.96.10.in-addr.arpa&type=PTR'`,
+          'an address, backwards: the first zone at the edge is demo.test',
+          `curl -s '${whole}/resolve?name=34.12.96.10.in-addr.arpa&type=PTR'`,
         ),
       ]
     : []
-  const operator = [
-    example('first, in your shell', `export KUBEDOH_ADMIN_TOKEN=${adminToken}`),
-    example('why this answer', `npx kubedoh explain ${firstName(questions)} --gateway ${url}`),
-    example('a token', `npx kubedoh token create --gateway ${url} --name me --expires 1h`),
-  ]
   const ready = styleText(['green', 'bold'], 'ready', { stream: process.stdout })
   return [
     '',
-    `${ready} in ${seconds.toFixed(1)} s; Ctrl-C ends it. A page for people: ${url}/`,
+    `${ready} in ${seconds.toFixed(1)} s; Ctrl-C ends it. A page for people: ${whole}/`,
     '',
     heading('From outside of the cluster, over HTTP:'),
     ...json,
@@ -87,8 +104,44 @@ export function formatExamples(options: ExampleOptions): string {
     ...plain,
     ...more,
     heading('As the operator, who makes tokens and has answers explained:'),
-    ...operator,
+    ...operatorLines(options),
+    heading(`As a client that sees only the namespace ${options.limited.namespace}:`),
+    ...limitedLines(options),
   ].join('\n')
+}
+
+function operatorLines({ url, adminToken, limited, isDemo }: ExampleOptions): string[] {
+  const name = firstName(isDemo ? DEMO : REAL)
+  return [
+    example('first, in your shell', `export KUBEDOH_ADMIN_TOKEN=${adminToken}`),
+    example('why this answer', `npx kubedoh explain ${name} --gateway ${url}`),
+    example(
+      'what the client below does not see',
+      `npx kubedoh explain ${forbidden(isDemo)} --gateway ${url} --as ${limited.id}`,
+    ),
+    example('a token', `npx kubedoh token create --gateway ${url} --name me --expires 1h`),
+    example('all tokens', `npx kubedoh token list --gateway ${url}`),
+  ]
+}
+
+function limitedLines({ url, limited: { token }, isDemo }: ExampleOptions): string[] {
+  const base = `${url}/t/${token}`
+  return [
+    example('its page', `${base}/`),
+    example(
+      'a name that it sees',
+      `curl -s '${base}/resolve?name=${firstName(isDemo ? DEMO : REAL)}'`,
+    ),
+    example(
+      'a forbidden name: the response of a name that does not exist',
+      `curl -s '${base}/resolve?name=${forbidden(isDemo)}'`,
+    ),
+  ]
+}
+
+/** Returns a name outside of the namespace of the limited token. */
+function forbidden(isDemo: boolean): string {
+  return `${isDemo ? 'bank.payments' : 'kube-dns.kube-system'}.svc.${ORIGIN}`
 }
 
 function firstName([first]: readonly Question[]): string {

@@ -8,12 +8,13 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { parseArgs, styleText } from 'node:util'
 import { startGateway } from '../build/local-gateway.ts'
-import { errorText } from '../src/bytes/unknown.ts'
+import { errorText, recordOf } from '../src/bytes/unknown.ts'
 import { startExport } from '../src/cli/export.ts'
 import { Input } from '../src/cli/flags.ts'
 import { serve } from '../src/cli/serve.ts'
 import { type ClusterKeys, createClusterKeys, createToken } from '../src/exporter/cluster-keys.ts'
 import type { GatewayVariables } from '../src/gateway/config.ts'
+import { hashToken } from '../src/gateway/token.ts'
 import {
   CommandError,
   describeError,
@@ -23,7 +24,7 @@ import {
 } from '../src/node/output.ts'
 import { untilSignal } from '../src/node/signals.ts'
 import type { ServeOptions } from '../src/server/server.ts'
-import { formatExamples } from './examples.ts'
+import { CLIENT_TOKEN, formatExamples, type LimitedToken } from './examples.ts'
 
 const HELP = `Usage: npm start -- [options]
 
@@ -107,7 +108,7 @@ async function run(options: Options, startMs: number): Promise<void> {
     const gateway = await startGateway({
       port,
       onLog: logGateway,
-      variables: variables(keys, admin.sha256),
+      variables: await variables(keys, admin.sha256),
     })
     stops.push(gateway.stop)
     const source = kubeconfig === '' ? 'demo/shop.yaml' : kubeconfig
@@ -121,8 +122,10 @@ async function run(options: Options, startMs: number): Promise<void> {
     if (outcome === undefined) return
     const seconds = (performance.now() - startMs) / 1000
     const isDemo = kubeconfig === ''
-    const where = { url: gateway.url, host: HOST, dnsPort, adminToken: admin.token }
-    process.stdout.write(formatExamples({ ...where, isDemo, seconds }))
+    const limited = await createLimitedToken(gateway.url, admin.token, isDemo ? 'shop' : 'default')
+    const where = { url: gateway.url, host: HOST, dnsPort }
+    const tokens = { adminToken: admin.token, limited }
+    process.stdout.write(formatExamples({ ...where, ...tokens, isDemo, seconds }))
     await signal
   } finally {
     process.stdout.write('\n')
@@ -139,12 +142,31 @@ function logGateway(line: string): void {
   process.stderr.write(`gateway: ${line}\n`)
 }
 
-function variables({ publicKey, tokenSha256 }: ClusterKeys, adminSha256: string): GatewayVariables {
+/** Creates the token of a client that sees one namespace. @throws {CommandError} */
+async function createLimitedToken(
+  url: string,
+  adminToken: string,
+  namespace: string,
+): Promise<LimitedToken> {
+  const response = await fetch(`${url}/v1/tokens`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${adminToken}` },
+    body: JSON.stringify({ name: `only ${namespace}`, namespaces: [namespace] }),
+  })
+  const { id, token } = recordOf(await response.json())
+  if (typeof id === 'string' && typeof token === 'string') return { id, token, namespace }
+  throw new CommandError(`the gateway made no token: HTTP ${response.status}`)
+}
+
+async function variables(
+  { publicKey, tokenSha256 }: ClusterKeys,
+  adminSha256: string,
+): Promise<GatewayVariables> {
   return {
     COREFILE: readFileSync(GATEWAY_COREFILE, 'utf8'),
     CLUSTERS: JSON.stringify({ [CLUSTER]: { publicKey, tokenSha256 } }),
     ADMIN_TOKEN_SHA256: adminSha256,
-    PUBLIC: 'true',
+    CLIENT_TOKEN_SHA256: await hashToken(CLIENT_TOKEN),
     REQUESTS_PER_MINUTE: '0',
   }
 }

@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, it } from 'vitest'
-import { formatExamples } from '../../demo/examples.ts'
+import { CLIENT_TOKEN, formatExamples } from '../../demo/examples.ts'
 import { encodeBase64url } from '../../src/bytes/base64url.ts'
 import { nameOf } from '../../src/dns/name.ts'
 import { TYPE } from '../../src/dns/rr-type.ts'
@@ -63,13 +63,15 @@ const QUESTIONS = [
 
 describe('real clients', () => {
   const running: Running[] = []
+  let origin = ''
   let url = ''
   let dnsPort = 0
 
   beforeAll(async () => {
     const port = await freePort()
     dnsPort = await freePort()
-    url = `http://127.0.0.1:${port}`
+    origin = `http://127.0.0.1:${port}`
+    url = `${origin}/t/${CLIENT_TOKEN}`
     const flags = ['--port', String(port), '--dns.port', String(dnsPort)]
     const demo = start(NODE, [join(ROOT, 'demo/start.ts'), ...flags])
     running.push(demo)
@@ -101,12 +103,13 @@ describe('real clients', () => {
       match(await shell(`${ask} '${url}/dns-query?dns=!'`), /"code"[\s\S]* 400$/)
       match(await shell(`${ask} -X DELETE '${url}/dns-query'`), /"code"[\s\S]* 405$/)
       match(await shell(`${ask} -d x '${url}/dns-query'`), /"code"[\s\S]* 415$/)
-      match(await shell(`${ask} '${url}/metrics'`), /"unauthorized"[\s\S]* 401$/)
+      match(await shell(`${ask} '${origin}/metrics'`), /"unauthorized"[\s\S]* 401$/)
     })
 
     it('runs the command that the demo prints', async () => {
-      const demo = { isDemo: true, seconds: 1, adminToken: 'unused' }
-      const printed = formatExamples({ url, host: '127.0.0.1', dnsPort, ...demo })
+      const limited = { id: 'unused', token: CLIENT_TOKEN, namespace: 'shop' }
+      const demo = { isDemo: true, seconds: 1, adminToken: 'unused', limited }
+      const printed = formatExamples({ url: origin, host: '127.0.0.1', dnsPort, ...demo })
       const commands = printed.match(/^ {2}(?:curl|dig) .*$/gm) ?? []
       for (const command of commands) match(await shell(command), /./, command)
     })

@@ -156,7 +156,7 @@ describeUnless(skip, 'a real cluster', () => {
       const url = `http://127.0.0.1:${port}`
       const everywhere: readonly Server[] = [
         { protocol: 'udp', port: dns },
-        { protocol: 'doh', url, token: '' },
+        { protocol: 'doh', url, token: 'demo' },
       ]
       for (const server of everywhere) {
         const text = (await answerOf(server, 'kubernetes.default.svc.demo.test. A')).join('\n')

@@ -31,13 +31,26 @@ async function run(...args: string[]): Promise<{ status: number; out: string; er
 }
 
 /** Runs a printed command of the operator as a shell with the printed token does. */
-async function paste(lines: readonly string[], words: string): Promise<void> {
+async function paste(lines: readonly string[], words: string): Promise<string> {
   const command = lines.find((line) => line.includes(`npx kubedoh ${words}`)) ?? ''
   const [, KUBEDOH_ADMIN_TOKEN = ''] =
     /export KUBEDOH_ADMIN_TOKEN=(\S+)/.exec(lines.join('\n')) ?? []
   const args = command.trim().split(' ').slice(2)
-  const { status, stderr } = await runCli(args, { KUBEDOH_ADMIN_TOKEN })
+  const { status, stdout, stderr } = await runCli(args, { KUBEDOH_ADMIN_TOKEN })
   assert.equal(status, 0, `${command}: ${stderr}`)
+  return stdout
+}
+
+/** Opens the page of the client that sees one namespace, and fetches both of its names. */
+async function askAsLimited(lines: readonly string[]): Promise<void> {
+  const own = lines.flatMap((line) => /http\S+\/t\/kdt_[^\s']*/.exec(line) ?? [])
+  const [page = '', seen = '', forbidden = ''] = own
+  assert.equal(own.length, 3)
+  assert.match((await fetch(page)).headers.get('content-type') ?? '', /^text\/html/)
+  const statuses = await Promise.all(
+    [seen, forbidden].map(async (url) => JSON.parse(await (await fetch(url)).text()).Status),
+  )
+  assert.deepEqual(statuses, [0, 3])
 }
 
 test('npm start answers over HTTP and UDP, and ends at Ctrl-C with status 0', async () => {
@@ -50,7 +63,7 @@ test('npm start answers over HTTP and UDP, and ends at Ctrl-C with status 0', as
     const lines: string[] = []
     for await (const line of createInterface(child.stdout)) {
       lines.push(line)
-      if (line.includes('token create')) break
+      if (line.includes('name=bank.payments') && line.includes('/t/kdt_')) break
     }
     assert.equal(lines.filter((line) => line.startsWith('ready in ')).length, 1)
     const curl = lines.find((line) => line.includes('/resolve?name=web.shop.svc'))
@@ -61,10 +74,15 @@ test('npm start answers over HTTP and UDP, and ends at Ctrl-C with status 0', as
     const { message } = await askUdp('127.0.0.1', dnsPort, question.message)
     const reply = formatReply(message)
     assert.equal(reply.at(1)?.split(' ').at(-1), Answer[0].data)
-    for (const words of ['explain', 'token create']) await paste(lines, words)
+    for (const words of ['query', 'explain', 'token create']) await paste(lines, words)
+    assert.match(await paste(lines, 'explain bank'), /payments\/bank/)
+    assert.match(await paste(lines, 'token list'), / only shop /)
+    await askAsLimited(lines)
     child.kill('SIGINT')
     assert.deepEqual(await exit, [0, null])
-    assert.equal(await errors, '')
+    // The gateway logs what the operator did.
+    const others = (await errors).split('\n').filter((line) => !line.includes('"audit":true'))
+    assert.deepEqual(others, [''])
   } finally {
     child.kill('SIGKILL')
   }
