@@ -69,6 +69,8 @@ export type FakeHostOptions = {
   readonly cluster?: FakeClusterOptions
   /** Values by key that every `etcd` directive opens; without, none have been read yet. */
   readonly keys?: Readonly<Record<string, unknown>>
+  /** Whether `etcd` directives open published keys, as at a gateway. */
+  readonly isGateway?: boolean
   readonly seed?: number
   /** The plugins that there are; all when left out. */
   readonly plugins?: PluginSet<AllPluginsHost>
@@ -126,6 +128,8 @@ export class FakeHost implements PluginHost, AllPluginsHost {
   /** Directives whose keys were opened. */
   readonly connections: EtcdConnection[] = []
   readonly keys: KeyTable | undefined
+  /** Absent at a gateway. */
+  readonly openKeys?: NonNullable<AllPluginsHost['openKeys']>
   /** Seconds that leases have left. */
   readonly leases: Map<string, number> = new Map()
   /** Messages for collectors of dnstap, and where they are. */
@@ -144,11 +148,10 @@ export class FakeHost implements PluginHost, AllPluginsHost {
 
   constructor(options: FakeHostOptions = {}) {
     const { files = {}, upstream, cluster, keys, seed = 1, isolatesRequests = false } = options
-    const { openKeys, openTap, openSigner, hmac, postJson, openTransfer } = this
+    const { openTap, openSigner, hmac, postJson, openTransfer } = this
     this.plugins = bindPlugins(options.plugins ?? ALL_PLUGINS, {
       cookieSecret: this.cookieSecret,
       openCacheFile: this.openCacheFile,
-      openKeys,
       openTap,
       openSigner,
       hmac,
@@ -162,6 +165,7 @@ export class FakeHost implements PluginHost, AllPluginsHost {
     this.cluster = cluster
     this.keys = keys && tableOf(keys)
     this.state = seed
+    if (options.isGateway !== true) this.openKeys = this.openTable
   }
 
   readonly now = (): number => this.nowMs + this.steppedMs
@@ -265,7 +269,7 @@ export class FakeHost implements PluginHost, AllPluginsHost {
 
   readonly hmac: TsigHost['hmac'] = hmac
 
-  readonly openKeys = (connection: EtcdConnection): KeySource => {
+  private readonly openTable = (connection: EtcdConnection): KeySource => {
     this.connections.push(connection)
     return { current: () => this.keys, leaseSeconds: (lease) => this.leases.get(lease) }
   }

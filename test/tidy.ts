@@ -113,6 +113,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/etcd': [
     'src/bytes',
     'src/telemetry',
+    'src/records',
     'src/corefile',
     'src/chain',
     'src/plugins/etcd',

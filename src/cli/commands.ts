@@ -80,6 +80,7 @@ export const COMMANDS: readonly Command[] = [
       'conf',
       'kubeconfig',
       'objects',
+      'etcd',
       'lease',
       'canary',
       'token',

@@ -2,14 +2,18 @@
  * The directives with which `kubedoh export` names a cluster.
  * @module
  */
+import { dirname, resolve } from 'node:path'
 import { type ExternalTree, type HostsTree, treeName } from '../corefile/cluster-tree.ts'
 import { type KubernetesOptions, parseKubernetes } from '../corefile/kubernetes-options.ts'
 import { readCorefile } from '../corefile/parse-corefile.ts'
 import { configError } from '../corefile/problem.ts'
 import type { Directive, ServerBlock } from '../corefile/server-block.ts'
+import { connectionKey } from '../etcd/key-sources.ts'
 import { NO_FILES } from '../gateway/config.ts'
 import { type LoadedCorefile, loadCorefile } from '../node/load-corefile.ts'
 import { CommandError } from '../node/output.ts'
+import { readTextFile } from '../node/read-files.ts'
+import { type EtcdConnection, parseEtcd } from '../plugins/etcd/options.ts'
 import { parseExternal } from '../plugins/k8s-external/options.ts'
 import { type GatewayOptions, parseGateway } from '../plugins/k8s-gateway/options.ts'
 
@@ -35,11 +39,13 @@ export type ExportDirectives = {
   readonly directive: KubernetesOptions
   /** The trees of `k8s_external` and `k8s_gateway`. */
   readonly trees: readonly (ExternalTree | HostsTree)[]
+  /** Of one etcd, each with a path of its own; none without an `etcd` directive. */
+  readonly etcd: readonly EtcdConnection[]
 }
 
 /**
- * Reads the only `kubernetes` directive of a Corefile, and at most one `k8s_external` and one
- * `k8s_gateway`.
+ * Reads the only `kubernetes` directive of a Corefile, at most one `k8s_external` and one
+ * `k8s_gateway`, and the `etcd` directives.
  * @param path '' for the default
  * @throws {CommandError} when there is no `kubernetes` directive
  * @throws {ConfigError} when a directive cannot be exported
@@ -56,7 +62,24 @@ export function loadExportDirectives(path: string): ExportDirectives {
       ...(external === undefined ? [] : [externalTree(external)]),
       ...hostsTrees(blocks, directive),
     ],
+    etcd: etcdConnections(blocks, dirname(path)),
   }
+}
+
+/** Returns where the keys of `etcd` directives are, once for each path. */
+function etcdConnections(blocks: readonly ServerBlock[], folder: string): EtcdConnection[] {
+  const readText = (path: string): string | undefined => readTextFile(resolve(folder, path))
+  const byPath = new Map<string, EtcdConnection>()
+  for (const { directive, block } of allOf(blocks, 'etcd')) {
+    const { connection } = parseEtcd([directive], zonesIn(block), readText)
+    const [first = connection] = byPath.values()
+    if (connectionKey({ ...first, path: '' }) !== connectionKey({ ...connection, path: '' })) {
+      const message = 'export reads one etcd: "etcd" directives may differ in "path" and zones only'
+      throw configError(directive, message)
+    }
+    byPath.set(connection.path, connection)
+  }
+  return [...byPath.values()]
 }
 
 /** Returns the trees of `k8s_gateway`: at most one of external addresses and one of cluster IPs. */

@@ -34,6 +34,7 @@ import { Metrics } from '../telemetry/metrics.ts'
 import { createCanary } from './export-canary.ts'
 import { loadExportDirectives } from './export-directive.ts'
 import { createElection, leaseOf } from './export-election.ts'
+import { exportedKeys } from './export-keys.ts'
 import { listenStatus } from './export-status.ts'
 import type { Input } from './flags.ts'
 import { readGatewayUrl, readToken } from './operator-call.ts'
@@ -93,11 +94,12 @@ export async function startExport(input: Input, output: Output): Promise<Running
   const isLeader = (): boolean => election?.isLeader ?? true
   const publisher = await createPublisher(input, isLeader)
   const onChange = (): void => exporter.mark()
-  const { source, live } = await openSource(input, { log, metrics, onChange })
+  const { source, live, keys } = await openSource(input, { log, metrics, onChange })
   const reports = live && createReports(live.api, { log, isLeader, signal: ended.signal })
   const onAcknowledged = (built: BuiltSnapshot): void => reports?.take(built)
   const parts = { source, publisher, metrics, isLeader, log, onAcknowledged }
   const exporter = createExporter(parts, first.resolve)
+  keys?.start(ended.signal)
   const onElected = (): void => {
     publisher.forget()
     exporter.mark()
@@ -255,7 +257,11 @@ function keysHint(cluster: string): string {
 }
 
 /** A source, and what else there is if it watches an API server. */
-type OpenedSource = { readonly source: ExportSource; readonly live: LiveParts | undefined }
+type OpenedSource = {
+  readonly source: ExportSource
+  readonly live: LiveParts | undefined
+  readonly keys: ReturnType<typeof exportedKeys>
+}
 type LiveParts = {
   readonly api: ObjectApi
   readonly set: (object: ClusterObject) => void
@@ -267,7 +273,7 @@ async function openSource(
   input: Input,
   { log, metrics, onChange }: { log: Log; metrics: Metrics; onChange: () => void },
 ): Promise<OpenedSource> {
-  const { directive, trees: own } = loadExportDirectives(input.text('conf'))
+  const { directive, trees: own, etcd } = loadExportDirectives(input.text('conf'))
   const localAddresses = outsideAddresses(input.env('LOCAL_IPS'))
   const naming = namingOptions(directive, localAddresses)
   const trees = publishedTrees(directive, {
@@ -276,12 +282,15 @@ async function openSource(
     trees: own,
   })
   const onWarning = (message: string): void => log({ level: 'warning', message })
+  const isOnce = input.isSet('once')
+  const file = input.text('etcd')
+  const keys = exportedKeys(etcd, { file, isOnce, log, metrics, onChange })
+  const named = { naming, trees, keys: keys?.tree, onWarning, now: Date.now }
   const paths = input.texts('objects')
   if (paths.length > 0) {
     const { objects, warnings } = readObjectFiles(paths)
     for (const warning of warnings) onWarning(warning)
-    const source = createObjectSource(objects, { naming, trees, onWarning, now: Date.now })
-    return { source, live: undefined }
+    return { source: createObjectSource(objects, named), live: undefined, keys }
   }
   const { openApi } = await import('../exporter/watch.ts')
   const place = { kubeconfig: input.text('kubeconfig'), folder: dirname(input.text('conf')) }
@@ -289,19 +298,16 @@ async function openSource(
   const runtime = { metrics, sleep, now: elapsed }
   const api = throttledApi(measured, directive.apiLimits, runtime)
   const source = createWatchSource({
+    ...named,
     api,
-    naming,
-    trees,
     metrics,
     onChange,
-    onWarning,
     onError: (message) => log({ level: 'error', message }),
     sleep,
     random: Math.random,
-    now: Date.now,
     elapsed,
   })
   const [origin] = naming.origins
   // Renewals of the Lease must not wait behind lists.
-  return { source, live: { api: measured, set: source.set, origin } }
+  return { source, live: { api: measured, set: source.set, origin }, keys }
 }

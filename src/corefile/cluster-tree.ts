@@ -13,6 +13,8 @@ export type ClusterTree =
   | { readonly kind: 'exports'; readonly cluster: string }
   | ExternalTree
   | HostsTree
+  /** Keys of an etcd, for `etcd`; of no object. */
+  | { readonly kind: 'etcd' }
 
 /** Services by their external addresses, for `k8s_external`. */
 export type ExternalTree = {

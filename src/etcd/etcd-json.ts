@@ -5,7 +5,7 @@
  * @module
  */
 import { isRecord, listOf, recordOf, textOf } from '../bytes/unknown.ts'
-import type { StoredKey } from '../plugins/etcd/service.ts'
+import type { StoredKey } from '../records/stored-keys.ts'
 
 /** A page of a range. */
 export type RangePage = {

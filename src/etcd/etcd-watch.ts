@@ -7,7 +7,7 @@
 import { Backoff, type Sleep } from '../exporter/backoff.ts'
 import { KeyTable } from '../plugins/etcd/key-table.ts'
 import type { KeySource } from '../plugins/etcd/options.ts'
-import type { StoredKey } from '../plugins/etcd/service.ts'
+import type { StoredKey } from '../records/stored-keys.ts'
 import { CODE_COMPACTED, type EtcdApi, EtcdError, type KeyRange } from './etcd-client.ts'
 import type { KeyChange, WatchMessage } from './etcd-json.ts'
 
@@ -23,7 +23,12 @@ type EtcdWatchOptions = {
   readonly onWarning: (message: string) => void
   /** Receives errors of requests, which are retried. */
   readonly onError: (message: string) => void
+  /** Receives each change, and whether the key's value is valid; those of a list at its end. */
+  readonly onChange?: OnKeyChange
 }
+
+/** Receives a change of a key, and whether the key's value is valid. */
+export type OnKeyChange = (change: KeyChange, isValid: boolean) => void
 
 const PAGE_KEYS = 1000
 const KEYS_MAX = 1_000_000
@@ -106,17 +111,26 @@ export class EtcdWatch implements KeySource {
     let { first } = this.range
     let revision = 0
     let cluster = ''
+    const listed: StoredKey[] = []
     this.warnings = 0
     for (let hasMore = true; hasMore; ) {
       const { end } = this.range
       const page = await api.range({ first, end }, { revision, countMax: PAGE_KEYS }, signal)
       if (revision === 0) ({ revision, cluster } = page)
-      for (const stored of page.keys) this.put(table, stored)
+      for (const stored of page.keys) {
+        this.put(table, stored)
+        if (this.options.onChange !== undefined) listed.push(stored)
+      }
       const last = page.keys.at(-1)
       hasMore = page.hasMore && last !== undefined
       if (last !== undefined) first = `${last.key}\0`
     }
+    const before = this.table
     this.table = table
+    for (const [key] of before?.below('') ?? []) {
+      if (table.find(key) === undefined) this.report({ kind: 'delete', key })
+    }
+    for (const stored of listed) this.report({ kind: 'put', stored })
     this.revision = revision
     this.cluster = cluster
     this.backoff.reset()
@@ -162,6 +176,12 @@ export class EtcdWatch implements KeySource {
     if (this.table === undefined) return
     if (change.kind === 'put') this.put(this.table, change.stored)
     else this.table.delete(change.key)
+    this.report(change)
+  }
+
+  private report(change: KeyChange): void {
+    const key = change.kind === 'put' ? change.stored.key : change.key
+    this.options.onChange?.(change, typeof this.table?.find(key) !== 'string')
   }
 
   private put(table: KeyTable, stored: StoredKey): void {

@@ -11,13 +11,15 @@ import type { EtcdConnection, KeySource } from '../plugins/etcd/options.ts'
 import type { Log } from '../telemetry/log.ts'
 import { EtcdClient } from './etcd-client.ts'
 import { bytesOf } from './etcd-json.ts'
-import { EtcdWatch } from './etcd-watch.ts'
+import { EtcdWatch, type OnKeyChange } from './etcd-watch.ts'
 
 /** Options of key sources that are not in the directives. */
 export type KeySourceOptions = {
   /** A file of keys that replaces every etcd; '' for none. */
   readonly file: string
   readonly log: Log
+  /** Receives each change of a key. */
+  readonly onChange?: OnKeyChange
 }
 
 type Opened = { readonly source: KeySource; readonly live?: Live }
@@ -40,18 +42,18 @@ export class KeySources {
    * @throws {CommandError} if the file of keys is unreadable
    */
   open(connection: EtcdConnection): KeySource {
-    const { file, log } = this.options
-    const key = keyOf(connection)
+    const { file } = this.options
+    const key = connectionKey(connection)
     const known = this.opened.get(key)
     if (known !== undefined) return known.source
-    const opened = file === '' ? openEtcd(connection, log) : openFile(file, log)
+    const opened = file === '' ? openEtcd(connection, this.options) : openFile(this.options)
     this.opened.set(key, opened)
     return opened.source
   }
 
   /** Closes the sources that no directive of `inUse` needs. */
   keep(inUse: readonly EtcdConnection[]): void {
-    const keys = new Set(inUse.map(keyOf))
+    const keys = new Set(inUse.map(connectionKey))
     for (const [key, { live }] of this.opened) {
       if (keys.has(key)) continue
       live?.watch.stop()
@@ -66,7 +68,7 @@ export class KeySources {
   }
 }
 
-function openEtcd(connection: EtcdConnection, log: Log): Opened {
+function openEtcd(connection: EtcdConnection, { log, onChange }: KeySourceOptions): Opened {
   const client = new EtcdClient(connection)
   const watch = new EtcdWatch({
     api: client,
@@ -76,15 +78,18 @@ function openEtcd(connection: EtcdConnection, log: Log): Opened {
     random: Math.random,
     onWarning: (message) => log({ level: 'warning', message }),
     onError: (message) => log({ level: 'error', message }),
+    ...(onChange && { onChange }),
   })
   void watch.run()
   return { source: watch, live: { watch, client } }
 }
 
-function openFile(file: string, log: Log): Opened {
+function openFile({ file, log, onChange }: KeySourceOptions): Opened {
   const table = new KeyTable()
   for (const [key, value] of readKeys(file)) {
-    const wrong = table.set({ key: bytesOf(key), value, lease: '' })
+    const stored = { key: bytesOf(key), value, lease: '' }
+    const wrong = table.set(stored)
+    onChange?.({ kind: 'put', stored }, wrong === undefined)
     if (wrong !== undefined) log({ level: 'warning', message: `key "${key}" of ${file}: ${wrong}` })
   }
   return { source: { current: () => table, leaseSeconds: () => undefined } }
@@ -112,7 +117,12 @@ function isKeyValue(item: unknown): item is { key: string; value: unknown } {
   return 'key' in item && typeof item.key === 'string' && 'value' in item
 }
 
-/** Returns a directive's connection without its position in the file, to compare directives. */
-function keyOf({ line: _line, column: _column, file: _file, ...said }: EtcdConnection): string {
+/** Returns a connection without its position in the Corefile, to compare directives. */
+export function connectionKey({
+  line: _line,
+  column: _column,
+  file: _file,
+  ...said
+}: EtcdConnection): string {
   return JSON.stringify(said)
 }

@@ -22,6 +22,7 @@ import type { RRset } from '../records/zone-entry.ts'
 import { LABELS_TREE } from '../snapshot/format/manifest.ts'
 import { buildShards } from '../snapshot/write/build-shards.ts'
 import { GroupedShards } from '../snapshot/write/grouped-shards.ts'
+import type { KeyTree } from './key-tree.ts'
 import type { ObjectSink } from './mirrored-objects.ts'
 import type { BuiltSnapshot, BuiltTree } from './snapshot-builder.ts'
 
@@ -182,6 +183,8 @@ type TreeBuildersOptions = {
   readonly trees: Readonly<Record<string, NamingOptions>>
   /** Called with each object that DNS cannot name, once until that changes. */
   readonly onWarning: (warning: string) => void
+  /** The keys of an etcd, if there is one. */
+  readonly keys?: KeyTree | undefined
 }
 
 /** Receives objects and builds snapshots with all trees. */
@@ -189,8 +192,10 @@ export class TreeBuilders implements ObjectSink {
   /** The builder of the cluster's own names. */
   readonly main: ClusterBuilder
   private readonly others: readonly (readonly [string, ClusterBuilder])[]
+  private readonly keys: KeyTree | undefined
 
-  constructor({ naming, trees, onWarning }: TreeBuildersOptions) {
+  constructor({ naming, trees, onWarning, keys }: TreeBuildersOptions) {
+    this.keys = keys
     this.main = new ClusterBuilder(naming, onWarning)
     this.others = Object.entries(trees).map(([name, options]) => [
       name,
@@ -216,7 +221,8 @@ export class TreeBuilders implements ObjectSink {
    */
   build(): BuiltSnapshot {
     const built = this.main.build()
-    if (this.others.length === 0) return built
+    const etcd = this.keys?.build()
+    if (this.others.length === 0 && etcd === undefined) return built
     const others = this.others.map(([name, builder]) => [name, builder.build()] as const)
     const trees = others.map(([name, { shards, records, ttlSeconds }]) => {
       return [name, { shards, records, ttlSeconds }] as const
@@ -225,7 +231,7 @@ export class TreeBuilders implements ObjectSink {
       ...built,
       warnings: [...built.warnings, ...others.flatMap(([, { warnings }]) => warnings)],
       ...decisionsOf(others.map(([, one]) => one)),
-      trees: { ...built.trees, ...Object.fromEntries(trees) },
+      trees: { ...built.trees, ...Object.fromEntries(trees), ...(etcd && { etcd }) },
     }
   }
 }

@@ -53,6 +53,12 @@ export function recordSource(metrics: Metrics, source: ExportSource): void {
   }
 }
 
+/** Updates the gauges of the keys of an etcd. */
+export function recordKeys(metrics: Metrics, count: number, invalid: number): void {
+  metrics.gauge(OBJECTS, ['etcd']).value = count
+  metrics.gauge(INVALID, ['etcd']).value = invalid
+}
+
 /** Counts an attempt to publish; `undefined` is a failed one. */
 export function recordPublished(metrics: Metrics, outcome: Published | undefined): void {
   if (outcome === undefined) {

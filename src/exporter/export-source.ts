@@ -7,6 +7,7 @@ import type { NamingOptions } from '../kubernetes/objects/options.ts'
 import type { RRset } from '../records/zone-entry.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { type ClusterBuilder, TreeBuilders } from './cluster-builder.ts'
+import type { KeyTree } from './key-tree.ts'
 import { ProgrammingLatency } from './live-cluster.ts'
 import { collectionsFor } from './object-api.ts'
 import {
@@ -44,6 +45,8 @@ type ObjectSourceOptions = {
   readonly naming: NamingOptions
   /** Other trees that are published with it, by name. */
   readonly trees?: Readonly<Record<string, NamingOptions>>
+  /** The keys of an etcd, published with it. */
+  readonly keys?: KeyTree | undefined
   /** Called with each object that DNS cannot name, once until that changes. */
   readonly onWarning: (message: string) => void
   /** Milliseconds since 1970. */
@@ -67,8 +70,8 @@ type WatchSource = ExportSource & {
 
 /** Returns a source that watches an API server. */
 export function createWatchSource(options: WatchSourceOptions): WatchSource {
-  const { naming, onWarning, trees = {} } = options
-  const builders = new TreeBuilders({ naming, onWarning, trees })
+  const { naming, onWarning, trees = {}, keys } = options
+  const builders = new TreeBuilders({ naming, onWarning, trees, keys })
   const { main } = builders
   const latency = new ProgrammingLatency(options.metrics, options.now)
   const all = [naming, ...Object.values(trees)].flatMap(collectionsFor)
@@ -98,7 +101,7 @@ export function createWatchSource(options: WatchSourceOptions): WatchSource {
     },
     acknowledged: () => latency.answered((slice) => main.serviceOf(slice)),
     sources: () => watch.sources(),
-    confirmedMs: () => watch.confirmedMs(),
+    confirmedMs: () => (keys?.isAwaited ? undefined : watch.confirmedMs()),
     states: () => watch.states(),
     run: (signal) => watch.run(signal),
   }
@@ -107,21 +110,21 @@ export function createWatchSource(options: WatchSourceOptions): WatchSource {
 /** Returns a source of objects that never change. */
 export function createObjectSource(
   objects: readonly ClusterObject[],
-  { naming, onWarning, trees = {}, now }: ObjectSourceOptions,
+  { naming, onWarning, trees = {}, keys, now }: ObjectSourceOptions,
 ): ObjectSource {
-  const builders = new TreeBuilders({ naming, onWarning, trees })
+  const builders = new TreeBuilders({ naming, onWarning, trees, keys })
   for (const object of objects) builders.set(object)
   let built: BuiltSnapshot | undefined
   return {
     build: () => {
-      built ??= builders.build()
+      if (built === undefined || keys !== undefined) built = builders.build()
       return built
     },
     transferRecords: () => builders.main.transferRecords(),
     podAt: (client) => builders.main.podAt(client),
     serviceState: (namespace, name) => builders.main.serviceState(namespace, name),
     sources: () => ({}),
-    confirmedMs: () => now(),
+    confirmedMs: () => (keys?.isAwaited ? undefined : now()),
     states: () => [],
     acknowledged: () => undefined,
     run: () => Promise.resolve(),

@@ -95,6 +95,7 @@ function originsOf(
 }
 
 function treeOf(options: KubernetesOptions, tree: ClusterTree): Tree {
+  if (tree.kind === 'etcd') throw new TypeError('the keys of an etcd are no objects')
   if (tree.kind !== 'hosts') return tree
   const serviceSelectors = tree.serviceSelectors.map((text) =>
     selector(options, 'serviceLabelSelectors', text),

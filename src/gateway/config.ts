@@ -145,6 +145,7 @@ export const CLUSTER_READERS: ReadonlySet<string> = new Set([
   'kubernetes',
   'k8s_external',
   'k8s_gateway',
+  'etcd',
 ])
 
 /** Adds the cluster to each directive that reads one and names none, if there is only one. */

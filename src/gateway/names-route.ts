@@ -140,6 +140,8 @@ type Collecting = {
 async function collect(list: NameList, { served, under, pause }: Collecting): Promise<boolean> {
   let isWhole = true
   for (const part of served.parts) {
+    // Names in the tree of an etcd are hashes.
+    if (part.tree === 'etcd') continue
     const only = part.tree !== 'hosts' && unitOf(under)
     const add = (shard: Shard): Promise<void> | undefined => {
       addTo(list, part, shard, served.zone.bytes)

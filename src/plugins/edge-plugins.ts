@@ -21,6 +21,7 @@ import { debugPlugin } from './debug/debug.ts'
 import { dns64Plugin } from './dns64/dns64.ts'
 import { erraticPlugin } from './erratic/erratic.ts'
 import { errorsPlugin } from './errors/errors.ts'
+import { etcdPlugin } from './etcd/setup.ts'
 import { filePlugin } from './file/setup.ts'
 import { forwardPlugin } from './forward/setup.ts'
 import { headerPlugin } from './header/header.ts'
@@ -46,7 +47,7 @@ import { whoamiPlugin } from './whoami/whoami.ts'
 /** Plugins of `kubedoh serve` that Workers ignore or refuse. */
 export const ABSENT_AT_EDGE: Readonly<Record<'ignored' | 'refused', string>> = {
   ignored: 'https timeouts reload cookies bind trace ready health dnstap tls transfer loop',
-  refused: 'geoip tsig dnssec secondary etcd',
+  refused: 'geoip tsig dnssec secondary',
 }
 
 /** The plugins of Workers, in the order of `ALL_PLUGINS`; those without code at the end. */
@@ -80,6 +81,7 @@ export const EDGE_PLUGINS: PluginSet = pluginSet([
   k8sGatewayPlugin,
   filePlugin,
   autoPlugin,
+  etcdPlugin,
   forwardPlugin,
   erraticPlugin,
   whoamiPlugin,

@@ -26,6 +26,21 @@ describe('the directive of an export', () => {
     assert.equal(ttlSeconds, 7)
   })
 
+  test('comes with where the keys of each path are', (t) => {
+    const etcd = (path: string): string => `etcd {\n    path ${path}\n  }\n`
+    const blocks = ['/a', '/b'].map((path) => `${path[1]}.test {\n  ${etcd(path)}}\n`)
+    const corefile = `. {\n  kubernetes cluster.local\n}\n${blocks.join('')}`
+    const path = join(temporaryFolder(t, { Corefile: corefile }), 'Corefile')
+    const found = loadExportDirectives(path).etcd
+    assert.deepEqual(
+      found.map((one) => [one.path, one.endpoints]),
+      [
+        ['/a', ['http://localhost:2379']],
+        ['/b', ['http://localhost:2379']],
+      ],
+    )
+  })
+
   const directive = '  kubernetes cluster.local\n'
   const cases: { name: string; corefile: string; error: { name: string; message: string } }[] = [
     {
@@ -49,6 +64,15 @@ describe('the directive of an export', () => {
         name: 'ConfigError',
         message:
           'FILE:11:3: export takes one "k8s_gateway" directive, and one with "clusterIPs"; remove this one',
+      },
+    },
+    {
+      name: 'may stand beside those of one etcd, and not of another',
+      corefile: `a.test {\n${directive}  etcd\n}\nb.test {\n  etcd {\n    path /b\n  }\n}\nc.test {\n  etcd {\n    endpoint http://c\n  }\n}\n`,
+      error: {
+        name: 'ConfigError',
+        message:
+          'FILE:11:3: export reads one etcd: "etcd" directives may differ in "path" and zones only',
       },
     },
     {

@@ -92,6 +92,21 @@ describe('export --once', () => {
     assert.equal(stdout, `ready: ${what}, generation ${generation}\n`)
   })
 
+  test('publishes the keys of an etcd, here of a file', async (t) => {
+    const gateway = await startGatewayServer(t)
+    const keys = [
+      { key: '/skydns/org/example/www', value: { host: '192.0.2.1' } },
+      { key: '/skydns/org/example/bad', value: '{' },
+    ]
+    const corefile = '. {\n  kubernetes cluster.local\n  etcd example.org\n}\n'
+    const folder = shopFolder(t, { Corefile: corefile, 'etcd.json': JSON.stringify(keys) })
+    const flags = ['--conf', join(folder, 'Corefile'), '--etcd', join(folder, 'etcd.json')]
+    const { status, stderr } = await exportOnce(gateway, folder, ...flags)
+    assert.equal(status, 0)
+    assert.match(stderr, /example\/bad.* of .*: its value is not JSON/)
+    assert.equal((await gateway.manifest())?.trees?.etcd?.records, 2)
+  })
+
   test('publishes shards again that the gateway has lost', async (t) => {
     const gateway = await startGatewayServer(t)
     const folder = shopFolder(t)

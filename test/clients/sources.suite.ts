@@ -22,13 +22,17 @@ describeUnless(findMissing('dig') ?? findMissing('kdig') ?? false, 'examples of 
   const folder = mkdtempSync(join(tmpdir(), 'kubedoh-sources-'))
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-  for (const { page, corefile, objects, answers } of sourcePages()) {
+  for (const { page, corefile, objects, keys, answers } of sourcePages()) {
     it(`${page} gives its answers to other decoders`, async () => {
       const [conf, file] = [join(folder, 'Corefile'), join(folder, 'objects.yaml')]
+      const etcd = join(folder, 'etcd.json')
+      const stored = Object.entries(keys).map(([key, value]) => ({ key, value }))
+      writeFileSync(etcd, JSON.stringify(stored))
       writeFileSync(conf, loopback(corefile))
       writeFileSync(file, `apiVersion: v1\nkind: List\nitems:\n${objects}`)
       const port = await freePort()
-      const args = ['serve', '--conf', conf, '--objects', file, '--dns.port', String(port)]
+      const sources = ['--objects', file, '--etcd', etcd]
+      const args = ['serve', '--conf', conf, ...sources, '--dns.port', String(port)]
       const server = start(KUBEDOH, args)
       try {
         await server.line(/^ready/)

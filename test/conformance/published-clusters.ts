@@ -4,12 +4,15 @@
  * @module
  */
 import type { ExternalTree } from '../../src/corefile/cluster-tree.ts'
-import { parseKubernetes } from '../../src/corefile/kubernetes-options.ts'
+import { defaultKubernetes, parseKubernetes } from '../../src/corefile/kubernetes-options.ts'
 import { parseCorefile } from '../../src/corefile/parse-corefile.ts'
 import type { Directive, ServerBlock } from '../../src/corefile/server-block.ts'
+import { nameOf } from '../../src/dns/name.ts'
+import { KeySources } from '../../src/etcd/key-sources.ts'
 import { type ClusterKeys, createClusterKeys } from '../../src/exporter/cluster-keys.ts'
 import { createObjectSource } from '../../src/exporter/export-source.ts'
 import { createGatewayClient } from '../../src/exporter/gateway-client.ts'
+import { KeyTree } from '../../src/exporter/key-tree.ts'
 import { namingOptions, publishedTrees } from '../../src/exporter/naming.ts'
 import { readObjectFiles } from '../../src/exporter/object-files.ts'
 import { Publisher } from '../../src/exporter/publisher.ts'
@@ -74,15 +77,18 @@ export function gatewayVariables(
 export async function publish(
   url: string,
   { keys, parts }: Published,
-  { scenario, objects }: Place,
+  { scenario, objects, etcd }: Place,
 ): Promise<void> {
-  if (scenario.cluster === '') return
+  if (scenario.cluster === '' && etcd === '') return
   const { localAddresses } = scenario
   const key = await importPrivateKey(keys.signingKey)
   for (const { cluster, kubernetes, externals, zones } of parts) {
     const [first] = kubernetes
-    if (first === undefined || key === undefined) throw new TypeError('nothing to publish')
-    const options = parseKubernetes({ ...first, args: [] }, zones)
+    if (key === undefined) throw new TypeError('no key to sign with')
+    const options =
+      first === undefined
+        ? defaultKubernetes({ file: '', line: 1, column: 1 }, [nameOf('cluster.local.')])
+        : parseKubernetes({ ...first, args: [] }, zones)
     const trees = externals.map((directive): ExternalTree => {
       const { ttlSeconds, hasEndpoints } = parseExternal([directive], zones)
       return { kind: 'external', ttlSeconds, hasEndpoints }
@@ -90,6 +96,7 @@ export async function publish(
     const source = createObjectSource(readObjectFiles(objects).objects, {
       naming: namingOptions(options, localAddresses),
       trees: publishedTrees(options, { localAddresses, cluster, trees }),
+      keys: keysOf(etcd),
       onWarning: () => undefined,
       now: Date.now,
     })
@@ -97,6 +104,23 @@ export async function publish(
     const publisher = new Publisher({ cluster, gateway, key, now: Date.now })
     await publisher.publish(source.build(), { sources: {}, confirmedMs: Date.now() })
   }
+}
+
+/** Returns the keys of a file, as `kubedoh export --etcd FILE` reads them. */
+function keysOf(file: string): KeyTree | undefined {
+  if (file === '') return undefined
+  const tree = new KeyTree(() => undefined)
+  const sources = new KeySources({
+    file,
+    log: () => undefined,
+    onChange: (change) => {
+      if (change.kind === 'put') tree.set(change.stored)
+    },
+  })
+  const nowhere = { endpoints: [], tls: {}, credentials: undefined }
+  sources.open({ file, line: 1, column: 1, path: '', ...nowhere })
+  tree.complete()
+  return tree
 }
 
 /** The directives of one exporter, which takes one set of options: more are more clusters. */
@@ -122,7 +146,9 @@ function partsOf(scenario: Scenario): readonly Part[] {
     const own = keys.map(({ zone }) => zone)
     one.zones.push(...parseKubernetes(directive, own).zones)
   }
-  return [...clusters.values()]
+  return clusters.size === 0 && scenario.etcd !== undefined
+    ? [newCluster(0)]
+    : [...clusters.values()]
 }
 
 function newCluster(index: number): Part {

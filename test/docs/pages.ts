@@ -48,6 +48,8 @@ export type SourcePage = {
   readonly page: string
   readonly corefile: string
   readonly objects: string
+  /** The keys of an etcd, if the example has some. */
+  readonly keys: Readonly<Record<string, unknown>>
   /** Records as text, and the client's address, '' for any. */
   readonly answers: readonly { readonly line: string; readonly client: string }[]
 }
@@ -59,14 +61,17 @@ export function sourcePages(): readonly SourcePage[] {
     const found = [...read(page).matchAll(/```(\w*)\n(.*?)```/gs)]
     const blocks = new Map(found.map(([, language = '', body = '']) => [language, body]))
     const [corefile, objects, answers] = ['corefile', 'yaml', ''].map((kind) => blocks.get(kind))
-    if (corefile === undefined || objects === undefined || answers === undefined) {
+    const keys: { key: string; value: unknown }[] = JSON.parse(blocks.get('json') ?? '[]')
+    const hasSource = objects !== undefined || keys.length > 0
+    if (corefile === undefined || !hasSource || answers === undefined) {
       throw new Error(`${page}: a Corefile, objects or answers are missing`)
     }
     const lines = answers.trim().split('\n')
     return {
       page,
       corefile,
-      objects,
+      objects: objects ?? '[]',
+      keys: Object.fromEntries(keys.map(({ key, value }) => [key, value])),
       answers: lines.map((text) => {
         const [line = '', client = ''] = text.split(' ; to ')
         return { line, client }

@@ -10,12 +10,12 @@ const PAGES = sourcePages()
 
 describe('docs/sources', () => {
   test('has a page for each kind of source', () => {
-    assert.equal(PAGES.length, 11)
+    assert.equal(PAGES.length, 12)
   })
 
-  for (const { page, corefile, objects, answers } of PAGES) {
+  for (const { page, corefile, objects, keys, answers } of PAGES) {
     test(`${page} has an example that gives its answers`, async () => {
-      const server = serve(corefile, { cluster: { objects } })
+      const server = serve(corefile, { cluster: { objects }, keys })
       for (const { line, client } of answers) {
         const [name = '', , , type = ''] = line.split(' ')
         const from = client === '' ? '' : ` +from=${client}`

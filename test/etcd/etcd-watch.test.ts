@@ -3,7 +3,7 @@ import { describe, type TestContext, test } from 'vitest'
 import { CODE_COMPACTED, type EtcdApi, EtcdError } from '../../src/etcd/etcd-client.ts'
 import type { RangePage, WatchMessage } from '../../src/etcd/etcd-json.ts'
 import { EtcdWatch } from '../../src/etcd/etcd-watch.ts'
-import type { StoredKey } from '../../src/plugins/etcd/service.ts'
+import type { StoredKey } from '../../src/records/stored-keys.ts'
 import { settle } from '../fake-host.ts'
 
 const CREATED: WatchMessage = { kind: 'created', revision: 5, cluster: 'c' }
@@ -14,6 +14,7 @@ class Scene implements EtcdApi {
   readonly watch_: EtcdWatch
   readonly calls: string[] = []
   readonly news: string[] = []
+  readonly changes: string[] = []
   readonly pages: (RangePage | EtcdError)[] = []
   private watcher: { tell: (message: WatchMessage) => void; end: () => void } | undefined
   private wake: (() => void) | undefined
@@ -33,6 +34,10 @@ class Scene implements EtcdApi {
       },
       onWarning: (message) => this.news.push(`warning: ${message}`),
       onError: (message) => this.news.push(`error: ${message}`),
+      onChange: (change, isValid) => {
+        const key = change.kind === 'put' ? change.stored.key : change.key
+        this.changes.push(`${change.kind} ${key}${isValid ? '' : ', invalid'}`)
+      },
     })
     t.onTestFinished(() => this.watch_.stop())
   }
@@ -118,6 +123,25 @@ describe('EtcdWatch', () => {
     ])
     assert.deepEqual(scene.keys, ['/skydns/a', '/skydns/b', '/skydns/c'])
     await scene.watch_.synced
+  })
+
+  test('reports changes: those of a list when it is complete, and what a new one lacks', async (t) => {
+    const scene = new Scene(t)
+    await scene.run(page(5, [stored('a')], true))
+    assert.deepEqual(scene.changes, [])
+    scene.pages.push(page(5, [stored('a'), stored('b', '{')]))
+    await scene.awake()
+    assert.deepEqual(scene.changes.splice(0), ['put /skydns/a', 'put /skydns/b, invalid'])
+    await scene.tell(CREATED, put(6, 'b'), {
+      kind: 'changes',
+      revision: 7,
+      changes: [{ kind: 'delete', key: '/skydns/a' }],
+    })
+    assert.deepEqual(scene.changes.splice(0), ['put /skydns/b', 'delete /skydns/a'])
+    scene.pages.push(page(9, [stored('c')]))
+    await scene.tell(COMPACTED)
+    await scene.awake()
+    assert.deepEqual(scene.changes, ['delete /skydns/b', 'put /skydns/c'])
   })
 
   test('has no keys before all are read', async (t) => {

@@ -204,8 +204,8 @@ describe('a Corefile that a gateway cannot follow is refused:', () => {
   const cases = [
     { line: 'nonsense', message: /^COREFILE:2:\d+: there is no plugin "nonsense"/ },
     {
-      line: 'ready\n etcd a.example.org\n nonsense',
-      message: /^COREFILE:3:2: "etcd" does not work at a gateway: .*; COREFILE:4:2: there is no/,
+      line: 'ready\n etcd a.example.org {\n cluster depot\n }\n nonsense',
+      message: /^COREFILE:3:2: CLUSTERS has no cluster "depot"; COREFILE:6:2: there is no/,
     },
     {
       line: 'kubernetes a.example.org {\n cluster depot lab\n }',

@@ -45,9 +45,9 @@ describe('compileGatewayCorefile', () => {
   })
 
   test('reports what it refuses with all other problems, in order', () => {
-    const blocks = parseBlocks(block('erors', 'ready', 'cache 0', 'etcd a.test'))
+    const blocks = parseBlocks(block('erors', 'ready', 'cache 0', 'tsig'))
     assert.throws(
-      () => compileGatewayCorefile(blocks, new FakeHost()),
+      () => compileGatewayCorefile(blocks, new FakeHost({ isolatesRequests: true })),
       (error) => {
         const places = String(error).match(/Corefile:\d:\d/g)
         assert.deepEqual(places, ['Corefile:2:3', 'Corefile:4:9', 'Corefile:5:3'])

@@ -12,7 +12,7 @@ async function createGateway(COREFILE: string): Promise<Gateway> {
   const { publicKeyText: publicKey } = await keys()
   const CLUSTERS = JSON.stringify({ shop: { publicKey, tokenSha256: 'a'.repeat(64) } })
   return new Gateway(await readGatewayConfig({ COREFILE, CLUSTERS }), {
-    host: new FakeHost(),
+    host: new FakeHost({ isGateway: true }),
     originOf: createMemoryStore,
     writerOf: () => assert.fail('no write is expected'),
     tokenStore: createMemoryTokenStore(),
@@ -25,10 +25,11 @@ async function createGateway(COREFILE: string): Promise<Gateway> {
 }
 
 test('reports every error of its Corefile as one error of the configuration', async () => {
-  const COREFILE = '. {\n  etcd b.test\n  kubernetes a.test {\n    cluster lab\n  }\n}\n'
+  const COREFILE =
+    '. {\n  etcd b.test {\n    cluster depot\n  }\n  kubernetes a.test {\n    cluster lab\n  }\n}\n'
   await assert.rejects(createGateway(COREFILE), (error: Error) => {
     assert.equal(error.name, 'GatewayConfigError')
-    assert.match(error.message, /"etcd" does not work at a gateway.*; .*no cluster "lab"/)
+    assert.match(error.message, /COREFILE:2:3: .*no cluster "depot"; .*no cluster "lab"/)
     return true
   })
 })

@@ -74,7 +74,7 @@ export class Running {
   /** Starts one. */
   static async start(
     variables: Partial<GatewayVariables> = {},
-    host: FakeHost = new FakeHost(),
+    host: FakeHost = new FakeHost({ isGateway: true }),
   ): Promise<Running> {
     return new Running(await readGatewayConfig({ COREFILE, CLUSTERS, ...variables }), host)
   }

@@ -2,7 +2,8 @@
  * The keys of an etcd in memory, sorted, each parsed once.
  * @module
  */
-import { parseService, type Service, type StoredKey } from './service.ts'
+import type { StoredKey } from '../../records/stored-keys.ts'
+import { parseService, type Service } from './service.ts'
 
 /** The service of a key, or the reason why its value is not valid. */
 export type KeyEntry = Service | string

@@ -43,6 +43,8 @@ export type EtcdOptions = {
   /** Lowest TTL of a key with a lease; 0 for the default. */
   readonly leaseSecondsMin: number
   readonly leaseSecondsMax: number
+  /** ID of the cluster whose published keys are served, at gateways. */
+  readonly cluster: string | undefined
 }
 
 const PATH_DEFAULT = '/skydns'
@@ -51,10 +53,11 @@ const LEASE_SECONDS_MIN_DEFAULT = 30
 const LEASE_SECONDS_MAX_DEFAULT = 86_400
 const TTL_SECONDS_MAX = 0xffff_ffff
 
-type ReadText = Host['readText']
+/** Reads a file of `tls`; `undefined` at gateways, which do not connect to etcd. */
+type ReadText = Host['readText'] | undefined
 
 type Draft = Pick<EtcdConnection, 'path' | 'credentials'> &
-  Pick<EtcdOptions, 'fallthrough' | 'leaseSecondsMin' | 'leaseSecondsMax'> & {
+  Pick<EtcdOptions, 'fallthrough' | 'leaseSecondsMin' | 'leaseSecondsMax' | 'cluster'> & {
     readonly endpoints: readonly Word[]
     readonly tls: TlsIdentity | undefined
     readonly readText: ReadText
@@ -63,7 +66,9 @@ type Draft = Pick<EtcdConnection, 'path' | 'credentials'> &
 const READERS: OptionReaders<Draft> = {
   fallthrough: ({ args }) => ({ fallthrough: zonesOf(args, [ROOT]) }),
   path: (option) => ({ path: cleanPath(onlyWord(option).text) }),
-  endpoint: (option) => {
+  endpoint: (option, { readText }) => {
+    // A gateway needs no variable that names the etcd.
+    if (readText === undefined) return {}
     argTexts(option, 1, Infinity)
     return { endpoints: option.args }
   },
@@ -71,9 +76,10 @@ const READERS: OptionReaders<Draft> = {
     const [username = '', password = ''] = argTexts(option, 2)
     return { credentials: username && password ? { username, password } : undefined }
   },
-  tls: (option, { readText }) => ({ tls: tlsIdentity(option, readText) }),
+  tls: (option, { readText }) => ({ tls: readText && tlsIdentity(option, readText) }),
   'min-lease-ttl': (option) => ({ leaseSecondsMin: parseSeconds(option) }),
   'max-lease-ttl': (option) => ({ leaseSecondsMax: parseSeconds(option) }),
+  cluster: (option) => ({ cluster: onlyWord(option).text }),
   // CoreDNS accepts and ignores the options below.
   stubzones: (option) => void flag(option),
   debug: (option) => void flag(option),
@@ -96,10 +102,11 @@ export function parseEtcd(
     fallthrough: undefined,
     leaseSecondsMin: LEASE_SECONDS_MIN_DEFAULT,
     leaseSecondsMax: LEASE_SECONDS_MAX_DEFAULT,
+    cluster: undefined,
     readText,
   }
   readOptions(directive, READERS, draft)
-  const { path, tls, credentials, fallthrough, leaseSecondsMin, leaseSecondsMax } = draft
+  const { path, tls, credentials, fallthrough, leaseSecondsMin, leaseSecondsMax, cluster } = draft
   const scheme = tls === undefined ? 'http' : 'https'
   const endpoints = draft.endpoints.map((word) => parseEndpoint(word, scheme))
   if (endpoints.length === 0) endpoints.push(ENDPOINT_DEFAULT)
@@ -109,6 +116,7 @@ export function parseEtcd(
     fallthrough,
     leaseSecondsMin: leaseSecondsMin || LEASE_SECONDS_MIN_DEFAULT,
     leaseSecondsMax: leaseSecondsMax || LEASE_SECONDS_MAX_DEFAULT,
+    cluster,
   }
 }
 
@@ -145,7 +153,7 @@ export type KeySource = {
 /** A host that may read an etcd. */
 export type EtcdHost = Host & {
   /**
-   * Opens the keys of an `etcd` directive. Absent at gateways.
+   * Opens the keys of an `etcd` directive. Absent at gateways, which have published keys.
    * @throws {ConfigError} when the options do not fit
    */
   readonly openKeys?: (connection: EtcdConnection) => KeySource

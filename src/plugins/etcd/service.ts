@@ -4,6 +4,7 @@
  * @module
  */
 import { parseAddress } from '../../dns/address.ts'
+import type { StoredKey } from '../../records/stored-keys.ts'
 import { nameOfKey, nameOfText } from './key-path.ts'
 
 /** The service of one key. */
@@ -35,15 +36,6 @@ export type Service = {
 
 /** The kind of a service in a query for addresses: its text hides a host that is a name. */
 export type ServiceKind = 'ipv4' | 'ipv6' | 'cname' | 'text'
-
-/** A key as it is stored in etcd. */
-export type StoredKey = {
-  /** The key's bytes, one character each. */
-  readonly key: string
-  readonly value: string
-  /** Identifier of a lease, '' for none. */
-  readonly lease: string
-}
 
 const PRIORITY_DEFAULT = 10
 const TTL_SECONDS_MAX = 0xffff_ffff

@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { createResolver } from '../../../src/chain/create-resolver.ts'
-import { bindPlugins, pluginSet } from '../../../src/chain/plugin-entry.ts'
-import { etcdPlugin } from '../../../src/plugins/etcd/setup.ts'
-import { block, directive, parseBlocks, serve } from '../../ask.ts'
-import { FakeHost, START_MS } from '../../fake-host.ts'
+import { block, directive, serve } from '../../ask.ts'
+import { START_MS } from '../../fake-host.ts'
 
 const SOA = `example.org. 30 IN SOA ns.dns.example.org. hostmaster.example.org. ${START_MS / 1000} 7200 1800 86400 30`
 const DENIED = ['NXDOMAIN aa rd', `authority: ${SOA}`]
@@ -122,14 +119,5 @@ describe('etcd', () => {
         credentials: undefined,
       },
     ])
-  })
-
-  test('is refused where no etcd is reached', () => {
-    const { openKeys: _, ...host } = new FakeHost()
-    const plugins = bindPlugins(pluginSet([etcdPlugin]), {})
-    assert.throws(() => createResolver(parseBlocks(block('etcd')), { ...host, plugins }), {
-      message:
-        'Corefile:2:3: "etcd" works in "kubedoh serve" only: gateways do not connect to etcd',
-    })
   })
 })
