@@ -78,6 +78,52 @@ export function startMemoryTrim(
   }
 }
 
+/** Interval of the checks of a worker's heap in milliseconds. */
+const HEAP_CHECK_MS = 2000
+/** Growth between two checks up to which a heap is still. */
+const STILL_GROWTH_MAX = 1.05
+/** Growth since the last compaction that is worth another one: a factor, and bytes. */
+const HEAP_GROWTH_MIN = 1.25
+const HEAP_SLACK_BYTES = 8 * 1024 * 1024
+
+/** The heap of this thread; tests replace it. */
+export type Heap = Pick<Memory, 'compact' | 'trim'> & {
+  /** Bytes of objects and of buffers, with garbage. */
+  readonly bytes: () => number
+}
+
+/**
+ * Compacts a worker's heap each time that it has grown and grows no more, until the returned
+ * function is called: {@link startMemoryTrim} reaches the heap of its own thread only, and V8 does
+ * not collect in a thread that allocates nothing. Does nothing where memory cannot be trimmed.
+ */
+export function startHeapTrim(heap: Heap | undefined = threadHeap()): () => void {
+  if (heap === undefined) return () => undefined
+  let kept = 0
+  let previous = 0
+  const timer = setInterval(() => {
+    const now = heap.bytes()
+    const isStill = now <= previous * STILL_GROWTH_MAX
+    previous = now
+    if (!isStill || now <= kept * HEAP_GROWTH_MIN + HEAP_SLACK_BYTES) return
+    heap.compact()
+    heap.trim()
+    kept = heap.bytes()
+    previous = kept
+  }, HEAP_CHECK_MS).unref()
+  return () => clearInterval(timer)
+}
+
+function threadHeap(): Heap | undefined {
+  const memory = processMemory()
+  return memory && { ...memory, bytes: heapBytes }
+}
+
+function heapBytes(): number {
+  const { used_heap_size: usedBytes, external_memory: externalBytes } = getHeapStatistics()
+  return usedBytes + externalBytes
+}
+
 /** Decides what to return, and when. */
 class MemoryTrimmer {
   private readonly memory: Memory

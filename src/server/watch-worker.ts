@@ -5,6 +5,7 @@
  */
 import { isMainThread, parentPort } from 'node:worker_threads'
 import { elapsed } from '../node/elapsed.ts'
+import { startHeapTrim } from '../node/memory-trim.ts'
 import { createLog, describeError, type Output } from '../node/output.ts'
 import { Metrics } from '../telemetry/metrics.ts'
 import { ClusterSources, type ClusterWanted } from './cluster-sources.ts'
@@ -94,6 +95,7 @@ export class WatchWorker {
 
 if (!isMainThread && parentPort !== null) {
   const port = parentPort
+  startHeapTrim()
   const worker = new WatchWorker((message, moved = []) => port.postMessage(message, moved), process)
   port.on('message', (message) => {
     if (!isToWorker(message)) return

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { getHeapStatistics } from 'node:v8'
 import { test, vi } from 'vitest'
-import { type Memory, startMemoryTrim } from '../../src/node/memory-trim.ts'
+import { type Memory, startHeapTrim, startMemoryTrim } from '../../src/node/memory-trim.ts'
 
 const NEVER = new Promise<void>(() => undefined)
 
@@ -176,4 +176,36 @@ function isGlibc(): boolean {
 test('V8 has the flag that makes it collect garbage early', () => {
   const { stdout } = spawnSync(process.execPath, ['--v8-options'], { encoding: 'utf8' })
   assert.match(stdout, /--gc-memory-reducer-start-delay-ms /)
+})
+
+test("a worker's heap is compacted when it grows no more, and again after more growth", () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  const MIB = 2 ** 20
+  let bytes = 0
+  let live = 0
+  let compactions = 0
+  let trims = 0
+  const compact = (): void => {
+    compactions++
+    bytes = live
+  }
+  const stop = startHeapTrim({ bytes: () => bytes, compact, trim: () => void trims++ })
+  const compactionsWith = (liveMib: number, deadMib: number): number => {
+    live = liveMib * MIB
+    bytes = live + deadMib * MIB
+    vi.advanceTimersByTime(2000)
+    return compactions
+  }
+  assert.equal(compactionsWith(20, 20), 0, 'it grows')
+  assert.equal(compactionsWith(20, 40), 0, 'it still grows')
+  assert.equal(compactionsWith(20, 40), 1, 'it grows no more')
+  assert.equal(compactionsWith(20, 5), 1, 'less garbage than is worth it')
+  assert.equal(compactionsWith(20, 5), 1)
+  assert.equal(compactionsWith(22, 6), 1, 'too little growth')
+  assert.equal(compactionsWith(30, 20), 1, 'it grows')
+  assert.equal(compactionsWith(30, 20), 2)
+  assert.equal(trims, 2)
+  stop()
+  compactionsWith(30, 90)
+  assert.equal(compactionsWith(30, 90), 2)
 })
