@@ -228,6 +228,11 @@ const GATEWAY: readonly Panel[] = [
     'reqps',
     { rejected: rate('kubedoh_deferred_rejects_total', '') },
   ],
+  [
+    'Requests by client token',
+    'reqps',
+    { '{{token}}': rate('kubedoh_gateway_token_requests_total', 'token') },
+  ],
 ]
 
 /** The dashboards, by component: their title and panels. */

@@ -117,7 +117,7 @@ describeUnless(typeof binaries === 'string' && binaries, "the chart's processes"
 
   test('the exporter leads and publishes with its rights, and the gateway serves', async () => {
     const keys = await createClusterKeys()
-    const reader = await createToken()
+    const [reader, admin] = [await createToken(), await createToken()]
     const clusters = { test: { publicKey: keys.publicKey, tokenSha256: keys.tokenSha256 } }
     const gatewayUrl = `http://${HOST}:${await freePort()}`
     const corefile = write('gateway', corefileOf('gateway'))
@@ -127,6 +127,7 @@ describeUnless(typeof binaries === 'string' && binaries, "the chart's processes"
         CLUSTERS: JSON.stringify(clusters),
         READ_ONLY_TOKEN_SHA256: reader.sha256,
         CLIENT_TOKEN_SHA256: reader.sha256,
+        ADMIN_TOKEN_SHA256: admin.sha256,
       },
     )
     await gateway.line(/^ready: /)
@@ -144,7 +145,11 @@ describeUnless(typeof binaries === 'string' && binaries, "the chart's processes"
     await untilScraped(families, `http://${listen}`, PROGRAMMING)
     assert.doesNotMatch(exporter.tail(), /cannot list|forbidden|ClusterRole/)
     const headers = { authorization: `Bearer ${reader.token}` }
-    await fetch(`${gatewayUrl}/resolve?name=web.shop.svc.cluster.local`, { headers })
+    const path = 'resolve?name=web.shop.svc.cluster.local'
+    await fetch(`${gatewayUrl}/${path}`, { headers })
+    const operator = { authorization: `Bearer ${admin.token}` }
+    const made = await fetch(`${gatewayUrl}/v1/tokens`, { method: 'POST', headers: operator })
+    await fetch(`${gatewayUrl}/t/${Object(await made.json()).token}/${path}`)
     await untilScraped(families, gatewayUrl, 'coredns_dns_requests_total', headers)
   })
 
