@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { parse } from 'yaml'
 import { COMMANDS } from '../../src/cli/commands.ts'
-import { read } from './pages.ts'
+import { read, section, tableRows } from './pages.ts'
 
 const PAGE = read('docs/operations.md')
 
@@ -27,6 +27,20 @@ describe('docs/operations.md', () => {
     const [, text = ''] = /```yaml\n([\s\S]*?)```/.exec(PAGE) ?? []
     const { securityContext } = parse(text)
     assert.deepEqual(securityContext.capabilities, { drop: ['ALL'], add: ['NET_BIND_SERVICE'] })
+  })
+
+  test('has sizes that the pages with the measurements have', () => {
+    const pages = ['README.md', 'deploy/README.md', 'docs/exporter.md'].map(read).join(' ')
+    const rows = tableRows(section(PAGE, '## Sizes'))
+    assert.ok(rows.length > 3)
+    for (const [, , memory = '', command = ''] of rows) {
+      for (const size of memory.split('; ')) {
+        const number = size.replace(/ (MB|MiB)$/, '')
+        assert.match(pages, new RegExp(`\\b${number}\\b[^|]{0,8} (MB|MiB)`), size)
+      }
+      const [, script = ''] = /^`npm run (bench|test:\w+)/.exec(command) ?? []
+      assert.ok(script in JSON.parse(read('package.json')).scripts, command)
+    }
   })
 
   test('names metrics that the code writes', () => {
