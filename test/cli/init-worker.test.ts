@@ -27,7 +27,12 @@ describe('init worker', () => {
     writeFileSync(join(packaged, 'worker.js'), await bundleWorker())
     symlinkSync(join(ROOT, 'node_modules/wrangler'), join(folder, 'node_modules/wrangler'))
     const args = [join(ROOT, 'src/cli/run.ts'), 'deploy', '--', '--dry-run']
-    const env = { ...process.env, CI: 'true', WRANGLER_LOG_PATH: join(folder, 'log') }
+    const env = {
+      ...process.env,
+      CI: 'true',
+      WRANGLER_LOG: 'log',
+      WRANGLER_LOG_PATH: join(folder, 'log'),
+    }
     const deployed = spawnSync(process.execPath, args, { cwd: folder, env, encoding: 'utf8' })
     assert.equal(deployed.status, 0, deployed.stderr)
     assert.match(deployed.stdout, /env\.CLUSTERS.*"a"/)

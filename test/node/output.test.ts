@@ -59,7 +59,7 @@ describe('EXIT', () => {
   test('prints the message of main', async () => {
     assert.equal((await runCli(['--help'])).status, EXIT.DONE)
     assert.equal((await runCli(['check', '/none'])).status, EXIT.FAILED)
-    assert.equal((await runCli(['check'])).status, EXIT.USAGE)
+    assert.equal((await runCli(['diff'])).status, EXIT.USAGE)
   })
 })
 
