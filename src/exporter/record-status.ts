@@ -172,11 +172,13 @@ function conditionsOf(
   return [...others, ...ours]
 }
 
-/** Returns what conditions say, without their times. */
+/**
+ * Returns what conditions say, without their times, in one order: exporter and router each append
+ * their own, and would otherwise rewrite the order of the other for ever.
+ */
 function contentOf(conditions: readonly RecordCondition[]): string {
-  return JSON.stringify(
-    conditions.map(({ type, status, reason, message, observedGeneration }) => {
-      return [type, status, reason, message, observedGeneration]
-    }),
+  const texts = conditions.map(({ type, status, reason, message, observedGeneration }) =>
+    JSON.stringify([type, status, reason, message, observedGeneration]),
   )
+  return texts.sort().join('\n')
 }

@@ -136,6 +136,17 @@ describe('the writer of statuses', () => {
     ])
   })
 
+  test('writes nothing if only the order of conditions of two writers differs', async () => {
+    const writing = new Writing('a')
+    const [routed, ...own] = ['Routed', 'Accepted', 'Programmed'].map((type) =>
+      condition(type, 'True'),
+    )
+    assert.ok(routed)
+    await writing.write(verdict('a', undefined, [...own, routed]))
+    await writing.write(verdict('a', undefined, [routed, ...own]))
+    assert.deepEqual(writing.bodies, [])
+  })
+
   test('logs a missing right once, and writes when it has it', async () => {
     const writing = new Writing('b')
     writing.answer('a', new ApiError('forbidden', 403))
