@@ -4,20 +4,21 @@
  * @module
  */
 import { formatName } from '../dns/name.ts'
-import { objectKey } from '../kubernetes/objects/cluster.ts'
-import type {
-  ClusterObject,
-  EndpointSlice,
-  Kind,
-  Namespace,
-  Pod,
-  Service,
+import {
+  type ClusterObject,
+  describeObject,
+  type EndpointSlice,
+  type Kind,
+  type Namespace,
+  type Pod,
+  type Service,
 } from '../kubernetes/objects/objects.ts'
 import type { NamingOptions } from '../kubernetes/objects/options.ts'
 import { isSelected } from '../kubernetes/objects/selection.ts'
 import { HostGroups } from '../kubernetes/trees/host-groups.ts'
 import { NameGroups } from '../kubernetes/trees/name-groups.ts'
 import { type LabelRecords, labelRecords } from '../kubernetes/trees/namespace-labels.ts'
+import type { RecordVerdict } from '../kubernetes/trees/record-verdicts.ts'
 import type { RRset } from '../records/zone-entry.ts'
 import { LABELS_TREE } from '../snapshot/format/manifest.ts'
 import { buildShards } from '../snapshot/write/build-shards.ts'
@@ -242,8 +243,15 @@ function decisionsOf(
 ): Required<Pick<BuiltSnapshot, 'conflicts' | 'verdicts'>> {
   const conflicts = built.flatMap(({ conflicts = [] }) => conflicts)
   const verdicts = built.flatMap(({ verdicts = [] }) => verdicts)
+  // Of one object, the last counts: a tree with other zones does not, and a refusal does.
+  verdicts.sort((a, b) => weightOf(a) - weightOf(b))
   return {
     conflicts: [...new Map(conflicts.map((one) => [one.host, one])).values()],
-    verdicts: [...new Map(verdicts.map((one) => [objectKey(one.object), one])).values()],
+    verdicts: [...new Map(verdicts.map((one) => [describeObject(one.object), one])).values()],
   }
+}
+
+function weightOf({ refusal }: RecordVerdict): number {
+  if (refusal === undefined) return 1
+  return refusal.reason === 'OutsideAllowedZones' ? 0 : 2
 }

@@ -14,7 +14,7 @@ import type { NamingOptions } from '../../src/kubernetes/objects/options.ts'
 import { readLabels } from '../../src/snapshot/read/namespace-labels.ts'
 import { openShard } from '../../src/snapshot/read/open-shard.ts'
 import { Snapshot } from '../../src/snapshot/read/snapshot.ts'
-import { clusterOf, objectsOf, optionsOf, selectorOf } from '../kubernetes/naming.ts'
+import { clusterOf, hostsTree, objectsOf, optionsOf, selectorOf } from '../kubernetes/naming.ts'
 import { object } from '../kubernetes/random-cluster.ts'
 import { namesIn, openBuilt } from './snapshots.ts'
 import { buildSnapshot } from './whole-snapshot.ts'
@@ -259,6 +259,38 @@ describe('trees that are published together', () => {
   test('are the same from files', () => {
     const options = { naming: optionsOf(), trees: TREES, onWarning: assert.fail, now: () => 0 }
     assert.deepEqual(namesOf(createObjectSource(OBJECTS, options).build()), wanted)
+  })
+
+  test('decide on an object once: refused in one tree, or with zones of another', () => {
+    const tree = (zone: string, ...addresses: string[]): NamingOptions => {
+      const resources = ['HostRoute', 'DNSRecord'] as const
+      const recordZones = [{ namespace: '*', zones: [zone] }]
+      const router = { kind: 'addresses', addresses } as const
+      return optionsOf({ tree: hostsTree({ resources, recordZones, router }) })
+    }
+    const decided = objectsOf(`[
+      { kind: HostRoute, metadata: { name: www, namespace: shop },
+        spec: { host: www.a.test, paths: [{ path: /, service: web, port: 80 }] } },
+      { kind: DNSRecord, metadata: { name: www, namespace: shop },
+        spec: { zone: a.test, name: a, type: A, values: [192.0.2.9] } },
+    ]`)
+    const outcomes = (hosts: NamingOptions, inside: NamingOptions): string[] => {
+      const trees = { hosts, inside }
+      const builders = new TreeBuilders({ naming: optionsOf(), trees, onWarning: () => undefined })
+      for (const object of decided) builders.set(object)
+      const { verdicts = [] } = builders.build()
+      return verdicts.map(({ object, refusal }) => `${object.kind} ${refusal?.reason}`).sort()
+    }
+    const routed = tree('a.test', '192.0.2.1')
+    const accepted = ['DNSRecord undefined', 'HostRoute undefined']
+    for (const [other, wanted] of [
+      [tree('a.test'), ['DNSRecord undefined', 'HostRoute RouterHasNoAddress']],
+      [tree('b.test'), accepted],
+      [routed, accepted],
+    ] as const) {
+      assert.deepEqual(outcomes(routed, other), wanted)
+      assert.deepEqual(outcomes(other, routed), wanted)
+    }
   })
 
   test('name the tree in warnings', () => {
