@@ -46,6 +46,9 @@ const binaries = prepareBinaries()
 /** Names of metrics, with the labels that their samples have. */
 type Families = Map<string, Set<string>>
 
+/** Largest bounds of histograms, by the name of their buckets. */
+const lastBuckets = new Map<string, number>()
+
 describeUnless(typeof binaries === 'string' && binaries, "the chart's processes", () => {
   const folder = mkdtempSync(join(tmpdir(), 'kubedoh-running-'))
   const running: Running[] = []
@@ -181,6 +184,18 @@ describeUnless(typeof binaries === 'string' && binaries, "the chart's processes"
     })
   }
 
+  test('no alert waits for a quantile above the last bucket, which it cannot exceed', () => {
+    const limits = alertExpressions().flatMap(([, all]) =>
+      all.flatMap((expression) => [
+        ...expression.matchAll(/histogram_quantile\([\s\S]*?(\w+_bucket)[\s\S]*> ([\d.]+)$/gm),
+      ]),
+    )
+    assert.ok(limits.length > 2)
+    for (const [, metric = '', limit] of limits) {
+      assert.ok(Number(limit) < (lastBuckets.get(metric) ?? 0), `${metric} > ${limit}`)
+    }
+  })
+
   test('an expression with a metric or a label that nobody exports is found', () => {
     const metric = 'sum(rate(coredns_dns_request_total{type="A"}[5m]))'
     assert.deepEqual(unknownIn(metric, families), ['coredns_dns_request_total'])
@@ -272,6 +287,9 @@ function collect(families: Families, text: string): void {
   for (const [, name = '', type] of text.matchAll(/^# TYPE (\S+) (\S+)$/gm)) {
     const suffixes = type === 'histogram' ? ['_bucket', '_count', '_sum'] : ['']
     for (const suffix of suffixes) add(name + suffix, [])
+  }
+  for (const [, name = '', bound] of text.matchAll(/^(\w+_bucket)\{.*le="([\d.]+)"/gm)) {
+    lastBuckets.set(name, Math.max(Number(bound), lastBuckets.get(name) ?? 0))
   }
   for (const [, name = '', labels = ''] of text.matchAll(/^([a-z_0-9]+)(?:\{(.*)\})? /gm)) {
     add(
