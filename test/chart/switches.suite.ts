@@ -76,6 +76,7 @@ const CASES: readonly (readonly [string, readonly string[]])[] = [
   ['k8s_gateway b.test { resources Route }', ['routes']],
   ['k8s_gateway b.test { resources HostRoute\n router Gateway a/b }', ['gateways', 'hostroutes']],
   ['k8s_external b.test', []],
+  ['# pods verified; multicluster\n kubernetes a.test # or autopath', []],
 ]
 
 describe.skipIf(typeof binaries === 'string')('switches of the chart', () => {

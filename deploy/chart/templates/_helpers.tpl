@@ -60,12 +60,13 @@ topologySpreadConstraints:
 
 {{/* Rules of rights.yaml that a Corefile needs, as a list: dict "root" "component" "corefile" TEXT */}}
 {{- define "kubedoh.rights" -}}
+{{- $corefile := regexReplaceAll "(^|\\s)#[^\\n]*" .corefile "" }}
 {{- $hosts := list }}
-{{- range regexFindAll "k8s_gateway[^{\\n]*(\\{[^}]*\\})?" .corefile -1 }}
+{{- range regexFindAll "k8s_gateway[^{\\n]*(\\{[^}]*\\})?" $corefile -1 }}
 {{- $hosts = append $hosts . }}
 {{- if not (regexMatch "\\bresources\\b" .) }}{{ $hosts = append $hosts "Ingress" }}{{ end }}
 {{- end }}
-{{- $text := dict "where" .corefile "host" (join " " $hosts) }}
+{{- $text := dict "where" $corefile "host" (join " " $hosts) }}
 {{- range .root.Files.Get "rights.yaml" | fromYamlArray }}
 {{- $pattern := .where | default (printf "(?i)\\b(%s)\\b" .host) }}
 {{- $isHere := regexMatch $pattern (ternary $text.host $text.where (hasKey . "host")) }}
