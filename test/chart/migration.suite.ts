@@ -38,6 +38,12 @@ describeUnless(typeof binaries === 'string' && binaries, 'migrations', () => {
       for (const name of words.filter((word) => word.startsWith('kubedoh-'))) {
         assert.ok(names.includes(name), `${name}: ${names.join(' ')}`)
       }
+      // The name alone also selects exporters and gateways of the release.
+      const selector = /"path":"\/spec\/selector","value":(\{"app[^}]*\})/.exec(
+        words.join(' '),
+      )?.[1]
+      const component = JSON.parse(selector ?? 'null')?.['app.kubernetes.io/component']
+      assert.equal(component, selector && 'server')
       const given = page.endsWith('nodelocal.md') ? read(folder, 'Corefile.base') : written
       const rendered = objects.flatMap(({ data }) => Object.values(data ?? {}).map(String))
       assert.ok(rendered.some((text) => text.trim() === given.trim()))
