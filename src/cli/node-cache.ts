@@ -24,6 +24,8 @@ import { isServedByOthers } from '../node-local/other-servers.ts'
 import { FeatureServers } from '../server/feature-servers.ts'
 import { formatMetrics } from '../server/process-metrics.ts'
 import type { RunningServer, ServeOptions } from '../server/server.ts'
+import { ListenError } from '../server/sockets.ts'
+import type { Log } from '../telemetry/log.ts'
 import { Metrics } from '../telemetry/metrics.ts'
 import { readInterval } from './duration.ts'
 import type { FlagName, Input } from './flags.ts'
@@ -66,7 +68,8 @@ async function runCache(input: Input, output: Output, plan: Plan): Promise<void>
   const setup = new NodeSetup({ network, hasInterface, rules, log, errors })
   const config = new NodeCorefile(corefile, log, () => errors('configmap').value++)
   config.start()
-  const status = await listenMetrics(input.text('metrics-listen-address'), metrics)
+  const status = metricsServer(input.text('metrics-listen-address'), metrics, log)
+  await status.ensure()
   await setup.ensureInterface()
   const isReplaced = (): boolean => isKept || isServedByOthers(network.addresses, network.dnsPort)
   const end = async (): Promise<void> => {
@@ -93,6 +96,7 @@ async function runCache(input: Input, output: Output, plan: Plan): Promise<void>
     repeat(seconds * 1000, async () => {
       await setup.ensureInterface()
       await setup.ensureRules()
+      await status.ensure()
     }),
     repeat(CONFIG_MS, async () => {
       if (config.update()) await running.reload()
@@ -129,11 +133,19 @@ function printed(input: Input, { network, corefile, rules }: Plan): string {
   return `${setup.join('')}# On exit:\n${undo}\n`
 }
 
-async function listenMetrics(address: string, metrics: Metrics): Promise<FeatureServers> {
+/** Serves without metrics while their port is in use, as NodeLocal DNSCache does. */
+function metricsServer(address: string, metrics: Metrics, log: Log) {
   const format = (): string => formatMetrics(metrics)
   const servers = new FeatureServers({ metrics, format, notReady: () => [] }, true)
-  if (address !== '') await servers.apply([{ kind: 'metrics', address }])
-  return servers
+  const ensure = async (): Promise<void> => {
+    try {
+      if (address !== '') await servers.apply([{ kind: 'metrics', address }])
+    } catch (error) {
+      if (!(error instanceof ListenError)) throw error
+      log({ level: 'warning', message: `no metrics yet: ${error.message}` })
+    }
+  }
+  return { ensure, close: () => servers.close() }
 }
 
 function serveOptions(input: Input, { corefile }: NodeCorefileOptions): ServeOptions {

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { describe, test } from 'vitest'
+import { describe, test, vi } from 'vitest'
 import { main } from '../../src/cli/main.ts'
 import { read } from '../docs/pages.ts'
 import { temporaryFolder } from '../exporter/temporary-folder.ts'
-import { freePort } from '../server/clients.ts'
+import { freePort, portOf } from '../server/clients.ts'
 import { failed, runCli, Screen } from './run-cli.ts'
 
 const TEMPLATE = `. {
@@ -36,6 +38,27 @@ describe('node-cache', () => {
     assert.match(stdout, /192\.0\.2\.1/)
     const text = await (await fetch(`http://${metrics}/metrics`)).text()
     assert.match(text, /^coredns_nodecache_setup_errors_total\{errortype="iptables_lock"\} 0$/m)
+    process.emit('SIGTERM')
+    assert.equal(await ended, 0)
+  })
+
+  test('serves while another program has the port of the metrics', async (t) => {
+    const folder = temporaryFolder(t, { base: TEMPLATE })
+    const other = createServer().listen(0, '127.0.0.1')
+    t.onTestFinished(() => void other.close())
+    await once(other, 'listening')
+    const metrics = `127.0.0.1:${portOf(other.address())}`
+    const screen = new Screen()
+    const args = [
+      ...['-basecorefile', join(folder, 'base'), '-conf', join(folder, 'Corefile'), ...OFF],
+      ...['-localip', '127.0.0.1', `-dns.port=${await freePort()}`, '-syncinterval', '1'],
+      ...['-metrics-listen-address', metrics],
+    ]
+    const ended = main(['node-cache', ...args], screen, {})
+    await screen.shows('stdout', /ready: DNS on port \d+\n/)
+    await screen.shows('stderr', /address in use/)
+    other.close()
+    await vi.waitFor(() => fetch(`http://${metrics}/metrics`), 10_000)
     process.emit('SIGTERM')
     assert.equal(await ended, 0)
   })
