@@ -18,8 +18,8 @@ export type NamePage = {
   readonly under: Uint8Array
   /** Text that names must contain, in lower case; '' for every name. */
   readonly search: string
-  /** Labels of the last name of the page before; no bytes for the first page. */
-  readonly after: Uint8Array
+  /** Labels of the last name of the page before; `undefined` for the first page. */
+  readonly after: Uint8Array | undefined
   /** Most names of the page. */
   readonly limit: number
   /** The client's visible namespaces; `undefined` for all. */
@@ -45,7 +45,7 @@ type Labels = { readonly bytes: Uint8Array; readonly start: number; readonly end
 export class NameList {
   private readonly page: NamePage
   private readonly underLabels: number
-  private readonly after: Uint8Array
+  private readonly after: Uint8Array | undefined
   /** The search, if it can be found in the bytes of one label; else no bytes. */
   private readonly needle: Uint8Array
   private readonly key = new Uint8Array(KEY_BYTES_MAX)
@@ -58,7 +58,8 @@ export class NameList {
     this.underLabels = labelOffsets(page.under).length
     const { search } = page
     this.needle = WITHIN_LABEL.test(search) ? new TextEncoder().encode(search) : EMPTY
-    this.after = this.key.slice(0, this.writeKey(page.after, 0, page.after.length))
+    const { after } = page
+    this.after = after && this.key.slice(0, this.writeKey(after, 0, after.length))
   }
 
   /**
@@ -145,7 +146,7 @@ export class NameList {
 
   private take(shard: Shard, node: number, { bytes, start, end }: Labels): void {
     const key = this.key.subarray(0, this.writeKey(bytes, start, end))
-    if (compareBytes(key, this.after) <= 0) return
+    if (this.after !== undefined && compareBytes(key, this.after) <= 0) return
     if (this.end !== undefined && compareBytes(key, this.end) > 0) return
     const { search, limit } = this.page
     const labels = bytes.slice(start, end)

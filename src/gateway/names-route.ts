@@ -4,9 +4,10 @@
  */
 import type { Context } from 'hono'
 import { Hono } from 'hono/tiny'
-import { concatBytes, EMPTY } from '../bytes/bytes.ts'
+import { concatBytes } from '../bytes/bytes.ts'
 import type { Client } from '../chain/client.ts'
 import type { Host } from '../chain/host.ts'
+import type { MaybePromise } from '../chain/maybe-promise.ts'
 import { isReverseZone } from '../corefile/kubernetes-options.ts'
 import { formatName, lowerName, parseName, ROOT, tailOffset } from '../dns/name.ts'
 import { HttpError } from '../doh/http-error.ts'
@@ -15,7 +16,7 @@ import type { Shard } from '../snapshot/read/shard.ts'
 import { infoFor } from '../snapshot/read/snapshot.ts'
 import type { ServedZone } from './cluster-zones.ts'
 import type { Gateway } from './gateway.ts'
-import { NameList, UNIT_LABELS } from './name-list.ts'
+import { NameList, type NamePage, UNIT_LABELS } from './name-list.ts'
 import { visitShards } from './whole-snapshot.ts'
 
 const LIMIT_DEFAULT = 100
@@ -45,22 +46,50 @@ export function createNamesRoute(gateway: Gateway, { host }: Runtime): Hono {
       throw new HttpError(404, 'unknown_zone', 'The token sees no zone of a cluster at this name')
     }
     const page = readPage(parameters, under, served)
-    const list = new NameList({ ...page, namespaces: client.visibility?.namespaces })
-    const isWhole = await collect(list, { served, under: page.under, pause: pauses(host) })
-    const { names, hasMore } = list.finish()
-    const last = names.at(-1)
     const isReached = gateway.reachFrom(served.zone.bytes, client, c)
-    const reached: object[] = []
-    for (const { labels, types } of names) {
-      const name = concatBytes(labels, served.zone.bytes)
-      // A zone within this one has its own names.
-      const isOwn = gateway.zones.closest(name)?.zone === served.zone
-      if (isOwn && (await isReached(name))) reached.push({ name: formatName(name), types })
-    }
-    const next = hasMore && last ? formatName(concatBytes(last.labels, served.zone.bytes)) : null
-    return jsonResponse(200, { under: formatName(under), names: reached, next, isWhole })
+    // A zone within this one has its own names.
+    const isOwn = (name: Uint8Array): MaybePromise<boolean> =>
+      gateway.zones.closest(name)?.zone === served.zone && isReached(name)
+    const pause = pauses(host)
+    const read = { ...page, namespaces: client.visibility?.namespaces }
+    const found = await readNames(read, { served, under: page.under, pause, isOwn })
+    return jsonResponse(200, { under: formatName(under), ...found })
   })
   return app
+}
+
+/**
+ * Reads the names of a page that the client's queries reach. `next` is never another name: a page
+ * without such a name is skipped.
+ */
+async function readNames(
+  page: NamePage,
+  from: Collecting & { readonly isOwn: (name: Uint8Array) => MaybePromise<boolean> },
+): Promise<{
+  readonly names: readonly { readonly name: string; readonly types: readonly string[] }[]
+  readonly next: string | null
+  readonly isWhole: boolean
+}> {
+  let { after, limit } = page
+  for (;;) {
+    const list = new NameList({ ...page, after, limit })
+    const isWhole = await collect(list, from)
+    const { names: listed, hasMore } = list.finish()
+    const own = []
+    for (const { labels, types } of listed) {
+      const name = concatBytes(labels, from.served.zone.bytes)
+      if (await from.isOwn(name)) own.push({ name: formatName(name), types })
+    }
+    const names = own.slice(0, page.limit)
+    const last = names.at(-1)
+    if (last !== undefined || !hasMore) {
+      const isLast = !hasMore && names.length === own.length
+      return { names, next: isLast || last === undefined ? null : last.name, isWhole }
+    }
+    after = listed.at(-1)?.labels
+    // Each round reads all names, so the following ones skip as many as they may.
+    limit = LIMIT_MAX
+  }
 }
 
 /** Returns the zones that a client sees, without clusters that it does not, and reverse zones. */
@@ -100,7 +129,7 @@ function readPage(
   parameters: URLSearchParams,
   under: Uint8Array,
   { zone }: ServedZone,
-): { under: Uint8Array; search: string; after: Uint8Array; limit: number } {
+): Omit<NamePage, 'namespaces'> {
   const search = (parameters.get('search') ?? '').trim().toLowerCase()
   if (search.length > SEARCH_MAX) throw bad('search', `is over ${SEARCH_MAX} characters`)
   const limit = parameters.get('limit') ?? String(LIMIT_DEFAULT)
@@ -113,7 +142,7 @@ function readPage(
   return {
     under: under.subarray(0, tailOffset(under, zone.bytes)),
     search,
-    after: after?.subarray(0, size) ?? EMPTY,
+    after: after?.subarray(0, size),
     limit: Number(limit),
   }
 }

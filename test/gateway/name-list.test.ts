@@ -30,7 +30,7 @@ function list(fields: Partial<NamePage> & { readonly below: string }): {
   readonly hasMore: boolean
 } {
   const { below, ...page } = fields
-  const defaults = { search: '', after: EMPTY, limit: 1000, namespaces: undefined }
+  const defaults = { search: '', after: undefined, limit: 1000, namespaces: undefined }
   const found = new NameList({ ...defaults, ...page, under: labels(below) })
   for (const shard of shards) found.add(shard)
   const { names, hasMore } = found.finish()

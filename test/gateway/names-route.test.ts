@@ -134,6 +134,20 @@ describe('a list of names', () => {
     }
   })
 
+  test('never has the cursor at a name that acl keeps from the client', async () => {
+    const running = await start(NAMES, {
+      COREFILE: `. {\n acl data.svc.cluster.local {\n block\n }\n kubernetes cluster.local {\n cluster shop\n }\n}\n`,
+    })
+    const query = '?under=svc.cluster.local&limit=1'
+    const first = JSON.parse(await list(running, query))
+    assert.equal(first.next, 'blog.svc.cluster.local.')
+    const second = JSON.parse(await list(running, `${query}&after=${first.next}`))
+    const shop = { name: 'shop.svc.cluster.local.', types: [] }
+    assert.deepEqual([second.names, second.next], [[shop], null])
+    const blocked = await list(running, '?under=cluster.local&search=db&limit=1')
+    assert.deepEqual(JSON.parse(blocked).next, null)
+  })
+
   test('needs parameters that make sense', async () => {
     const running = await start()
     const bad = [

@@ -195,7 +195,7 @@ describe('a gateway answers from published trees', () => {
       const { names } = JSON.parse(await (await running.get(`/v1/names?${query}`, by)).text())
       return names.map(({ name }: { name: string }) => name)
     }
-    const hosts = ['mail', 'pool', 'text', 'www'].map((name) => `${name}.apps.test.`)
+    const hosts = ['', 'mail.', 'pool.', 'text.', 'www.'].map((name) => `${name}apps.test.`)
     const all = await listed('under=apps.test')
     for (const host of [...hosts, 'route.apps.test.']) assert.ok(all.includes(host), host)
     assert.equal(new Set(all).size, all.length)
