@@ -34,15 +34,15 @@ export function clusterDomains({ blocks }: GatewayConfig): ClusterDomains {
       .filter(({ name }) => CLUSTER_READERS.has(name))
       .flatMap(({ args, lines }) => {
         const named = lines.find(({ words: [first] }) => first?.text === 'cluster')
-        const cluster = named?.words[1]?.text
+        const clusters = named?.words.slice(1).map(({ text }) => text) ?? [undefined]
         const ofBlock = keys.map(({ zone }) => zone)
-        return zonesOf(args, ofBlock).map((zone) => ({ cluster, zone }))
+        return zonesOf(args, ofBlock).map((zone) => ({ clusters, zone }))
       }),
   )
   const forward = zones.filter(({ zone }) => zone.length > 1 && !isSubdomain(zone, REVERSE))
   return (visibility) => {
-    const seen = forward.filter(
-      ({ cluster, zone }) => visibility?.seesOrigin(cluster, zone) ?? true,
+    const seen = forward.filter(({ clusters, zone }) =>
+      clusters.some((cluster) => visibility?.seesOrigin(cluster, zone) ?? true),
     )
     return [...new Set(seen.map(({ zone }) => formatName(zone).slice(0, -1)))]
   }

@@ -77,12 +77,14 @@ test('the domains are those of clusters, each once, without reverse zones', asyn
   const config = await readGatewayConfig({
     COREFILE:
       'a.test 10.in-addr.arpa {\n kubernetes {\n  cluster prod\n }\n k8s_external b.test {\n  cluster prod\n }\n}\n' +
-      'a.test:54 c.test:54 {\n k8s_gateway {\n  cluster lab\n }\n}\nwww.gstatic.com {\n forward . 192.0.2.1\n}\n',
+      'a.test:54 c.test:54 {\n k8s_gateway {\n  cluster lab\n }\n}\nwww.gstatic.com {\n forward . 192.0.2.1\n}\n' +
+      'd.test {\n kubernetes {\n  cluster prod stage\n }\n}\n',
   })
   const domainsOf = clusterDomains(config)
   const see = (clusters: readonly string[]): unknown =>
     domainsOf(visibilityOf({ ...WHOLE_SCOPE, clusters }))
-  assert.deepEqual(domainsOf(undefined), ['a.test', 'b.test', 'c.test'])
-  assert.deepEqual(see(['prod']), ['a.test', 'b.test'])
+  assert.deepEqual(domainsOf(undefined), ['a.test', 'b.test', 'c.test', 'd.test'])
+  assert.deepEqual(see(['prod']), ['a.test', 'b.test', 'd.test'])
+  assert.deepEqual(see(['stage']), ['d.test'])
   assert.deepEqual(see(['lab']), ['a.test', 'c.test'])
 })
