@@ -3,6 +3,7 @@
  * @module
  */
 import { isTexts, recordOf } from '../bytes/unknown.ts'
+import { tokenId } from '../gateway/token.ts'
 import { CommandError, type Output } from '../node/output.ts'
 import { parseDuration } from './duration.ts'
 import type { FlagName, Input } from './flags.ts'
@@ -65,17 +66,22 @@ function formatTokens(value: unknown): string {
 
 /** Revokes a token. */
 export async function runTokenRevoke(input: Input, output: Output): Promise<void> {
-  const [id = ''] = input.args
+  const id = idOf(input)
   await callGateway(input, 'DELETE', `/v1/tokens/${encodeURIComponent(id)}`)
   output.stdout.write(`revoked ${id}; running gateways refuse it within five seconds\n`)
 }
 
 /** Gives a token a new secret and prints it. */
 export async function runTokenRotate(input: Input, output: Output): Promise<void> {
-  const [id = ''] = input.args
+  const id = idOf(input)
   const grace = seconds('grace', input.text('grace'))
   const path = `/v1/tokens/${encodeURIComponent(id)}/rotate?graceSeconds=${grace}`
   printNew(input, output, await callGateway(input, 'POST', path))
+}
+
+/** Returns the identifier, also of a complete token: a secret does not belong into a URL. */
+function idOf({ args: [given = ''] }: Input): string {
+  return tokenId(given) ?? given
 }
 
 function printNew(input: Input, output: Output, text: string): void {

@@ -15,6 +15,8 @@ export type AuditFacts = Readonly<Record<string, string | number | undefined>>
 
 /** Most characters of a path or fact in the log. */
 const TEXT_MAX = 256
+/** A client token, which an operator may send in place of its identifier. */
+const TOKEN = /(kdt_[0-9a-f]{12}_)[\w-]+/g
 
 const operators = new WeakMap<Request, OperatorKind>()
 const facts = new WeakMap<Request, AuditFacts>()
@@ -36,7 +38,7 @@ export function createAudit(log: Log, clientOf: (c: Context) => Client): Middlew
     const operator = operators.get(c.req.raw)
     if (operator === undefined) return
     const about = Object.entries(facts.get(c.req.raw) ?? {}).map(
-      ([name, value]) => [name, typeof value === 'string' ? cut(value) : value] as const,
+      ([name, value]) => [name, typeof value === 'string' ? plain(value) : value] as const,
     )
     log({
       level: 'info',
@@ -45,13 +47,13 @@ export function createAudit(log: Log, clientOf: (c: Context) => Client): Middlew
       operator,
       address: clientOf(c).address,
       method: c.req.method,
-      path: cut(c.req.path),
+      path: plain(c.req.path),
       status: c.res.status,
       ...Object.fromEntries(about),
     })
   }
 }
 
-function cut(text: string): string {
-  return text.slice(0, TEXT_MAX)
+function plain(text: string): string {
+  return text.replace(TOKEN, '$1…').slice(0, TEXT_MAX)
 }

@@ -59,6 +59,17 @@ describe('the audit log', () => {
     assert.deepEqual(line, by)
   })
 
+  test('has no secret of a token that an operator sent in place of its ID', async () => {
+    const running = await start()
+    const [id, secret] = ['kdt_0123456789ab', 's'.repeat(43)]
+    await running.send(`/v1/tokens/${id}_${secret}`, { authorization: `Bearer ${ADMIN}` }, 'DELETE')
+    await running.get(`/v1/explain?name=a.test&as=${id}_${secret}`, ADMIN)
+    const [revoked, explained] = audited(running)
+    assert.deepEqual(Object.entries(revoked ?? {})[2], ['path', `/v1/tokens/${id}_…`])
+    assert.deepEqual(Object.entries(explained ?? {})[5], ['as', `${id}_…`])
+    assert.ok(!JSON.stringify(running.host.events).includes(secret))
+  })
+
   test('has what the read-only token has explained, long names cut', async () => {
     const running = await start()
     await running.get('/v1/explain?name=web.shop.svc.shop.example.org', READER)
