@@ -35,8 +35,9 @@ export class CheckedStore implements ClusterStore {
   private readonly store: ClusterStore
   /** Writes and removals of shards, so that a removal never meets a shard's replacement. */
   private readonly mutex = new Mutex()
-  /** The manifests that were verified, by generation. */
-  private readonly verified = new Map<number, StoredManifest>()
+  /** The manifest that was served last, and those that were read last: they are verified. */
+  private served: StoredManifest | undefined
+  private kept: readonly StoredManifest[] = []
   /** Generations with a broken manifest; the next `writeManifest` sets them aside. */
   private broken = new Set<number>()
   /** Generations that lacked shards at start-up. */
@@ -73,15 +74,11 @@ export class CheckedStore implements ClusterStore {
 
   readonly readManifests: ClusterStore['readManifests'] = async () => {
     const good: StoredManifest[] = []
-    const stored = await this.store.readManifests()
-    for (const one of stored) {
+    for (const one of await this.store.readManifests()) {
       const opened = await this.open(one)
       if (opened !== undefined) good.push(opened)
     }
-    const kept = new Set(stored.map(({ generation }) => generation))
-    for (const generation of this.verified.keys()) {
-      if (!kept.has(generation)) this.verified.delete(generation)
-    }
+    this.kept = good
     return good
   }
 
@@ -132,7 +129,8 @@ export class CheckedStore implements ClusterStore {
   /** Returns whether to serve a manifest. An operator may pin a generation that lacks shards. */
   private async isServable(one: StoredManifest): Promise<boolean> {
     if (this.incomplete.has(one.generation) && one.isPinned !== true) return false
-    return (await this.open(one)) !== undefined
+    this.served = await this.open(one)
+    return this.served !== undefined
   }
 
   /**
@@ -142,8 +140,10 @@ export class CheckedStore implements ClusterStore {
   private async open(one: StoredManifest): Promise<StoredManifest | undefined> {
     const { publicKey, cluster } = this.options
     const { generation } = one
-    const known = this.verified.get(generation)
-    if (known?.signature === one.signature && equalBytes(known.bytes, one.bytes)) return known
+    const known = [this.served, ...this.kept].find((before) => before?.generation === generation)
+    if (known?.signature === one.signature && equalBytes(known.bytes, one.bytes)) {
+      return { ...one, bytes: known.bytes }
+    }
     if (!(await isSignedBy(publicKey, one.bytes, one.signature))) {
       return this.refuse(generation, 'has a wrong signature')
     }
@@ -153,7 +153,6 @@ export class CheckedStore implements ClusterStore {
       if (manifest.generation !== generation) {
         return this.refuse(generation, `is of generation ${manifest.generation}`)
       }
-      this.verified.set(generation, one)
       return one
     } catch (error) {
       if (error instanceof SnapshotError)

@@ -2,7 +2,12 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { CheckedStore } from '../../src/gateway/checked-store.ts'
 import { LocalWriter } from '../../src/gateway/local-writer.ts'
-import { type ClusterStore, createMemoryStore, StoreError } from '../../src/gateway/store.ts'
+import {
+  type ClusterStore,
+  createMemoryStore,
+  type StoredManifest,
+  StoreError,
+} from '../../src/gateway/store.ts'
 import { keys } from '../exporter/memory-gateway.ts'
 import { START_MS } from '../fake-host.ts'
 import { type Published, snapshotOf, WEB } from './publishing.ts'
@@ -64,6 +69,38 @@ class Fixture {
 }
 
 describe('a store that is checked', () => {
+  test('forgets which generation was pinned', async () => {
+    const { memory } = await Fixture.start()
+    await memory.pin(2)
+    const options = { cluster: 'shop', publicKey, warn: assert.fail }
+    const store = new CheckedStore({ ...options, store: memory })
+    assert.equal((await store.readManifest())?.isPinned, true)
+    await store.pin(undefined)
+    const flags = (await store.readManifests()).map(({ isPinned }) => isPinned)
+    assert.deepEqual(flags, [undefined, undefined, undefined])
+  })
+
+  test('holds only the last manifest of a gateway that never publishes', async () => {
+    const { memory } = await Fixture.start()
+    const copy = (one: StoredManifest): StoredManifest => ({ ...one, bytes: one.bytes.slice() })
+    const copies: ClusterStore = {
+      ...memory,
+      readManifest: async () => copy((await memory.readManifest()) ?? assert.fail()),
+      readManifests: async () => (await memory.readManifests()).map(copy),
+    }
+    const store = new CheckedStore({ cluster: 'shop', publicKey, store: copies, warn: assert.fail })
+    const read: (Uint8Array | undefined)[] = []
+    for (const generation of [1, 2]) {
+      await memory.pin(generation)
+      read[generation] = (await store.readManifest())?.bytes
+    }
+    const held = (await store.readManifests()).filter(({ bytes }) => read.includes(bytes))
+    assert.deepEqual(
+      held.map(({ generation }) => generation),
+      [2],
+    )
+  })
+
   const broken: Readonly<Record<string, (fixture: Fixture) => Promise<unknown>>> = {
     'is truncated': async ({ memory, published }) => {
       const { bytes, signature } = published[3]?.signed ?? assert.fail()
