@@ -31,8 +31,7 @@ function formatDnsScript({ domains, origin }: Kit): string {
 # Resolves ${domains.join(', ')} by ${origin} on this machine or in this
 # container, then runs a command if one is given. Needs root, kubedoh and KUBEDOH_CLIENT_TOKEN.
 set -eu
-log=\${TMPDIR:-/tmp}/kubedoh-connect.$$
-: >"$log"
+log=$(mktemp)
 how="--system none --listen 127.0.0.1:53"
 if resolvectl status >/dev/null 2>&1; then how="--system linux"; fi
 nohup kubedoh connect --gateway ${origin} ${flags} $how >"$log" 2>&1 &

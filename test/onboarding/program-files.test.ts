@@ -46,3 +46,7 @@ test('the script for containers connects all domains', () => {
   const command = '--gateway https://dns.example.net --domain a.test --domain b.test'
   assert.ok(textOf('kubedoh-dns.sh').includes(`kubedoh connect ${command} $how`))
 })
+
+test('the script for containers runs as root and writes to no name that others may guess', () => {
+  assert.doesNotMatch(textOf('kubedoh-dns.sh'), /\/tmp|TMPDIR/)
+})
