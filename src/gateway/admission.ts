@@ -15,6 +15,7 @@ import {
   type Carriers,
   findCaller,
   findKnownCaller,
+  headerToken,
   RemoteClient,
   tokenSent,
 } from './access.ts'
@@ -109,7 +110,7 @@ export class Admission {
     this.callers.set(c.req.raw, caller)
     // Nothing but the token of CLIENT_TOKEN_SHA256 sees everything and is in no list.
     if (caller.mayExplain && caller.tokenId === undefined) {
-      const token = tokenSent({ header: (name) => c.req.header(name) }, pathToken)
+      const token = pathToken ?? headerToken(c.req.raw)
       if (token !== undefined) this.shared.add(token)
     }
     await this.count(caller.tokenId ?? addressKey(this.runtime.clientOf(c)))
