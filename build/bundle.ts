@@ -11,9 +11,12 @@ const ROOT = join(import.meta.dirname, '..')
 const KUBERNETES_CLIENT = '@kubernetes/client-node'
 /**
  * The Kubernetes client, and how it imports its parts. Its models import each other by `../models/`:
- * to see these 7,000 imports too would take ten seconds and leave out nothing more.
+ * to see these 7,000 imports too would take ten seconds and leave out nothing more. Every other part
+ * must match wherever it is imported: esbuild believes the import that it happens to see first, and
+ * hashes what it left out for the wrong reason.
  */
-const PARTS = /^(@kubernetes\/client-node$|\.\/)/
+const PARTS =
+  /^(@kubernetes\/client-node$|\.\/|\.\.\/(\w+\.js|(apis|auth|http)\/.*|models\/ObjectSerializer\.js)$)/
 
 /** A file of a bundle. */
 export type BundledFile = { readonly name: string; readonly text: string }
