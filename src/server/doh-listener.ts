@@ -81,7 +81,8 @@ function explainRoute(resolver: () => Resolver | undefined, token: string): Hono
       if (timingSafeEqual(given, wanted)) {
         return { client: { ...remoteOf(c.env), transport: 'https' } }
       }
-      throw new HttpError(401, 'unauthorized', 'This needs the token of --explain-token')
+      const challenge = { 'www-authenticate': 'Bearer realm="kubedoh"' }
+      throw new HttpError(401, 'unauthorized', 'The token of --explain-token is needed', challenge)
     },
     explain: (message, client) => explainMessage(resolver(), message, client),
   })

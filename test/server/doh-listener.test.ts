@@ -64,6 +64,7 @@ describe('listenDoh', () => {
     for (const wrong of ['', 'Bearer ', `Bearer ${explainToken}x`, explainToken]) {
       const refused = await explain(wrong)
       assert.equal(refused.status, 401, wrong)
+      assert.equal(refused.headers.get('www-authenticate'), 'Bearer realm="kubedoh"')
       assert.match(await refused.text(), /"unauthorized"/)
     }
     assert.equal((await explain(`Bearer ${explainToken}`, 'name=a..b')).status, 400)
