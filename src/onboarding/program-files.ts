@@ -87,7 +87,9 @@ function formatCurl({ origin }: Kit): string {
   const server = `${origin.replace('://', '://x:$KUBEDOH_CLIENT_TOKEN@')}/dns-query`
   return `#!/bin/sh
 # Requests a URL whose host the gateway resolves: sh curl.sh http://NAME/
-exec curl -sS --doh-url "${server}" "$@"
+exec curl -sS -K /dev/fd/3 "$@" 3<<END
+doh-url = "${server}"
+END
 `
 }
 

@@ -5,6 +5,9 @@
 import { sha256Hex } from '../snapshot/format/signature.ts'
 import type { Kit, KitFile } from './kit.ts'
 
+/** The host of a URL that is an address: `URL` writes IPv4 with decimal digits. */
+const ADDRESS = /^(?:\[.*\]|[\d.]+)$/
+
 /** Returns the files for Apple's systems, Windows and Linux. */
 export async function systemFiles(kit: Kit): Promise<readonly KitFile[]> {
   return [
@@ -92,6 +95,10 @@ ${strings}\t\t\t\t</array>
  */
 function formatScript({ dohUrl, domains, host, origin }: Kit): string {
   const namespaces = domains.map((domain) => `'.${domain}'`).join(', ')
+  const addresses = ADDRESS.test(host)
+    ? `@('${host.replace(/[[\]]/g, '')}')`
+    : `@(Resolve-DnsName -Name '${host}' -Type A_AAAA |
+        Where-Object { $_.IPAddress } | ForEach-Object { $_.IPAddress })`
   return `# Resolves ${domains.join(', ')} by DNS over HTTPS of ${host}; all other names as before.
 # Windows 11 or Server 2022. Run it again when the gateway's addresses change. Undo: -Remove
 #Requires -RunAsAdministrator
@@ -101,12 +108,11 @@ $Comment = 'kubedoh ${host}'
 
 Get-DnsClientNrptRule | Where-Object { $_.Comment -eq $Comment } |
     ForEach-Object { Remove-DnsClientNrptRule -Name $_.Name -Force }
-Get-DnsClientDohServerAddress | Where-Object { $_.DohTemplate -like '${origin}/*' } |
+Get-DnsClientDohServerAddress | Where-Object { $_.DohTemplate -and $_.DohTemplate.StartsWith('${origin}/') } |
     ForEach-Object { Remove-DnsClientDohServerAddress -ServerAddress $_.ServerAddress }
 
 if (-not $Remove) {
-    $Addresses = @(Resolve-DnsName -Name '${host}' -Type A_AAAA |
-        Where-Object { $_.IPAddress } | ForEach-Object { $_.IPAddress })
+    $Addresses = ${addresses}
     foreach ($Address in $Addresses) {
         Add-DnsClientDohServerAddress -ServerAddress $Address -DohTemplate '${dohUrl}' \`
             -AllowFallbackToUdp $false -AutoUpgrade $true

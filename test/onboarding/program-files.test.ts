@@ -8,6 +8,12 @@ import { VERSION } from '../../src/telemetry/version.ts'
 const files = programFiles(readKit('https://dns.example.net', 'kdt_1_a', ['a.test', 'b.test']))
 const textOf = (name: string): string => files.find((file) => file.name === name)?.text ?? ''
 
+test('the recipe for curl has the token in no argument, which other users can list', () => {
+  const [command = '', ...config] = textOf('curl.sh').split('\n').slice(2)
+  assert.doesNotMatch(command, /TOKEN/)
+  assert.match(config.join('\n'), /^doh-url = .*\$KUBEDOH_CLIENT_TOKEN@/)
+})
+
 test('the action installs this version and passes the token by the environment only', () => {
   const { inputs, runs } = parse(textOf('action.yml'))
   assert.deepEqual(Object.keys(inputs), ['token'])

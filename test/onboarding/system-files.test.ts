@@ -35,7 +35,7 @@ test('the script for Windows is what was read beside the documentation of its cm
     '',
     'Get-DnsClientNrptRule | Where-Object { $_.Comment -eq $Comment } |',
     '    ForEach-Object { Remove-DnsClientNrptRule -Name $_.Name -Force }',
-    "Get-DnsClientDohServerAddress | Where-Object { $_.DohTemplate -like 'https://dns.example.net:8443/*' } |",
+    "Get-DnsClientDohServerAddress | Where-Object { $_.DohTemplate -and $_.DohTemplate.StartsWith('https://dns.example.net:8443/') } |",
     '    ForEach-Object { Remove-DnsClientDohServerAddress -ServerAddress $_.ServerAddress }',
     '',
     'if (-not $Remove) {',
@@ -51,6 +51,15 @@ test('the script for Windows is what was read beside the documentation of its cm
     '',
   ])
 })
+
+for (const host of ['192.0.2.5', '[2001:db8::5]']) {
+  test(`the script for Windows resolves no address: ${host}`, async () => {
+    const files = await systemFiles(readKit(`https://${host}`, '', DOMAINS))
+    const text = files.find(({ name }) => name === 'windows.ps1')?.text ?? ''
+    assert.ok(text.includes(`    $Addresses = @('${host.replace(/[[\]]/g, '')}')\r\n`))
+    assert.doesNotMatch(text, /Resolve-DnsName|-like/)
+  })
+}
 
 test('the unit runs connect for all domains and reads the token from its file', async () => {
   const unit = await textOf('kubedoh-connect.service')
