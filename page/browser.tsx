@@ -2,7 +2,7 @@
  * Browses what the token sees: zones, namespaces, Services and the names below them, in pages.
  * @module
  */
-import { useEffect, useState } from 'hono/jsx/dom'
+import { useEffect, useRef, useState } from 'hono/jsx/dom'
 import { GatewayFailure, readNames } from './gateway.ts'
 import {
   crumbsOf,
@@ -128,9 +128,11 @@ function useListing(token: string, { under, search }: Place) {
       setListing({ ...before, isBusy: false, problem })
     }
   }
+  const shown = useRef<AbortSignal>(null)
   useEffect(() => {
     if (under === '') return undefined
     const ended = new AbortController()
+    shown.current = ended.signal
     setListing((before) => ({ ...before, isBusy: true }))
     const timer = setTimeout(() => void read(NOTHING, ended.signal), search === '' ? 0 : PAUSE_MS)
     return () => {
@@ -140,7 +142,7 @@ function useListing(token: string, { under, search }: Place) {
   }, [token, under, search])
   const more = (): void => {
     setListing({ ...listing, isBusy: true })
-    void read(listing)
+    void read(listing, shown.current ?? undefined)
   }
   return { listing, more }
 }

@@ -168,6 +168,30 @@ for (const [name, program] of Object.entries(BROWSERS) as [BrowserName, string][
       await until(page, shows('1 address.'))
     })
 
+    test('drops a page of names that comes after the visitor has gone elsewhere', async () => {
+      const page = await visit(`/t/${whole.token}/`)
+      await click(page, 'many')
+      await until(page, shows('100 names so far'))
+      await page.evaluate(`{
+        const { fetch: send } = window
+        const gone = new Promise((resolve) => { window.release = resolve })
+        window.fetch = async (path, init) => {
+          const response = await send(path, init)
+          if (!path.includes('after=')) return response
+          await gone
+          setTimeout(() => { window.isLate = true }, 100)
+          return response
+        }
+      }`)
+      await click(page, 'Show more')
+      await click(page, 'demo.test')
+      await click(page, 'svc')
+      await until(page, shows('payments'))
+      await page.evaluate('release()')
+      await until(page, 'window.isLate')
+      assert.equal(await page.evaluate(shows('service-000')), false)
+    })
+
     test('shows nothing that the token may not see', async () => {
       const { token } = await gateway.token({ name: 'shop', namespaces: ['shop'] })
       const page = await visit(`/t/${token}/`)
