@@ -3,6 +3,7 @@
  * @module
  */
 import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
 import { cloudflareTest } from '@cloudflare/vitest-plugin'
 import { defineConfig, type ViteUserConfig } from 'vitest/config'
 import { CountReporter } from './test/reporter.ts'
@@ -27,6 +28,15 @@ Object.assign(process.env, {
   WRANGLER_HIDE_BANNER: 'true',
   WRANGLER_WRITE_LOGS: 'false',
 })
+// Compiled code stays from one process to the next, and to the next run: `kubedoh serve` from its
+// sources then starts with 0.35 s of CPU time, not 0.83 s. V8 counts less of it for the coverage.
+if (!process.argv.includes('--coverage')) {
+  process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cache/compiled')
+}
+/** The same for worker threads, also those of the server: a thread ignores the variable. */
+const CACHED =
+  "--import=data:text/javascript,import{enableCompileCache}from'node:module';" +
+  'if(process.env.NODE_COMPILE_CACHE)enableCompileCache()'
 
 const config: ViteUserConfig = defineConfig({
   test: {
@@ -39,6 +49,7 @@ const config: ViteUserConfig = defineConfig({
     sequence: { sequencer: LongestFirst },
     // A process for each file would take longer than the tests of most files do.
     isolate: false,
+    execArgv: [CACHED],
     restoreMocks: true,
     setupFiles: 'test/setup.ts',
     // Node runs TypeScript by itself, as it runs it for the product.

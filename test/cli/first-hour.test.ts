@@ -73,8 +73,8 @@ const VARYING: readonly (readonly [RegExp, string])[] = [
 const scratch = mkdtempSync(join(tmpdir(), 'kubedoh-first-hour-'))
 afterAll(() => rmSync(scratch, { recursive: true, force: true }))
 
-/** A place where kubedoh is installed, and the PATH to run it with. */
-type Place = { readonly name: string; readonly path: string }
+/** A place where kubedoh is installed, and what to run it with. */
+type Place = { readonly name: string; readonly environment: Readonly<Record<string, string>> }
 
 function put(path: string, text: string, mode = 0o644): void {
   mkdirSync(dirname(path), { recursive: true })
@@ -120,7 +120,9 @@ function install(packed: string | undefined, hasOptional: boolean): Place {
     link(process.execPath, join(modules, '.bin/node'))
     put(join(place, 'path/node'), '#!/bin/sh\necho v18.0.0\n', 0o755)
   } else link(process.execPath, join(place, 'path/node'))
-  return { name, path: join(place, 'path') }
+  // Each run of sources would compile all of them; the package keeps its own compiled code.
+  const { NODE_COMPILE_CACHE = '' } = packed === undefined ? process.env : {}
+  return { name, environment: { PATH: `${place}/path:/usr/bin:/bin`, NODE_COMPILE_CACHE } }
 }
 
 /** The commands of a transcript: from `$ ` on, with the lines of an open quote. */
@@ -133,7 +135,7 @@ function commandsOf(transcript: string): string[] {
 }
 
 /** Runs a transcript's commands in one shell, and writes down what comes. */
-async function run(transcript: string, path: string): Promise<string> {
+async function run(transcript: string, environment: Place['environment']): Promise<string> {
   const folder = mkdtempSync(join(scratch, 'run-'))
   const free = await Promise.all(PORTS.map(() => freePort()))
   const swap = (text: string, from: readonly unknown[], to: readonly unknown[]): string =>
@@ -149,7 +151,7 @@ async function run(transcript: string, path: string): Promise<string> {
   const { stdout, signal } = spawnSync('/bin/sh', ['-c', `exec 2>&1\n${SHOWS}${script.join('')}`], {
     cwd: folder,
     encoding: 'utf8',
-    env: { PATH: `${path}:/usr/bin:/bin`, HOME: folder, LOCAL_IPS: '192.0.2.53' },
+    env: { ...environment, HOME: folder, LOCAL_IPS: '192.0.2.53' },
     timeout: TIMEOUT_MS,
   })
   assert.equal(signal, null, `the shell ended by ${signal}:\n${stdout}`)
@@ -170,11 +172,11 @@ describe('the first hour', () => {
     '3-gateway.txt': [published[1]],
   }
   for (const name of readdirSync(TRANSCRIPTS)) {
-    for (const { name: place, path } of where[name] ?? []) {
+    for (const { name: place, environment } of where[name] ?? []) {
       it(`goes as written: ${name}, ${place}`, async () => {
         const file = join(TRANSCRIPTS, name)
         const written = readFileSync(file, 'utf8')
-        const came = await run(written, path)
+        const came = await run(written, environment)
         if (process.env.WRITE_TRANSCRIPTS === '1') writeFileSync(file, came)
         else assert.equal(came, written)
       })

@@ -21,7 +21,9 @@ await import('./other.mjs')
 storeCompiledCode()
 `,
   )
-  const run = (): string => spawnSync(process.execPath, [entry], { encoding: 'utf8' }).stdout
+  // The tests' own cache would take precedence.
+  const { NODE_COMPILE_CACHE: _, ...env } = process.env
+  const run = (): string => spawnSync(process.execPath, [entry], { encoding: 'utf8', env }).stdout
   return { folder, run }
 }
 
