@@ -1,7 +1,8 @@
 /**
  * Runs the gateway in workerd without miniflare: for the protocol items, which send raw bytes of HTTP
- * and must see workerd's own statuses, and for benches, which count the CPU time of the process. All
- * other tests run the Worker in miniflare (`build/local-gateway.ts`).
+ * and must see workerd's own statuses, for recorded answers, whose many scenarios start many gateways
+ * (miniflare takes 130 ms to write its configuration), and for benches, which count the CPU time of
+ * the process. All other tests run the Worker in miniflare (`build/local-gateway.ts`).
  * @module
  */
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -13,7 +14,6 @@ import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { bundleWorker } from '../build/worker.ts'
 import { isRecord } from '../src/bytes/unknown.ts'
-import type { GatewayVariables } from '../src/gateway/config.ts'
 
 const START_MS = 20_000
 
@@ -30,7 +30,7 @@ export type LocalGateway = {
 
 /** How to run it. */
 export type LocalGatewayOptions = {
-  readonly variables: GatewayVariables
+  readonly variables: Readonly<Record<string, string>>
   /** 0 for any that is free. */
   readonly port: number
   /** Gets a line of its log. */
@@ -39,6 +39,8 @@ export type LocalGatewayOptions = {
   readonly storage?: string
   /** Module to run in place of the Worker. */
   readonly entry?: string
+  /** Port on this machine that gets the requests of the Worker, over plain HTTP and by their hosts. */
+  readonly outboundPort?: number
 }
 
 /** Starts the gateway; it answers when the promise resolves. */
@@ -77,15 +79,20 @@ export async function startGateway(options: LocalGatewayOptions): Promise<LocalG
 }
 
 function workerdConfig(options: LocalGatewayOptions, folder: string): string {
-  const { variables, port, storage = join(folder, 'objects') } = options
+  const { variables, port, storage = join(folder, 'objects'), outboundPort } = options
   const bindings = Object.entries(variables)
     .map(([name, value]) => `    (name = "${name}", text = ${JSON.stringify(value)}),`)
     .join('\n')
+  const upstreams =
+    outboundPort === undefined
+      ? ''
+      : `(name = "upstreams", external = (address = "127.0.0.1:${outboundPort}", http = ())),`
   return `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [
     (name = "gateway", worker = .gateway),
     (name = "objects", disk = (path = ${JSON.stringify(storage)}, writable = true)),
+    ${upstreams}
   ],
   sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "gateway")],
 );
@@ -102,6 +109,7 @@ ${bindings}
     (className = "TokenObject", uniqueKey = "kubedoh-tokens", enableSql = true),
   ],
   durableObjectStorage = (localDisk = "objects"),
+  ${upstreams === '' ? '' : 'globalOutbound = "upstreams",'}
 );
 `
 }

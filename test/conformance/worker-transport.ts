@@ -3,11 +3,14 @@
  * to it, and its upstreams are asked over HTTPS.
  * @module
  */
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { hostname } from 'node:os'
-import { Response } from 'miniflare'
-import { type LocalGatewayOptions, startGateway } from '../../build/local-gateway.ts'
+import { buffer } from 'node:stream/consumers'
 import { WIRE_TYPE } from '../../src/doh/negotiate.ts'
 import { sendTo } from '../doh/replies.ts'
+import { startGateway } from '../workerd.ts'
 import { clustersOf, gatewayVariables, publish, whyNotCaseAtGateway } from './published-clusters.ts'
 import type { Case, Scenario } from './scenario.ts'
 import type { Place, Transport } from './transports.ts'
@@ -30,8 +33,11 @@ export function whyNotCaseInWorker(recorded: Case): string | undefined {
 /** Starts the gateway, publishes the scenario's cluster, and answers from it. */
 export async function openWorker({ scenario, ...place }: Place): Promise<Transport> {
   const published = await clustersOf(scenario)
+  const upstreams = createServer(dohUpstreams(scenario)).listen(0, '127.0.0.1')
+  await once(upstreams, 'listening')
   const gateway = await startGateway({
-    outbound: dohUpstreams(scenario),
+    port: 0,
+    outboundPort: (upstreams.address() as AddressInfo).port,
     variables: {
       ...scenario.environment,
       ...upstreamVariables(scenario),
@@ -48,7 +54,10 @@ export async function openWorker({ scenario, ...place }: Place): Promise<Transpo
       const got = await sendTo(port, { method: 'POST', path: '/dns-query', body, headers })
       return got.status === 200 ? [got.body] : []
     },
-    close: gateway.stop,
+    close: async () => {
+      await gateway.stop()
+      upstreams.close()
+    },
   }
 }
 
@@ -64,16 +73,15 @@ function hostOf(variable: string): string {
 }
 
 /** Answers for all upstreams of a scenario, by the host that a request names. */
-function dohUpstreams({ upstreams }: Scenario): NonNullable<LocalGatewayOptions['outbound']> {
+function dohUpstreams({ upstreams }: Scenario): RequestListener {
   const byHost = new Map<string, RecordedAnswers>()
   for (const [variable, fixtures] of Object.entries(upstreams)) {
     if (fixtures !== null) byHost.set(hostOf(variable), recordedAnswers(fixtures))
   }
-  return async (request) => {
-    const known = byHost.get(new URL(request.url).hostname)
-    const message = Buffer.from(await request.arrayBuffer())
-    const reply = known && answerRecorded(known, message, 65_535)
-    if (reply === undefined) return new Response(null, { status: 502 })
-    return new Response(reply, { headers: { 'content-type': WIRE_TYPE } })
+  return async (request, response) => {
+    const known = byHost.get(request.headers.host ?? '')
+    const reply = known && answerRecorded(known, await buffer(request), 65_535)
+    if (reply === undefined) response.writeHead(502).end()
+    else response.writeHead(200, { 'content-type': WIRE_TYPE }).end(reply)
   }
 }
