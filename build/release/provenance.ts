@@ -25,7 +25,7 @@ export type Build = {
   readonly materials: readonly Material[]
   /** Versions of the programs that took part, by name. */
   readonly tools: Readonly<Record<string, string>>
-  /** URI of who runs the build. */
+  /** URI of the machine or service that runs the build. */
   readonly builder: string
   readonly startedOn: string
   readonly finishedOn: string

@@ -32,7 +32,7 @@ const OPENSHIFT_HOSTS =
 
 /** Summaries of the groups of two-word commands, by the first word. */
 export const GROUPS: Readonly<Record<string, string>> = {
-  init: 'write what a deployment starts from',
+  init: 'write the files of a new deployment',
   convert: "convert another system's configuration to a Corefile",
   router: 'route the paths of HostRoutes to their Services',
   snapshot: 'build and print snapshots without a gateway',
@@ -198,9 +198,9 @@ export const COMMANDS: readonly Command[] = [
       'kubedoh router nginx --conf Corefile --folder /run/shared --attach',
     ],
     notes: [
-      'recordZones of k8s_gateway in the Corefile says which hosts a namespace may have.',
-      'With --attach another process runs "nginx -p FOLDER -c FOLDER/nginx.conf".',
-      'A configuration that "nginx -t" refuses is not taken; the one before stays in service.',
+      'recordZones of k8s_gateway in the Corefile lists the hosts that a namespace may have.',
+      'With --attach, another process runs "nginx -p FOLDER -c FOLDER/nginx.conf".',
+      'If "nginx -t" rejects a configuration, the previous one stays in service.',
     ],
     run: async (input, output) => (await import('./router.ts')).runRouterNginx(input, output),
   },
@@ -295,8 +295,8 @@ export const COMMANDS: readonly Command[] = [
       'kubedoh explain 34.12.96.10.in-addr.arpa PTR --objects cluster.yaml',
     ],
     notes: [
-      'Without --gateway it reads the cluster itself. --gateway also takes the address of',
-      '--doh.listen of a serve with --explain-token, and --token that token.',
+      '--kubeconfig and --objects explain a cluster without a gateway or server. For a running',
+      'serve with --explain-token, pass its --doh.listen address to --gateway, and the token.',
     ],
     run: async (input, output) => (await import('./explain.ts')).runExplain(input, output),
   },

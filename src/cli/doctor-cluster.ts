@@ -2,7 +2,7 @@
  * Checks of `kubedoh doctor` at the API server: which servers the Service of the cluster DNS has.
  * @module
  */
-import { isRecord, listOf, recordOf, textOf } from '../bytes/unknown.ts'
+import { errorText, isRecord, listOf, recordOf, textOf } from '../bytes/unknown.ts'
 import type { ApiConnection, ObjectApi } from '../exporter/object-api.ts'
 import { type Finding, ok, problem } from './doctor-findings.ts'
 
@@ -11,7 +11,7 @@ const SERVICE = 'kube-dns'
 const NAMESPACE = 'kube-system'
 const READ_MS = 10_000
 
-/** What the API server says about the Service. */
+/** The Service as the API server has it. */
 export type DnsService = {
   readonly findings: readonly Finding[]
   /** Its cluster IPs. */
@@ -33,9 +33,8 @@ export async function checkDnsService(
     const { openApi } = await import('../exporter/watch.ts')
     return await readService(openApi(connection), server)
   } catch (error) {
-    const text = error instanceof Error ? error.message : String(error)
     const next = 'check --kubeconfig and the right to get services and list endpointslices'
-    return { ...nothing, findings: [problem('kube-dns', text, next)] }
+    return { ...nothing, findings: [problem('kube-dns', errorText(error), next)] }
   }
 }
 

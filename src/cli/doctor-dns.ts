@@ -111,19 +111,19 @@ async function askOne(
   }
 }
 
-/** Checks what an external name costs with a resolv.conf. */
-export function checkNdots(text: string, isAutopath: boolean): Finding {
+/** Checks how many queries an external name costs with the text of a resolv.conf. */
+export function checkNdots(resolvConf: string, isAutopath: boolean): Finding {
   const line = (keyword: string): string =>
-    [...text.matchAll(new RegExp(`^${keyword}\\s+(.*)$`, 'gm'))].at(-1)?.[1] ?? ''
+    [...resolvConf.matchAll(new RegExp(`^${keyword}\\s+(.*)$`, 'gm'))].at(-1)?.[1] ?? ''
   const domains = line('search')
     .split(/\s+/)
     .filter((word) => word !== '').length
   const ndots = Number(/(?:^|\s)ndots:(\d+)/.exec(line('options'))?.[1] ?? 1)
   const summary = `ndots ${ndots}, ${domains} search domains`
   if (isAutopath || ndots < COSTLY.ndots || domains < COSTLY.search) return ok('ndots', summary)
-  const text2 = `${summary}: an external name with fewer dots costs ${2 * domains} queries in vain`
+  const text = `${summary}: an external name with fewer dots costs ${2 * domains} queries in vain`
   const next = 'end external names with a dot, set ndots to 1 in dnsConfig, or use autopath'
-  return { check: 'ndots', state: 'note', text: text2, next }
+  return { check: 'ndots', state: 'note', text, next }
 }
 
 function labelOf({ address, port }: PlainServer): string {

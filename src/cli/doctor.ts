@@ -14,6 +14,7 @@ import { sendToGateway } from './operator-call.ts'
 import { parsePlainServer } from './query.ts'
 
 const STANDARD_PORT = 53
+const UNAUTHORIZED = 401
 const RESOLV_CONF = '/etc/resolv.conf'
 /** Age of a snapshot from which on responses are marked stale (`STALE_SECONDS`). */
 const STALE_SECONDS = 60
@@ -73,9 +74,13 @@ async function examineGateway(input: Input): Promise<readonly Finding[]> {
     const ready = await sendToGateway(input, '/readyz')
     const metrics = await sendToGateway(input, '/metrics')
     if (!metrics.ok) {
-      const text = `the gateway refuses the token: HTTP status ${metrics.status}`
-      const next = 'set KUBEDOH_ADMIN_TOKEN to the admin token (kubedoh keys --admin)'
-      return [problem('gateway', text, next)]
+      const status = `HTTP status ${metrics.status}`
+      if (metrics.status !== UNAUTHORIZED) {
+        const next = 'is --gateway the URL of a kubedoh gateway? read its log'
+        return [problem('gateway', `/metrics: ${status}`, next)]
+      }
+      const next = 'set KUBEDOH_ADMIN_TOKEN to its admin or read-only token (kubedoh keys --admin)'
+      return [problem('gateway', `the gateway refuses the token: ${status}`, next)]
     }
     const waiting = ready.ok ? [] : (await ready.text()).split(',')
     return [ok('gateway', 'reachable'), ...describeAges(await metrics.text(), waiting)]

@@ -42,6 +42,9 @@ export async function runExplain(input: Input, output: Output): Promise<void> {
 function isLocal(input: Input): boolean {
   const given = [input.text('conf'), input.text('kubeconfig'), ...input.texts('objects')]
   if (given.some((text) => text !== '')) {
+    if (input.isSet('gateway')) {
+      throw new CommandError('--gateway excludes --conf, --kubeconfig and --objects')
+    }
     if (input.text('as') === '') return true
     throw new CommandError('--as needs --gateway: only gateways have tokens')
   }

@@ -14,6 +14,8 @@ import type { Input } from './flags.ts'
 
 /** The version of wrangler that the Worker is tested with. */
 const WRANGLER = '4.155.0'
+/** Has no character that means something in TOML or in a Corefile. */
+const DOMAIN = /^[\w-]+(\.[\w-]+)*\.?$/
 /** Readable by its owner only. */
 const SECRET = 0o600
 
@@ -27,14 +29,13 @@ export async function runInitWorker(input: Input, output: Output): Promise<void>
   if (!CLUSTER_ID.test(cluster)) {
     throw new CommandError(`"${cluster}": use at most 63 characters of a-z, 0-9 and "-"`)
   }
-  if (domain === '' || parseName(domain) === undefined)
-    throw new CommandError(`"${domain}" is not a domain`)
-  if (existsSync(folder) && readdirSync(folder).length > 0) {
-    throw new CommandError(`${folder} is not empty; name another folder`)
+  if (!DOMAIN.test(domain) || parseName(domain) === undefined) {
+    throw new CommandError(`"${domain}" is not a domain such as prod.k8s.example.org`)
   }
   const files = await filesOf(cluster, domain.replace(/\.$/, ''))
   try {
     mkdirSync(folder, { recursive: true })
+    if (readdirSync(folder).length > 0) throw new Error('it is not empty; name another folder')
     for (const [name, text] of Object.entries(files)) {
       const mode = name.endsWith('.env') ? { mode: SECRET } : {}
       writeFileSync(join(folder, name), text, mode)

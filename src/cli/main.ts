@@ -23,7 +23,7 @@ export async function main(
 ): Promise<number> {
   const program = createProgram(output, environment)
   try {
-    await program.parseAsync(withGoFlags(withHelpFlag(args)), { from: 'user' })
+    await program.parseAsync(withGoFlags(withHelpFlag(args, program)), { from: 'user' })
     return EXIT.DONE
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.DONE : EXIT.USAGE
@@ -32,10 +32,18 @@ export async function main(
   }
 }
 
-/** Turns no arguments, and `help COMMAND`, into the flag. */
-function withHelpFlag(args: readonly string[]): readonly string[] {
+/**
+ * Turns no arguments, and `help COMMAND`, into the flag.
+ * @throws {CommanderError} for the help of an unknown command, which the flag would ignore
+ */
+function withHelpFlag(args: readonly string[], program: CommandLine): readonly string[] {
   if (args.length === 0) return ['--help']
-  return args[0] === 'help' ? [...args.slice(1), '--help'] : args
+  if (args[0] !== 'help') return args
+  const words = args.slice(1).filter((arg) => !arg.startsWith('-'))
+  const command = words.join(' ')
+  const isKnown = ['', 'help', ...Object.keys(GROUPS), ...COMMANDS.map(({ name }) => name)]
+  if (isKnown.includes(command)) return [...words, '--help']
+  return program.error(`kubedoh: unknown command '${command}'`, { exitCode: EXIT.USAGE })
 }
 
 /**

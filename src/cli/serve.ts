@@ -22,7 +22,7 @@ import { readToken } from './operator-call.ts'
 const WORKERS_MAX = 256
 /** Holds the token of `/v1/explain` without `--explain-token`. */
 const EXPLAIN_VARIABLE = 'KUBEDOH_EXPLAIN_TOKEN'
-/** Characters of that token. */
+/** Fewest characters of that token. */
 const EXPLAIN_TOKEN_MIN = 16
 /** Interval of the checks whether a started server is ready. */
 const READY_POLL_MS = 50

@@ -13,6 +13,15 @@ export type Variable = {
 }
 
 const OPERATORS = ['token', 'generations', 'diff', 'rollback', 'conflicts', 'explain', 'doctor']
+const SERVERS = ['serve', 'node-cache']
+const WATCHERS = [
+  ...SERVERS,
+  'export',
+  'openshift',
+  'router nginx',
+  'router gateway-api',
+  'explain',
+]
 
 /** The variables, in the order of help. */
 export const VARIABLES: readonly Variable[] = [
@@ -38,22 +47,22 @@ export const VARIABLES: readonly Variable[] = [
   },
   {
     name: 'KUBEDOH_UDP_BATCHES',
-    readBy: ['serve'],
+    readBy: SERVERS,
     help: '0 receives and sends one datagram at a time',
   },
   {
     name: 'LOCAL_IPS',
-    readBy: ['serve', 'export', 'explain', 'snapshot build'],
+    readBy: [...SERVERS, 'export', 'explain', 'snapshot build'],
     help: "comma-separated addresses instead of those of the machine's interfaces",
   },
   {
     name: 'KUBERNETES_SERVICE_HOST',
-    readBy: ['serve', 'export', 'explain'],
+    readBy: WATCHERS,
     help: "set in pods, where the pod's service account is used",
   },
   {
     name: 'KUBECONFIG',
-    readBy: ['serve', 'export', 'explain'],
+    readBy: WATCHERS,
     help: 'kubeconfig file outside a pod (default ~/.kube/config)',
   },
   {

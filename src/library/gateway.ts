@@ -11,9 +11,9 @@ export { GatewayConfigError, type GatewayVariables }
 
 /** Where a gateway keeps snapshots and tokens, and where it reports. */
 export type GatewayOptions = {
-  /** Folder for snapshots and tokens (default: in memory, and lost at the end). */
+  /** Folder for snapshots and tokens (default: memory, which the end of the process loses). */
   readonly folder?: string
-  /** Receives warnings and errors (default: nothing does). */
+  /** Receives warnings and errors (default: they are dropped). */
   readonly log?: Log
 }
 

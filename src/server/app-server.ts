@@ -1,6 +1,6 @@
 /**
- * Chooses the HTTP server for an app: the runtime's own on Bun and Deno, which costs a quarter of
- * `node:http2` there, unless something is wanted that only Node's modules can do.
+ * Chooses the HTTP server for an app: on Bun and Deno the runtime's own, which costs a quarter of
+ * `node:http2` there, unless the configuration needs a feature that only Node's modules have.
  * @module
  */
 import { inheritedSockets } from '../node/inherited-sockets.ts'
@@ -14,8 +14,9 @@ export type AppServer = HttpServer | FetchServer
 
 /**
  * Creates a server; call `listen` next. The runtimes' own servers report no client certificates,
- * take no sockets of systemd, and bound neither the number of connections nor their requests:
- * what the Corefile bounds when the server is created, Node's modules serve.
+ * take no sockets of systemd, and bound neither the number of connections nor their requests.
+ * Node's modules therefore serve a block with such bounds. Bounds that a reload adds have no effect
+ * before a restart.
  * @throws {Error} when the certificate or key is invalid
  */
 export function createAppServer(

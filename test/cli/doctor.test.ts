@@ -87,6 +87,14 @@ describe('kubedoh doctor', () => {
     assert.equal(status, 1)
   })
 
+  test('distinguishes a server that is no gateway from one that refuses the token', async (t) => {
+    const doh = `127.0.0.1:${await freePort()}`
+    await startServer(t, { objects: ['demo/shop.yaml'], dohListen: doh })
+    const { lines } = await findings(['--gateway', `http://${doh}`], { KUBEDOH_ADMIN_TOKEN: 'x' })
+    assert.match(lines[0] ?? '', /^problem +gateway +\/metrics: HTTP status 404$/)
+    assert.match(lines[1] ?? '', /next: is --gateway the URL of a kubedoh gateway\?/)
+  })
+
   test('examines a server and the upstreams of its Corefile', async (t) => {
     const { port } = await startServer(t, { objects: ['demo/shop.yaml'] })
     const dead = await freePort()

@@ -126,6 +126,11 @@ describe('kubedoh explain without a gateway', () => {
     ['no type', ['a.test', 'nosuch', ...SHOP], /Parameter "type" is neither/],
     ['no such file', ['a.test', '--objects', '/nosuch.yaml'], /\/nosuch\.yaml/],
     ['a token without a gateway', ['a.test', '--as', 'x', ...SHOP], /--as needs --gateway/],
+    [
+      'a gateway and a cluster',
+      ['a.test', '--gateway', 'https://dns.test', ...SHOP],
+      /--gateway excludes --conf, --kubeconfig and --objects/,
+    ],
     ['nothing to ask', ['a.test'], /explain needs --gateway URL, or --kubeconfig or --objects/],
   ]
   for (const [name, args, error] of errors) {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, test } from 'vitest'
 import { bundleWorker } from '../../build/worker.ts'
 import { temporaryFolder } from '../exporter/temporary-folder.ts'
-import { failed, runCli } from './run-cli.ts'
+import { runCli } from './run-cli.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
@@ -55,18 +55,29 @@ describe('init worker', () => {
     assert.match(readFileSync(join(folder, '.gitignore'), 'utf8'), /^\*\.env$/m)
   })
 
-  test('refuses a folder with files, and bad names', async (t) => {
+  test('refuses a folder with files, and bad names, in one line', async (t) => {
     const folder = temporaryFolder(t, { 'wrangler.toml': 'mine' })
     const cases = [
-      { args: [folder, 'k8s.test'], message: `${folder} is not empty; name another folder` },
-      { args: [join(folder, 'a'), 'a..b'], message: '"a..b" is not a domain' },
+      {
+        args: [folder, 'k8s.test'],
+        message: `Cannot write to ${folder}: it is not empty; name another folder`,
+      },
+      { args: [join(folder, 'wrangler.toml'), 'k8s.test'], message: /^Cannot write to .*EEXIST/ },
+      ...['a..b', '.', 'a"b', "a'''b", 'a b', 'a{b'].map((domain) => ({
+        args: [join(folder, 'a'), domain],
+        message: `"${domain}" is not a domain such as prod.k8s.example.org`,
+      })),
       {
         args: [join(folder, 'a'), 'k8s.test', '--cluster', 'A'],
         message: '"A": use at most 63 characters of a-z, 0-9 and "-"',
       },
     ]
     for (const { args, message } of cases) {
-      assert.deepEqual(await runCli(['init', 'worker', ...args]), failed(`kubedoh: ${message}`))
+      const { stderr, ...rest } = await runCli(['init', 'worker', ...args])
+      assert.deepEqual(rest, { status: 1, stdout: '' })
+      const line = /^kubedoh: (.*)\n$/.exec(stderr)?.[1] ?? stderr
+      if (typeof message === 'string') assert.equal(line, message)
+      else assert.match(line, message)
     }
     assert.equal(readFileSync(join(folder, 'wrangler.toml'), 'utf8'), 'mine')
   })

@@ -80,6 +80,18 @@ describe('main', () => {
       use: 'snapshot build [options]',
     },
     {
+      name: 'help of an unknown command',
+      args: ['help', 'nothing'],
+      line: "unknown command 'nothing'",
+      use: 'COMMAND',
+    },
+    {
+      name: 'help of an unknown command of a group',
+      args: ['help', 'token', 'nothing'],
+      line: "unknown command 'token nothing'",
+      use: 'COMMAND',
+    },
+    {
       name: 'a repeated flag that is empty each time',
       args: ['snapshot', 'build', '--objects', '', '--out', 'a'],
       line: '--objects is required',
