@@ -81,6 +81,20 @@ export function writeUint32(bytes: Uint8Array, offset: number, value: number): v
   writeUint16(bytes, offset + 2, value)
 }
 
+/** Returns the low 16 bits of each value, big-endian. */
+export function uint16Bytes(...values: readonly number[]): Uint8Array {
+  const bytes = new Uint8Array(2 * values.length)
+  for (const [i, value] of values.entries()) writeUint16(bytes, 2 * i, value)
+  return bytes
+}
+
+/** Returns the low 32 bits of each value, big-endian. */
+export function uint32Bytes(...values: readonly number[]): Uint8Array {
+  const bytes = new Uint8Array(4 * values.length)
+  for (const [i, value] of values.entries()) writeUint32(bytes, 4 * i, value)
+  return bytes
+}
+
 /** Returns whether two byte strings are equal. Stops at the first difference: not for secrets. */
 export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false

@@ -2,7 +2,7 @@
  * EDNS options (RFC 6891 §6.1.2), and extended errors (RFC 8914).
  * @module
  */
-import { readUint16, writeUint16 } from '../bytes/bytes.ts'
+import { concatBytes, readUint16, uint16Bytes } from '../bytes/bytes.ts'
 
 /** Option codes. */
 export const OPTION = {
@@ -101,10 +101,7 @@ export function parseOptions(bytes: Uint8Array, start: number, size: number): Ed
 
 /** Creates an extended error. `text` is short UTF-8 text without secrets. */
 export function extendedError(code: number, text = ''): EdnsOption {
-  const words = new TextEncoder().encode(text)
-  const data = new Uint8Array(2 + words.length)
-  writeUint16(data, 0, code)
-  data.set(words, 2)
+  const data = concatBytes(uint16Bytes(code), new TextEncoder().encode(text))
   return { code: OPTION.EXTENDED_ERROR, data }
 }
 

@@ -11,24 +11,21 @@ import {
   parseHex,
   readUint16,
   readUint32,
-  writeUint16,
-  writeUint32,
+  uint16Bytes,
+  uint32Bytes,
 } from '../bytes/bytes.ts'
 import { formatAddress, parseIPv4, parseIPv6 } from './address.ts'
+import { characterStrings, formatString, parseString, stringContents } from './character-string.ts'
 import { parseAlgorithm } from './dnssec-algorithm.ts'
 import { MESSAGE_BYTES_MAX } from './limits.ts'
 import { formatName, joinName, parseName, parseRelativeName, ROOT } from './name.ts'
-import { type Field, fieldBytes, rdataSchema } from './rdata-schema.ts'
+import { type Field, rdataSchema } from './rdata-schema.ts'
 import { fieldEnd, isValidRdata } from './rdata-wire.ts'
 import { formatType, parseType } from './rr-type.ts'
 import { formatServiceParams, parseServiceParams } from './service-params.ts'
 import { parseTtl } from './ttl-text.ts'
 import { bitmapTypes, parseTypeBitmap, typeBitmap } from './type-bitmap.ts'
 
-/** Fields that take all remaining words. */
-const REPEATED: ReadonlySet<Field> = new Set(['strings', 'params', 'types', 'hex', 'base64'])
-/** Fields that are optional in text. */
-const OPTIONAL: ReadonlySet<Field> = new Set(['params', 'types'])
 /** Tags of CAA records (RFC 8659 §4.1). */
 const TAG = /^[a-zA-Z0-9]+$/
 
@@ -43,7 +40,7 @@ export function formatRdata(type: number, rdata: Uint8Array): string {
   let at = 0
   for (const field of schema) {
     const end = fieldEnd(field, rdata, at)
-    const text = formatField(field, rdata.subarray(at, end))
+    const text = FIELDS[field].format(rdata.subarray(at, end))
     if (!hasTextForm(field, text, rdata.subarray(at, end))) return formatOpaque(rdata)
     if (text !== '') words.push(text)
     at = end
@@ -66,9 +63,10 @@ export function parseRdata(
   const parts: Uint8Array[] = []
   let next = 0
   for (const field of schema) {
-    const taken = isRepeated(field) ? words.slice(next) : words.slice(next, next + 1)
-    if (taken.length === 0 && !OPTIONAL.has(field)) return undefined
-    const part = parseField(field, taken, origin)
+    const { parse, isRepeated = false, isOptional = false } = FIELDS[field]
+    const taken = isRepeated ? words.slice(next) : words.slice(next, next + 1)
+    if (taken.length === 0 && !isOptional) return undefined
+    const part = parse(taken, origin)
     if (part === undefined) return undefined
     parts.push(part)
     next += taken.length
@@ -84,135 +82,11 @@ export function constantRdata(type: number, text: string): Uint8Array {
   return rdata
 }
 
-/** Formats bytes in double quotes, escaped. */
-export function formatString(bytes: Uint8Array): string {
-  let text = ''
-  for (const value of bytes) {
-    if (value < 0x20 || value > 0x7e) text += `\\${String(value).padStart(3, '0')}`
-    else if (value === 0x22 || value === 0x5c) text += `\\${String.fromCharCode(value)}`
-    else text += String.fromCharCode(value)
-  }
-  return `"${text}"`
-}
-
-/** Unescapes `\DDD` and `\X`; `undefined` for an invalid escape or a character over U+00FF. */
-export function parseString(text: string): Uint8Array | undefined {
-  const values: number[] = []
-  for (let i = 0; i < text.length; i++) {
-    let value = text.charCodeAt(i)
-    if (value === 0x5c) {
-      const [escaped, digits] = /^(?:(\d{3})|\D)/.exec(text.slice(i + 1, i + 4)) ?? []
-      if (escaped === undefined) return undefined
-      value = digits === undefined ? text.charCodeAt(i + 1) : Number(digits)
-      i += escaped.length
-    }
-    if (value > 255) return undefined
-    values.push(value)
-  }
-  return Uint8Array.from(values)
-}
-
-function isRepeated(field: Field): boolean {
-  return REPEATED.has(field)
-}
-
 /** Returns whether a field has a text form for these bytes. */
 function hasTextForm(field: Field, text: string, bytes: Uint8Array): boolean {
   if (field === 'tag') return TAG.test(text)
   if (field === 'types') return equalBytes(typeBitmap(bitmapTypes(bytes)), bytes)
-  return text !== '' || OPTIONAL.has(field)
-}
-
-function formatField(field: Field, bytes: Uint8Array): string {
-  switch (field) {
-    case 'u8':
-    case 'algorithm':
-      return String(byteAt(bytes, 0))
-    case 'u16':
-      return String(readUint16(bytes, 0))
-    case 'type':
-      return formatType(readUint16(bytes, 0))
-    case 'u32':
-    case 'seconds':
-      return String(readUint32(bytes, 0))
-    case 'time':
-      return formatSignatureTime(readUint32(bytes, 0))
-    case 'ipv4':
-    case 'ipv6':
-      return formatAddress(bytes)
-    case 'name':
-    case 'pointable':
-      return formatName(bytes)
-    case 'string':
-      return formatString(bytes.subarray(1))
-    case 'strings':
-      return formatStrings(bytes)
-    case 'tag':
-      return String.fromCharCode(...bytes.subarray(1))
-    case 'rest':
-      return formatString(bytes)
-    case 'hex':
-      return formatHex(bytes)
-    case 'base64':
-      return encodeBase64(bytes)
-    case 'params':
-      return formatServiceParams(bytes)
-    case 'types':
-      return bitmapTypes(bytes).map(formatType).join(' ')
-  }
-}
-
-function formatStrings(bytes: Uint8Array): string {
-  const strings: string[] = []
-  for (let at = 0; at < bytes.length; at += byteAt(bytes, at) + 1) {
-    strings.push(formatString(bytes.subarray(at + 1, at + 1 + byteAt(bytes, at))))
-  }
-  return strings.join(' ')
-}
-
-function parseField(
-  field: Field,
-  words: readonly string[],
-  origin: Uint8Array,
-): Uint8Array | undefined {
-  const word = words[0] ?? ''
-  switch (field) {
-    case 'u8':
-    case 'u16':
-    case 'u32':
-      return parseNumber(word, fieldBytes(field) ?? 0)
-    case 'seconds':
-      return numberBytes(parseTtl(word), 4)
-    case 'time':
-      return numberBytes(parseSignatureTime(word), 4)
-    case 'type':
-      return numberBytes(parseType(word), 2)
-    case 'algorithm':
-      return numberBytes(parseAlgorithm(word), 1)
-    case 'ipv4':
-      return parseIPv4(word)
-    case 'ipv6':
-      return parseIPv6(word)
-    case 'name':
-    case 'pointable':
-      return parseNameBelow(word, origin)
-    case 'string':
-      return parseShortString(word)
-    case 'strings':
-      return parseStrings(words)
-    case 'tag':
-      return TAG.test(word) ? parseShortString(word) : undefined
-    case 'rest':
-      return parseString(word)
-    case 'hex':
-      return parseHex(words.join(''))
-    case 'base64':
-      return decodeBase64(words.join(''))
-    case 'params':
-      return parseServiceParams(words)
-    case 'types':
-      return parseTypeBitmap(words)
-  }
+  return text !== '' || FIELDS[field].isOptional === true
 }
 
 /** Parses a name of a zone file: absolute with a final dot, `@` for the origin, else relative. */
@@ -223,41 +97,22 @@ export function parseNameBelow(text: string, origin: Uint8Array): Uint8Array | u
   return relative === undefined ? undefined : joinName(relative, origin)
 }
 
-function parseNumber(text: string, size: number): Uint8Array | undefined {
-  const value = Number(text)
-  return /^\d+$/.test(text) && value < 2 ** (8 * size) ? numberBytes(value, size) : undefined
-}
-
-function numberBytes(value: number | undefined, size: number): Uint8Array | undefined {
-  if (value === undefined) return undefined
-  const bytes = new Uint8Array(size)
-  if (size === 1) bytes[0] = value
-  else if (size === 2) writeUint16(bytes, 0, value)
-  else writeUint32(bytes, 0, value)
-  return bytes
-}
-
 function parseShortString(text: string): Uint8Array | undefined {
   const bytes = parseString(text)
-  return bytes === undefined || bytes.length > 255
-    ? undefined
-    : concatBytes(Uint8Array.of(bytes.length), bytes)
+  return bytes === undefined || bytes.length > 255 ? undefined : characterStrings(bytes)
+}
+
+function parseNumber(text: string, max: number): number | undefined {
+  return /^\d+$/.test(text) && Number(text) <= max ? Number(text) : undefined
 }
 
 /** Splits a word over 255 bytes into several strings, as CoreDNS does. */
 function parseStrings(words: readonly string[]): Uint8Array | undefined {
   // Each takes at least a byte, and the length of rdata has 16 bits (RFC 1035 §3.2.1).
   if (words.length > MESSAGE_BYTES_MAX) return undefined
-  const strings: Uint8Array[] = []
-  for (const word of words) {
-    const bytes = parseString(word)
-    if (bytes === undefined) return undefined
-    for (let at = 0; at === 0 || at < bytes.length; at += 255) {
-      const part = bytes.subarray(at, at + 255)
-      strings.push(Uint8Array.of(part.length), part)
-    }
-  }
-  return concatBytes(...strings)
+  const strings = words.map(parseString).filter((bytes) => bytes !== undefined)
+  if (strings.length < words.length) return undefined
+  return concatBytes(...strings.map(characterStrings))
 }
 
 function formatOpaque(rdata: Uint8Array): string {
@@ -291,4 +146,87 @@ export function parseSignatureTime(text: string): number | undefined {
   // An invalid date such as 31 February formats as another one.
   const isDate = seconds >= 0 && new Date(ms).toISOString().replace(/\D/g, '').startsWith(text)
   return isDate ? seconds % 2 ** 32 : undefined
+}
+
+/** The text form of a field. */
+type FieldText = {
+  readonly format: (bytes: Uint8Array) => string
+  /** Parses the field's words; `undefined` if they are invalid. */
+  readonly parse: (words: readonly string[], origin: Uint8Array) => Uint8Array | undefined
+  /** Whether it takes all remaining words. */
+  readonly isRepeated?: boolean
+  readonly isOptional?: boolean
+}
+
+const NUMBERS = {
+  1: [byteAt, (value: number) => Uint8Array.of(value)],
+  2: [readUint16, (value: number) => uint16Bytes(value)],
+  4: [readUint32, (value: number) => uint32Bytes(value)],
+} as const
+
+/** Returns the text form of a number of one, two or four bytes. */
+function numberText(
+  size: 1 | 2 | 4,
+  parse: (word: string) => number | undefined = (word) => parseNumber(word, 2 ** (8 * size) - 1),
+  format: (value: number) => string = String,
+): FieldText {
+  const [read, toBytes] = NUMBERS[size]
+  return {
+    format: (bytes) => format(read(bytes, 0)),
+    parse: ([word = '']) => {
+      const value = parse(word)
+      return value === undefined ? undefined : toBytes(value)
+    },
+  }
+}
+
+const NAME: FieldText = {
+  format: formatName,
+  parse: ([word = ''], origin) => parseNameBelow(word, origin),
+}
+
+const FIELDS: Readonly<Record<Field, FieldText>> = {
+  u8: numberText(1),
+  u16: numberText(2),
+  u32: numberText(4),
+  seconds: numberText(4, parseTtl),
+  time: numberText(4, parseSignatureTime, formatSignatureTime),
+  type: numberText(2, parseType, formatType),
+  algorithm: numberText(1, parseAlgorithm),
+  ipv4: { format: formatAddress, parse: ([word = '']) => parseIPv4(word) },
+  ipv6: { format: formatAddress, parse: ([word = '']) => parseIPv6(word) },
+  name: NAME,
+  pointable: NAME,
+  string: {
+    format: (bytes) => formatString(bytes.subarray(1)),
+    parse: ([word = '']) => parseShortString(word),
+  },
+  strings: {
+    format: (bytes) => stringContents(bytes).map(formatString).join(' '),
+    parse: parseStrings,
+    isRepeated: true,
+  },
+  tag: {
+    format: (bytes) => String.fromCharCode(...bytes.subarray(1)),
+    parse: ([word = '']) => (TAG.test(word) ? parseShortString(word) : undefined),
+  },
+  rest: { format: formatString, parse: ([word = '']) => parseString(word) },
+  hex: { format: formatHex, parse: (words) => parseHex(words.join('')), isRepeated: true },
+  base64: {
+    format: encodeBase64,
+    parse: (words) => decodeBase64(words.join('')),
+    isRepeated: true,
+  },
+  params: {
+    format: formatServiceParams,
+    parse: parseServiceParams,
+    isRepeated: true,
+    isOptional: true,
+  },
+  types: {
+    format: (bytes) => bitmapTypes(bytes).map(formatType).join(' '),
+    parse: parseTypeBitmap,
+    isRepeated: true,
+    isOptional: true,
+  },
 }

@@ -3,19 +3,9 @@
  * @module
  */
 import { decodeBase64, encodeBase64 } from '../bytes/base64url.ts'
-import { byteAt, concatBytes, EMPTY, readUint16, toLatin1, writeUint16 } from '../bytes/bytes.ts'
-import { formatAddress, parseAddress } from './address.ts'
-
-const KEYS: readonly string[] = [
-  'mandatory',
-  'alpn',
-  'no-default-alpn',
-  'port',
-  'ipv4hint',
-  'ech',
-  'ipv6hint',
-  'dohpath',
-]
+import { byteAt, concatBytes, EMPTY, readUint16, toLatin1, uint16Bytes } from '../bytes/bytes.ts'
+import { formatAddress, parseIPv4, parseIPv6 } from './address.ts'
+import { parseString } from './character-string.ts'
 
 /** Formats the parameters at the end of rdata, in their order. */
 export function formatServiceParams(bytes: Uint8Array): string {
@@ -38,15 +28,15 @@ export function parseServiceParams(words: readonly string[]): Uint8Array | undef
     const split = word.indexOf('=')
     const name = split < 0 ? word : word.slice(0, split)
     const key = parseKey(name)
-    const bytes = unescapeValue(split < 0 ? '' : word.slice(split + 1).replace(/^"(.*)"$/, '$1'))
-    const value = bytes && parseValue(name, bytes)
+    const bytes = parseString(split < 0 ? '' : word.slice(split + 1).replace(/^"(.*)"$/, '$1'))
+    const value = bytes && (PARAMS.get(name) ?? BYTES).parse(bytes)
     if (key === undefined || value === undefined || params.has(key)) return undefined
     params.set(key, value)
   }
   const mandatory = params.get(KEYS.indexOf('mandatory')) ?? EMPTY
   if (!uint16s(mandatory).every((key) => params.has(key))) return undefined
   const sorted = [...params].sort(([a], [b]) => a - b)
-  return concatBytes(...sorted.flatMap(([key, value]) => [twoUint16(key, value.length), value]))
+  return concatBytes(...sorted.flatMap(([key, value]) => [uint16Bytes(key, value.length), value]))
 }
 
 function formatKey(key: number): string {
@@ -63,54 +53,10 @@ function parseKey(text: string): number | undefined {
 /** Formats an invalid value as bytes of the key's number. */
 function formatParam(key: number, value: Uint8Array): string {
   const name = formatKey(key)
-  const text = formatValue(name, value)
+  const text = (PARAMS.get(name) ?? BYTES).format(value)
   if (text === undefined) return `key${key}${value.length === 0 ? '' : `="${escapeValue(value)}"`}`
   if (text === '') return name
   return name === 'mandatory' ? `${name}=${text}` : `${name}="${text}"`
-}
-
-function formatValue(name: string, value: Uint8Array): string | undefined {
-  switch (name) {
-    case 'mandatory':
-      return isKeyList(value) ? uint16s(value).map(formatKey).join(',') : undefined
-    case 'alpn':
-      return formatShortStrings(value)
-    case 'no-default-alpn':
-      return value.length === 0 ? '' : undefined
-    case 'port':
-      return value.length === 2 ? String(readUint16(value, 0)) : undefined
-    case 'ipv4hint':
-      return chunks(value, 4)?.map(formatAddress).join(',')
-    case 'ipv6hint':
-      return chunks(value, 16)?.map(formatAddress).join(',')
-    case 'ech':
-      return encodeBase64(value)
-    default:
-      return escapeValue(value)
-  }
-}
-
-/** Parses a value. After `keyNNN`, also of a known key, the bytes are the value (RFC 9460 §2.1). */
-function parseValue(name: string, bytes: Uint8Array): Uint8Array | undefined {
-  const text = toLatin1(bytes)
-  switch (name) {
-    case 'mandatory':
-      return parseKeyList(text)
-    case 'alpn':
-      return joinAll(splitList(text).map(shortString))
-    case 'no-default-alpn':
-      return text === '' ? EMPTY : undefined
-    case 'port':
-      return uint16Bytes(/^\d{1,5}$/.test(text) && Number(text) < 65536 ? Number(text) : undefined)
-    case 'ipv4hint':
-      return joinAll(text.split(',').map((part) => addressOf(part, 4)))
-    case 'ipv6hint':
-      return joinAll(text.split(',').map((part) => addressOf(part, 16)))
-    case 'ech':
-      return decodeBase64(text)
-    default:
-      return bytes
-  }
 }
 
 /** Returns whether keys ascend and do not include `mandatory` itself (RFC 9460 §8). */
@@ -122,13 +68,8 @@ function isKeyList(value: Uint8Array): boolean {
 
 function parseKeyList(text: string): Uint8Array | undefined {
   const keys = text.split(',').map(parseKey)
-  const value = joinAll(keys.sort((a = 0, b = 0) => a - b).map(uint16Bytes))
-  return value !== undefined && isKeyList(value) ? value : undefined
-}
-
-function addressOf(text: string, size: number): Uint8Array | undefined {
-  const address = parseAddress(text)
-  return address?.length === size ? address : undefined
+  const value = uint16Bytes(...keys.filter((key) => key !== undefined).sort((a, b) => a - b))
+  return value.length === 2 * keys.length && isKeyList(value) ? value : undefined
 }
 
 function uint16s(value: Uint8Array): number[] {
@@ -182,35 +123,8 @@ function escapeValue(value: Uint8Array): string {
   ).join('')
 }
 
-/** Unescapes `\DDD` and `\X` (RFC 1035 §5.1). */
-function unescapeValue(text: string): Uint8Array | undefined {
-  const values: number[] = []
-  for (let i = 0; i < text.length; i++) {
-    let value = text.charCodeAt(i)
-    if (value === 0x5c) {
-      const [whole, digits] = /^\\(?:(\d{3})|\D)/.exec(text.slice(i, i + 4)) ?? []
-      if (whole === undefined) return undefined
-      value = digits === undefined ? text.charCodeAt(i + 1) : Number(digits)
-      i += whole.length - 1
-    }
-    if (value > 255) return undefined
-    values.push(value)
-  }
-  return Uint8Array.from(values)
-}
-
-function uint16Bytes(value: number | undefined): Uint8Array | undefined {
-  if (value === undefined) return undefined
-  const bytes = new Uint8Array(2)
-  writeUint16(bytes, 0, value)
-  return bytes
-}
-
-function twoUint16(first: number, second: number): Uint8Array {
-  const bytes = new Uint8Array(4)
-  writeUint16(bytes, 0, first)
-  writeUint16(bytes, 2, second)
-  return bytes
+function parsePort(text: string): Uint8Array | undefined {
+  return /^\d{1,5}$/.test(text) && Number(text) < 65536 ? uint16Bytes(Number(text)) : undefined
 }
 
 function joinAll(parts: readonly (Uint8Array | undefined)[]): Uint8Array | undefined {
@@ -221,3 +135,46 @@ function joinAll(parts: readonly (Uint8Array | undefined)[]): Uint8Array | undef
   }
   return concatBytes(...whole)
 }
+
+/** The text form of a value. Both functions return `undefined` for an invalid value. */
+type ValueText = {
+  readonly format: (value: Uint8Array) => string | undefined
+  readonly parse: (bytes: Uint8Array) => Uint8Array | undefined
+}
+
+function hints(size: number, parse: (text: string) => Uint8Array | undefined): ValueText {
+  return {
+    format: (value) => chunks(value, size)?.map(formatAddress).join(','),
+    parse: (bytes) => joinAll(toLatin1(bytes).split(',').map(parse)),
+  }
+}
+
+/** The form after `keyNNN`, also of a known key (RFC 9460 §2.1). */
+const BYTES: ValueText = { format: escapeValue, parse: (bytes) => bytes }
+
+/** The known parameters, in the order of their keys. */
+const PARAMS: ReadonlyMap<string, ValueText> = new Map(
+  Object.entries<ValueText>({
+    mandatory: {
+      format: (value) => (isKeyList(value) ? uint16s(value).map(formatKey).join(',') : undefined),
+      parse: (bytes) => parseKeyList(toLatin1(bytes)),
+    },
+    alpn: {
+      format: formatShortStrings,
+      parse: (bytes) => joinAll(splitList(toLatin1(bytes)).map(shortString)),
+    },
+    'no-default-alpn': {
+      format: (value) => (value.length === 0 ? '' : undefined),
+      parse: (bytes) => (bytes.length === 0 ? bytes : undefined),
+    },
+    port: {
+      format: (value) => (value.length === 2 ? String(readUint16(value, 0)) : undefined),
+      parse: (bytes) => parsePort(toLatin1(bytes)),
+    },
+    ipv4hint: hints(4, parseIPv4),
+    ech: { format: encodeBase64, parse: (bytes) => decodeBase64(toLatin1(bytes)) },
+    ipv6hint: hints(16, parseIPv6),
+    dohpath: BYTES,
+  }),
+)
+const KEYS = [...PARAMS.keys()]

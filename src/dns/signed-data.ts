@@ -2,7 +2,7 @@
  * The data that an RRSIG covers: the RRset in canonical form and order (RFC 4034 §3.1.8.1, §6).
  * @module
  */
-import { compareBytes, concatBytes, equalBytes, writeUint16, writeUint32 } from '../bytes/bytes.ts'
+import { compareBytes, concatBytes, equalBytes, uint16Bytes, uint32Bytes } from '../bytes/bytes.ts'
 import type { ResourceRecord } from './message.ts'
 import { labelOffsets, lowerName } from './name.ts'
 import { rdataSchema } from './rdata-schema.ts'
@@ -24,10 +24,6 @@ export type SignatureTerms = {
   readonly signer: Uint8Array
 }
 
-/** Bytes of an RRSIG record's data before the signer's name. */
-const FIXED_BYTES = 18
-/** Type, class, TTL and size of a record. */
-const HEAD_BYTES = 10
 const ASTERISK = 0x2a
 
 /** Types whose rdata has its names in lower case (RFC 4034 §6.2, RFC 6840 §5.1). */
@@ -55,15 +51,14 @@ const LOWERED: ReadonlySet<number> = new Set([
 
 /** Writes the rdata of an RRSIG record up to the signature, with the signer in lower case. */
 export function writeSignatureTerms(terms: SignatureTerms): Uint8Array {
-  const fixed = new Uint8Array(FIXED_BYTES)
-  writeUint16(fixed, 0, terms.typeCovered)
-  fixed[2] = terms.algorithm
-  fixed[3] = terms.labels
-  writeUint32(fixed, 4, terms.originalTtlSeconds)
-  writeUint32(fixed, 8, terms.expiration)
-  writeUint32(fixed, 12, terms.inception)
-  writeUint16(fixed, 16, terms.keyTag)
-  return concatBytes(fixed, lowerName(terms.signer))
+  const { typeCovered, algorithm, labels, originalTtlSeconds, expiration, inception } = terms
+  return concatBytes(
+    uint16Bytes(typeCovered),
+    Uint8Array.of(algorithm, labels),
+    uint32Bytes(originalTtlSeconds, expiration, inception),
+    uint16Bytes(terms.keyTag),
+    lowerName(terms.signer),
+  )
 }
 
 /** Returns the Labels field of an owner: without the root and `*`. */
@@ -81,18 +76,17 @@ export function canonicalRecords(
   originalTtlSeconds: number,
 ): Uint8Array {
   const [{ owner, type, class: rrClass }] = records
-  const lowerOwner = lowerName(owner)
+  const head = concatBytes(
+    lowerName(owner),
+    uint16Bytes(type, rrClass),
+    uint32Bytes(originalTtlSeconds),
+  )
   const sorted = records.map(({ rdata }) => canonicalRdata(type, rdata)).sort(compareBytes)
   const parts: Uint8Array[] = []
   sorted.forEach((rdata, i) => {
     const before = sorted[i - 1]
     if (before !== undefined && equalBytes(before, rdata)) return
-    const head = new Uint8Array(HEAD_BYTES)
-    writeUint16(head, 0, type)
-    writeUint16(head, 2, rrClass)
-    writeUint32(head, 4, originalTtlSeconds)
-    writeUint16(head, 8, rdata.length)
-    parts.push(lowerOwner, head, rdata)
+    parts.push(head, uint16Bytes(rdata.length), rdata)
   })
   return concatBytes(...parts)
 }

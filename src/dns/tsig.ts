@@ -7,7 +7,14 @@
  * ```
  * @module
  */
-import { concatBytes, EMPTY, readUint16, writeUint16, writeUint32 } from '../bytes/bytes.ts'
+import {
+  concatBytes,
+  EMPTY,
+  readUint16,
+  uint16Bytes,
+  uint32Bytes,
+  writeUint16,
+} from '../bytes/bytes.ts'
 import { lowerName } from './name.ts'
 import type { Query } from './query.ts'
 import { WireReader } from './rdata-wire.ts'
@@ -68,27 +75,17 @@ export function findTsig({
 /** Writes a TSIG record. */
 export function writeTsig(tsig: Tsig): Uint8Array {
   const { name, ttlSeconds, algorithm, mac, originalId, error, other } = tsig
-  const head = new Uint8Array(10)
-  writeUint16(head, 0, TYPE.TSIG)
-  writeUint16(head, 2, CLASS.ANY)
-  writeUint32(head, 4, ttlSeconds)
-  const id = new Uint8Array(4)
-  writeUint16(id, 0, originalId)
-  writeUint16(id, 2, error)
+  const id = uint16Bytes(originalId, error)
   const rdata = concatBytes(algorithm, tsigTimers(tsig), sized(mac), id, sized(other))
-  writeUint16(head, 8, rdata.length)
-  return concatBytes(name, head, rdata)
+  const head = [uint16Bytes(TYPE.TSIG, CLASS.ANY), uint32Bytes(ttlSeconds)]
+  return concatBytes(name, ...head, sized(rdata))
 }
 
 /** Writes the TSIG variables that the MAC covers, with names in lower case (§4.3.3). */
 export function tsigVariables(tsig: Tsig): Uint8Array {
-  const head = new Uint8Array(6)
-  writeUint16(head, 0, CLASS.ANY)
-  writeUint32(head, 2, tsig.ttlSeconds)
-  const error = new Uint8Array(2)
-  writeUint16(error, 0, tsig.error)
-  const [name, algorithm] = [lowerName(tsig.name), lowerName(tsig.algorithm)]
-  return concatBytes(name, head, algorithm, tsigTimers(tsig), error, sized(tsig.other))
+  const head = [lowerName(tsig.name), uint16Bytes(CLASS.ANY), uint32Bytes(tsig.ttlSeconds)]
+  const tail = [uint16Bytes(tsig.error), sized(tsig.other)]
+  return concatBytes(...head, lowerName(tsig.algorithm), tsigTimers(tsig), ...tail)
 }
 
 /** Writes the time and the fudge, which later messages of a transfer cover (§5.3.1). */
@@ -96,24 +93,17 @@ export function tsigTimers({
   timeSeconds,
   fudgeSeconds,
 }: Pick<Tsig, 'timeSeconds' | 'fudgeSeconds'>): Uint8Array {
-  const fudge = new Uint8Array(2)
-  writeUint16(fudge, 0, fudgeSeconds)
-  return concatBytes(uint48(timeSeconds), fudge)
+  return concatBytes(uint48(timeSeconds), uint16Bytes(fudgeSeconds))
 }
 
 /** Writes a 48-bit time. */
 export function uint48(value: number): Uint8Array {
-  const bytes = new Uint8Array(6)
-  writeUint16(bytes, 0, Math.floor(value / TWO_TO_32))
-  writeUint32(bytes, 2, value % TWO_TO_32)
-  return bytes
+  return concatBytes(uint16Bytes(Math.floor(value / TWO_TO_32)), uint32Bytes(value % TWO_TO_32))
 }
 
 /** Prepends the size to bytes, as for a request's MAC (§4.3.1). */
 export function sized(bytes: Uint8Array): Uint8Array {
-  const size = new Uint8Array(2)
-  writeUint16(size, 0, bytes.length)
-  return concatBytes(size, bytes)
+  return concatBytes(uint16Bytes(bytes.length), bytes)
 }
 
 /** Returns the message that the MAC covers: the original one, without the TSIG record. */

@@ -5,7 +5,7 @@
  */
 import { connect, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import { concatBytes, EMPTY, readUint32, writeUint32 } from '../bytes/bytes.ts'
+import { concatBytes, EMPTY, readUint32, uint32Bytes } from '../bytes/bytes.ts'
 import type { Tap, TapTarget } from '../plugins/dnstap/setup.ts'
 import type { Log } from '../telemetry/log.ts'
 import { tlsContext } from './tls-identity.ts'
@@ -113,7 +113,7 @@ export class FrameStream implements Tap {
     this.flushTimer = undefined
     const { socket } = this
     if (socket === undefined || !this.isOpen || socket.writableNeedDrain) return
-    const chunks = this.frames.map((frame) => concatBytes(number(frame.length), frame))
+    const chunks = this.frames.map((frame) => concatBytes(uint32Bytes(frame.length), frame))
     this.frames = []
     if (chunks.length > 0) socket.write(Buffer.concat(chunks))
   }
@@ -138,8 +138,8 @@ function controlFrame(type: number, contentType?: Uint8Array): Uint8Array {
   const field =
     contentType === undefined
       ? EMPTY
-      : concatBytes(number(FIELD_CONTENT_TYPE), number(contentType.length), contentType)
-  return concatBytes(number(0), number(4 + field.length), number(type), field)
+      : concatBytes(uint32Bytes(FIELD_CONTENT_TYPE), uint32Bytes(contentType.length), contentType)
+  return concatBytes(uint32Bytes(0), uint32Bytes(4 + field.length), uint32Bytes(type), field)
 }
 
 /** Reads the type of the first control frame; `undefined` while incomplete, -1 if it is invalid. */
@@ -148,10 +148,4 @@ function controlType(bytes: Uint8Array): number | undefined {
   const size = readUint32(bytes, 4)
   if (readUint32(bytes, 0) !== 0 || size < 4 || size > CONTROL_BYTES_MAX) return -1
   return bytes.length < 8 + size ? undefined : readUint32(bytes, 8)
-}
-
-function number(value: number): Uint8Array {
-  const bytes = new Uint8Array(4)
-  writeUint32(bytes, 0, value)
-  return bytes
 }

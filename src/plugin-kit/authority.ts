@@ -2,7 +2,7 @@
  * SOA and NS records of zones that a plugin generates.
  * @module
  */
-import { concatBytes, writeUint32 } from '../bytes/bytes.ts'
+import { concatBytes, uint32Bytes } from '../bytes/bytes.ts'
 import { firstWord, type Option } from '../corefile/arguments.ts'
 import { configError, type Problem } from '../corefile/problem.ts'
 import type { ResourceRecord } from '../dns/message.ts'
@@ -28,11 +28,7 @@ export type Authority = {
 /** Returns the SOA record; a name too long for the zone becomes the zone itself. */
 export function soaRecord(authority: Authority, serial: number): ResourceRecord {
   const { zone, primary, mailbox, ttlSeconds } = authority
-  const numbers = new Uint8Array(20)
-  const values = [serial, REFRESH_SECONDS, RETRY_SECONDS, EXPIRE_SECONDS, ttlSeconds]
-  values.forEach((value, i) => {
-    writeUint32(numbers, 4 * i, value)
-  })
+  const numbers = uint32Bytes(serial, REFRESH_SECONDS, RETRY_SECONDS, EXPIRE_SECONDS, ttlSeconds)
   const rdata = concatBytes(below(primary, zone), below(mailbox, zone), numbers)
   return { owner: zone, type: TYPE.SOA, class: CLASS.IN, ttlSeconds, rdata }
 }

@@ -2,8 +2,9 @@
  * Receives all response messages to one query over TCP, as in zone transfers (RFC 5936 §4.1).
  * @module
  */
+
 import { connect } from 'node:net'
-import { writeUint16 } from '../bytes/bytes.ts'
+import { concatBytes, uint16Bytes } from '../bytes/bytes.ts'
 import { MessageStream } from '../dns/message-stream.ts'
 
 /**
@@ -20,10 +21,7 @@ export async function* receiveMessages(
   socket.setTimeout(timeoutMs, () => {
     socket.destroy(new Error('no response over TCP in time'))
   })
-  const framed = new Uint8Array(2 + query.length)
-  writeUint16(framed, 0, query.length)
-  framed.set(query, 2)
-  socket.write(framed)
+  socket.write(concatBytes(uint16Bytes(query.length), query))
   const messages: Uint8Array[] = []
   const stream = new MessageStream((message) => messages.push(message))
   try {

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Socket } from 'node:net'
-import { readUint16, writeUint16 } from '../bytes/bytes.ts'
+import { concatBytes, readUint16, uint16Bytes, writeUint16 } from '../bytes/bytes.ts'
 import { MessageStream } from '../dns/message-stream.ts'
 import { answers } from './answers.ts'
 
@@ -84,9 +84,7 @@ export class StreamConnection {
       const timer = setTimeout(() => {
         this.giveUp(id)
       }, timeoutMs)
-      const framed = new Uint8Array(2 + query.length)
-      writeUint16(framed, 0, query.length)
-      framed.set(query, 2)
+      const framed = concatBytes(uint16Bytes(query.length), query)
       writeUint16(framed, 2, id)
       const answered = (reply: Uint8Array): void => {
         writeUint16(reply, 0, readUint16(query, 0))

@@ -3,7 +3,7 @@
  * @module
  */
 
-import { equalBytes, readUint16, toLatin1, writeUint16 } from '../../bytes/bytes.ts'
+import { equalBytes, readUint16, toLatin1, uint16Bytes } from '../../bytes/bytes.ts'
 import { parseAddress } from '../../dns/address.ts'
 import { parseName } from '../../dns/name.ts'
 import { TYPE } from '../../dns/rr-type.ts'
@@ -188,11 +188,7 @@ function sharedNumbers(priority: number, weight: number, port: number): Uint8Arr
 
 /** Returns priority, weight and port of an SRV record as rdata. */
 export function serviceNumbers(priority: number, weight: number, port: number): Uint8Array {
-  const bytes = new Uint8Array(6)
-  writeUint16(bytes, 0, priority)
-  writeUint16(bytes, 2, weight)
-  writeUint16(bytes, 4, port)
-  return bytes
+  return uint16Bytes(priority, weight, port)
 }
 
 /**

@@ -2,8 +2,10 @@
  * The names and records of hostnames in zones, and what is wrong with them.
  * @module
  */
-import { concatBytes, EMPTY } from '../../bytes/bytes.ts'
+
+import { EMPTY } from '../../bytes/bytes.ts'
 import { parseAddress } from '../../dns/address.ts'
+import { characterStrings } from '../../dns/character-string.ts'
 import { parseName } from '../../dns/name.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 import { CLAIMS_TYPE, HOST_BYTES_MAX, hostKey, writeClaim } from '../../records/host-claims.ts'
@@ -25,8 +27,6 @@ export type Targets = {
   readonly ttlSeconds: number | undefined
 }
 
-/** Most bytes of a character string in TXT rdata (RFC 1035 §3.3). */
-const TEXT_BYTES_MAX = 255
 /** Most characters of a name in a message. */
 const SHOWN_MAX = 80
 
@@ -135,12 +135,6 @@ function setOf(place: Place, type: number, rdata: readonly Rdata[]): RRset[] {
 
 /** Returns TXT rdata of a text in UTF-8; none if it is too long for a record. */
 function textRdata(text: string): Rdata[] {
-  const bytes = new TextEncoder().encode(text)
-  const parts: Uint8Array[] = []
-  for (let at = 0; at < bytes.length || at === 0; at += TEXT_BYTES_MAX) {
-    const part = bytes.subarray(at, at + TEXT_BYTES_MAX)
-    parts.push(Uint8Array.of(part.length), part)
-  }
-  const rdata = concatBytes(...parts)
+  const rdata = characterStrings(new TextEncoder().encode(text))
   return rdata.length < 65536 ? [{ bytes: rdata }] : []
 }

@@ -4,7 +4,7 @@
  * at most 255 bytes (RFC 1035 §3.3.14).
  * @module
  */
-import { concatBytes } from '../../bytes/bytes.ts'
+import { characterStrings } from '../../dns/character-string.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 import type { Rdata, RRset } from '../../records/zone-entry.ts'
 import { labelOf } from '../objects/labels.ts'
@@ -14,7 +14,6 @@ import { describeObject, type Namespace } from '../objects/objects.ts'
 export const LABELS_MAX = 64
 /** Most bytes of all labels; a namespace whose labels exceed the rest gets none. */
 export const LABEL_BYTES_MAX: number = 1024 * 1024
-const STRING_BYTES_MAX = 255
 
 /** Labels of namespaces, and a warning for each namespace that lacks some. */
 export type LabelRecords = {
@@ -46,11 +45,5 @@ export function labelRecords(namespaces: Iterable<Namespace>): LabelRecords {
 }
 
 function textRdata(text: string): Rdata {
-  const bytes = new TextEncoder().encode(text)
-  const strings: Uint8Array[] = []
-  for (let at = 0; at < bytes.length; at += STRING_BYTES_MAX) {
-    const part = bytes.subarray(at, at + STRING_BYTES_MAX)
-    strings.push(Uint8Array.of(part.length, ...part))
-  }
-  return { bytes: concatBytes(...strings) }
+  return { bytes: characterStrings(new TextEncoder().encode(text)) }
 }

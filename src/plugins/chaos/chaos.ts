@@ -3,10 +3,12 @@
  * (RFC 4892).
  * @module
  */
+
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Request } from '../../chain/request.ts'
 import { onlyArgs } from '../../corefile/arguments.ts'
 import type { Word } from '../../corefile/server-block.ts'
+import { characterStrings } from '../../dns/character-string.ts'
 import { EMPTY_REPLY, type Reply } from '../../dns/message.ts'
 import { nameKey, nameOf } from '../../dns/name.ts'
 import { CLASS } from '../../dns/rr-class.ts'
@@ -78,6 +80,5 @@ function answer({ name: owner }: Request, texts: readonly string[]): Reply {
 }
 
 function stringRdata(text: string): Uint8Array {
-  const bytes = new TextEncoder().encode(text).subarray(0, STRING_BYTES_MAX)
-  return Uint8Array.of(bytes.length, ...bytes)
+  return characterStrings(new TextEncoder().encode(text).subarray(0, STRING_BYTES_MAX))
 }

@@ -2,7 +2,7 @@
  * Records of services (CoreDNS, plugin/etcd/msg/service.go).
  * @module
  */
-import { byteAt, concatBytes, toLatin1, writeUint16 } from '../../bytes/bytes.ts'
+import { byteAt, concatBytes, toLatin1, uint16Bytes } from '../../bytes/bytes.ts'
 import type { ResourceRecord } from '../../dns/message.ts'
 import { labelOffsets } from '../../dns/name.ts'
 import { CLASS } from '../../dns/rr-class.ts'
@@ -39,18 +39,13 @@ export function srvRecord(
   owner: Uint8Array,
   { service, target, weight }: { service: Service; target: Uint8Array; weight: number },
 ): ResourceRecord {
-  const numbers = new Uint8Array(6)
-  writeUint16(numbers, 0, service.priority & 0xffff)
-  writeUint16(numbers, 2, weight)
-  writeUint16(numbers, 4, service.port & 0xffff)
+  const numbers = uint16Bytes(service.priority, weight, service.port)
   return recordOf(owner, TYPE.SRV, concatBytes(numbers, target), service)
 }
 
 /** Returns an MX record, with the low 16 bits of its preference. */
 export function mxRecord(owner: Uint8Array, target: Uint8Array, service: Service): ResourceRecord {
-  const preference = new Uint8Array(2)
-  writeUint16(preference, 0, service.priority & 0xffff)
-  return recordOf(owner, TYPE.MX, concatBytes(preference, target), service)
+  return recordOf(owner, TYPE.MX, concatBytes(uint16Bytes(service.priority), target), service)
 }
 
 /** Returns the TXT record of a service's text, in strings of at most 255 bytes. */

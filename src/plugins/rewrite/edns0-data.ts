@@ -3,7 +3,7 @@
  * network.
  * @module
  */
-import { byteAt, parseHex, writeUint16 } from '../../bytes/bytes.ts'
+import { byteAt, parseHex, uint16Bytes, writeUint16 } from '../../bytes/bytes.ts'
 import type { Request } from '../../chain/request.ts'
 import { configError } from '../../corefile/problem.ts'
 import type { Word } from '../../corefile/server-block.ts'
@@ -26,14 +26,14 @@ const IPV6_BITS = 128
 
 const VARIABLES: Readonly<Record<string, OptionData['read']>> = {
   '{qname}': ({ name }) => new TextEncoder().encode(name),
-  '{qtype}': ({ type }) => uint16(type),
+  '{qtype}': ({ type }) => uint16Bytes(type),
   '{client_ip}': ({ request }) => parseAddress(request.client.address),
-  '{client_port}': ({ request }) => uint16(request.client.port),
+  '{client_port}': ({ request }) => uint16Bytes(request.client.port),
   '{protocol}': ({ request }) =>
     new TextEncoder().encode(request.client.transport === 'udp' ? 'udp' : 'tcp'),
   '{server_ip}': serverAddress,
   '{server_port}': ({ request: { client } }) =>
-    client.localPort === undefined ? undefined : uint16(client.localPort),
+    client.localPort === undefined ? undefined : uint16Bytes(client.localPort),
 }
 
 /**
@@ -101,10 +101,4 @@ function parseLabel(word: Word, metadata: Metadata): OptionData['read'] {
     const value = metadata(label, request)
     return value === undefined || value === '' ? undefined : new TextEncoder().encode(value)
   }
-}
-
-function uint16(value: number): Uint8Array {
-  const bytes = new Uint8Array(2)
-  writeUint16(bytes, 0, value)
-  return bytes
 }

@@ -7,7 +7,7 @@
  * ```
  * @module
  */
-import { concatBytes, readUint32, writeUint32 } from '../../bytes/bytes.ts'
+import { concatBytes, readUint32, uint32Bytes } from '../../bytes/bytes.ts'
 
 /** Most shards in a publication. */
 export const PUBLICATION_SHARDS_MAX = 256
@@ -21,7 +21,7 @@ export type Publication = {
 
 /** Writes a publication. */
 export function formatPublication({ manifest, shards }: Publication): Uint8Array<ArrayBuffer> {
-  return concatBytes(...[manifest, ...shards].flatMap((part) => [sizeOf(part), part]))
+  return concatBytes(...[manifest, ...shards].flatMap((part) => [uint32Bytes(part.length), part]))
 }
 
 /**
@@ -40,10 +40,4 @@ export function parsePublication(bytes: Uint8Array): Publication | undefined {
   }
   const [manifest, ...shards] = parts
   return manifest && { manifest, shards }
-}
-
-function sizeOf({ length }: Uint8Array): Uint8Array {
-  const bytes = new Uint8Array(SIZE_BYTES)
-  writeUint32(bytes, 0, length)
-  return bytes
 }

@@ -2,7 +2,8 @@
  * Reads the labels of a cluster's namespaces from their tree.
  * @module
  */
-import { byteAt } from '../../bytes/bytes.ts'
+import { concatBytes } from '../../bytes/bytes.ts'
+import { stringContents } from '../../dns/character-string.ts'
 import { ROOT } from '../../dns/name.ts'
 import { nameText } from '../../dns/name-text.ts'
 import type { Shard } from './shard.ts'
@@ -20,21 +21,11 @@ export function readLabels(shards: readonly Shard[]): NamespaceLabels {
   for (const shard of shards) {
     for (const { owner, rdata } of shardRecords(shard, ROOT)) {
       const namespace = nameText(owner).slice(0, -1)
-      const known = labels.get(namespace) ?? []
-      known.push(textOf(rdata))
-      labels.set(namespace, known)
+      const text = new TextDecoder().decode(concatBytes(...stringContents(rdata)))
+      const known = labels.get(namespace)
+      if (known === undefined) labels.set(namespace, [text])
+      else known.push(text)
     }
   }
   return labels
-}
-
-function textOf(rdata: Uint8Array): string {
-  const decoder = new TextDecoder()
-  let text = ''
-  for (let at = 0; at < rdata.length; ) {
-    const end = at + 1 + byteAt(rdata, at)
-    text += decoder.decode(rdata.subarray(at + 1, end), { stream: true })
-    at = end
-  }
-  return text + decoder.decode()
 }
