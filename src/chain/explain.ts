@@ -148,8 +148,11 @@ function factReason(facts: readonly Fact[]): Reason | undefined {
   return reasons.sort((a, b) => exact(b.code) - exact(a.code))[0]
 }
 
-/** Reasons of several snapshots for one name, the more exact ones later. */
-const EXACT = ['no_namespace', 'no_service', 'no_endpoint', 'no_port', 'empty_name', 'wrong_type']
+/** Reasons of several snapshots for one name, the more exact ones later; all others come first. */
+const EXACT = [
+  ...['no_namespace', 'no_service', 'no_hostname', 'no_endpoints', 'not_ready', 'no_endpoint'],
+  ...['too_many_labels', 'no_port', 'empty_name', 'wrong_type'],
+]
 
 const UNFIT: Readonly<Record<string, string>> = {
   missing: 'the server has no snapshot of the cluster',

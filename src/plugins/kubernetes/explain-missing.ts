@@ -30,9 +30,11 @@ export function explainMissing(labels: Uint8Array, how: MissingName): Found {
   const name = textLabels(labels)
   const [branch = '', namespace, service, ...before] = name.toReversed()
   const tail = tailsOf(labels)
-  if (branch !== 'svc' && branch !== 'pod') {
-    const at = formatName(view.zone.origin.bytes)
-    return why('no_branch', `names of objects end in svc.${at} or pod.${at}`, branch)
+  // Clusters do not share Pods.
+  const branches = view.tree === 'cluster' ? ['svc', 'pod'] : ['svc']
+  if (!branches.includes(branch)) {
+    const ends = branches.map((one) => `${one}.${formatName(view.zone.origin.bytes)}`)
+    return why('no_branch', `names of objects end in ${ends.join(' or ')}`, branch)
   }
   const space = tail(2).slice(0, -SVC.length)
   if (find(concatBytes(space, SVC)) === undefined) {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import type { ClientVisibility } from '../../../src/chain/client.ts'
 import { createResolver } from '../../../src/chain/create-resolver.ts'
+import { explainMessage } from '../../../src/chain/explain.ts'
 import { visibilityOf } from '../../../src/gateway/token.ts'
 import { block, directive, parseBlocks, Server } from '../../ask.ts'
 import { type FakeClusterOptions, openFakeCluster } from '../../fake-cluster.ts'
@@ -365,4 +366,32 @@ describe('a view of names that clusters have together', () => {
     const view = visibilityOf({ ...scope, clusters: ['three'] })
     assert.equal((await ask(`api.${ZONE}`, view))[0], 'NOERROR rd ra')
   })
+})
+
+describe('the reason of a name of several clusters', () => {
+  const namespaceOnly = '- { kind: Namespace, metadata: { name: blog } }'
+  const cases: { name: string; ask: string; code: string; text: RegExp }[] = [
+    {
+      name: 'is that of the cluster that has most of the name',
+      ask: `a.b.api.${ZONE}`,
+      code: 'too_many_labels',
+      text: /below Service shop\/api$/,
+    },
+    {
+      name: 'does not speak of Pods, which are not shared',
+      ask: '10-0-0-1.shop.pod.clusterset.local',
+      code: 'no_branch',
+      text: /^names of objects end in svc\.clusterset\.local\.$/,
+    },
+  ]
+  for (const { name, ask, code, text } of cases) {
+    test(name, async () => {
+      const { resolver } = serveMerged({ one: { objects: namespaceOnly } })
+      const { message } = parseQuestion(`${ask} A`)
+      const client = { address: '192.0.2.1', port: 1, transport: 'udp' } as const
+      const { reason } = (await explainMessage(resolver, message, client)) ?? {}
+      assert.deepEqual(reason?.code, code)
+      assert.match(reason?.text ?? '', text)
+    })
+  }
 })
