@@ -4,7 +4,7 @@
  */
 import type { Cluster } from './cluster.ts'
 import { labelOf } from './labels.ts'
-import type { ClusterObject, EndpointSlice, Service } from './objects.ts'
+import type { ClusterObject, EndpointSlice } from './objects.ts'
 import type { HostsTree, NamingOptions } from './options.ts'
 import { matchesSelector } from './selector.ts'
 
@@ -46,35 +46,34 @@ const IGNORE_LABEL = 'k8s-gateway.dns/ignore'
 
 /** Returns whether an object has hostnames, or is a target of some. */
 function saysHosts(object: ClusterObject, tree: HostsTree): boolean {
-  const { kind, labels } = object
-  if (kind === 'EndpointSlice' || isRouter(object, tree)) return true
-  if (kind === 'Gateway') return isOneOf(object.className, tree.gatewayClasses)
+  if (object.kind === 'EndpointSlice' || isRouter(object, tree)) return true
+  if (object.kind === 'Gateway') return isOneOf(object.className, tree.gatewayClasses)
   // Its addresses may be those of other objects.
-  if (kind === 'Service' && tree.hasClusterIPs) return object.outside !== undefined
+  if (object.kind === 'Service' && tree.hasClusterIPs) return object.outside !== undefined
+  return mayHaveNames(object, tree)
+}
+
+/** Returns whether the options of a tree let an object have hostnames of its own. */
+export function mayHaveNames(object: ClusterObject, tree: HostsTree): boolean {
+  const { kind, labels } = object
   const wanted: readonly string[] = tree.resources
   if (!wanted.includes(kind) || labels.get(IGNORE_LABEL) === 'true') return false
   if (kind === 'Ingress') return isOneOf(object.className, tree.ingressClasses)
-  return kind !== 'Service' || isNamedService(object, tree)
-}
-
-/** Returns whether a Service may have hostnames by the options of a tree, or is the router. */
-export function isNamedService(service: Service, tree: HostsTree): boolean {
-  const { labels, outside } = service
-  if (isRouter(service, tree)) return true
-  if (!tree.resources.includes('Service') || labels.get(IGNORE_LABEL) === 'true') return false
+  if (kind === 'Gateway') return isOneOf(object.className, tree.gatewayClasses)
+  if (kind !== 'Service') return true
   const { serviceSelectors: selectors } = tree
   const isMet = selectors.length === 0 || selectors.some((one) => matchesSelector(one, labels))
-  return isMet && outside !== undefined
+  return isMet && object.outside !== undefined
 }
 
 /** Returns whether an object is the router of HostRoutes, whatever its labels and class are. */
-function isRouter({ kind, namespace, name }: ClusterObject, { router }: HostsTree): boolean {
+export function isRouter({ kind, namespace, name }: ClusterObject, { router }: HostsTree): boolean {
   if (router.kind === 'addresses') return false
   const wanted = router.kind === 'Gateway' ? 'Gateway' : 'Service'
   return kind === wanted && router.namespace === namespace && router.name === name
 }
 
-/** Returns whether a list has an item; an empty list has any. */
+/** Returns whether a list contains a text; an empty list contains everything. */
 function isOneOf(text: string, list: readonly string[]): boolean {
   return list.length === 0 || list.includes(text)
 }

@@ -18,7 +18,7 @@ import {
   type Service,
 } from '../objects/objects.ts'
 import type { HostsTree } from '../objects/options.ts'
-import { isNamedService } from '../objects/selection.ts'
+import { isRouter, mayHaveNames } from '../objects/selection.ts'
 import { recordRefusal, routerRefusal } from '../rules/dns-records.ts'
 import {
   hostProblems,
@@ -103,11 +103,11 @@ export class HostGroups {
         return
       case 'Gateway':
         this.changeGateway(objectKey(object), object)
-        if (this.tree.resources.includes('Gateway')) this.add(object)
+        if (mayHaveNames(object, this.tree)) this.add(object)
         return
       case 'Service':
         this.markUsers(this.inside?.change(idOf(object), object))
-        if (isNamedService(object, this.tree)) this.add(object)
+        if (isRouter(object, this.tree) || mayHaveNames(object, this.tree)) this.add(object)
         return
       default:
         this.add(object)
@@ -169,7 +169,7 @@ export class HostGroups {
     const { resources } = this.tree
     const claims = this.sayers.of(name).flatMap((id): Claim[] => {
       const object = this.objects.get(id)
-      if (object === undefined || !resources.includes(object.kind)) return []
+      if (object === undefined || !mayHaveNames(object, this.tree)) return []
       const targets = this.targetsOf(object, name)
       if (!isEmpty(targets)) return [{ object, ...targets }]
       if (object.kind === 'HostRoute') this.records.set(object, routerRefusal(this.tree))

@@ -21,9 +21,13 @@ function service(addresses: string): string {
 const GATEWAY =
   '- { kind: Gateway, metadata: { namespace: infra, name: nginx }, spec: { gatewayClassName: other }, status: { addresses: [{ value: 203.0.113.7 }] } }\n'
 
-function groupsOf(router: HostsTree['router'], yaml: string): HostGroups {
+function groupsOf(
+  router: HostsTree['router'],
+  yaml: string,
+  resources: HostsTree['resources'] = ['HostRoute'],
+): HostGroups {
   const tree = hostsTree({
-    resources: ['HostRoute'],
+    resources,
     gatewayClasses: ['web'],
     recordZones: [{ namespace: 'shop', zones: ['shop.a.test'] }],
     router,
@@ -57,6 +61,25 @@ describe('the host of a HostRoute', () => {
       assert.deepEqual(reasons(groups), [undefined])
     })
   }
+
+  test('is all that a router publishes whose label or class excludes it', () => {
+    const excluded = service('{ ip: 203.0.113.1 }').replace(
+      'name: nginx',
+      "name: nginx, labels: { k8s-gateway.dns/ignore: 'true' }",
+    )
+    const gateway = GATEWAY.replace('other }', 'other, listeners: [{ hostname: gw.a.test }] }')
+    for (const router of [ROUTE, { ...ROUTE, kind: 'Gateway' } as const]) {
+      const groups = groupsOf(router, route('shop/a', 'x.shop.a.test') + excluded + gateway, [
+        'Service',
+        'Gateway',
+        'HostRoute',
+      ])
+      assert.deepEqual(
+        linesIn(groups).map((line) => line.split(' ')[0]),
+        ['x.shop.a.test'],
+      )
+    }
+  })
 
   test('follows the router, and has no name while that has no address', () => {
     const groups = groupsOf(ROUTE, route('shop/a', 'x.shop.a.test') + service(''))
