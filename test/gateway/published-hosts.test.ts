@@ -77,7 +77,10 @@ const OBJECTS = `
   status: { loadBalancer: { ingress: [{ ip: 203.0.113.2 }] } }
 - kind: Gateway
   metadata: { name: public, namespace: infra }
-  spec: { listeners: [{ protocol: HTTPS, port: 443 }, { protocol: HTTPS, port: 8443 }] }
+  spec:
+    listeners:
+      - { protocol: HTTPS, port: 443, allowedRoutes: { namespaces: { from: All } } }
+      - { protocol: HTTPS, port: 8443, allowedRoutes: { namespaces: { from: All } } }
   status: { addresses: [{ value: 203.0.113.7 }] }
 - kind: HTTPRoute
   metadata: { name: route, namespace: shop }

@@ -57,6 +57,7 @@ const outside = fc.record({
   nodePorts: fc.constant(undefined),
   annotations: fc.constant(new Map<string, string>()),
   securePorts: fc.constant([]),
+  isProxied: fc.boolean(),
 })
 
 /** Any object, as `parseObject` could give it. */

@@ -58,6 +58,8 @@ export type Outside = Created & {
   readonly externalIPs: readonly string[]
   /** Addresses of its load balancer (`status.loadBalancer.ingress`); '' for missing fields. */
   readonly ingress: readonly { readonly ip: string; readonly hostname: string }[]
+  /** Whether clients inside the cluster, too, need the load balancer (`ipMode: Proxy`). */
+  readonly isProxied: boolean
   /** Hostnames from annotations, in lower case; `undefined` without an annotation. */
   readonly hostnames: readonly string[] | undefined
   /** Whether its hostnames point to its endpoints, by an annotation. */
@@ -85,6 +87,10 @@ export type Listener = {
   readonly port: number
   /** In lower case, '' for any; the first label may be `*`. */
   readonly hostname: string
+  /** The kinds of routes that it takes. */
+  readonly kinds: readonly string[]
+  /** Whether it takes routes of the Gateway's own namespace only. */
+  readonly isPrivate: boolean
 }
 
 /** A Gateway that a route is attached to. */

@@ -35,11 +35,26 @@ export function parseGateway(fields: Fields): HostObject {
   })
 }
 
+/** The API group of Gateways and their routes. */
+const GATEWAY_API = 'gateway.networking.k8s.io'
+/** The kinds of routes that a listener with the protocol HTTPS takes unless it lists some. */
+const HTTPS_ROUTES: readonly string[] = ['HTTPRoute', 'GRPCRoute']
+
 function parseListener(listener: Fields): Listener[] {
   const port = listener.port('port')
   if (listener.text('protocol') !== 'HTTPS' || port === undefined) return []
-  const hostname = listener.text('hostname').toLowerCase()
-  return [{ name: listener.text('name'), port, hostname }]
+  const allowed = listener.child('allowedRoutes')
+  const listed = allowed.children('kinds').map((one) => one.text('kind'))
+  const from = allowed.child('namespaces').text('from') || 'Same'
+  return [
+    {
+      name: listener.text('name'),
+      port,
+      hostname: listener.text('hostname').toLowerCase(),
+      kinds: listed.length > 0 ? listed : HTTPS_ROUTES,
+      isPrivate: from === 'Same',
+    },
+  ]
 }
 
 /** Parses an Ingress: the host of each rule points to the load balancer. */
@@ -56,8 +71,13 @@ export function parseIngress(fields: Fields): HostObject {
 
 /** Parses the addresses of a load balancer. */
 export function parseIngressStatus(fields: Fields): Outside['ingress'] {
-  const entries = fields.child('status').child('loadBalancer').children('ingress')
+  const entries = ingressEntries(fields)
   return entries.map((entry) => ({ ip: entry.text('ip'), hostname: entry.text('hostname') }))
+}
+
+/** Returns the entries of `status.loadBalancer.ingress`. */
+export function ingressEntries(fields: Fields): readonly Fields[] {
+  return fields.child('status').child('loadBalancer').children('ingress')
 }
 
 /** Returns a parser for routes of a kind, whose hostnames point to their parent Gateways. */
@@ -69,6 +89,7 @@ export function parseRoute(
     const { namespace } = fields.meta()
     const gateways = spec.children('parentRefs').flatMap((parent) => {
       if ((parent.text('kind') || 'Gateway') !== 'Gateway') return []
+      if ((parent.text('group') || GATEWAY_API) !== GATEWAY_API) return []
       const name = parent.text('name')
       const key = objectKey({ namespace: parent.text('namespace') || namespace, name })
       return [{ key, listener: parent.text('sectionName'), port: parent.port('port') }]

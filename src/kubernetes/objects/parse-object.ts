@@ -19,7 +19,7 @@ import type {
   Service,
   ServiceImport,
 } from './objects.ts'
-import { ANNOTATIONS, parseIngressStatus } from './parse-hosts.ts'
+import { ANNOTATIONS, ingressEntries, parseIngressStatus } from './parse-hosts.ts'
 
 /**
  * An object is invalid; the message has the object, the field, its value and what the API allows.
@@ -132,6 +132,7 @@ function parseOutside(fields: Fields, spec: Fields): Outside | undefined {
     isLoadBalancer,
     externalIPs,
     ingress,
+    isProxied: ingressEntries(fields).some((entry) => entry.text('ipMode') === 'Proxy'),
     hostnames: named === undefined ? undefined : splitHostnames(annotations.text(named)),
     resolvesEndpoints,
     nodePorts: spec.text('type') === 'NodePort' ? parseNodePorts(spec) : undefined,

@@ -123,6 +123,14 @@ export function externalHosts({ outside }: Service): readonly string[] {
   return [...outside.externalIPs, ...hosts].filter((host) => host !== '')
 }
 
+/**
+ * Returns the cluster IPs that clients inside may use in place of the external addresses; none if
+ * the load balancer must not be left out: it may add a PROXY header, or end TLS (KEP-1860).
+ */
+export function insideAddresses({ clusterIPs, outside }: Service): readonly string[] {
+  return outside?.isProxied === true ? [] : clusterIPs
+}
+
 /** SRV and CNAME records have the TTL of the cluster's own names, as in CoreDNS. */
 function recordsWith(ttlSeconds: number): RecordsOf {
   return (place, backends) => {

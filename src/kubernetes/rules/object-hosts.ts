@@ -29,14 +29,16 @@ import type {
   Host,
   HostObject,
   HostRecords,
+  Listener,
   Node,
+  ParentGateway,
   SecurePort,
   Service,
 } from '../objects/objects.ts'
 import type { HostsTree } from '../objects/options.ts'
 import { serviceNumbers } from './backend-records.ts'
 import { recordRefusal } from './dns-records.ts'
-import { externalHosts } from './external-names.ts'
+import { externalHosts, insideAddresses } from './external-names.ts'
 import { type HostAnnotations, readAnnotations } from './host-annotations.ts'
 import { withBindings } from './service-bindings.ts'
 
@@ -126,15 +128,27 @@ function listenerPorts(
   name: string,
   { gatewayOf }: HostContext,
 ): readonly SecurePort[] {
-  const attached = object.gateways.flatMap(({ key, listener, port }) =>
-    (gatewayOf(key)?.listeners ?? []).filter(
-      (one) => (listener === '' || one.name === listener) && (port ?? one.port) === one.port,
-    ),
-  )
+  const attached = object.gateways.flatMap((parent) => {
+    const gateway = gatewayOf(parent.key)
+    return gateway?.listeners.filter((one) => takes(gateway, one, { route: object, parent })) ?? []
+  })
   const serving = [...object.listeners, ...attached].filter(({ hostname }) =>
     covers(hostname, name),
   )
   return serving.map(({ port }) => ({ service: 'https', protocol: 'TCP', port }))
+}
+
+type Attachment = { readonly route: HostObject; readonly parent: ParentGateway }
+
+/**
+ * Returns whether a listener takes a route that names its Gateway. A selector of namespaces counts
+ * as met: their labels are not known here.
+ */
+function takes(gateway: HostObject, listener: Listener, { route, parent }: Attachment): boolean {
+  const { name, port, kinds, isPrivate } = listener
+  const isNamed = parent.listener === '' || parent.listener === name
+  const isReachable = !isPrivate || route.namespace === gateway.namespace
+  return isNamed && isReachable && (parent.port ?? port) === port && kinds.includes(route.kind)
 }
 
 /** Returns whether a listener's hostname, whose wildcard stands for many labels, has a name. */
@@ -209,13 +223,14 @@ function baseNames({ outside, name, namespace }: Service): readonly string[] {
 
 /** Returns a Service's endpoints if an annotation says so, else its external addresses. */
 function baseTargets(service: Service, { slicesOf, tree }: HostContext): readonly string[] {
-  const { outside, clusterIPs } = service
+  const { outside } = service
   if (outside === undefined) return []
   if (outside.resolvesEndpoints) return readyAddresses(slicesOf(service))
   // `externalIPs`, set by people, have precedence over the load balancer.
   const outer = outside.externalIPs.length > 0 ? outside.externalIPs : externalHosts(service)
+  const inner = tree.hasClusterIPs ? insideAddresses(service) : []
   // Names exist inside once they exist outside.
-  return tree.hasClusterIPs && outer.length > 0 && clusterIPs.length > 0 ? clusterIPs : outer
+  return outer.length > 0 && inner.length > 0 ? inner : outer
 }
 
 function readyAddresses(slices: readonly EndpointSlice[]): string[] {

@@ -11,7 +11,7 @@
  * without TLS give none: HTTP, and HTTP/2 in the clear (`h2c`), for which there is no ALPN.
  * @module
  */
-import { concatBytes, equalBytes } from '../../bytes/bytes.ts'
+import { concatBytes } from '../../bytes/bytes.ts'
 import { parseAddress } from '../../dns/address.ts'
 import { labelOffsets, parseName, ROOT } from '../../dns/name.ts'
 import { TYPE } from '../../dns/rr-type.ts'
@@ -98,18 +98,14 @@ function protocolsOf(
   ])
 }
 
-/** Returns the distinct rdata of a type of bindings at an absolute name. */
+/** Returns the rdata of a type of bindings at an absolute name, with duplicates. */
 export function bindingRdata(name: string, type: number, bindings: readonly Binding[]): Rdata[] {
   const owner = parseName(name) ?? ROOT
   const offsets = labelOffsets(owner)
-  const all = bindings
+  return bindings
     .filter((binding) => binding.type === type)
     .map(({ prefixLabels, params }) => {
       const target = prefixLabels === 0 ? ROOT : owner.subarray(offsets[prefixLabels])
-      return concatBytes(PRIORITY, target, params)
+      return { bytes: concatBytes(PRIORITY, target, params) }
     })
-  const distinct = all.filter(
-    (one, i) => !all.slice(0, i).some((before) => equalBytes(one, before)),
-  )
-  return distinct.map((bytes) => ({ bytes }))
 }

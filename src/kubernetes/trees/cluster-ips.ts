@@ -5,7 +5,7 @@
  */
 import { formatAddress, parseAddress } from '../../dns/address.ts'
 import type { Service } from '../objects/objects.ts'
-import { externalHosts } from '../rules/external-names.ts'
+import { externalHosts, insideAddresses } from '../rules/external-names.ts'
 import { KeyIndex } from './key-index.ts'
 
 /** The Services of a cluster by their external addresses, and what points to these. */
@@ -47,8 +47,9 @@ export class ClusterIPs {
   replace(targets: readonly string[]): readonly string[] {
     return targets.flatMap((target) => {
       const [owner = '', ...others] = this.owners.of(keyOf(target))
-      const { clusterIPs = [] } = this.services.get(owner) ?? {}
-      return others.length > 0 || clusterIPs.length === 0 ? [target] : clusterIPs
+      const service = this.services.get(owner)
+      const inner = service === undefined ? [] : insideAddresses(service)
+      return others.length > 0 || inner.length === 0 ? [target] : inner
     })
   }
 }

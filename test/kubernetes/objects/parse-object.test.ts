@@ -4,6 +4,7 @@ import { parse } from 'yaml'
 import { parseObject } from '../../../src/kubernetes/objects/parse-object.ts'
 
 const meta = { namespace: 'default', labels: new Map() }
+const noPorts = { securePorts: [], isProxied: false }
 
 describe('parseObject', () => {
   const port = { name: '', protocol: 'TCP', port: undefined }
@@ -68,7 +69,7 @@ describe('parseObject', () => {
           ingress: [],
           hostnames: undefined,
           resolvesEndpoints: false,
-          securePorts: [],
+          ...noPorts,
         },
       },
     },
@@ -216,7 +217,7 @@ describe('parseObject', () => {
           ],
           hostnames: ['web.example.org', 'b.example.org'],
           resolvesEndpoints: false,
-          securePorts: [],
+          ...noPorts,
         },
       },
     },
@@ -245,7 +246,7 @@ describe('parseObject', () => {
           ingress: [],
           hostnames: ['a.example.org'],
           resolvesEndpoints: true,
-          securePorts: [],
+          ...noPorts,
         },
       },
     },

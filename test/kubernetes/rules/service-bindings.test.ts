@@ -14,8 +14,12 @@ const route = (host: string, parent = '', name = 'web'): string => `
 - kind: HTTPRoute
   metadata: { name: ${name}, namespace: shop }
   spec: { hostnames: ['${host}'], parentRefs: [{ name: public, namespace: infra, ${parent} }] }`
-const listener = (name: string, port: number, hostname = '', protocol = 'HTTPS'): string =>
-  `{ name: ${name}, port: ${port}, hostname: '${hostname}', protocol: ${protocol} }`
+const listener = (
+  name: string,
+  port: number,
+  hostname = '',
+  more = 'protocol: HTTPS, allowedRoutes: { namespaces: { from: All } }',
+): string => `{ name: ${name}, port: ${port}, hostname: '${hostname}', ${more} }`
 const service = (ports: string, ip = 'ip: 203.0.113.5', more = ''): string => `
 - kind: Service
   metadata: { name: web, namespace: shop, annotations: { coredns.io/hostname: web.a.test, ${more} } }
@@ -24,9 +28,12 @@ const service = (ports: string, ip = 'ip: 203.0.113.5', more = ''): string => `
 const port = (number: number, appProtocol: string, protocol = 'TCP'): string =>
   `{ port: ${number}, appProtocol: ${appProtocol}, protocol: ${protocol} }`
 
+const GRPC_ONLY =
+  'protocol: HTTPS, allowedRoutes: { namespaces: { from: All }, kinds: [{ kind: GRPCRoute }] }'
+
 /** Kinds of objects in the tests of bad input. */
 const SOURCES = ['HTTPRoute', 'Gateway', 'Ingress', 'Service'] as const
-const RESOURCES = ['HTTPRoute', 'Gateway', 'Service'] as const
+const RESOURCES = ['HTTPRoute', 'GRPCRoute', 'TLSRoute', 'Gateway', 'Service'] as const
 
 /** Values of a YAML list. */
 function valuesOf(yaml: string): readonly unknown[] {
@@ -93,9 +100,42 @@ describe('bindings of routes and Gateways', () => {
     {
       name: 'are absent for other protocols, which a browser must not leave for HTTPS',
       objects:
-        gateway(['HTTP', 'TLS', 'TCP', 'UDP'].map((kind) => listener(kind, 443, '', kind)).join()) +
-        route('web.a.test'),
+        gateway(
+          ['HTTP', 'TLS', 'TCP', 'UDP']
+            .map((kind) => listener(kind, 443, '', `protocol: ${kind}`))
+            .join(),
+        ) + route('web.a.test'),
       lines: A,
+    },
+    {
+      name: 'are absent for routes of a kind that no HTTPS listener takes (TLS is not HTTPS)',
+      objects: gateway(listener('all', 443)) + route('web.a.test').replace('HTTPRoute', 'TLSRoute'),
+      lines: A,
+    },
+    {
+      name: 'are absent for routes of a kind that the listener does not take',
+      objects:
+        gateway(listener('all', 443, '', GRPC_ONLY)) +
+        route('web.a.test') +
+        route('rpc.a.test', '', 'rpc').replace('HTTPRoute', 'GRPCRoute'),
+      lines: `${A}
+        rpc.a.test 60 A 203.0.113.7
+        rpc.a.test 60 HTTPS 1 . alpn="h2,http/1.1"`,
+    },
+    {
+      name: 'are absent for routes of other namespaces, which a listener takes only if it says so',
+      objects:
+        gateway(listener('all', 443, '', 'protocol: HTTPS')) +
+        route('web.a.test') +
+        route('in.a.test').replace('namespace: shop', 'namespace: infra'),
+      lines: `${A}
+        in.a.test 60 A 203.0.113.7
+        in.a.test 60 HTTPS 1 . alpn="h2,http/1.1"`,
+    },
+    {
+      name: 'are absent for a Gateway of another API',
+      objects: gateway(listener('all', 443)) + route('web.a.test', 'group: networking.istio.io'),
+      lines: '',
     },
     {
       name: 'are absent for a Gateway that has a hostname, and for one without an address',

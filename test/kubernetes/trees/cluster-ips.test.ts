@@ -74,6 +74,12 @@ describe('with cluster IPs, a hostname points to', () => {
       lines: 'web.a.test 60 A 203.0.113.8',
     },
     {
+      name: 'an external address if the load balancer must not be left out (ipMode)',
+      objects:
+        balanced('web', '{ ip: 203.0.113.7, ipMode: Proxy }') + ingress('{ ip: 203.0.113.7 }'),
+      lines: 'web.infra.a.test 60 A 203.0.113.7\nweb.a.test 60 A 203.0.113.7',
+    },
+    {
       name: 'an external address that several Services share',
       objects:
         ['a', 'b']
