@@ -6,6 +6,17 @@
 /** Waits for some time, or until `signal` ends it, without an error. */
 export type Sleep = (delayMs: number, signal: AbortSignal) => Promise<void>
 
+/** Clocks, waits and chance, as whatever talks to an API server uses them. */
+export type Timing = {
+  readonly sleep: Sleep
+  /** Returns a number from 0 to 1. */
+  readonly random: () => number
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  /** Milliseconds of a monotonic clock. */
+  readonly elapsed: () => number
+}
+
 const FIRST_MS = 500
 const DELAY_MS_MAX = 30_000
 

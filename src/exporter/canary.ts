@@ -9,7 +9,7 @@ import { parseResponse } from '../dns/message.ts'
 import type { ClusterObject } from '../kubernetes/objects/objects.ts'
 import { parseObject } from '../kubernetes/objects/parse-object.ts'
 import { type MetricInfo, type Metrics, observe } from '../telemetry/metrics.ts'
-import type { Sleep } from './backoff.ts'
+import type { Timing } from './backoff.ts'
 import { PROGRAMMING_BOUNDS } from './live-cluster.ts'
 
 /** Interval of changes. */
@@ -33,7 +33,7 @@ const LOST: MetricInfo = {
 }
 
 /** Options of a canary. */
-export type CanaryOptions = {
+export type CanaryOptions = Pick<Timing, 'sleep' | 'random' | 'elapsed'> & {
   /** The Service whose cluster IP changes; the cluster has none of that name. */
   readonly service: { readonly namespace: string; readonly name: string }
   /** Whether to change it now: only the elected exporter does. */
@@ -45,11 +45,6 @@ export type CanaryOptions = {
   /** Called when a change was lost. */
   readonly onError: (message: string) => void
   readonly metrics: Metrics
-  readonly sleep: Sleep
-  /** Returns a number from 0 to 1. */
-  readonly random: () => number
-  /** Milliseconds of a monotonic clock. */
-  readonly elapsed: () => number
 }
 
 /** The canary. */

@@ -3,7 +3,7 @@
  * an interval or for a share of the time, and always after the last.
  * @module
  */
-import type { Sleep } from './backoff.ts'
+import type { Timing } from './backoff.ts'
 
 /** Share of the time that the task may keep a process busy that also answers queries. */
 export const DUTY_SHARE_ANSWERING = 0.25
@@ -11,7 +11,7 @@ export const DUTY_SHARE_ANSWERING = 0.25
 const BUSY_MS_MAX = 10_000
 
 /** Options of a loop. */
-export type ChangeLoopOptions = {
+export type ChangeLoopOptions = Pick<Timing, 'sleep' | 'elapsed'> & {
   /** The task, which handles all changes so far. */
   readonly work: (signal: AbortSignal) => void | Promise<void>
   /**
@@ -23,9 +23,6 @@ export type ChangeLoopOptions = {
   readonly intervalMs: number
   /** Share of the time that the task may keep the process busy; default: all. */
   readonly dutyShare?: number
-  readonly sleep: Sleep
-  /** Milliseconds of a monotonic clock. */
-  readonly elapsed: () => number
 }
 
 /** A level-triggered loop: only whether something changed matters, not what or how often. */

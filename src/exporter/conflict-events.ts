@@ -8,7 +8,7 @@ import { HOST_SOURCES } from '../kubernetes/objects/host-sources.ts'
 import { describeObject } from '../kubernetes/objects/objects.ts'
 import type { Naming } from '../kubernetes/rules/object-hosts.ts'
 import type { HostConflict } from '../kubernetes/trees/host-conflicts.ts'
-import type { Sleep } from './backoff.ts'
+import type { Timing } from './backoff.ts'
 import {
   ApiError,
   type ApiRequest,
@@ -20,15 +20,12 @@ import {
 } from './object-api.ts'
 
 /** Options of these events. */
-export type ConflictEventsOptions = {
+export type ConflictEventsOptions = Pick<Timing, 'sleep' | 'now'> & {
   readonly api: ObjectApi
   /** Returns whether this process publishes: a follower creates no Events. */
   readonly isLeader: () => boolean
   /** Called when an Event cannot be created, once until one can. */
   readonly onError: (message: string) => void
-  readonly sleep: Sleep
-  /** Milliseconds since 1970. */
-  readonly now: () => number
 }
 
 /** Most conflicts that are known and get Events at the same time. */

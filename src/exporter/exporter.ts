@@ -5,7 +5,7 @@
  */
 import { SnapshotError } from '../snapshot/format/layout.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import { Backoff, type Sleep } from './backoff.ts'
+import { Backoff, type Timing } from './backoff.ts'
 import { ChangeLoop } from './change-loop.ts'
 import { recordAcknowledged, recordPublished, recordSource } from './export-metrics.ts'
 import type { ExportSource } from './export-source.ts'
@@ -14,7 +14,7 @@ import type { Publisher, PublishReport, SnapshotFacts } from './publisher.ts'
 import type { BuiltSnapshot } from './snapshot-builder.ts'
 
 /** Options of an exporter. */
-export type ExporterOptions = {
+export type ExporterOptions = Timing & {
   readonly source: ExportSource
   readonly publisher: Pick<Publisher, 'publish'>
   readonly metrics: Metrics
@@ -30,13 +30,6 @@ export type ExporterOptions = {
   readonly intervalMs: number
   /** Time after which unchanged names are confirmed. */
   readonly confirmMs: number
-  readonly sleep: Sleep
-  /** Returns a number from 0 to 1. */
-  readonly random: () => number
-  /** Milliseconds since 1970. */
-  readonly now: () => number
-  /** Milliseconds of a monotonic clock. */
-  readonly elapsed: () => number
 }
 
 /** The slices of a Service change almost at the same time. */

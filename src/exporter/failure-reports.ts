@@ -2,7 +2,7 @@
  * What a mirror does after a failed request: reports it once, and waits before the next attempt.
  * @module
  */
-import { Backoff, type Sleep } from './backoff.ts'
+import { Backoff, type Timing } from './backoff.ts'
 import { type ApiError, type Listed, type ObjectApi, STATUS_FORBIDDEN } from './object-api.ts'
 import { describeMissingRights } from './rights.ts'
 
@@ -12,7 +12,7 @@ const RETRY_AFTER_MS_MAX = 60_000
 const REFUSALS_LEAST = 4
 
 /** Options of the reports. */
-export type FailureOptions = {
+export type FailureOptions = Pick<Timing, 'sleep' | 'random'> & {
   readonly api: ObjectApi
   readonly collection: Listed
   /** Called when a request fails, before the next attempt. */
@@ -22,9 +22,6 @@ export type FailureOptions = {
    * after a list succeeded in between. Default: its own.
    */
   readonly reported?: Set<string>
-  readonly sleep: Sleep
-  /** Returns a number from 0 to 1. */
-  readonly random: () => number
 }
 
 /** The failures of one mirror. */

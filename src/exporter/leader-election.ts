@@ -4,7 +4,7 @@
  * @module
  */
 import type { MetricInfo, Metrics } from '../telemetry/metrics.ts'
-import { Backoff, type Sleep } from './backoff.ts'
+import { Backoff, type Timing } from './backoff.ts'
 import {
   claimRequest,
   LEASES,
@@ -50,7 +50,7 @@ const ELECTED: MetricInfo = {
 }
 
 /** Options of an election. */
-export type ElectionOptions = {
+export type ElectionOptions = Timing & {
   readonly api: ObjectApi
   readonly lease: LeaseName
   /** Name of this process that no other has. */
@@ -62,13 +62,6 @@ export type ElectionOptions = {
   readonly onFollow: (leader: string) => void
   /** Called when the Lease cannot be read or written, once until that succeeds again. */
   readonly onError: (message: string) => void
-  readonly sleep: Sleep
-  /** Returns a number from 0 to 1. */
-  readonly random: () => number
-  /** Milliseconds since 1970. */
-  readonly now: () => number
-  /** Milliseconds of a monotonic clock. */
-  readonly elapsed: () => number
 }
 
 /** The election. */

@@ -13,7 +13,7 @@ import {
   type Metrics,
   observe,
 } from '../telemetry/metrics.ts'
-import { type Sleep, sleep } from './backoff.ts'
+import { type Sleep, sleep, type Timing } from './backoff.ts'
 import { ChangeLoop, DUTY_SHARE_ANSWERING } from './change-loop.ts'
 import { ClusterBuilder } from './cluster-builder.ts'
 import { collectionsFor } from './object-api.ts'
@@ -21,13 +21,9 @@ import { ClusterWatch, type SharedWatch } from './shared-watch.ts'
 import { ClusterSnapshots } from './snapshot-builder.ts'
 
 /** Options of a live cluster. */
-type LiveClusterOptions = {
+type LiveClusterOptions = Pick<Timing, 'now' | 'elapsed'> & {
   readonly shared: SharedWatch
   readonly naming: NamingOptions
-  /** Milliseconds since 1970. */
-  readonly now: () => number
-  /** Milliseconds of a monotonic clock. */
-  readonly elapsed: () => number
   readonly onWarning: (message: string) => void
   readonly onError: (message: string) => void
   /** Milliseconds of silence of the API server after which responses count as stale. */

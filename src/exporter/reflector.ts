@@ -6,7 +6,7 @@
  */
 import { recordOf } from '../bytes/unknown.ts'
 import type { ClusterObject } from '../kubernetes/objects/objects.ts'
-import type { Sleep } from './backoff.ts'
+import type { Timing } from './backoff.ts'
 import { FailureReports } from './failure-reports.ts'
 import { MirroredObjects, type ObjectSink } from './mirrored-objects.ts'
 import {
@@ -21,7 +21,7 @@ import {
 } from './object-api.ts'
 
 /** Options of a reflector. */
-export type ReflectorOptions = {
+export type ReflectorOptions = Pick<Timing, 'sleep' | 'random' | 'elapsed'> & {
   readonly api: ObjectApi
   readonly collection: Collection
   readonly sink: ObjectSink
@@ -38,11 +38,6 @@ export type ReflectorOptions = {
   readonly reported?: Set<string>
   /** Called when an open watch is about to count as closed: until now no change was missed. */
   readonly onClose: () => void
-  readonly sleep: Sleep
-  /** Returns a number from 0 to 1. */
-  readonly random: () => number
-  /** Milliseconds of a monotonic clock. */
-  readonly elapsed: () => number
   /** Called with each object while there are `OBJECTS_LARGE` or more. */
   readonly onLarge?: () => void
 }

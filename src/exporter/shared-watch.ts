@@ -5,21 +5,16 @@
  */
 
 import type { Kind } from '../kubernetes/objects/objects.ts'
-import type { Sleep } from './backoff.ts'
+import type { Timing } from './backoff.ts'
 import type { ObjectSink } from './mirrored-objects.ts'
 import type { Collection, ObjectApi } from './object-api.ts'
 import { Reflector } from './reflector.ts'
 
 /** Options of a shared watch. */
-export type SharedWatchOptions = {
+export type SharedWatchOptions = Pick<Timing, 'sleep' | 'random' | 'elapsed'> & {
   readonly api: ObjectApi
   readonly onWarning: (message: string) => void
   readonly onError: (message: string) => void
-  readonly sleep: Sleep
-  /** Returns a number from 0 to 1. */
-  readonly random: () => number
-  /** Milliseconds of a monotonic clock. */
-  readonly elapsed: () => number
   /** Called again and again while a collection is large. */
   readonly onLarge?: () => void
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import { recordOf } from '../bytes/unknown.ts'
-import { Backoff, type Sleep } from '../exporter/backoff.ts'
+import { Backoff, type Timing } from '../exporter/backoff.ts'
 import { ChangeLoop } from '../exporter/change-loop.ts'
 import { ApiError, type Listed, type ObjectApi, STATUS_CONFLICT } from '../exporter/object-api.ts'
 import type { MetricInfo, Metrics } from '../telemetry/metrics.ts'
@@ -20,7 +20,7 @@ import { dnsDataOf, managementOf } from './dns-object.ts'
 import { ObjectMirror } from './object-mirror.ts'
 
 /** Options of the operator. */
-type DnsOperatorOptions = {
+type DnsOperatorOptions = Timing & {
   readonly api: ObjectApi
   /** The ConfigMap for the Corefile; conditions go into NAME-status beside it. */
   readonly configMap: ConfigMapName
@@ -28,13 +28,6 @@ type DnsOperatorOptions = {
   readonly onInfo: (message: string) => void
   readonly onWarning: (message: string) => void
   readonly onError: (message: string) => void
-  readonly sleep: Sleep
-  /** Returns a number from 0 to 1. */
-  readonly random: () => number
-  /** Milliseconds since 1970. */
-  readonly now: () => number
-  /** Milliseconds of a monotonic clock. */
-  readonly elapsed: () => number
 }
 
 /** The object that OpenShift calls by this name; others have no effect. */

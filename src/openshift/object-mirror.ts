@@ -4,20 +4,17 @@
  * @module
  */
 import { recordOf } from '../bytes/unknown.ts'
-import type { Sleep } from '../exporter/backoff.ts'
+import type { Timing } from '../exporter/backoff.ts'
 import { FailureReports } from '../exporter/failure-reports.ts'
 import { ApiError, type Listed, type ObjectApi, STATUS_GONE } from '../exporter/object-api.ts'
 
 /** Options of a mirror. */
-type ObjectMirrorOptions = {
+type ObjectMirrorOptions = Pick<Timing, 'sleep' | 'random'> & {
   readonly api: ObjectApi
   readonly listed: Listed
   /** Called when an object changed. */
   readonly onChange: () => void
   readonly onError: (message: string) => void
-  readonly sleep: Sleep
-  /** Returns a number from 0 to 1. */
-  readonly random: () => number
 }
 
 /** Most objects of one list; others are left out, with an error. */

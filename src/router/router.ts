@@ -2,7 +2,7 @@
  * Follows HostRoutes and Services, and keeps a router's configuration as they want it.
  * @module
  */
-import { Backoff, type Sleep } from '../exporter/backoff.ts'
+import { Backoff, type Timing } from '../exporter/backoff.ts'
 import { ChangeLoop } from '../exporter/change-loop.ts'
 import type { ObjectSink } from '../exporter/mirrored-objects.ts'
 import { collectionsFor, type ObjectApi } from '../exporter/object-api.ts'
@@ -32,7 +32,7 @@ export type Applied = {
 }
 
 /** Options of a router. */
-type RouterOptions = {
+type RouterOptions = Timing & {
   readonly api: ObjectApi
   readonly tree: Pick<HostsTree, 'recordZones'>
   readonly target: RouteTarget
@@ -40,13 +40,6 @@ type RouterOptions = {
   readonly onError: (message: string) => void
   /** Called when the routes of the cluster are in service, and again after each change. */
   readonly onApplied: (table: RouteTable) => void
-  readonly sleep: Sleep
-  /** Returns a number from 0 to 1. */
-  readonly random: () => number
-  /** Milliseconds since 1970. */
-  readonly now: () => number
-  /** Milliseconds of a monotonic clock. */
-  readonly elapsed: () => number
 }
 
 /** Time to gather changes: a rollout is many, and each reload leaves workers that finish. */
