@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'vitest'
 import { createClusterKeys } from '../../src/exporter/cluster-keys.ts'
-import { readGatewayConfig } from '../../src/gateway/config.ts'
-import { hashToken } from '../../src/gateway/token.ts'
-import { createNodeGateway } from '../../src/node-gateway/node-gateway.ts'
+import { temporaryFolder } from '../exporter/temporary-folder.ts'
+import { ADMIN, startOperatedGateway } from './operated-gateway.ts'
 import { type Ran, runCli } from './run-cli.ts'
 
-const ADMIN = 'the-token-of-the-operator'
 const EXPORTED = 'kubernetes cluster.local set.test {\n    multicluster set.test\n  }'
 
 function objectsOf(port: number): string {
@@ -34,19 +31,12 @@ async function start(t: TestContext, { ports, hosts = '' }: Published): Promise<
   const keys = new Map<string, Awaited<ReturnType<typeof createClusterKeys>>>()
   for (const id of ['east', 'west']) keys.set(id, await createClusterKeys())
   const named = Object.keys(ports).join(' ') || 'east'
-  const config = await readGatewayConfig({
+  const port = await startOperatedGateway(t, {
     COREFILE: `set.test {\n  ${hosts === '' ? 'kubernetes' : 'k8s_gateway'} {\n    cluster ${named}\n  }\n}\n`,
     CLUSTERS: JSON.stringify(Object.fromEntries(keys)),
-    ADMIN_TOKEN_SHA256: await hashToken(ADMIN),
   })
-  const options = { config, folder: undefined, corefileFolder: '/', tls: undefined }
-  const server = createNodeGateway({ ...options, log: () => undefined })
-  const url = `http://127.0.0.1:${await server.listen('127.0.0.1', 0)}`
-  const folder = mkdtempSync(join(tmpdir(), 'kubedoh-conflicts-'))
-  t.onTestFinished(() => {
-    rmSync(folder, { recursive: true })
-    return server.close()
-  })
+  const url = `http://127.0.0.1:${port}`
+  const folder = temporaryFolder(t)
   const corefile = join(folder, 'Corefile')
   writeFileSync(corefile, `. {\n  ${EXPORTED}\n  k8s_gateway set.test\n}\n`)
   for (const [id, port] of Object.entries(ports)) {

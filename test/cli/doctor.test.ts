@@ -1,45 +1,13 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import { describe, type TestContext, test } from 'vitest'
-import { createGatewayClient } from '../../src/exporter/gateway-client.ts'
-import { readGatewayConfig } from '../../src/gateway/config.ts'
-import { hashToken } from '../../src/gateway/token.ts'
-import { createNodeGateway } from '../../src/node-gateway/node-gateway.ts'
-import { keys } from '../exporter/memory-gateway.ts'
+import { describe, test } from 'vitest'
 import { temporaryFolder } from '../exporter/temporary-folder.ts'
-import { snapshotOf, WEB } from '../gateway/publishing.ts'
 import { freePort } from '../server/clients.ts'
+import { ADMIN, startShopGateway } from './operated-gateway.ts'
 import { runCli } from './run-cli.ts'
 import { startServer } from './shop.ts'
 
-const ADMIN = 'the-token-of-the-operator'
 const COREFILE = '. {\n  kubernetes cluster.local {\n    cluster shop\n  }\n}\n'
-
-/** Starts a gateway with a snapshot of some age, or none. @returns its URL */
-async function startGateway(t: TestContext, ageMs: number | undefined): Promise<string> {
-  const { privateKey, publicKeyText } = await keys()
-  const shop = { publicKey: publicKeyText, tokenSha256: await hashToken('exporter') }
-  const server = createNodeGateway({
-    config: await readGatewayConfig({
-      COREFILE,
-      CLUSTERS: JSON.stringify({ shop }),
-      ADMIN_TOKEN_SHA256: await hashToken(ADMIN),
-    }),
-    folder: undefined,
-    corefileFolder: '/',
-    tls: undefined,
-    log: () => undefined,
-  })
-  const url = `http://127.0.0.1:${await server.listen('127.0.0.1', 0)}`
-  t.onTestFinished(() => server.close())
-  if (ageMs === undefined) return url
-  const client = createGatewayClient({ url, cluster: 'shop', token: 'exporter' })
-  const time = new Date(Date.now() - ageMs).toISOString()
-  const { signed, shards } = await snapshotOf(privateKey, [WEB], { generation: 7, time })
-  for (const [sha256, bytes] of shards) await client.putShard(sha256, bytes)
-  await client.putManifest(signed.bytes, signed.signature, undefined)
-  return url
-}
 
 async function findings(
   args: readonly string[],
@@ -68,7 +36,8 @@ describe('kubedoh doctor', () => {
   ]
   for (const [name, ageMs, finding, status] of ages) {
     test(`examines the exporter of a gateway: ${name}`, async (t) => {
-      const gateway = await startGateway(t, ageMs)
+      const time = ageMs === undefined ? undefined : new Date(Date.now() - ageMs).toISOString()
+      const gateway = await startShopGateway(t, COREFILE, time)
       const environment = { KUBEDOH_ADMIN_TOKEN: ADMIN }
       const found = await findings(['--gateway', gateway], environment)
       assert.match(found.lines.join('\n'), finding)
@@ -78,7 +47,7 @@ describe('kubedoh doctor', () => {
   }
 
   test('reports a gateway that refuses the token, and one that is away', async (t) => {
-    const gateway = await startGateway(t, 0)
+    const gateway = await startShopGateway(t, COREFILE, undefined)
     const refused = await findings(['--gateway', gateway], { KUBEDOH_ADMIN_TOKEN: 'x' })
     assert.match(refused.lines[0] ?? '', /^problem +gateway +the gateway refuses the token/)
     const away = `http://127.0.0.1:${await freePort()}`

@@ -2,16 +2,10 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'vitest'
-import { createGatewayClient } from '../../src/exporter/gateway-client.ts'
-import { readGatewayConfig } from '../../src/gateway/config.ts'
-import { hashToken } from '../../src/gateway/token.ts'
-import { createNodeGateway } from '../../src/node-gateway/node-gateway.ts'
-import { keys } from '../exporter/memory-gateway.ts'
 import { temporaryFolder } from '../exporter/temporary-folder.ts'
-import { snapshotOf, WEB } from '../gateway/publishing.ts'
+import { ADMIN, startShopGateway } from './operated-gateway.ts'
 import { type Ran, runCli } from './run-cli.ts'
 
-const ADMIN = 'the-token-of-the-operator'
 const COREFILE = `. {
   errors
   kubernetes cluster.local {
@@ -24,25 +18,7 @@ async function start(
   t: TestContext,
   time = '2026-01-01T00:00:00.000Z',
 ): Promise<(words: string, token?: string) => Promise<Ran>> {
-  const { privateKey, publicKeyText } = await keys()
-  const shop = { publicKey: publicKeyText, tokenSha256: await hashToken('exporter') }
-  const server = createNodeGateway({
-    config: await readGatewayConfig({
-      COREFILE,
-      CLUSTERS: JSON.stringify({ shop }),
-      ADMIN_TOKEN_SHA256: await hashToken(ADMIN),
-    }),
-    folder: undefined,
-    corefileFolder: '/',
-    tls: undefined,
-    log: () => undefined,
-  })
-  const url = `http://127.0.0.1:${await server.listen('127.0.0.1', 0)}`
-  t.onTestFinished(() => server.close())
-  const client = createGatewayClient({ url, cluster: 'shop', token: 'exporter' })
-  const { signed, shards } = await snapshotOf(privateKey, [WEB], { generation: 7, time })
-  for (const [sha256, bytes] of shards) await client.putShard(sha256, bytes)
-  await client.putManifest(signed.bytes, signed.signature, undefined)
+  const url = await startShopGateway(t, COREFILE, time)
   return (words, admin = ADMIN) =>
     runCli(['explain', ...words.split(' '), '--gateway', url], { KUBEDOH_ADMIN_TOKEN: admin })
 }

@@ -3,13 +3,10 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'vitest'
 import { createClusterKeys } from '../../src/exporter/cluster-keys.ts'
-import { readGatewayConfig } from '../../src/gateway/config.ts'
-import { hashToken } from '../../src/gateway/token.ts'
-import { createNodeGateway } from '../../src/node-gateway/node-gateway.ts'
+import { ADMIN, startOperatedGateway } from './operated-gateway.ts'
 import { type Ran, runCli } from './run-cli.ts'
 import { SHOP_YAML, shopFolder } from './shop.ts'
 
-const ADMIN = 'the-token-of-the-operator'
 const COREFILE = '. {\n  kubernetes shop.test {\n    cluster shop\n  }\n}\n'
 
 type Fixture = {
@@ -21,19 +18,9 @@ type Fixture = {
 /** Starts a gateway to which a cluster publishes. */
 async function start(t: TestContext): Promise<Fixture> {
   const { publicKey, tokenSha256, token, signingKey } = await createClusterKeys()
-  const server = createNodeGateway({
-    config: await readGatewayConfig({
-      COREFILE,
-      CLUSTERS: JSON.stringify({ shop: { publicKey, tokenSha256 } }),
-      ADMIN_TOKEN_SHA256: await hashToken(ADMIN),
-    }),
-    folder: undefined,
-    corefileFolder: '/',
-    tls: undefined,
-    log: () => undefined,
-  })
-  const url = `http://127.0.0.1:${await server.listen('127.0.0.1', 0)}`
-  t.onTestFinished(() => server.close())
+  const CLUSTERS = JSON.stringify({ shop: { publicKey, tokenSha256 } })
+  const port = await startOperatedGateway(t, { COREFILE, CLUSTERS })
+  const url = `http://127.0.0.1:${port}`
   const folder = shopFolder(t, {})
   const objects = join(folder, 'shop.yaml')
   const environment = { KUBEDOH_TOKEN: token, KUBEDOH_SIGNING_KEY: signingKey }

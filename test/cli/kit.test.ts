@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'vitest'
-import { readGatewayConfig } from '../../src/gateway/config.ts'
-import { hashToken } from '../../src/gateway/token.ts'
-import { createNodeGateway } from '../../src/node-gateway/node-gateway.ts'
 import { AUTHORITY, SERVER } from '../certificates.ts'
+import { temporaryFolder } from '../exporter/temporary-folder.ts'
+import { ADMIN, startOperatedGateway } from './operated-gateway.ts'
 import { failed, type Ran, runCli } from './run-cli.ts'
 
-const ADMIN = 'the-token-of-the-operator'
 const COREFILE = '. {\n  kubernetes prod.test lab.test in-addr.arpa\n}\n'
 const KEY = `{"publicKey":"${'A'.repeat(43)}","tokenSha256":"${'0'.repeat(64)}"}`
 
@@ -23,25 +20,11 @@ type Started = {
 
 /** Starts a gateway over TLS. */
 async function start(t: TestContext): Promise<Started> {
-  const server = createNodeGateway({
-    config: await readGatewayConfig({
-      COREFILE,
-      CLUSTERS: `{"prod":${KEY}}`,
-      ADMIN_TOKEN_SHA256: await hashToken(ADMIN),
-    }),
-    folder: undefined,
-    corefileFolder: '/',
-    tls: { ...SERVER, clientAuth: 'nocert' },
-    log: () => undefined,
-  })
-  const url = `https://localhost:${await server.listen('127.0.0.1', 0)}`
-  const folder = mkdtempSync(join(tmpdir(), 'kubedoh-kit-'))
-  t.onTestFinished(async () => {
-    rmSync(folder, { recursive: true })
-    await server.close()
-  })
+  const variables = { COREFILE, CLUSTERS: `{"prod":${KEY}}` }
+  const tls = { ...SERVER, clientAuth: 'nocert' } as const
+  const url = `https://localhost:${await startOperatedGateway(t, variables, { tls })}`
   const pems = { 'ca.pem': AUTHORITY, 'cert.pem': SERVER.cert, 'key.pem': SERVER.key }
-  for (const [name, text] of Object.entries(pems)) writeFileSync(join(folder, name), text)
+  const folder = temporaryFolder(t, pems)
   const create = (...flags: readonly string[]): Promise<Ran> => {
     const args = ['token', 'create', '--gateway', url, '--ca', join(folder, 'ca.pem'), ...flags]
     return runCli(args, { KUBEDOH_ADMIN_TOKEN: ADMIN })

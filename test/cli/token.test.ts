@@ -1,26 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'vitest'
-import { readGatewayConfig } from '../../src/gateway/config.ts'
-import { hashToken } from '../../src/gateway/token.ts'
-import { createNodeGateway } from '../../src/node-gateway/node-gateway.ts'
+import { ADMIN, startOperatedGateway } from './operated-gateway.ts'
 import { failed, type Ran, runCli } from './run-cli.ts'
-
-const ADMIN = 'the-token-of-the-operator'
 
 /** Starts a gateway and runs commands on its tokens. */
 async function start(t: TestContext): Promise<(words: string, admin?: string) => Promise<Ran>> {
-  const server = createNodeGateway({
-    config: await readGatewayConfig({
-      COREFILE: '. {\n}\n',
-      ADMIN_TOKEN_SHA256: await hashToken(ADMIN),
-    }),
-    folder: undefined,
-    corefileFolder: '/',
-    tls: undefined,
-    log: () => undefined,
-  })
-  const url = `http://127.0.0.1:${await server.listen('127.0.0.1', 0)}`
-  t.onTestFinished(() => server.close())
+  const port = await startOperatedGateway(t, { COREFILE: '. {\n}\n' })
+  const url = `http://127.0.0.1:${port}`
   return async (words, admin = ADMIN) => {
     const args = ['token', ...words.split(' '), '--gateway', url]
     const { status, stdout, stderr } = await runCli(args, { KUBEDOH_ADMIN_TOKEN: admin })
