@@ -9,10 +9,11 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, test } from 'vitest'
+import { afterAll, beforeAll, test } from 'vitest'
 import { errorText } from '../../src/bytes/unknown.ts'
 import { type ApiObject, ApiServer } from '../cluster/api-server.ts'
 import { KUBERNETES, prepareBinaries, prepareOperatorDefinitions } from '../cluster/binaries.ts'
+import { describeUnless } from '../describe-unless.ts'
 import { CHART, DEPLOY, helm, objectsOf, render, VALUES } from './helm.ts'
 
 const NAMES = readdirSync(join(DEPLOY, 'values'))
@@ -32,9 +33,8 @@ const ALL_COMPONENTS = [
 const SERVED_MS = 20_000
 
 const binaries = prepareBinaries()
-if (typeof binaries === 'string') console.log(`skipped: the chart: ${binaries}`)
 
-describe.skipIf(typeof binaries === 'string')('the chart', () => {
+describeUnless(typeof binaries === 'string' && binaries, 'the chart', () => {
   let api: ApiServer
   beforeAll(async () => {
     assert.ok(typeof binaries !== 'string')

@@ -6,15 +6,15 @@ import assert from 'node:assert/strict'
 import { chmodSync, cpSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, describe, test } from 'vitest'
+import { afterAll, test } from 'vitest'
 import { CHARTS, packChart } from '../../build/charts.ts'
 import { KUBERNETES, prepareBinaries } from '../cluster/binaries.ts'
+import { describeUnless } from '../describe-unless.ts'
 import { DEPLOY, helm } from './helm.ts'
 
 const binaries = prepareBinaries()
-if (typeof binaries === 'string') console.log(`skipped: packed charts: ${binaries}`)
 
-describe.skipIf(typeof binaries === 'string')('the packed charts', () => {
+describeUnless(typeof binaries === 'string' && binaries, 'the packed charts', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kubedoh-packed-'))
   afterAll(() => rmSync(folder, { recursive: true }))
 

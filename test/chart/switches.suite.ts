@@ -6,16 +6,16 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, describe, test } from 'vitest'
+import { afterAll, test } from 'vitest'
 import { parse } from 'yaml'
 import { HOST_RESOURCES } from '../../src/corefile/cluster-tree.ts'
 import { HOST_SOURCES } from '../../src/kubernetes/objects/host-sources.ts'
 import type { ApiObject } from '../cluster/api-server.ts'
 import { prepareBinaries } from '../cluster/binaries.ts'
+import { describeUnless } from '../describe-unless.ts'
 import { CHART, objectsOf, objectsWith, render } from './helm.ts'
 
 const binaries = prepareBinaries()
-if (typeof binaries === 'string') console.log(`skipped: switches of the chart: ${binaries}`)
 
 const EXPORTER = [
   'exporter.enabled=true',
@@ -79,7 +79,7 @@ const CASES: readonly (readonly [string, readonly string[]])[] = [
   ['# pods verified; multicluster\n kubernetes a.test # or autopath', []],
 ]
 
-describe.skipIf(typeof binaries === 'string')('switches of the chart', () => {
+describeUnless(typeof binaries === 'string' && binaries, 'switches of the chart', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kubedoh-chart-'))
   afterAll(() => rmSync(folder, { recursive: true }))
 

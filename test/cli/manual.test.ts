@@ -17,9 +17,8 @@ test('the manual page has each command with its examples, and each flag', async 
   for (const flag of Object.keys(FLAGS)) assert.match(text, new RegExp(`^\\.B .*--${flag}\\b`, 'm'))
 })
 
-const isMissing = spawnSync('groff', ['--version']).error !== undefined
-const name = 'groff formats the manual page without a warning'
-test.skipIf(isMissing)(isMissing ? `${name} (skipped: no groff here)` : name, () => {
+test('groff formats the manual page without a warning', ({ skip }) => {
+  skip(spawnSync('groff', ['--version']).error !== undefined, 'missing: groff')
   const args = ['-man', '-ww', '-Kutf8', '-Tutf8']
   const { status, stderr } = spawnSync('groff', args, { input: formatManual() })
   assert.deepEqual([status, stderr.toString()], [0, ''])

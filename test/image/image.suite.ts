@@ -8,17 +8,17 @@ import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, test } from 'vitest'
+import { afterAll, beforeAll, test } from 'vitest'
 import { type BuiltImage, buildImage } from '../../build/image/image.ts'
+import { describeUnless } from '../describe-unless.ts'
 import { askUdp, freePort, queryWith, within } from '../server/clients.ts'
 import { probeTools, type UnpackedImage, unpackImage } from './tools.ts'
 
 const MAX_BYTES = 60e6
 const COREFILE = '.:PORT {\n  hosts {\n    192.0.2.7 web.example.test\n  }\n}\n'
 const missing = probeTools()
-if (missing !== undefined) console.log(`skipped: the image: ${missing}`)
 
-describe.skipIf(missing !== undefined)('the image', () => {
+describeUnless(missing, 'the image', () => {
   let image: BuiltImage
   let root: string
   let config: UnpackedImage['config']

@@ -9,8 +9,9 @@ import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, test } from 'vitest'
+import { afterAll, beforeAll, test } from 'vitest'
 import { type BuiltImage, buildImage } from '../../build/image/image.ts'
+import { describeUnless } from '../describe-unless.ts'
 import { within } from '../server/clients.ts'
 import { probeTools, type UnpackedImage, unpackImage } from './tools.ts'
 
@@ -30,9 +31,8 @@ const TEMPLATE = `.:53 {
 }
 `
 const missing = probeTools()
-if (missing !== undefined) console.log(`skipped: the image for nodes: ${missing}`)
 
-describe.skipIf(missing !== undefined)('the image for nodes', () => {
+describeUnless(missing, 'the image for nodes', () => {
   const scratch = mkdtempSync(join(tmpdir(), 'kubedoh-node-image-'))
   let image: BuiltImage
   let unpacked: UnpackedImage

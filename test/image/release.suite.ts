@@ -8,7 +8,8 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, test } from 'vitest'
+import { afterAll, beforeAll, test } from 'vitest'
+import { describeUnless } from '../describe-unless.ts'
 import { ROOT, read, section } from '../docs/pages.ts'
 import { probeTools } from './tools.ts'
 
@@ -16,7 +17,6 @@ const PACKAGE_BYTES_MAX = 2e6
 const missing =
   probeTools() ??
   (spawnSync('ssh-keygen', ['-?']).error === undefined ? undefined : 'missing: ssh-keygen')
-if (missing !== undefined) console.log(`skipped: a release: ${missing}`)
 
 function release(...args: readonly string[]) {
   const entry = join(ROOT, 'build/release/release.ts')
@@ -31,7 +31,7 @@ function verify(folder: string) {
   return spawnSync('sh', ['-ec', commands], { cwd: folder, encoding: 'utf8' })
 }
 
-describe.skipIf(missing !== undefined)('a release', () => {
+describeUnless(missing, 'a release', () => {
   const scratch = mkdtempSync(join(tmpdir(), 'kubedoh-release-'))
   const folder = join(scratch, 'out')
   const sums = () => readFileSync(join(folder, 'SHA256SUMS'), 'utf8').trimEnd().split('\n')
