@@ -5,6 +5,7 @@
  */
 import assert from 'node:assert/strict'
 import { createSocket } from 'node:dgram'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { readUint16 } from '../../src/bytes/bytes.ts'
@@ -25,7 +26,7 @@ import { createNodeHost } from '../../src/server/node-host.ts'
 import { Server } from '../../src/server/server.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
 import { ResolverClient } from '../resolver-client.ts'
-import { TcpClient } from '../server/clients.ts'
+import { freePort, TcpClient } from '../server/clients.ts'
 import type { Case, Scenario, ScenarioFiles } from './scenario.ts'
 
 /** A way to answers. */
@@ -109,6 +110,7 @@ export function openDohApp(place: Place): Transport {
 /** Answers over UDP and TCP sockets, as each case was recorded. */
 export async function openSockets({ scenario, ...place }: Place): Promise<Transport> {
   const sink = new PassThrough().resume()
+  useFreePort(place.corefile, await freePort())
   const server = new Server(
     {
       conf: place.corefile,
@@ -132,6 +134,16 @@ export async function openSockets({ scenario, ...place }: Place): Promise<Transp
         : askUdp(recorded, port, message),
     close: () => server.stop(),
   }
+}
+
+/** Moves the HTTP servers of a Corefile from the ports of the recording, which may be in use here. */
+function useFreePort(corefile: string, port: number): void {
+  const text = readFileSync(corefile, 'utf8')
+  const moved = text.replaceAll(
+    /^(\s*(?:health|ready|prometheus))\b[^{\n]*/gm,
+    `$1 127.0.0.1:${port} `,
+  )
+  writeFileSync(corefile, moved)
 }
 
 /**
