@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict'
 import { rmSync } from 'node:fs'
-import { describe, test } from 'vitest'
+import { afterAll, describe, test } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
 import { isRecord } from '../../src/bytes/unknown.ts'
 import { MIGRATION_PAGES, type MigrationRun, runMigration } from './migration-pages.ts'
@@ -51,10 +51,10 @@ describe('pages of the migration', () => {
         ran ??= runMigration(page)
         return ran
       }
+      afterAll(() => ran && rmSync(ran.folder, { recursive: true }))
 
       test('has commands that write the Corefile that it shows', () => {
-        const { status, stderr, written, promised, folder } = run()
-        rmSync(folder, { recursive: true })
+        const { status, stderr, written, promised } = run()
         assert.equal(status, 0, stderr)
         assert.equal(written, promised)
       })
