@@ -8,7 +8,7 @@ import { OPCODE, RCODE } from '../../src/dns/rcode.ts'
 import { refusalReply } from '../../src/dns/refusal.ts'
 import { parseType } from '../../src/dns/rr-type.ts'
 import { writeQuery } from '../../src/dns/write-query.ts'
-import { wireName } from '../generators.ts'
+import { flipped, wireName } from '../generators.ts'
 import { accepted, hex, messageOf, queryBytes, queryOf, refused } from './messages.ts'
 import { decodeMessage, encodeMessage } from './oracle.ts'
 import { OPT_RECORDS } from './query-edns.ts'
@@ -292,15 +292,7 @@ describe('parseQuery on any bytes', () => {
   }
 
   test('never throws on a message with bits flipped', () => {
-    const flips = fc.array(fc.nat(8 * whole.length - 1), { minLength: 1, maxLength: 6 })
-    fc.assert(
-      fc.property(flips, (bits) => {
-        const bytes = whole.slice()
-        for (const bit of bits) bytes[bit >> 3] = (bytes[bit >> 3] ?? 0) ^ (1 << (bit & 7))
-        checkAnyResult(bytes)
-      }),
-      { numRuns: 3000 },
-    )
+    fc.assert(fc.property(flipped(whole), checkAnyResult), { numRuns: 3000 })
   })
 
   test('never throws for any bytes after a header', () => {

@@ -99,18 +99,18 @@ describe('an explanation', () => {
   ]
   for (const { name, query, status, node, facts } of cases) {
     test(name, async () => {
-      const told = JSON.parse(await explain(await start(), query, ADMIN))
-      assert.equal(told.status, status)
-      assert.equal(told.facts.length, facts)
-      assert.deepEqual(told.facts[0]?.node, node)
+      const explained = JSON.parse(await explain(await start(), query, ADMIN))
+      assert.equal(explained.status, status)
+      assert.equal(explained.facts.length, facts)
+      assert.deepEqual(explained.facts[0]?.node, node)
     })
   }
 
   test('of a cluster that has published nothing', async () => {
     const running = await Running.start({ ADMIN_TOKEN_SHA256: await hashToken(ADMIN) })
-    const told = JSON.parse(await explain(running, 'name=a.svc.cluster.local', ADMIN))
-    assert.equal(told.status, 'SERVFAIL')
-    const { freshness, generation, time, node } = told.facts[0]
+    const explained = JSON.parse(await explain(running, 'name=a.svc.cluster.local', ADMIN))
+    assert.equal(explained.status, 'SERVFAIL')
+    const { freshness, generation, time, node } = explained.facts[0]
     assert.deepEqual([freshness, generation, time, node], ['missing', null, null, undefined])
   })
 })

@@ -306,7 +306,7 @@ describe('a token for one namespace', () => {
     'shop.ext.test A',
     'blog.ext.test A',
   ]
-  for (const inside of [NOBODY, CLIENTS])
+  for (const inside of [NOBODY, CLIENTS]) {
     test(`gets the same bytes as from a cluster without the other; inside: ${inside}`, async (t) => {
       const scope = { ...WHOLE_SCOPE, namespaces: ['shop'] }
       const { token, record } = await tokenRecord({ scope })
@@ -317,8 +317,9 @@ describe('a token for one namespace', () => {
         const hidden = await askWith(whole, token, question)
         assert.deepEqual(hidden, await askWith(part, token, question), question)
       }
-      // The younger claim answers whoever does not see the older one.
+      // A client that does not see the older claim gets the younger one.
       const own = await askWith(whole, token, 'www.apps.test A')
       assert.deepEqual(own.slice(1), ['www.apps.test. 30 IN A 203.0.113.1'])
     })
+  }
 })

@@ -56,11 +56,11 @@ describe('the tokens of clients', () => {
       namespaces: ['shop'],
       expiresInSeconds: 60,
     })
-    const { token, domains, warnings, ...told } = made.body
+    const { token, domains, warnings, ...created } = made.body
     assert.deepEqual([made.status, domains, warnings], [201, [], []])
-    assert.ok(typeof token === 'string' && tokenId(token) === told.id)
-    assert.deepEqual(told, {
-      id: told.id,
+    assert.ok(typeof token === 'string' && tokenId(token) === created.id)
+    assert.deepEqual(created, {
+      id: created.id,
       name: 'ci',
       clusters: ['*'],
       origins: ['*'],
@@ -74,10 +74,10 @@ describe('the tokens of clients', () => {
       lastUsed: null,
     })
     const listed = await fixture.send('GET', '/v1/tokens')
-    assert.deepEqual(listed.body, { tokens: [told] })
+    assert.deepEqual(listed.body, { tokens: [created] })
     const kept = JSON.stringify(await fixture.store.list())
     assert.ok(!kept.includes(token) && kept.includes(await hashToken(token)))
-    const path = `/v1/tokens/${String(told.id)}`
+    const path = `/v1/tokens/${String(created.id)}`
     assert.equal((await fixture.send('DELETE', path)).status, 204)
     assert.equal((await fixture.send('DELETE', path)).status, 404)
     assert.deepEqual((await fixture.send('GET', '/v1/tokens')).body, { tokens: [] })

@@ -35,13 +35,13 @@ test('what nginx refuses is the fault of the objects that changed', async () => 
     return problem === undefined ? reasons : [...reasons, problem]
   }
   assert.deepEqual(await apply(route('a', 1), route('b', 1)), ['a ok', 'b ok'])
-  answer = 'told to'
+  answer = 'invalid port'
   assert.deepEqual(await apply(route('a', 1), route('b', 2), route('c', 1), route('d', 1, 'x')), [
     'a ok',
     'b ConfigurationRefused',
     'c ConfigurationRefused',
     'd InvalidValue',
-    'the routes before stay in service: told to',
+    'the routes before stay in service: invalid port',
   ])
   answer = undefined
   assert.deepEqual(await apply(route('a', 1), route('b', 2)), ['a ok', 'b ok'])

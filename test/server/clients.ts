@@ -4,7 +4,13 @@
  */
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import {
+  type AddressInfo,
+  connect,
+  createServer,
+  type Server as NetServer,
+  type Socket,
+} from 'node:net'
 import type { TestContext } from 'vitest'
 import { readUint16, writeUint16 } from '../../src/bytes/bytes.ts'
 import { MessageStream } from '../../src/dns/message-stream.ts'
@@ -238,12 +244,23 @@ export async function fakeTcp(
     socket.on('data', (chunk) => stream.push(Buffer.from(chunk)))
     socket.on('error', () => undefined)
   })
+  return listening(t, server, () => {
+    for (const socket of sockets) socket.destroy()
+  })
+}
+
+/** Has a server listen on any free port until its test ends; `disconnect` ends what is connected. */
+export async function listening(
+  t: TestContext,
+  server: NetServer,
+  disconnect: () => void,
+): Promise<FakeServer> {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const close = (): Promise<void> =>
     new Promise((resolve) => {
       server.close(() => resolve())
-      for (const socket of sockets) socket.destroy()
+      disconnect()
     })
   t.onTestFinished(close)
   return { port: portOf(server.address()), close }

@@ -2,7 +2,6 @@
  * Small scripted servers with TLS.
  * @module
  */
-import { once } from 'node:events'
 import type { IncomingHttpHeaders, RequestListener } from 'node:http'
 import { createSecureServer, type Http2Session, type ServerHttp2Stream } from 'node:http2'
 import { createServer as createHttps } from 'node:https'
@@ -10,7 +9,7 @@ import { createServer as createTls, type TLSSocket, type TlsOptions } from 'node
 import type { TestContext } from 'vitest'
 import { MessageStream } from '../../src/dns/message-stream.ts'
 import { SERVER } from '../certificates.ts'
-import { type FakeServer, portOf } from './clients.ts'
+import { type FakeServer, listening } from './clients.ts'
 
 /** Starts a TLS server that calls `answer` with each query and its connection. */
 export async function fakeTls(
@@ -28,29 +27,15 @@ export async function fakeTls(
     socket.on('error', () => undefined)
   })
   server.on('tlsClientError', () => undefined)
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const close = (): Promise<void> =>
-    new Promise((resolve) => {
-      server.close(() => resolve())
-      for (const socket of sockets) socket.destroy()
-    })
-  t.onTestFinished(close)
-  return { port: portOf(server.address()), close }
+  return listening(t, server, () => {
+    for (const socket of sockets) socket.destroy()
+  })
 }
 
 /** Starts an HTTP/1.1 server over TLS. */
 export async function fakeHttps(t: TestContext, listener: RequestListener): Promise<FakeServer> {
   const server = createHttps(SERVER, listener)
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const close = (): Promise<void> =>
-    new Promise((resolve) => {
-      server.close(() => resolve())
-      server.closeAllConnections()
-    })
-  t.onTestFinished(close)
-  return { port: portOf(server.address()), close }
+  return listening(t, server, () => server.closeAllConnections())
 }
 
 /** An HTTP/2 request and the stream to answer it on. */
@@ -79,13 +64,8 @@ export async function fakeHttp2(
       answer({ method, path, headers, body: new Uint8Array(Buffer.concat(chunks)), stream })
     })
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const close = (): Promise<void> =>
-    new Promise((resolve) => {
-      server.close(() => resolve())
-      for (const session of sessions) session.destroy()
-    })
-  t.onTestFinished(close)
-  return { port: portOf(server.address()), close, sessions }
+  const started = await listening(t, server, () => {
+    for (const session of sessions) session.destroy()
+  })
+  return { ...started, sessions }
 }

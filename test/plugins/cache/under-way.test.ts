@@ -105,35 +105,29 @@ describe('misses of one entry at once', () => {
   })
 })
 
+/** Asks for an entry 10 seconds ahead of a second query by all clients. Returns the replies. */
+async function askTwice({ server, release }: ReturnType<typeof serveHeld>): Promise<string[]> {
+  const first = server.ask(ASK)
+  await release()
+  await first
+  await server.host.advance(10_000)
+  const asked = askAll(server)
+  await release()
+  assert.equal(askedCount(server), 2)
+  return (await Promise.all(asked)).map(brief)
+}
+
 describe('a refresh', () => {
   test('is one for all clients that verify a stale entry', async () => {
-    const { server, release } = serveHeld(['serve_stale 1h verify'], [answer(1), answer(2)])
-    const first = server.ask(ASK)
-    await release()
-    await first
-    await server.host.advance(10_000)
-    const asked = askAll(server)
-    await release()
-    assert.deepEqual(
-      (await Promise.all(asked)).map(brief),
-      CLIENTS.map(() => 'NOERROR 2 10'),
-    )
-    assert.equal(askedCount(server), 2)
+    const held = serveHeld(['serve_stale 1h verify'], [answer(1), answer(2)])
+    const expected = CLIENTS.map(() => 'NOERROR 2 10')
+    assert.deepEqual(await askTwice(held), expected)
   })
 
   test('that fails leaves all clients the stale entry', async () => {
-    const { server, release } = serveHeld(['serve_stale 1h verify'], [answer(1), ['SERVFAIL']])
-    const first = server.ask(ASK)
-    await release()
-    await first
-    await server.host.advance(10_000)
-    const asked = askAll(server)
-    await release()
-    assert.deepEqual(
-      (await Promise.all(asked)).map(brief),
-      CLIENTS.map(() => 'NOERROR 1 0'),
-    )
-    assert.equal(askedCount(server), 2)
+    const held = serveHeld(['serve_stale 1h verify'], [answer(1), ['SERVFAIL']])
+    const expected = CLIENTS.map(() => 'NOERROR 1 0')
+    assert.deepEqual(await askTwice(held), expected)
   })
 
   test('ahead of time serves clients that come after the entry has expired', async () => {

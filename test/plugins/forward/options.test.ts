@@ -3,17 +3,10 @@ import { describe, test } from 'vitest'
 import { formatName } from '../../../src/dns/name.ts'
 import { type ForwardOptions, parseForward } from '../../../src/plugins/forward/options.ts'
 import { block, directive, parseDirective, problemsOf } from '../../ask.ts'
+import { RESOLVER_FILES } from './resolver-files.ts'
 
 const FILES: Readonly<Record<string, string>> = {
-  '/etc/resolv.conf': `# made by hand
-nameserver 192.0.2.1
-  nameserver\t2001:db8::1 ; the second
-nameserver fe80::1%eth0
-nameserver nosuch
-search example.org
-options ndots:5
-`,
-  'empty.conf': 'search example.org\n',
+  ...RESOLVER_FILES,
   'ca.pem': 'CA',
   'cert.pem': 'CERT',
   'key.pem': 'KEY',

@@ -8,18 +8,7 @@ import {
   upstreamName,
 } from '../../../src/plugins/forward/upstreams.ts'
 import { block, parseDirective, problemsOf } from '../../ask.ts'
-
-const FILES: Readonly<Record<string, string>> = {
-  '/etc/resolv.conf': `# made by hand
-nameserver 192.0.2.1
-  nameserver\t2001:db8::1 ; the second
-nameserver fe80::1%eth0
-nameserver nosuch
-search example.org
-options ndots:5
-`,
-  'empty.conf': 'search example.org\n',
-}
+import { RESOLVER_FILES as FILES } from './resolver-files.ts'
 
 function parse(line: string): Upstream[] {
   const [first, ...more] = parseDirective(line).args.slice(1)
