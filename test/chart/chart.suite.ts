@@ -135,6 +135,8 @@ describeUnless(typeof binaries === 'string' && binaries, 'the chart', () => {
     assert.match(helm('template', 'a', CHART, '--kube-version', '1.20.0').stderr, /kubeVersion/)
     const { stderr } = helm('template', 'a', CHART, '--kube-version', '1.34.0')
     assert.match(stderr, /server\.service\.mode=join needs --namespace kube-system/)
+    // The exporter publishes over plain HTTP to its own machine only.
+    assert.match(render('--set', 'exporter.gateway=http://a').stderr, /exporter.gateway/)
     assert.match(render('--set', 'exporter.enabled=true').stderr, /exporter\.gateway is the URL/)
   })
 })

@@ -81,7 +81,7 @@ describeUnless(typeof binaries === 'string' && binaries, "the chart's processes"
   beforeAll(async () => {
     if (typeof binaries === 'string') return
     api = await ApiServer.start(binaries)
-    const set = ['exporter.enabled=true', 'exporter.gateway=http://a', 'exporter.cluster=test']
+    const set = ['exporter.enabled=true', 'exporter.gateway=https://a', 'exporter.cluster=test']
     const others = ['gateway.enabled=true', 'nodeCache.enabled=true']
     const values = [...set, ...others].flatMap((value) => ['--set', value])
     const exporter = ['--set-file', `exporter.corefile=${write('exporter', EXPORTER_COREFILE)}`]

@@ -124,6 +124,22 @@ describeUnless(typeof binaries === 'string' && binaries, 'switches of the chart'
     assert.deepEqual(writes(records), ['update dnsrecords/status', 'create events'])
   })
 
+  test('exporter and Prometheus trust the authority of gateway.caSecretName', () => {
+    const monitored = ['gateway.metricsSecretName=a', 'gateway.serverName=b']
+    const trusts = (...values: string[]) => {
+      const on = [...EXPORTER, 'gateway.enabled=true', 'monitoring.serviceMonitor=true']
+      const objects = objectsWith(OFF, ...on, ...monitored, ...values)
+      const [exporter] = objects.filter(isKind('Deployment')).map(podOf)
+      const monitor = objects.findLast(isKind('ServiceMonitor'))
+      const [{ tlsConfig }] = Object(monitor?.spec).endpoints
+      const [{ secret } = { secret: undefined }] = exporter.volumes ?? []
+      return [exporter.containers[0].args.at(-1), secret?.secretName, tlsConfig.ca?.secret.name]
+    }
+    assert.deepEqual(trusts(), ['--listen=:9154', undefined, undefined])
+    const ca = ['--ca=/etc/kubedoh-ca/ca.crt', 'authority', 'authority']
+    assert.deepEqual(trusts('gateway.caSecretName=authority'), ca)
+  })
+
   test('the gateway has no ServiceAccount token', () => {
     const [deployment] = objectsWith(OFF, 'gateway.enabled=true').filter(isKind('Deployment'))
     assert.equal(podOf(deployment).automountServiceAccountToken, false)
