@@ -3,12 +3,11 @@
  * thread sends it the Corefile and snapshots.
  * @module
  */
-import { isMainThread, parentPort } from 'node:worker_threads'
 import type { LoadedCorefile } from '../node/load-corefile.ts'
 import { describeError } from '../node/output.ts'
 import { type ServeOptions, Server } from './server.ts'
 import { SharedClusters } from './shared-snapshots.ts'
-import { type FromWorker, isToWorker, type ToWorker, type WorkerQuery } from './worker-messages.ts'
+import { type FromWorker, runWorker, type ToWorker, type WorkerQuery } from './worker-messages.ts'
 
 /** Handles the messages of the main thread. */
 export class ServeWorker {
@@ -74,15 +73,4 @@ export class ServeWorker {
   }
 }
 
-if (!isMainThread && parentPort !== null) {
-  const port = parentPort
-  const worker = new ServeWorker((message) => {
-    port.postMessage(message)
-  })
-  port.on('message', (message) => {
-    if (!isToWorker(message)) return
-    void worker.handle(message).then(() => {
-      if (message.kind === 'stop') port.close()
-    })
-  })
-}
+runWorker((send) => new ServeWorker(send))

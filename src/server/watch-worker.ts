@@ -3,14 +3,13 @@
  * snapshots, so that the threads that answer never wait for that.
  * @module
  */
-import { isMainThread, parentPort } from 'node:worker_threads'
 import { elapsed } from '../node/elapsed.ts'
 import { startHeapTrim } from '../node/memory-trim.ts'
 import { createLog, describeError, type Output } from '../node/output.ts'
 import { Metrics } from '../telemetry/metrics.ts'
 import { ClusterSources, type ClusterWanted } from './cluster-sources.ts'
 import { FRESHNESS_MS, SnapshotSharer, type WatchedCluster } from './shared-snapshots.ts'
-import { type FromWorker, isToWorker, type ToWorker, type WatchOptions } from './worker-messages.ts'
+import { type FromWorker, runWorker, type ToWorker, type WatchOptions } from './worker-messages.ts'
 
 type Send = (message: FromWorker, moved?: ArrayBuffer[]) => void
 
@@ -93,14 +92,7 @@ export class WatchWorker {
   }
 }
 
-if (!isMainThread && parentPort !== null) {
-  const port = parentPort
+runWorker((send) => {
   startHeapTrim()
-  const worker = new WatchWorker((message, moved = []) => port.postMessage(message, moved), process)
-  port.on('message', (message) => {
-    if (!isToWorker(message)) return
-    void worker.handle(message).then(() => {
-      if (message.kind === 'stop') port.close()
-    })
-  })
-}
+  return new WatchWorker(send, process)
+})

@@ -4,7 +4,7 @@
  * alone identifies a message.
  * @module
  */
-
+import { isMainThread, parentPort } from 'node:worker_threads'
 import type { LoadedCorefile } from '../node/load-corefile.ts'
 import type { ClusterSourceOptions, ClusterWanted } from './cluster-sources.ts'
 import type { ServeOptions } from './server.ts'
@@ -43,27 +43,23 @@ export type FromWorker =
   /** A plugin requests the end of the process. */
   | { readonly kind: 'abort'; readonly message: string }
 
-const TO_WORKER: ReadonlySet<unknown> = new Set(['snapshot', 'serve', 'watch', 'query', 'stop'])
-const FROM_WORKER: ReadonlySet<unknown> = new Set([
-  'serving',
-  'failed',
-  'reply',
-  'watched',
-  'abort',
-])
+/** Handles the messages of the main thread; resolves when one is done. */
+type MessageHandler = { readonly handle: (message: ToWorker) => Promise<void> }
 
-/** Returns whether a message is one to a worker. */
-export function isToWorker(message: unknown): message is ToWorker {
-  return TO_WORKER.has(kindOf(message))
-}
-
-/** Returns whether a message is one from a worker. */
-export function isFromWorker(message: unknown): message is FromWorker {
-  return FROM_WORKER.has(kindOf(message))
-}
-
-function kindOf(message: unknown): unknown {
-  return typeof message === 'object' && message !== null && 'kind' in message
-    ? message.kind
-    : undefined
+/**
+ * Runs a worker in this thread until the message `stop`. Does nothing in the main thread.
+ * @param create gets a function that sends a message, whose `moved` buffers then belong to the main
+ *   thread
+ */
+export function runWorker(
+  create: (send: (message: FromWorker, moved?: ArrayBuffer[]) => void) => MessageHandler,
+): void {
+  const port = parentPort
+  if (isMainThread || port === null) return
+  const worker = create((message, moved = []) => port.postMessage(message, moved))
+  port.on('message', (message: ToWorker) => {
+    void worker.handle(message).then(() => {
+      if (message.kind === 'stop') port.close()
+    })
+  })
 }

@@ -10,13 +10,7 @@ import type { Output } from '../node/output.ts'
 import type { ClusterWanted } from './cluster-sources.ts'
 import type { ServeOptions } from './server.ts'
 import type { SharedSnapshot } from './shared-snapshots.ts'
-import {
-  type FromWorker,
-  isFromWorker,
-  type ToWorker,
-  type WatchOptions,
-  type WorkerQuery,
-} from './worker-messages.ts'
+import type { FromWorker, ToWorker, WatchOptions, WorkerQuery } from './worker-messages.ts'
 
 /** Whether a worker does what it was sent for, and the ports that it serves. */
 export type Served = Extract<FromWorker, { kind: 'serving' | 'failed' }>
@@ -71,9 +65,7 @@ export class WorkerThread {
       })
       this.worker.once('exit', (status) => resolve(reason ?? `status ${status}`))
     })
-    this.worker.on('message', (message) => {
-      if (isFromWorker(message)) this.handle(message)
-    })
+    this.worker.on('message', (message: FromWorker) => this.handle(message))
   }
 
   /** Sends the state of a cluster to the worker. */

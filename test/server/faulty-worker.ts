@@ -6,7 +6,7 @@
  */
 import { existsSync, writeFileSync } from 'node:fs'
 import { parentPort } from 'node:worker_threads'
-import { type FromWorker, isToWorker } from '../../src/server/worker-messages.ts'
+import type { FromWorker, ToWorker } from '../../src/server/worker-messages.ts'
 
 const say = (message: FromWorker): void => {
   parentPort?.postMessage(message)
@@ -14,8 +14,7 @@ const say = (message: FromWorker): void => {
 
 let [what = '', mark = ''] = ['', '']
 
-parentPort?.on('message', (message) => {
-  if (!isToWorker(message)) return
+parentPort?.on('message', (message: ToWorker) => {
   if (message.kind === 'stop' && what !== 'stays') process.exit(0)
   if (message.kind === 'query' && what === 'dies-later' && !existsSync(mark)) {
     writeFileSync(mark, '')

@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
 import { test } from 'vitest'
-import { isFromWorker, isToWorker } from '../../src/server/worker-messages.ts'
+import { runWorker, type ToWorker } from '../../src/server/worker-messages.ts'
+import { workerEntry } from '../../src/server/worker-thread.ts'
 
-const TO = [{ kind: 'stop' }, { kind: 'query', id: 1, what: 'metrics' }, { kind: 'snapshot' }]
-const FROM = [
-  { kind: 'serving', ports: [53] },
-  { kind: 'reply', id: 1, lines: [] },
-]
-const NEITHER = [undefined, null, 'stop', 7, {}, { kind: 'other' }, { kind: ['stop'] }]
+test('a worker answers until the message "stop", and then exits', async () => {
+  const worker = new Worker(workerEntry('serve-worker'))
+  const send = (message: ToWorker): void => worker.postMessage(message)
+  send({ kind: 'query', id: 7, what: 'not-ready' })
+  assert.deepEqual(await once(worker, 'message'), [{ kind: 'reply', id: 7, lines: ['starting'] }])
+  const exited = once(worker, 'exit')
+  send({ kind: 'stop' })
+  assert.deepEqual(await exited, [0])
+})
 
-test('messages are recognized by kind and direction', () => {
-  for (const message of TO)
-    assert.deepEqual([isToWorker(message), isFromWorker(message)], [true, false])
-  for (const message of FROM)
-    assert.deepEqual([isToWorker(message), isFromWorker(message)], [false, true])
-  for (const message of NEITHER) {
-    assert.deepEqual([isToWorker(message), isFromWorker(message)], [false, false])
-  }
+test('nothing runs in the main thread', () => {
+  runWorker(() => assert.fail('a worker in the main thread'))
 })
