@@ -36,7 +36,12 @@ export type Feature =
   | { readonly kind: 'health'; readonly address: string; readonly lameduckMs: number }
   | { readonly kind: 'ready'; readonly address: string; readonly monitor: ReadyMonitor }
   | { readonly kind: 'metrics'; readonly address: string }
-  | { readonly kind: 'tls'; readonly service: TlsService }
+  | {
+      readonly kind: 'tls'
+      readonly service: TlsService
+      /** Reads the files of the service again. @throws {ConfigError} when one is unreadable */
+      readonly reread: () => TlsService
+    }
   | { readonly kind: 'https'; readonly connectionsMax: number }
   | { readonly kind: 'reload'; readonly intervalMs: number; readonly jitterMs: number }
   | { readonly kind: 'timeouts'; readonly bounds: ConnectionBounds }

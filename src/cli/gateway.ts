@@ -12,6 +12,7 @@ import {
   GatewayConfigError,
   readGatewayConfig,
 } from '../gateway/config.ts'
+import { CertificateFiles } from '../node/certificate-files.ts'
 import { elapsed } from '../node/elapsed.ts'
 import { CONFIG_FILES } from '../node/load-corefile.ts'
 import { startMemoryTrim } from '../node/memory-trim.ts'
@@ -37,8 +38,6 @@ const FORGETS =
   '--store memory: a restart forgets client tokens, rollbacks and all snapshots; queries get ' +
   'SERVFAIL until the exporters publish again. Use --store file:FOLDER to keep them'
 const LISTEN_DEFAULT = '127.0.0.1:8787'
-/** Interval at which the certificate's files are compared with those in use. */
-const CERTIFICATE_LOOK_MS = 10_000
 
 /** Runs the command until SIGINT or SIGTERM. */
 export async function runGateway(input: Input, output: Output): Promise<void> {
@@ -84,37 +83,31 @@ function followFiles(
   input: Input,
   { server, tls, log }: { server: GatewayServer; tls: TlsService | undefined; log: Log },
 ): Pick<RunningGateway, 'reload' | 'stop'> {
-  let tried = JSON.stringify(tls)
-  /** @param run returns whether anything changed */
-  const attempt = async (what: string, run: () => Promise<boolean>): Promise<void> => {
-    try {
-      if (await run()) log({ level: 'info', message: `reloaded the ${what}` })
-    } catch (error) {
-      const reason = errorText(error)
-      log({ level: 'error', message: `the ${what} is not used; the previous one stays`, reason })
-    }
-  }
-  const renew = (): Promise<void> =>
-    attempt('changed certificate', async () => {
-      const next = readTls(input)
-      const text = JSON.stringify(next)
-      if (next === undefined || text === tried) return false
-      // Tries each content once: while files are being replaced, key and certificate may not match.
-      tried = text
-      server.renew(next)
-      return true
+  let used = tls
+  const files =
+    tls &&
+    new CertificateFiles({
+      used: () => used,
+      read: () => readTls(input),
+      renew: (next) => {
+        if (next !== undefined) server.renew(next)
+        used = next
+      },
+      log,
     })
-  const timer = tls && setInterval(() => void renew(), CERTIFICATE_LOOK_MS).unref()
   return {
     reload: async () => {
-      await attempt('Corefile', async () => {
+      try {
         await server.reload(await readConfig(input))
-        return true
-      })
-      await renew()
+        log({ level: 'info', message: 'reloaded the Corefile' })
+      } catch (error) {
+        const message = 'the Corefile is not used; the previous one stays'
+        log({ level: 'error', message, reason: errorText(error) })
+      }
+      await files?.look()
     },
     stop: () => {
-      clearInterval(timer)
+      files?.stop()
       return server.close()
     },
   }

@@ -1,9 +1,11 @@
 /**
- * Rereads a Corefile at the interval of its `reload` directive, and applies it when it has changed.
+ * Rereads a Corefile at the interval of its `reload` directive, and applies it when it has changed;
+ * applies it again when the files of its `tls` directives have changed.
  * @module
  */
 import { createHash } from 'node:crypto'
-import type { Feature } from '../chain/feature.ts'
+import type { Feature, TlsService } from '../chain/feature.ts'
+import { CertificateFiles } from '../node/certificate-files.ts'
 import { type LoadedCorefile, loadCorefile } from '../node/load-corefile.ts'
 import { describeError } from '../node/output.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -26,9 +28,9 @@ const VERSION: MetricInfo = {
 /** The Corefile to watch, and how to apply it. */
 export type ReloadOptions = {
   readonly path: string
-  /** Text and features of the Corefile in use; `undefined` before there is one. */
+  /** The Corefile in use and its features; `undefined` before there is one. */
   readonly current: () =>
-    | { readonly text: string; readonly features: readonly Feature[] }
+    | { readonly corefile: LoadedCorefile; readonly features: readonly Feature[] }
     | undefined
   /** Applies a Corefile. Throws when it cannot; the previous one then stays in use. */
   readonly apply: (corefile: LoadedCorefile) => Promise<void>
@@ -40,6 +42,7 @@ export type ReloadOptions = {
 export class CorefileReloads {
   private readonly options: ReloadOptions
   private readonly failed: Series
+  private readonly certificates: CertificateFiles<readonly TlsService[]>
   private timer: NodeJS.Timeout | undefined
   private busy: Promise<void> = Promise.resolve()
   private requested: Promise<void> | undefined
@@ -48,6 +51,14 @@ export class CorefileReloads {
   constructor(options: ReloadOptions) {
     this.options = options
     this.failed = options.metrics.counter(FAILED)
+    const services = (): Extract<Feature, { kind: 'tls' }>[] =>
+      (options.current()?.features ?? []).filter((feature) => feature.kind === 'tls')
+    this.certificates = new CertificateFiles<readonly TlsService[]>({
+      used: () => services().map(({ service }) => service),
+      read: () => services().map(({ reread }) => reread()),
+      renew: () => this.applyAgain(),
+      log: options.log,
+    })
   }
 
   /** Starts to check at the interval of the Corefile in use; without `reload`, never checks. */
@@ -80,6 +91,17 @@ export class CorefileReloads {
   stop(): void {
     this.isStopped = true
     clearTimeout(this.timer)
+    this.certificates.stop()
+  }
+
+  /** Applies the Corefile in use, not its file: without `reload`, edits wait for a signal. */
+  private applyAgain(): Promise<void> {
+    const applied = this.busy.then(async () => {
+      const used = this.options.current()
+      if (used !== undefined && !this.isStopped) await this.options.apply(used.corefile)
+    })
+    this.busy = applied.catch(() => undefined)
+    return applied
   }
 
   private async reload(which: 'changed' | 'any'): Promise<void> {
@@ -87,7 +109,7 @@ export class CorefileReloads {
     const { path, current, apply, metrics, log } = this.options
     try {
       const loaded = loadCorefile(path)
-      const isChanged = loaded.text !== current()?.text
+      const isChanged = loaded.text !== current()?.corefile.text
       if (!isChanged && which === 'changed') return
       await apply(loaded)
       metrics.clear(VERSION.name)

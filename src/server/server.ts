@@ -213,7 +213,7 @@ export class Server implements RunningServer {
       path,
       current: () =>
         this.current && {
-          text: this.current.corefile.text,
+          corefile: this.current.corefile,
           features: this.current.resolver.features,
         },
       apply: (corefile) => this.apply(corefile),

@@ -99,7 +99,7 @@ class WorkerPool implements RunningServer {
       path: conf,
       current: () =>
         this.current && {
-          text: this.current.corefile.text,
+          corefile: this.current.corefile,
           features: this.current.resolver.features,
         },
       apply: (loaded) => this.reloadWith(loaded),

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict'
+import { X509Certificate } from 'node:crypto'
+import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { connect } from 'node:tls'
 import { describe, test, vi } from 'vitest'
 import { main } from '../../src/cli/main.ts'
 import { serve, untilReady } from '../../src/cli/serve.ts'
+import { CLIENT, SERVER } from '../certificates.ts'
 import { temporaryFolder } from '../exporter/temporary-folder.ts'
 import { freePort, isServed, within } from '../server/clients.ts'
 import { ClusterApi } from './cluster-api.ts'
@@ -16,6 +20,14 @@ const WEB = 'web.shop.svc.cluster.local'
 async function answersOf(server: string, name = WEB, type = 'A'): Promise<string[]> {
   const { stdout } = await runCli(['query', name, type, '--server', server])
   return stdout.split('\n').filter((line) => /^[^;]/.test(line))
+}
+
+async function certificateAt(port: number): Promise<string> {
+  const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false })
+  await once(socket, 'secureConnect')
+  const { fingerprint256 } = socket.getPeerCertificate()
+  socket.destroy()
+  return fingerprint256
 }
 
 describe('serve', () => {
@@ -36,6 +48,28 @@ describe('serve', () => {
     assert.equal(ports[1], other)
     assert.ok(await isServed(other))
   })
+
+  for (const scheme of ['tls', 'https']) {
+    test(`uses changed files of a ${scheme} block with the Corefile in use`, async (t) => {
+      vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+      const port = await freePort()
+      const Corefile = `${scheme}://.:${port} {\n  bind 127.0.0.1\n  tls cert key\n  whoami\n}\n`
+      const files = { Corefile, cert: SERVER.cert, key: SERVER.key }
+      const { folder, screen } = await startServer(t, {}, files)
+      const first = await certificateAt(port)
+      const change = async (file: string, text: string, line: RegExp): Promise<void> => {
+        writeFileSync(join(folder, file), text)
+        vi.advanceTimersByTime(10_000)
+        await screen.shows('stderr', line)
+      }
+      const refused = /the changed certificate is not used; the previous one stays/
+      await change('cert', CLIENT.cert, refused)
+      assert.equal(await certificateAt(port), first)
+      writeFileSync(join(folder, 'Corefile'), 'an edit that waits for a signal')
+      await change('key', CLIENT.key, /reloaded the changed certificate/)
+      assert.equal(await certificateAt(port), new X509Certificate(CLIENT.cert).fingerprint256)
+    })
+  }
 
   test('resolves paths relative to the Corefile, or to --files', async (t) => {
     const Corefile = '. {\n  bind 127.0.0.1\n  hosts names\n}\n'

@@ -32,7 +32,7 @@ class Reloading {
     this.current = loadCorefile(this.path)
     this.reloads = new CorefileReloads({
       path: this.path,
-      current: () => ({ text: this.current.text, features }),
+      current: () => ({ corefile: this.current, features }),
       apply: async (corefile) => {
         if (this.refusal !== undefined) throw this.refusal
         this.taken.push(corefile.text)

@@ -36,14 +36,15 @@ export const tlsPlugin: PluginEntry = {
   isApart: true,
   setup: (directives, { host, pathOf }) => {
     const directive = onlyDirective(directives)
-    const service = parseTls(directive, (path) => host.readText(pathOf(path)))
+    const reread = (): TlsService => parseTls(directive, (path) => host.readText(pathOf(path)))
+    const service = reread()
     try {
       host.checkIdentity(service)
     } catch (error) {
       if (!(error instanceof Error)) throw error
       throw configError(directive, error.message)
     }
-    return { features: [{ kind: 'tls', service }] }
+    return { features: [{ kind: 'tls', service, reread }] }
   },
 }
 
