@@ -80,7 +80,7 @@ export type SecurePort = {
   readonly port: number
 }
 
-/** A listener of a Gateway with the protocol HTTPS. */
+/** A listener of a Gateway with the protocol HTTPS, or a host of an Ingress with TLS. */
 export type Listener = {
   readonly name: string
   /** 1 to 65535. */
@@ -199,7 +199,7 @@ export type HostObject = Meta &
     readonly hosts: readonly Host[]
     /** Parent Gateways of a route: its hostnames point to them. */
     readonly gateways: readonly ParentGateway[]
-    /** Those with the protocol HTTPS of a Gateway. */
+    /** Those with the protocol HTTPS of a Gateway; the hosts in `spec.tls` of an Ingress. */
     readonly listeners: readonly Listener[]
     /** The annotations that external-dns knows, by their whole names. */
     readonly annotations: Labels

@@ -57,15 +57,20 @@ function parseListener(listener: Fields): Listener[] {
   ]
 }
 
+/** Ingresses have TLS at port 443 only, and no other objects attached. */
+const TLS_LISTENER = { name: '', port: 443, kinds: [], isPrivate: true } as const
+
 /** Parses an Ingress: the host of each rule points to the load balancer. */
 export function parseIngress(fields: Fields): HostObject {
   const spec = fields.child('spec')
   const names = spec.children('rules').map((rule) => rule.text('host'))
   const targets = present(parseIngressStatus(fields).map(({ ip, hostname }) => hostname || ip))
+  const secured = present(spec.children('tls').flatMap((tls) => tls.texts('hosts')))
   return hostObject('Ingress', fields, {
     className: spec.text('ingressClassName'),
     targets,
     hosts: hostsOf(names, targets),
+    listeners: secured.map((host) => ({ ...TLS_LISTENER, hostname: host.toLowerCase() })),
   })
 }
 

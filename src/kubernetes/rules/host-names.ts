@@ -107,6 +107,9 @@ export function hostRecords(name: string, claim: HostClaim, ttlSeconds: number):
   if (owner === undefined) return []
   const { namespace, objects } = claim
   const place = { owner, namespace, ttlSeconds: claim.ttlSeconds ?? ttlSeconds }
+  // The operator of a hostname that another object adds may publish others.
+  const isOwn = claim.hosts.every((host) => parseAddress(host) !== undefined)
+  const bindings = isOwn ? claim.bindings : []
   const records = [
     ...backendRecords(
       place,
@@ -120,9 +123,7 @@ export function hostRecords(name: string, claim: HostClaim, ttlSeconds: number):
         rdata.map((bytes) => ({ bytes })),
       ),
     ),
-    ...BINDING_TYPES.flatMap((type) =>
-      setOf(place, type, bindingRdata(name, type, claim.bindings)),
-    ),
+    ...BINDING_TYPES.flatMap((type) => setOf(place, type, bindingRdata(name, type, bindings))),
   ]
   return records.length === 0
     ? []

@@ -122,7 +122,7 @@ function objectHosts(object: HostObject, context: HostContext): readonly Host[] 
     : hosts
 }
 
-/** Returns the HTTPS listeners that serve a hostname: a Gateway's own, or those of its parents. */
+/** Returns the HTTPS listeners that serve a hostname: the object's own, or its Gateways'. */
 function listenerPorts(
   object: HostObject,
   name: string,
@@ -132,8 +132,9 @@ function listenerPorts(
     const gateway = gatewayOf(parent.key)
     return gateway?.listeners.filter((one) => takes(gateway, one, { route: object, parent })) ?? []
   })
+  // TLS of an Ingress needs the host itself (Kubernetes, "Ingress", TLS).
   const serving = [...object.listeners, ...attached].filter(({ hostname }) =>
-    covers(hostname, name),
+    object.kind === 'Ingress' ? hostname === name : covers(hostname, name),
   )
   return serving.map(({ port }) => ({ service: 'https', protocol: 'TCP', port }))
 }

@@ -33,7 +33,7 @@ const GRPC_ONLY =
 
 /** Kinds of objects in the tests of bad input. */
 const SOURCES = ['HTTPRoute', 'Gateway', 'Ingress', 'Service'] as const
-const RESOURCES = ['HTTPRoute', 'GRPCRoute', 'TLSRoute', 'Gateway', 'Service'] as const
+const RESOURCES = ['HTTPRoute', 'GRPCRoute', 'TLSRoute', 'Gateway', 'Ingress', 'Service'] as const
 
 /** Values of a YAML list. */
 function valuesOf(yaml: string): readonly unknown[] {
@@ -143,6 +143,18 @@ describe('bindings of routes and Gateways', () => {
       lines: 'web.a.test 60 CNAME lb.example.net.',
     },
     {
+      name: 'are absent if another route adds a Gateway that has a hostname',
+      objects:
+        gateway(listener('all', 443)) +
+        gateway(listener('all', 80, '', 'protocol: HTTP'), 'lb.example.net').replace(
+          'public',
+          'b',
+        ) +
+        route('web.a.test') +
+        route('web.a.test', '', 'b').replace('name: public', 'name: b'),
+      lines: `${A}\nweb.a.test 60 CNAME lb.example.net.`,
+    },
+    {
       name: 'of several routes are one record',
       objects: gateway(listener('all', 443)) + route('web.a.test') + route('web.a.test', '', 'b'),
       lines: `${A}\n${OWN}`,
@@ -163,6 +175,48 @@ describe('bindings of routes and Gateways', () => {
     assert.deepEqual(lines.filter((line) => line.includes(' HTTPS ')).length, 2)
     groups.delete('Gateway', 'infra', 'public')
     assert.deepEqual(linesIn(groups), [])
+  })
+})
+
+describe('bindings of Ingresses', () => {
+  const ingress = (hosts: string, tls: string, to = 'ip: 203.0.113.7'): string => `
+- kind: Ingress
+  metadata: { name: web, namespace: shop }
+  spec: { rules: [${hosts.split(' ').map((host) => `{ host: '${host}' }`)}], tls: [${tls}] }
+  status: { loadBalancer: { ingress: [{ ${to} }] } }`
+  const cases: { name: string; objects: string; lines: string }[] = [
+    {
+      name: 'are at the hosts that have TLS',
+      objects: ingress('web.a.test plain.a.test', '{ hosts: [Web.a.test], secretName: web }'),
+      lines: `${A}\n${OWN}\nplain.a.test 60 A 203.0.113.7`,
+    },
+    {
+      name: 'need the host itself, which a wildcard of TLS does not have',
+      objects: ingress('web.a.test *.x.a.test', "{ hosts: ['*.a.test', '*.x.a.test'] }"),
+      lines: `${A}
+        *.x.a.test 60 A 203.0.113.7
+        *.x.a.test 60 HTTPS 1 . alpn="h2,http/1.1"`,
+    },
+    {
+      name: 'are absent for TLS without hosts, whose certificate may have others',
+      objects: ingress('web.a.test', '{ secretName: web }'),
+      lines: A,
+    },
+    {
+      name: 'are absent for a load balancer with a hostname',
+      objects: ingress('web.a.test', '{ hosts: [web.a.test] }', 'hostname: lb.example.net'),
+      lines: 'web.a.test 60 CNAME lb.example.net.',
+    },
+  ]
+  for (const { name, objects, lines } of cases) {
+    test(name, () => assert.deepEqual(linesIn(groupsOf(objects)), linesOf(lines)))
+  }
+
+  test('follow its TLS', () => {
+    const groups = groupsOf(ingress('web.a.test', '{ hosts: [web.a.test] }'))
+    assert.deepEqual(linesIn(groups), [A, OWN])
+    for (const object of objectsOf(ingress('web.a.test', ''))) groups.set(object)
+    assert.deepEqual(linesIn(groups), [A])
   })
 })
 
