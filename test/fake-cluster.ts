@@ -14,7 +14,6 @@ import type { NamingOptions } from '../src/kubernetes/objects/options.ts'
 import { parseObject } from '../src/kubernetes/objects/parse-object.ts'
 import { isSelected } from '../src/kubernetes/objects/selection.ts'
 import { transferRecords } from '../src/kubernetes/rules/transfer-records.ts'
-import { clusterRecords } from '../src/kubernetes/trees/cluster-records.ts'
 import { HostGroups } from '../src/kubernetes/trees/host-groups.ts'
 import { NameGroups } from '../src/kubernetes/trees/name-groups.ts'
 import type { ZoneEntry } from '../src/records/zone-entry.ts'
@@ -22,6 +21,7 @@ import { openShard } from '../src/snapshot/read/open-shard.ts'
 import type { Shard } from '../src/snapshot/read/shard.ts'
 import { Snapshot } from '../src/snapshot/read/snapshot.ts'
 import { buildShards } from '../src/snapshot/write/build-shards.ts'
+import { clusterRecords } from './kubernetes/cluster-names.ts'
 
 /** SOA serial of all snapshots in tests. */
 export const GENERATION = 1767225600

@@ -110,6 +110,18 @@ export function formatAddress(bytes: Uint8Array): string {
   return `${hextets.slice(0, start).join(':')}::${hextets.slice(start + count).join(':')}`
 }
 
+/** Returns whether an address is IPv4-mapped (RFC 4291 §2.5.5.2). */
+export function isMapped(address: Uint8Array): boolean {
+  if (address.length !== 16) return false
+  for (let i = 0; i < 10; i++) if (address[i] !== 0) return false
+  return address[10] === 0xff && address[11] === 0xff
+}
+
+/** Returns the IPv4 address of an IPv4-mapped one, and any other address as it is. */
+export function unmapped(address: Uint8Array): Uint8Array {
+  return isMapped(address) ? address.subarray(12) : address
+}
+
 /** Returns an address's absolute name in `in-addr.arpa` or `ip6.arpa`. */
 export function reverseName(address: Uint8Array): Uint8Array {
   const labels =
@@ -141,11 +153,6 @@ function parseHextet(text: string, start: number, end: number): number {
     else return -1
   }
   return value
-}
-
-function isMapped(bytes: Uint8Array): boolean {
-  for (let i = 0; i < 10; i++) if (bytes[i] !== 0) return false
-  return bytes[10] === 0xff && bytes[11] === 0xff
 }
 
 function longestZeroRun(hextets: readonly string[]): [start: number, count: number] {

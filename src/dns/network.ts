@@ -3,7 +3,7 @@
  * @module
  */
 import { byteAt, equalBytes, formatHex } from '../bytes/bytes.ts'
-import { formatAddress, parseAddress } from './address.ts'
+import { formatAddress, isMapped, parseAddress, unmapped } from './address.ts'
 
 /** A CIDR block. */
 export type Network = {
@@ -13,8 +13,8 @@ export type Network = {
   readonly prefixBits: number
 }
 
-/** First bytes of an IPv4-mapped IPv6 address (RFC 4291 §2.5.5.2). */
-const MAPPED_BYTES = 12
+/** Bits of an IPv4-mapped address before the IPv4 address. */
+const MAPPED_BITS = 96
 
 /** Parses `192.0.2.0/24` or `2001:db8::/32`; `undefined` for other text. */
 export function parseNetwork(text: string): Network | undefined {
@@ -22,9 +22,8 @@ export function parseNetwork(text: string): Network | undefined {
   const address = parseAddress(addressText)
   const prefixBits = Number(bitsText)
   if (address === undefined || prefixBits > 8 * address.length) return undefined
-  const isMapped = prefixBits >= 8 * MAPPED_BYTES && unmapped(address) !== address
-  return isMapped
-    ? { address: unmapped(address), prefixBits: prefixBits - 8 * MAPPED_BYTES }
+  return isMapped(address) && prefixBits >= MAPPED_BITS
+    ? { address: unmapped(address), prefixBits: prefixBits - MAPPED_BITS }
     : { address, prefixBits }
 }
 
@@ -56,15 +55,6 @@ export function isInNetwork(address: Uint8Array, { address: own, prefixBits }: N
   for (let i = 0; i < whole; i++) if (byteAt(address, i) !== byteAt(own, i)) return false
   const mask = 0xff & ~(0xff >>> (prefixBits & 7))
   return mask === 0 || ((byteAt(address, whole) ^ byteAt(own, whole)) & mask) === 0
-}
-
-/** Returns the IPv4 address of an IPv4-mapped one, and any other address as it is. */
-export function unmapped(address: Uint8Array): Uint8Array {
-  if (address.length !== 16) return address
-  for (let i = 0; i < MAPPED_BYTES; i++) {
-    if (byteAt(address, i) !== (i < MAPPED_BYTES - 2 ? 0 : 0xff)) return address
-  }
-  return address.subarray(MAPPED_BYTES)
 }
 
 /** Returns whether two texts are the same address, in any spelling and with any zone identifier. */

@@ -3,7 +3,7 @@
  * needs no second copy of the collection.
  * @module
  */
-import { recordOf } from '../bytes/unknown.ts'
+import { recordOf, textOf } from '../bytes/unknown.ts'
 import type { ClusterObject, Kind } from '../kubernetes/objects/objects.ts'
 import { parseObject } from '../kubernetes/objects/parse-object.ts'
 
@@ -129,8 +129,4 @@ function identify(item: unknown): Identity & { readonly version: number } {
 /** Returns a resource version as a number: NaN, which equals nothing, for one that is none. */
 function versionOf(text: string): number {
   return text === '' ? Number.NaN : Number(text)
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : ''
 }

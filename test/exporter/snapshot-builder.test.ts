@@ -7,8 +7,8 @@ import {
   ClusterSnapshots,
   nextGeneration,
 } from '../../src/exporter/snapshot-builder.ts'
-import { clusterRecords } from '../../src/kubernetes/trees/cluster-records.ts'
 import { openShard } from '../../src/snapshot/read/open-shard.ts'
+import { clusterRecords } from '../kubernetes/cluster-names.ts'
 import { clusterOf, optionsOf } from '../kubernetes/naming.ts'
 import { clusterAfter, objects, options } from '../kubernetes/random-cluster.ts'
 import { contentsOfEntries, contentsOfShards } from '../snapshot/contents.ts'

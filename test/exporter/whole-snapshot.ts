@@ -7,12 +7,12 @@ import { buildLabels } from '../../src/exporter/cluster-builder.ts'
 import type { BuiltSnapshot } from '../../src/exporter/snapshot-builder.ts'
 import type { Cluster } from '../../src/kubernetes/objects/cluster.ts'
 import type { NamingOptions } from '../../src/kubernetes/objects/options.ts'
-import { clusterRecords } from '../../src/kubernetes/trees/cluster-records.ts'
 import { LABELS_TREE } from '../../src/snapshot/format/manifest.ts'
 import { shardCountFor } from '../../src/snapshot/format/shard-count.ts'
 import { countRecords } from '../../src/snapshot/read/shard-records.ts'
 import { buildShards } from '../../src/snapshot/write/build-shards.ts'
 import { countEntries } from '../../src/snapshot/write/group-units.ts'
+import { clusterRecords } from '../kubernetes/cluster-names.ts'
 
 /** Builds a snapshot from all objects at once. The same objects and options give the same bytes. */
 export function buildSnapshot(cluster: Cluster, options: NamingOptions): BuiltSnapshot {

@@ -17,10 +17,10 @@ import { parseObject } from '../../src/kubernetes/objects/parse-object.ts'
 import { isSelected } from '../../src/kubernetes/objects/selection.ts'
 import { parseSelector, type Selector } from '../../src/kubernetes/objects/selector.ts'
 import type { HostClaim } from '../../src/kubernetes/rules/host-names.ts'
-import { clusterRecords } from '../../src/kubernetes/trees/cluster-records.ts'
 import { CLAIMS_TYPE, readHostKey } from '../../src/records/host-claims.ts'
 import type { Rdata, RRset, ZoneEntry } from '../../src/records/zone-entry.ts'
 import { formatRecord } from '../../src/records/zone-text.ts'
+import { clusterRecords } from './cluster-names.ts'
 
 /** A row of a table. */
 export type NamingCase = {

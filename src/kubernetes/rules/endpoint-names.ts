@@ -42,14 +42,7 @@ function byTarget(backends: readonly Backend[]): readonly (readonly Backend[])[]
     at = end
   }
   if (runs.length < 2 || backends[0]?.isAlone === true) return runs
-  const byKey = new Map<string, Backend[]>()
-  for (const backend of backends) {
-    const key = toLatin1(backend.target)
-    const known = byKey.get(key)
-    if (known === undefined) byKey.set(key, [backend])
-    else known.push(backend)
-  }
-  return [...byKey.values()]
+  return [...Map.groupBy(backends, ({ target }) => toLatin1(target)).values()]
 }
 
 /**

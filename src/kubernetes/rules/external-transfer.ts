@@ -69,15 +69,10 @@ function endpointTransfer(place: Place, backends: readonly Backend[], tree: Exte
     const ownServices = services(at, [backend], ALONE)
     records.push(...addresses(at, [backend], tree), ...ownServices, ...ownServices)
   }
-  const byPort = new Map<string, Backend[]>()
-  for (const backend of backends) {
-    const at = portPlace(place, backend.port)
-    const key = at?.owner.join()
-    if (key !== undefined) byPort.set(key, [...(byPort.get(key) ?? []), backend])
-  }
-  for (const some of byPort.values()) {
-    const [first] = some
-    const at = portPlace(place, first?.port)
+  const byPort = Map.groupBy(backends, ({ port }) => portPlace(place, port)?.owner.join())
+  for (const [key, some] of byPort) {
+    if (key === undefined) continue
+    const at = portPlace(place, some[0]?.port)
     records.push(...services(at, some, shareOf(some.length)))
   }
   return records

@@ -1,35 +1,17 @@
 /**
- * All names of a cluster: the list of the rules, each of which is a file.
+ * The names of a cluster, by group: the list of the rules, each of which is a file.
  * @module
  */
 import type { ZoneEntry } from '../../records/zone-entry.ts'
 import { type Cluster, objectKey } from '../objects/cluster.ts'
 import type { EndpointSlice } from '../objects/objects.ts'
 import type { NamingOptions } from '../objects/options.ts'
-import { findServed } from '../objects/selection.ts'
 import { externalNameserver, externalNamespace } from '../rules/external-names.ts'
 import { nameserverNames } from '../rules/nameserver-names.ts'
 import { keepFitting } from '../rules/naming-problems.ts'
 import { podNames } from '../rules/pod-names.ts'
 import { skydnsParents } from '../rules/skydns-names.ts'
 import { namespaceNames, zoneNames } from '../rules/zone-names.ts'
-import { type NamedRecords, serviceRecords } from './service-records.ts'
-
-/** Returns all names of a cluster's present objects. */
-export function clusterRecords(cluster: Cluster, options: NamingOptions): NamedRecords {
-  const served = findServed(cluster, options)
-  const warnings: string[] = []
-  const entries = [
-    ...zoneRecords(cluster, options),
-    ...served.names.flatMap((namespace) => namespaceRecords(cluster, namespace, options)),
-  ]
-  for (const key of serviceKeys(cluster, options)) {
-    const named = serviceRecords(cluster, key, { served, options })
-    for (const entry of named.entries) entries.push(entry)
-    warnings.push(...named.warnings)
-  }
-  return { entries, warnings }
-}
 
 /** Lists the keys of all Services, or ServiceImports, whether or not these exist. */
 export function serviceKeys(cluster: Cluster, { tree }: NamingOptions): Set<string> {

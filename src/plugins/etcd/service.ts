@@ -3,7 +3,7 @@
  * (github.com/coredns/coredns, plugin/etcd/msg).
  * @module
  */
-import { parseAddress } from '../../dns/address.ts'
+import { parseAddress, unmapped } from '../../dns/address.ts'
 import type { StoredKey } from '../../records/stored-keys.ts'
 import { nameOfKey, nameOfText } from './key-path.ts'
 
@@ -128,12 +128,7 @@ function depthOf({ key }: Service): number {
 /** Parses an address; as in Go, an IPv4-mapped one is IPv4. */
 function parseHostAddress(host: string): Uint8Array | undefined {
   const address = parseAddress(host)
-  if (address?.length !== 16) return address
-  const isMapped =
-    address.subarray(0, 10).every((value) => value === 0) &&
-    address[10] === 0xff &&
-    address[11] === 0xff
-  return isMapped ? address.subarray(12) : address
+  return address && unmapped(address)
 }
 
 /** Parses a value as Go's encoding/json does; returns the reason if it is not valid. */

@@ -3,9 +3,8 @@
  * @module
  */
 import { byteAt } from '../../bytes/bytes.ts'
-import { parseAddress, reverseName } from '../../dns/address.ts'
+import { parseAddress, reverseName, unmapped } from '../../dns/address.ts'
 import { isSubdomain, nameKey, parseName } from '../../dns/name.ts'
-import { unmapped } from '../../dns/network.ts'
 import type { Query } from '../../dns/query.ts'
 import { hashName, hashView } from '../../snapshot/format/name-hash.ts'
 

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { clusterRecords } from '../../../src/kubernetes/trees/cluster-records.ts'
 import {
   conflictAmong,
   readShape,
@@ -9,6 +8,7 @@ import {
 } from '../../../src/plugins/kubernetes/shared-service.ts'
 import { openShard } from '../../../src/snapshot/read/open-shard.ts'
 import { buildShards } from '../../../src/snapshot/write/build-shards.ts'
+import { clusterRecords } from '../../kubernetes/cluster-names.ts'
 import { clusterOf, optionsOf } from '../../kubernetes/naming.ts'
 import { labels } from '../../snapshot/entries.ts'
 
