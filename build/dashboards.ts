@@ -229,6 +229,11 @@ const GATEWAY: readonly Panel[] = [
     { rejected: rate('kubedoh_deferred_rejects_total', '') },
   ],
   [
+    'Queries by cluster',
+    'reqps',
+    { '{{cluster}}': rate('kubedoh_gateway_cluster_requests_total', 'cluster') },
+  ],
+  [
     'Requests by client token',
     'reqps',
     { '{{token}}': rate('kubedoh_gateway_token_requests_total', 'token') },

@@ -11,7 +11,7 @@ import type { KubernetesOptions } from '../corefile/kubernetes-options.ts'
 import { configError } from '../corefile/problem.ts'
 import { equalNames, isSubdomain } from '../dns/name.ts'
 import { endsIn, type Query, type Refusal } from '../dns/query.ts'
-import type { Metrics } from '../telemetry/metrics.ts'
+import type { MetricInfo, Metrics, Series } from '../telemetry/metrics.ts'
 import { ClusterReader } from './cluster-reader.ts'
 import { publishedCluster } from './compile-corefile.ts'
 import type { GatewayConfig } from './config.ts'
@@ -22,7 +22,7 @@ import { ShardMemory, SnapshotLoader, type SnapshotOrigin } from './snapshot-loa
 
 /** What the zones need of the runtime. */
 export type ClusterZonesRuntime = {
-  readonly host: Pick<Host, 'after' | 'log'>
+  readonly host: Pick<Host, 'after' | 'log' | 'metrics'>
   /** Returns where the snapshots of a cluster are read. */
   readonly originOf: (cluster: string) => SnapshotOrigin
 }
@@ -42,6 +42,14 @@ export type ServedZone = {
     readonly tree: ClusterTree['kind']
     readonly reader: ClusterReader
   }[]
+  /** The counters of these clusters. */
+  readonly requests: Set<Series>
+}
+
+const REQUESTS: MetricInfo = {
+  name: 'kubedoh_gateway_cluster_requests_total',
+  help: 'Queries by cluster: those for the closest zone with its names.',
+  labels: ['cluster'],
 }
 
 /** The body of `/v1/conflicts`. */
@@ -111,6 +119,15 @@ export class ClusterZones {
     return query.kind === 'query' ? this.zones.find(({ zone }) => endsIn(query, zone)) : undefined
   }
 
+  /** Counts a query for each cluster of the closest zone. */
+  count(query: Query | Refusal): void {
+    for (const { zone, requests } of this.zones) {
+      if (query.kind === 'refusal' || !endsIn(query, zone)) continue
+      for (const series of requests) series.value++
+      return
+    }
+  }
+
   /**
    * Returns the age in milliseconds of the oldest snapshot that the response to a query may come
    * from, infinite when there is none yet; `undefined` outside of the zones that the client sees.
@@ -157,12 +174,14 @@ export class ClusterZones {
   }
 
   private add(zone: Uint8Array, part: ServedZone['parts'][number]): void {
+    const requests = this.runtime.host.metrics.counter(REQUESTS, [part.cluster])
     const known = this.zones.find((one) => equalNames(one.zone.bytes, zone))
     if (known !== undefined) {
       known.parts.push(part)
+      known.requests.add(requests)
       return
     }
-    this.zones.push({ zone: asWordBytes(zone), parts: [part] })
+    this.zones.push({ zone: asWordBytes(zone), parts: [part], requests: new Set([requests]) })
     this.zones.sort((a, b) => b.zone.bytes.length - a.zone.bytes.length)
   }
 

@@ -219,6 +219,7 @@ export class Gateway {
     if (local !== undefined) return local
     const [listener] = this.resolver.listeners
     if (listener === undefined) return undefined
+    this.zones.count(incoming.parsed)
     return this.clock.during(() => {
       if (incoming.client.visibility !== undefined) keepFresh(this.admission, keepAlive)
       for (const reader of this.zones.readers.values()) keepFresh(reader, keepAlive)

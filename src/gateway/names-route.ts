@@ -96,13 +96,14 @@ async function readNames(
 async function seenZones(gateway: Gateway, client: Client, c: Context): Promise<ServedZone[]> {
   const { visibility } = client
   const seen: ServedZone[] = []
-  for (const { zone, parts } of gateway.zones.all) {
+  for (const served of gateway.zones.all) {
+    const { zone, parts } = served
     const own = parts.filter(
       ({ cluster }) => visibility === undefined || visibility.seesOrigin(cluster, zone.bytes),
     )
     if (own.length === 0 || isReverseZone(zone.bytes)) continue
     const isReached = gateway.reachFrom(zone.bytes, client, c)
-    if (await isReached(zone.bytes)) seen.push({ zone, parts: own })
+    if (await isReached(zone.bytes)) seen.push({ ...served, parts: own })
   }
   return seen
 }

@@ -194,10 +194,12 @@ test('metrics count queries and report the age of snapshots', async () => {
     COREFILE: COREFILE.replace('. {', '. {\n  prometheus'),
   })
   await running.publish()
-  await running.ask()
+  for (const name of ['web', 'nope']) await running.ask(`${name}.shop.svc.shop.example.org A`)
+  await running.ask('web.elsewhere.example A')
   const text = await (await running.get('/metrics', EXPORTER_TOKEN)).text()
+  assert.match(text, /^kubedoh_gateway_cluster_requests_total\{cluster="shop"\} 2$/m)
   assert.match(text, /^kubedoh_snapshot_age_seconds\{cluster="shop"\} 0$/m)
-  assert.match(text, /^coredns_dns_requests_total\{.*type="A".*\} 1$/m)
+  assert.match(text, /^coredns_dns_requests_total\{.*type="A".*\} 3$/m)
 })
 
 describe('a Corefile that a gateway cannot follow is refused:', () => {
