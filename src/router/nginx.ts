@@ -4,16 +4,7 @@
  * @module
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { errorCode } from '../bytes/unknown.ts'
 import type { Sleep } from '../exporter/backoff.ts'
@@ -225,11 +216,5 @@ function killGroup({ pid }: ChildProcess): void {
 
 function writeFile(path: string, text: string): void {
   rmSync(path, { force: true })
-  const file = openSync(path, 'wx', 0o644)
-  try {
-    writeSync(file, text)
-    fsyncSync(file)
-  } finally {
-    closeSync(file)
-  }
+  writeFileSync(path, text, { flag: 'wx', mode: 0o644, flush: true })
 }
