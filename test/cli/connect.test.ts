@@ -45,8 +45,10 @@ async function machine(t: TestContext) {
     ...['--state', join(folder, 'state.json')],
   ]
   const start = async (): Promise<ChildProcess> => {
+    const { NODE_COMPILE_CACHE } = process.env
+    const env = { PATH: `${folder}:/usr/local/bin:/usr/bin:/bin`, NODE_COMPILE_CACHE }
     const child = spawn(join(ROOT, 'bin/kubedoh'), args, {
-      env: { PATH: `${folder}:/usr/local/bin:/usr/bin:/bin`, KUBEDOH_CLIENT_TOKEN: 's3cret/+' },
+      env: { ...env, KUBEDOH_CLIENT_TOKEN: 's3cret/+' },
     })
     t.onTestFinished(() => {
       child.kill('SIGKILL')

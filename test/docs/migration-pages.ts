@@ -68,7 +68,12 @@ export function runMigration(page: string, scratch: string = tmpdir()): Migratio
   const { status, stderr } = spawnSync('sh', ['-ec', blocksOf(text, 'sh').join('')], {
     cwd: folder,
     encoding: 'utf8',
-    env: { PATH: `${tools}:/usr/bin:/bin`, CALLS: calls, EXAMPLE: join(folder, 'example') },
+    env: {
+      PATH: `${tools}:/usr/bin:/bin`,
+      CALLS: calls,
+      EXAMPLE: join(folder, 'example'),
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+    },
   })
   const lines = existsSync(calls) ? readFileSync(calls, 'utf8').trimEnd().split('\n') : []
   const corefile = join(folder, 'Corefile')
