@@ -44,8 +44,8 @@ const config: ViteUserConfig = defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     includeTaskLocation: true,
-    // One more than cores: tests wait for processes, sockets and TTLs half of the time.
-    maxWorkers: availableParallelism() + 1,
+    // Two more than cores: tests wait for processes, sockets and TTLs half of the time.
+    maxWorkers: availableParallelism() + 2,
     sequence: { sequencer: LongestFirst },
     // A process for each file would take longer than the tests of most files do.
     isolate: false,
