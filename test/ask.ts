@@ -57,7 +57,7 @@ export class Server {
   }
 
   /**
-   * Asks as `ask` does, and tells whether the reply came on the quick way; checks that the long way
+   * Queries as `ask` does, and returns whether the reply came on the fast path; checks that the slow path
    * has the same bytes.
    */
   async isQuick(question: string): Promise<boolean> {

@@ -1,6 +1,6 @@
 /**
- * The runtime of plugins for tests: time that moves only when told to, numbers that repeat, files
- * in memory, upstreams that do as they are told, clusters made from YAML; what plugins say is
+ * The runtime of plugins for tests: time that a test advances, numbers that repeat, files
+ * in memory, scripted upstreams, clusters made from YAML; what plugins log is
  * collected.
  * @module
  */

@@ -5,7 +5,7 @@
 import type { QuestionText } from '../cluster/asking.ts'
 import { CARRIED, SEVERAL, SHARED } from './host-objects.ts'
 
-/** Asks a server, and returns the lines of its reply. */
+/** Sends a query to a server, and returns the lines of its reply. */
 export type Ask = (question: QuestionText) => Promise<readonly string[]>
 
 /** What the comparison found. */
@@ -20,7 +20,7 @@ export type Tally = {
 
 /** The kinds that the server takes hostnames from, in the order in which they win. */
 export const RESOURCES = 'HTTPRoute TLSRoute GRPCRoute DNSEndpoint Node Service Ingress'
-/** Where answers differ on purpose, by the begin of the query name. */
+/** Where answers differ on purpose, by the start of the query name. */
 const DEVIATIONS: Readonly<Record<string, string>> = {
   [SHARED]: 'several namespaces claim the name: the oldest object has it, the project merges them',
   [CARRIED]: "a parent's namespace is its own, and not that of the parents after it, too",
@@ -28,7 +28,7 @@ const DEVIATIONS: Readonly<Record<string, string>> = {
 }
 const BY_TYPE = 'a name exists for all types or none; the project decides for A and AAAA, and TXT'
 
-/** Asks both servers the same, ours first. */
+/** Sends each query to both servers, ours first. */
 export async function compare(
   questions: Iterable<QuestionText>,
   { ours, theirs }: { readonly ours: Ask; readonly theirs: Ask },

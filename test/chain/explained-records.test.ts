@@ -46,7 +46,7 @@ async function explained(
 }
 
 describe('explainRecords', () => {
-  test('takes the object of the query name from the facts, and asks for other names once', async () => {
+  test('takes the object of the query name from the facts, and looks other names up once', async () => {
     const lines = [
       'NOERROR',
       'web.a.test. 5 IN SRV 0 50 80 x.a.test.',
@@ -84,7 +84,7 @@ describe('explainRecords', () => {
     assert.deepEqual(objects, ['Service shop/b', 'Service shop/a'])
   })
 
-  test('asks for 64 names at most', async () => {
+  test('looks up 64 names at most', async () => {
     const records = Array.from({ length: 70 }, (_, i) => `additional: n${i}.test. 5 IN A 192.0.2.1`)
     const { objects, asked } = await explained('web.a.test A', ['NOERROR', ...records], [])
     assert.equal(asked.length, 64)

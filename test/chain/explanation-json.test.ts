@@ -8,7 +8,7 @@ const { message } = parseQuestion('web.a.test A')
 const reply = writeReplyText(['NXDOMAIN aa', 'authority: a.test. 5 IN NS ns.a.test.'], message)
 
 describe('explanationJson', () => {
-  test('has null for what there is not, so that every field exists', () => {
+  test('has null for missing values, so that every field exists', () => {
     assert.deepEqual(explanationJson({ ...UNEXPLAINED, reply }, null), {
       question: { name: 'web.a.test.', type: 'A' },
       status: 'NXDOMAIN',

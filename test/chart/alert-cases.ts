@@ -1,5 +1,5 @@
 /**
- * For each alert: series that fire it, what it then says, and series of a healthy system, some of
+ * For each alert: series that fire it, its text, and series of a healthy system, some of
  * them just below the limit.
  * @module
  */

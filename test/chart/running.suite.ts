@@ -259,7 +259,7 @@ function unknownIn(expression: string, families: Families): string[] {
   ]
 }
 
-/** Scrapes until a metric is there, and adds what it finds. */
+/** Scrapes until a metric exists, and adds what it finds. */
 async function untilScraped(
   families: Families,
   url: string,

@@ -22,7 +22,7 @@ test('deploy stops before wrangler where the Worker would answer 503', (t) => {
   )
 })
 
-test('deploy says that wrangler is missing', (t) => {
+test('deploy reports a missing wrangler', (t) => {
   const folder = temporaryFolder(t, { 'wrangler.toml': '' })
   const args = [join(import.meta.dirname, '../../src/cli/run.ts'), 'deploy']
   const { status, stderr } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' })

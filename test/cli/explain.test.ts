@@ -51,7 +51,7 @@ view          everything
     assert.match(none.stdout, /^kubernetes .*, fresh; no such name$/m)
   })
 
-  test('escapes what a terminal would interpret', async (t) => {
+  test('escapes control characters', async (t) => {
     const run = await start(t)
     const { stdout } = await run('\\027[31m.cluster.local')
     assert.ok(!stdout.includes('\u001b'))
@@ -80,7 +80,7 @@ describe('kubedoh explain without a gateway', () => {
     assert.match(stdout, /^did you mean {2}web\.shop\.svc\.cluster\.local\.$/m)
   })
 
-  test('answers as a Corefile says', async (t) => {
+  test('answers by the Corefile of --conf', async (t) => {
     const folder = temporaryFolder(t, {})
     const conf = join(folder, 'Corefile')
     writeFileSync(conf, 'a.test {\n  whoami\n}\n')

@@ -62,7 +62,7 @@ test('a token that sees no domain is printed, and its kit is an error', async (t
   assert.match(stderr, /^kubedoh: The token sees no domain of a cluster; pass --domain$/m)
 })
 
-test('what is wrong with a kit stops the command before there is a token', async (t) => {
+test('an invalid kit stops the command before it creates a token', async (t) => {
   const { url, folder, create } = await start(t)
   const cases: [flags: readonly string[], line: string][] = [
     [['--kit', folder], `kubedoh: --kit ${folder} is not empty; name a new folder`],

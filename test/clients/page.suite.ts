@@ -149,7 +149,7 @@ for (const [name, program] of Object.entries(BROWSERS) as [BrowserName, string][
       }
     }
 
-    test('leads from a namespace to an endpoint, in pages and by search', async () => {
+    test('goes from a namespace to an endpoint, in pages and by search', async () => {
       const page = await visit(`/t/${whole.token}/`)
       await click(page, 'many')
       await until(page, shows('100 names so far'))
@@ -264,7 +264,7 @@ for (const [name, program] of Object.entries(BROWSERS) as [BrowserName, string][
       await until(page, shows('cart'))
     })
 
-    test('says that the token was revoked, and takes another', async () => {
+    test('reports a revoked token, and accepts another one', async () => {
       const short = await gateway.token({ name: 'short' })
       const page = await visit(`/t/${short.token}/`)
       await until(page, shows('payments'))
@@ -276,7 +276,7 @@ for (const [name, program] of Object.entries(BROWSERS) as [BrowserName, string][
       await until(page, shows('payments'))
     })
 
-    test('says that the gateway is away, and goes on when it is back', async () => {
+    test('reports a gateway that is unavailable, and continues when it is back', async () => {
       const page = await visit(`/t/${whole.token}/`)
       await until(page, shows('payments'))
       await gateway.stopGateway()

@@ -1,6 +1,6 @@
 /**
  * A gateway over TLS in a process of its own, a cluster that published to it, and a page that the
- * cluster's Service `page` leads to.
+ * cluster's Service `page` points to.
  * @module
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { answerOf, type Server } from './asking.ts'
 import type { ChurnName, ChurnObjects } from './churn-objects.ts'
 
-/** What a server was asked, and what became of it. */
+/** Queries to a server, by their result. */
 export type ChurnTally = {
   right: number
   /** SERVFAIL and REFUSED, which admit a failure. */
@@ -27,7 +27,7 @@ export type Seen = { readonly rcode: string; readonly addresses: readonly string
 const PAUSE_MS = 20
 const EXAMPLES_MAX = 10
 const GHOST_SHARE = 0.3
-/** Names that are asked for most: the newest. */
+/** Names that get most queries: the newest. */
 const RECENT = 150
 
 /** Queries a server for A. @throws {Error} without a response */

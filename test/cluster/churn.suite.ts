@@ -85,7 +85,7 @@ async function keepFailing(
   }
 }
 
-/** Waits until both servers say of every name so far what a fresh list says. */
+/** Waits until both servers answer every name so far as a fresh list has it. */
 async function untilAgreed(
   api: ApiServer,
   objects: ChurnObjects,

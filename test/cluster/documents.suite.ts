@@ -58,7 +58,7 @@ describeUnless(skip, 'the walk-through of', () => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  /** Serves a Corefile. @returns a function that asks it */
+  /** Serves a Corefile. @returns a function that queries it */
   async function serve(
     corefile: string,
     ...args: readonly string[]

@@ -65,7 +65,7 @@ describeUnless(skip, 'kubedoh router nginx', () => {
     writeFileSync(join(folder, 'Corefile'), COREFILE)
     // An nginx that refuses every configuration while a file exists.
     const program = join(folder, 'nginx.sh')
-    const refusal = `[ -e ${refusing} ] && [ "$1" = -t ] && echo "nginx: [emerg] told to" >&2 && exit 1`
+    const refusal = `[ -e ${refusing} ] && [ "$1" = -t ] && echo "nginx: [emerg] invalid value" >&2 && exit 1`
     writeFileSync(program, `#!/bin/sh\n${refusal}\nexec nginx "$@"\n`)
     chmodSync(program, 0o755)
     const [role, ...bindings] = RIGHTS
@@ -233,7 +233,7 @@ describeUnless(skip, 'kubedoh router nginx', () => {
     const object = hostRoute('shop/new', 'new.a.test', `/ web ${echoPort}`)
     await api.create(object)
     await condition(object, 'Routed False ConfigurationRefused')
-    match(router.tail(), /the routes before stay in service: nginx: \[emerg\] told to/)
+    match(router.tail(), /the routes before stay in service: nginx: \[emerg\] invalid value/)
     deepEqual([await get('new.a.test', '/'), await get(HOST, '/')], ['404', `200 web / ${HOST}`])
     await condition(hostRoute('shop/www', HOST), 'Routed True Routed')
     rmSync(refusing)

@@ -1,6 +1,6 @@
 /**
  * Packs recorded scenarios into `data/`: `node test/conformance/pack.ts FOLDER…`. The README beside
- * this file tells what a folder holds.
+ * this file lists what a folder holds.
  * @module
  */
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'

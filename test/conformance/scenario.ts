@@ -1,6 +1,6 @@
 /**
  * Recorded scenarios: a configuration, a cluster, and what CoreDNS answered to many questions. The
- * README beside this file tells the format.
+ * README beside this file has the format.
  * @module
  */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -60,7 +60,7 @@ export type Case = {
   /** Address that the question comes from. */
   readonly src?: string
   readonly src_port?: number
-  /** Serial of the zone that a question for changes tells to have; 1 when left out. */
+  /** Serial of the zone that an IXFR query has; 1 when left out. */
   readonly serial?: number
   /** Not before this many milliseconds after the first question. */
   readonly at_ms?: number

@@ -257,7 +257,7 @@ async function askTcp(
 
 /**
  * A transfer ends with the SOA record that it begins with (RFC 5936 §2.2); one that is refused, or that
- * tells nothing but that record, is one message (RFC 1995 §2).
+ * has no other record, is one message (RFC 1995 §2).
  */
 function isWholeTransfer(messages: readonly Uint8Array[]): boolean {
   const answers = messages.flatMap((message) => parseResponse(message)?.answer ?? [])

@@ -113,7 +113,7 @@ export const DEVIATIONS: readonly Deviation[] = [
   },
   {
     reason:
-      'whoever has a newer zone than the server is told so (RFC 1995 §2), not sent an older one',
+      'a client with a newer zone than the server gets the SOA record (RFC 1995 §2), not an older zone',
     applies: ({ place, question, ours }) =>
       place === 'transfer' &&
       question.qtype === 'IXFR' &&

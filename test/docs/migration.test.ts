@@ -40,7 +40,7 @@ describe('pages of the migration', () => {
     }
   })
 
-  test('say how to go back', () => {
+  test('have a section on the way back', () => {
     for (const page of MIGRATION_PAGES) assert.match(read(page), /^## Back$/m)
   })
 

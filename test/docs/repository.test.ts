@@ -1,5 +1,5 @@
 /**
- * What contributors are told and what CI runs: paths and commands that exist, valid templates.
+ * What CONTRIBUTING.md and CI run: paths and commands that exist, valid templates.
  * @module
  */
 import assert from 'node:assert/strict'

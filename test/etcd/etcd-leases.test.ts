@@ -3,7 +3,7 @@ import { describe, test } from 'vitest'
 import { EtcdLeases } from '../../src/etcd/etcd-watch.ts'
 import { settle } from '../fake-host.ts'
 
-/** Leases whose etcd answers when it is told to. */
+/** Leases whose etcd answers when the test lets it. */
 class Lessor {
   readonly leases: EtcdLeases
   readonly asked: string[] = []

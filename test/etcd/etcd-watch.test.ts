@@ -9,14 +9,14 @@ import { settle } from '../fake-host.ts'
 const CREATED: WatchMessage = { kind: 'created', revision: 5, cluster: 'c' }
 const COMPACTED: WatchMessage = { kind: 'cancelled', reason: 'compacted', isCompacted: true }
 
-/** An etcd that says what it is told to, and all that the watch does. */
+/** An etcd that sends what a test passes to it, and all that the watch does. */
 class Scene implements EtcdApi {
   readonly watch_: EtcdWatch
   readonly calls: string[] = []
   readonly news: string[] = []
   readonly changes: string[] = []
   readonly pages: (RangePage | EtcdError)[] = []
-  private watcher: { tell: (message: WatchMessage) => void; end: () => void } | undefined
+  private watcher: { send: (message: WatchMessage) => void; end: () => void } | undefined
   private wake: (() => void) | undefined
 
   constructor(t: TestContext) {
@@ -56,7 +56,7 @@ class Scene implements EtcdApi {
       signal.addEventListener('abort', () => reject(new EtcdError('aborted')))
       this.watcher = {
         end: resolve,
-        tell: (message) => {
+        send: (message) => {
           try {
             onMessage(message)
           } catch (error) {
@@ -79,8 +79,8 @@ class Scene implements EtcdApi {
     return this
   }
 
-  async tell(...messages: readonly WatchMessage[]): Promise<void> {
-    for (const message of messages) this.watcher?.tell(message)
+  async send(...messages: readonly WatchMessage[]): Promise<void> {
+    for (const message of messages) this.watcher?.send(message)
     await settle()
   }
 
@@ -132,14 +132,14 @@ describe('EtcdWatch', () => {
     scene.pages.push(page(5, [stored('a'), stored('b', '{')]))
     await scene.awake()
     assert.deepEqual(scene.changes.splice(0), ['put /skydns/a', 'put /skydns/b, invalid'])
-    await scene.tell(CREATED, put(6, 'b'), {
+    await scene.send(CREATED, put(6, 'b'), {
       kind: 'changes',
       revision: 7,
       changes: [{ kind: 'delete', key: '/skydns/a' }],
     })
     assert.deepEqual(scene.changes.splice(0), ['put /skydns/b', 'delete /skydns/a'])
     scene.pages.push(page(9, [stored('c')]))
-    await scene.tell(COMPACTED)
+    await scene.send(COMPACTED)
     await scene.awake()
     assert.deepEqual(scene.changes, ['delete /skydns/b', 'put /skydns/c'])
   })
@@ -162,14 +162,14 @@ describe('EtcdWatch', () => {
       revision: 7,
       changes: [{ kind: 'delete', key: '/skydns/a' }],
     }
-    await scene.tell(CREATED, put(6, 'b'), gone)
+    await scene.send(CREATED, put(6, 'b'), gone)
     assert.deepEqual(scene.keys, ['/skydns/b'])
   })
 
   test('resumes at its revision when a watch ends', async (t) => {
     const scene = await new Scene(t).run(page(5, []))
     const progress: WatchMessage = { kind: 'changes', revision: 20, changes: [] }
-    await scene.tell(CREATED, put(6, 'b'), progress)
+    await scene.send(CREATED, put(6, 'b'), progress)
     await scene.end()
     assert.equal(scene.calls.at(-1), 'watch /skydns/ /skydns0 from 21')
   })
@@ -189,7 +189,7 @@ describe('EtcdWatch', () => {
   ] as const) {
     test(`reads all again when ${name}, and answers as before until then`, async (t) => {
       const scene = await new Scene(t).run(page(5, [stored('a')]))
-      await scene.tell(message)
+      await scene.send(message)
       assert.equal(scene.calls.at(-1), 'sleep 500')
       assert.deepEqual(scene.keys, ['/skydns/a'])
       scene.pages.push(page(30, [stored('c')]))
@@ -221,7 +221,7 @@ describe('EtcdWatch', () => {
     )
     scene.pages.push(page(5, []))
     await scene.awake()
-    await scene.tell({ kind: 'error', reason: 'no leader', code: 14 })
+    await scene.send({ kind: 'error', reason: 'no leader', code: 14 })
     assert.equal(scene.calls.at(-1), 'sleep 500')
     assert.match(scene.news.at(-1) ?? '', /no leader; retrying in 0\.5 s$/)
   })
@@ -232,7 +232,7 @@ describe('EtcdWatch', () => {
     assert.equal(scene.news.length, 20)
     assert.equal(scene.news[0], 'warning: key "/skydns/k10" of etcd: its value is not JSON')
     assert.match(scene.news.at(-1) ?? '', /; further ones are not logged$/)
-    await scene.tell(put(6, 'again', '{'))
+    await scene.send(put(6, 'again', '{'))
     assert.equal(scene.news.length, 21)
   })
 

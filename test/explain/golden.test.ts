@@ -23,7 +23,7 @@ const cases = readFileSync(FILE, 'utf8')
     return { world: head.slice(0, at), question: head.slice(at + 2), text: lines.join('\n') }
   })
 
-/** Asks in a world of its own, whose caches are empty. */
+/** Answers and explains a query in a new world, whose caches are empty. */
 async function ask({ world, question }: Case): Promise<Answered> {
   const open = WORLDS[world]
   assert.ok(open, `there is a world "${world}"`)

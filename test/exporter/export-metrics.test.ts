@@ -90,7 +90,7 @@ describe('recordSource', () => {
 describe('recordPublished', () => {
   const cases: {
     name: string
-    outcomes: (PublishReport | 'nothing to tell' | 'failed')[]
+    outcomes: (PublishReport | 'nothing to publish' | 'failed')[]
     samples: string[]
   }[] = [
     {
@@ -113,7 +113,7 @@ describe('recordPublished', () => {
     },
     {
       name: 'counts nothing when there was nothing to report',
-      outcomes: ['nothing to tell'],
+      outcomes: ['nothing to publish'],
       samples: [...FACTS.slice(0, 1), 'host_conflicts 0', ...FACTS.slice(1), 'unnamed_objects 3'],
     },
   ]
@@ -121,7 +121,8 @@ describe('recordPublished', () => {
     test(name, () => {
       const metrics = new Metrics()
       for (const outcome of outcomes) {
-        const report = outcome === 'nothing to tell' || outcome === 'failed' ? undefined : outcome
+        const report =
+          outcome === 'nothing to publish' || outcome === 'failed' ? undefined : outcome
         const published = { built: BUILT, report, confirmedMs: 1767225600500 }
         recordPublished(metrics, outcome === 'failed' ? undefined : published)
       }

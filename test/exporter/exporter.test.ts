@@ -15,7 +15,7 @@ const INTERVAL_MS = 200
 const CONFIRM_MS = 15_000
 const AWAY = new GatewayError('dns.example.org cannot be reached: reset by peer')
 
-/** An exporter of a source that counts what is built, to a publisher that does as it is told. */
+/** An exporter of a source that counts what is built, to a scripted publisher. */
 class Exporting {
   readonly clock: FakeClock = new FakeClock()
   readonly metrics: Metrics = new Metrics()

@@ -59,7 +59,7 @@ export class Exporting {
     return this.publisher.publish(built, { sources: { services: '7' }, confirmedMs })
   }
 
-  /** What was asked for since the last time, without hashes. */
+  /** The requests since the last call, without hashes. */
   calls(): string[] {
     return this.gateway.calls.splice(0).map((call) => call.replace(/ .*/, ''))
   }

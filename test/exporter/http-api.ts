@@ -60,17 +60,17 @@ export function watchLine(type: string, object: unknown): string {
   return `${JSON.stringify({ type, object })}\n`
 }
 
-/** A watch from version 5, and what it tells, event by event. */
+/** A watch from version 5, and what it reports, event by event. */
 export function watchFrom(
   api: ObjectApi,
   { collection = SERVICES, signal = NEVER }: { collection?: Collection; signal?: AbortSignal } = {},
-): { readonly done: Promise<void>; readonly told: (WatchEvent | 'open')[] } {
-  const told: (WatchEvent | 'open')[] = []
+): { readonly done: Promise<void>; readonly seen: (WatchEvent | 'open')[] } {
+  const seen: (WatchEvent | 'open')[] = []
   const done = api.watch(collection, {
     resourceVersion: '5',
-    onEvent: (event) => told.push(event),
-    onOpen: () => told.push('open'),
+    onEvent: (event) => seen.push(event),
+    onOpen: () => seen.push('open'),
     signal,
   })
-  return { done: within(done, 'the end of the watch'), told }
+  return { done: within(done, 'the end of the watch'), seen }
 }

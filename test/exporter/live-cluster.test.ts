@@ -311,7 +311,7 @@ function serviceAt(clusterIP: string): Service {
 }
 
 /** Sums and counts, as the metrics have them. */
-function told(metrics: Metrics): string[] {
+function samples(metrics: Metrics): string[] {
   const lines = metrics.format().split('\n')
   return lines
     .filter((line) => /_(?:sum|count)\{/.test(line))
@@ -324,7 +324,7 @@ test('changes are measured from their cause to their answer, by kind of Service'
   const [plain, headless] = [serviceAt('192.0.2.10'), serviceAt('None')]
   const since = '2025-12-31T23:59:58Z'
   latency.changed(sliceSince(since))
-  assert.deepEqual(told(metrics), [])
+  assert.deepEqual(samples(metrics), [])
   latency.take()
   latency.answered(() => plain)
   latency.take()
@@ -332,7 +332,7 @@ test('changes are measured from their cause to their answer, by kind of Service'
   latency.changed(sliceSince('2025-12-31T23:59:59.500Z'))
   latency.take()
   latency.answered(() => headless)
-  assert.deepEqual(told(metrics), [
+  assert.deepEqual(samples(metrics), [
     '_sum{service_kind="cluster_ip"} 2',
     '_count{service_kind="cluster_ip"} 1',
     '_sum{service_kind="headless_with_selector"} 0.5',
@@ -349,7 +349,7 @@ test('slices without a trigger time or a Service are not measured', () => {
   latency.changed(sliceSince('2025-12-31T23:59:58Z'))
   latency.take()
   latency.answered(() => undefined)
-  assert.deepEqual(told(metrics), [])
+  assert.deepEqual(samples(metrics), [])
 })
 
 test('a change that is still to come took no time', () => {
@@ -358,7 +358,7 @@ test('a change that is still to come took no time', () => {
   latency.changed(sliceSince('2026-01-01T00:00:09Z'))
   latency.take()
   latency.answered(() => serviceAt('192.0.2.10'))
-  assert.equal(told(metrics)[0], '_sum{service_kind="cluster_ip"} 0')
+  assert.equal(samples(metrics)[0], '_sum{service_kind="cluster_ip"} 0')
 })
 
 test('only so many wait', () => {
@@ -368,5 +368,5 @@ test('only so many wait', () => {
   for (let i = 0; i < 1001; i++) latency.changed(slice)
   latency.take()
   latency.answered(() => serviceAt('192.0.2.10'))
-  assert.equal(told(metrics)[1], '_count{service_kind="cluster_ip"} 1000')
+  assert.equal(samples(metrics)[1], '_count{service_kind="cluster_ip"} 1000')
 })

@@ -1,5 +1,5 @@
 /**
- * A certificate for 127.0.0.1 that nobody trusts unless told to; its key is known to everybody.
+ * A certificate for 127.0.0.1 that clients trust by a setting only; its key is public.
  * Made by `openssl ca -selfsign`, valid from 2020 to 2120.
  * @module
  */

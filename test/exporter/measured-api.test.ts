@@ -19,7 +19,7 @@ type Measured = {
   readonly api: ObjectApi
   readonly clock: { ms: number }
   /** Counts by status, and sums of times, as the metrics have them. */
-  readonly told: () => string[]
+  readonly samples: () => string[]
   /** Counts by kind and verb. */
   readonly byKind: () => string[]
 }
@@ -30,7 +30,7 @@ function measure(): Measured {
   const clock = { ms: 1000 }
   const byKind = (): string[] =>
     metrics.format().match(/(?<=^kubedoh_kubernetes_requests_total).*/gm) ?? []
-  const told = (): string[] =>
+  const samples = (): string[] =>
     metrics
       .format()
       .split('\n')
@@ -38,27 +38,27 @@ function measure(): Measured {
       .map((line) => line.replace(PREFIX, ''))
       .toReversed()
   const api = measuredApi(scripted, metrics, () => clock.ms)
-  return { scripted, api, clock, told, byKind }
+  return { scripted, api, clock, samples, byKind }
 }
 
 const { signal } = new AbortController()
 
 test('a list is counted, and timed until it is complete', async () => {
-  const { scripted, api, clock, told } = measure()
+  const { scripted, api, clock, samples } = measure()
   const listing = api.list(SERVICES, 'token', signal)
   clock.ms += 2000
-  assert.deepEqual(told(), [])
+  assert.deepEqual(samples(), [])
   scripted.answer('services', page('5'))
   assert.deepEqual(await listing, page('5'))
   assert.deepEqual(scripted.calls, ['list services token'])
-  assert.deepEqual(told(), [
+  assert.deepEqual(samples(), [
     's_total{code="200",method="GET",host="api.test:6443"} 1',
     '_duration_seconds_sum{verb="GET",host="api.test:6443"} 2',
   ])
 })
 
 test('a watch is counted once, when it begins to be answered', async () => {
-  const { scripted, api, clock, told } = measure()
+  const { scripted, api, clock, samples } = measure()
   let opened = 0
   const onOpen = (): void => {
     opened++
@@ -76,10 +76,10 @@ test('a watch is counted once, when it begins to be answered', async () => {
     's_total{code="200",method="GET",host="api.test:6443"} 1',
     '_duration_seconds_sum{verb="GET",host="api.test:6443"} 0.5',
   ]
-  assert.deepEqual(told(), expected)
+  assert.deepEqual(samples(), expected)
   scripted.watching('services').fail(new ApiError('reset by peer'))
   await assert.rejects(watching, { message: 'reset by peer' })
-  assert.deepEqual(told(), expected)
+  assert.deepEqual(samples(), expected)
   assert.equal(opened, 1)
 })
 
@@ -88,7 +88,7 @@ for (const [error, code] of [
   [new ApiError('reset by peer'), '<error>'],
 ] as const) {
   test(`requests that fail count as ${code}`, async () => {
-    const { scripted, api, told } = measure()
+    const { scripted, api, samples } = measure()
     scripted.answer('services', error)
     await assert.rejects(api.list(SERVICES, '', signal), error)
     const watching = api.watch(SERVICES, {
@@ -100,7 +100,7 @@ for (const [error, code] of [
     await settle()
     scripted.watching('services').fail(error)
     await assert.rejects(watching, error)
-    assert.equal(told()[0], `s_total{code="${code}",method="GET",host="api.test:6443"} 2`)
+    assert.equal(samples()[0], `s_total{code="${code}",method="GET",host="api.test:6443"} 2`)
   })
 }
 

@@ -42,7 +42,7 @@ export class Mirror {
     t: Pick<TestContext, 'onTestFinished'>,
     { random = 1, olderPaths }: { random?: number; olderPaths?: readonly string[] } = {},
   ) {
-    const tell =
+    const note =
       (what: string) =>
       (message?: string): void => {
         this.lines.push(message === undefined ? what : `${what}: ${message}`)
@@ -51,13 +51,13 @@ export class Mirror {
       api: this.api,
       collection: olderPaths === undefined ? SERVICES : { ...SERVICES, olderPaths },
       sink: {
-        set: (object) => tell('set')(describeObject(object)),
-        delete: (kind, namespace, name) => tell('delete')(`${kind} ${namespace}/${name}`),
+        set: (object) => note('set')(describeObject(object)),
+        delete: (kind, namespace, name) => note('delete')(`${kind} ${namespace}/${name}`),
       },
-      onChange: tell('change'),
-      onWarning: tell('warning'),
-      onError: tell('error'),
-      onClose: tell('close'),
+      onChange: note('change'),
+      onWarning: note('warning'),
+      onError: note('error'),
+      onClose: note('close'),
       sleep: this.clock.sleep,
       elapsed: this.clock.elapsed,
       random: () => random,

@@ -207,36 +207,36 @@ describe('readObjectFiles', () => {
   ]
   for (const { name, files, message } of refused) {
     test(`refuses ${name}`, (t) => {
-      const told = refusal(() => read(t, files))
-      if (typeof message === 'string') assert.equal(told, message)
-      else assert.match(told, message)
+      const reason = refusal(() => read(t, files))
+      if (typeof message === 'string') assert.equal(reason, message)
+      else assert.match(reason, message)
     })
   }
 
   test('refuses a missing path among others', (t) => {
-    const told = refusal(() => read(t, { 'a.json': SHOP }, ['a.json', 'b.json']))
-    assert.equal(told, 'b.json: no such file or folder')
+    const reason = refusal(() => read(t, { 'a.json': SHOP }, ['a.json', 'b.json']))
+    assert.equal(reason, 'b.json: no such file or folder')
   })
 
   test('refuses a folder that is called like a file', (t) => {
     const folder = temporaryFolder(t)
     mkdirSync(join(folder, 'a.yaml'))
-    const told = refusal(() => readObjectFiles([folder]))
-    assert.equal(told, 'a.yaml: EISDIR: illegal operation on a directory, read')
+    const reason = refusal(() => readObjectFiles([folder]))
+    assert.equal(reason, 'a.yaml: EISDIR: illegal operation on a directory, read')
   })
 
   test('refuses a file over 512 MiB without reading it', (t) => {
     const folder = temporaryFolder(t, { 'a.json': SHOP })
     truncateSync(join(folder, 'a.json'), 2 ** 29 + 1)
-    const told = refusal(() => readObjectFiles([folder]))
-    assert.equal(told, 'a.json: 536870913 bytes, at most 536870912')
+    const reason = refusal(() => readObjectFiles([folder]))
+    assert.equal(reason, 'a.json: 536870913 bytes, at most 536870912')
   })
 
   test('refuses aliases that expand to far more than the file', (t) => {
     const lines = ['a0: &a0 [x, x, x, x, x, x, x, x, x]']
     for (let i = 1; i < 9; i++) lines.push(`a${i}: &a${i} [${`*a${i - 1}, `.repeat(9)}]`)
-    const told = refusal(() => read(t, { 'a.yaml': lines.join('\n') }))
-    assert.equal(told, 'a.yaml: Excessive alias count indicates a resource exhaustion attack')
+    const reason = refusal(() => read(t, { 'a.yaml': lines.join('\n') }))
+    assert.equal(reason, 'a.yaml: Excessive alias count indicates a resource exhaustion attack')
   })
 
   test('reads any text, or refuses it', (t) => {

@@ -1,5 +1,5 @@
 /**
- * An API server that says what a test tells it to.
+ * An API server that answers as a test scripts it.
  * @module
  */
 import { parse } from 'yaml'

@@ -1,5 +1,5 @@
 /**
- * A gateway that says what a test tells it to.
+ * A gateway that answers as a test scripts it.
  * @module
  */
 import type {
@@ -17,9 +17,9 @@ export type PutManifest = {
   readonly expected: string | undefined
 }
 
-/** The gateway. It stores a manifest as `"e1"`, the next as `"e2"`, unless told otherwise. */
+/** The gateway. It stores a manifest as `"e1"`, the next as `"e2"`, unless scripted otherwise. */
 export class ScriptedGateway implements GatewayClient {
-  /** What was asked for, in order: `state`, `manifest`, `shard SHA256`, `publication COUNT`. */
+  /** The requests, in order: `state`, `manifest`, `shard SHA256`, `publication COUNT`. */
   readonly calls: string[] = []
   readonly manifests: PutManifest[] = []
   readonly shards: Map<string, Uint8Array> = new Map()

@@ -19,7 +19,7 @@ type Running = {
   readonly clock: FakeClock
   /** Follows as somebody of that name. */
   readonly follow: (who: string, collection?: Collection) => Followed
-  /** What was told since the last time this was asked. */
+  /** The events since the last call. */
   readonly news: () => string[]
 }
 
@@ -177,7 +177,7 @@ type ClusterWatchRunning = {
   readonly watch: ClusterWatch
   readonly ended: AbortController
   readonly running: Promise<void>
-  /** What was told since the last time this was asked. */
+  /** The events since the last call. */
   readonly news: () => string[]
 }
 

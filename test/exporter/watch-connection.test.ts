@@ -113,7 +113,7 @@ describe('openApi', () => {
       one: await startHttpApi(t, answer('one')),
       two: await startHttpApi(t, answer('two')),
     }
-    // The library refuses http:// unless it is told not to check certificates.
+    // The library refuses http:// unless an option turns the check of certificates off.
     const text = kubeconfig(servers, 'one').replaceAll(
       '"cluster":{',
       '"cluster":{"insecure-skip-tls-verify":true,',

@@ -204,9 +204,9 @@ describe('watch', () => {
       for (const [i, end] of cuts.entries()) response.write(bytes.subarray(cuts[i - 1] ?? 0, end))
       response.end()
     })
-    const { done, told } = watchFrom(api)
+    const { done, seen } = watchFrom(api)
     await done
-    assert.deepEqual(told, [
+    assert.deepEqual(seen, [
       'open',
       { type: 'ADDED', object: { a: 'ü' } },
       { type: 'BOOKMARK', object: { b: 2 } },
@@ -217,9 +217,9 @@ describe('watch', () => {
   for (const status of [401, 403, 410, 500]) {
     test(`fails with the status ${status} of a server that refuses`, async (t) => {
       const api = await apiOf(t, (_, response) => sendJson(response, {}, status))
-      const { done, told } = watchFrom(api)
+      const { done, seen } = watchFrom(api)
       await assert.rejects(done, { name: 'ApiError', status })
-      assert.deepEqual(told, [])
+      assert.deepEqual(seen, [])
     })
   }
 
@@ -257,9 +257,9 @@ describe('watch', () => {
 
   test('fails with the reason when there is no server', async () => {
     const url = `http://127.0.0.1:${await freePort()}`
-    const { done, told } = watchFrom(openApi({ kind: 'endpoint', url, tls: undefined }))
+    const { done, seen } = watchFrom(openApi({ kind: 'endpoint', url, tls: undefined }))
     await assert.rejects(done, { name: 'ApiError', status: undefined, message: /ECONNREFUSED/ })
-    assert.deepEqual(told, [])
+    assert.deepEqual(seen, [])
   })
 
   test('fails when the connection breaks', async (t) => {
@@ -267,9 +267,9 @@ describe('watch', () => {
       openWatch(response)
       response.write(watchLine('ADDED', {}), () => response.destroy())
     })
-    const { done, told } = watchFrom(api)
+    const { done, seen } = watchFrom(api)
     await assert.rejects(done, { name: 'ApiError', status: undefined })
-    assert.deepEqual(told, ['open', { type: 'ADDED', object: {} }])
+    assert.deepEqual(seen, ['open', { type: 'ADDED', object: {} }])
   })
 
   for (const { name, begins } of [
@@ -283,19 +283,19 @@ describe('watch', () => {
         asked.resolve()
       })
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-      const { done, told } = watchFrom(api)
+      const { done, seen } = watchFrom(api)
       let isDone = false
       void done.finally(() => {
         isDone = true
       })
       await asked.promise
-      while (begins && told.length === 0) await setImmediate()
+      while (begins && seen.length === 0) await setImmediate()
       vi.advanceTimersByTime(89_000)
       await setImmediate()
       assert.equal(isDone, false)
       vi.advanceTimersByTime(1000)
       await done
-      assert.deepEqual(told, begins ? ['open'] : [])
+      assert.deepEqual(seen, begins ? ['open'] : [])
     })
   }
 
@@ -305,17 +305,17 @@ describe('watch', () => {
       requests++
       sendJson(response, EMPTY_LIST)
     })
-    const { done, told } = watchFrom(api, { signal: AbortSignal.abort() })
+    const { done, seen } = watchFrom(api, { signal: AbortSignal.abort() })
     await done
     await api.list(SERVICES, '', NEVER)
-    assert.deepEqual([requests, told], [1, []])
+    assert.deepEqual([requests, seen], [1, []])
   })
 
   test('ends at once before the server answers, and never opens', async (t) => {
     const ended = new AbortController()
     const asked = Promise.withResolvers<ServerResponse>()
     const api = await apiOf(t, (_, response) => asked.resolve(response))
-    const { done, told } = watchFrom(api, { signal: ended.signal })
+    const { done, seen } = watchFrom(api, { signal: ended.signal })
     const response = await asked.promise
     ended.abort()
     await done
@@ -323,7 +323,7 @@ describe('watch', () => {
     openWatch(response)
     response.write(watchLine('ADDED', {}))
     await within(closed, 'the end of the connection')
-    assert.deepEqual(told, [])
+    assert.deepEqual(seen, [])
   })
 
   test('ends on its signal, reports nothing more, and closes the connection', async (t) => {
@@ -334,22 +334,22 @@ describe('watch', () => {
       response.write(watchLine('ADDED', {}) + watchLine('DELETED', {}))
       asked.resolve(response)
     })
-    const told: string[] = []
+    const seen: string[] = []
     await within(
       api.watch(SERVICES, {
         resourceVersion: '5',
         onEvent: ({ type }) => {
-          told.push(type)
+          seen.push(type)
           ended.abort()
         },
-        onOpen: () => told.push('open'),
+        onOpen: () => seen.push('open'),
         signal: ended.signal,
       }),
       'the end of the watch',
     )
     const response = await asked.promise
     if (!response.closed) await within(once(response, 'close'), 'the end of the connection')
-    assert.deepEqual(told, ['open', 'ADDED'])
+    assert.deepEqual(seen, ['open', 'ADDED'])
   })
 })
 

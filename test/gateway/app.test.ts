@@ -243,7 +243,7 @@ test('an internal error is logged and not sent to the client', async () => {
   const text = await response.text()
   assert.equal(JSON.parse(text).error.code, 'internal')
   assert.doesNotMatch(text, /secret/)
-  assert.match(JSON.stringify(running.host.events), /a secret that no response tells/)
+  assert.match(JSON.stringify(running.host.events), /a secret that no response has/)
   assert.equal(running.host.now(), START_MS)
 })
 

@@ -70,7 +70,7 @@ describe('the audit log', () => {
     assert.ok(!JSON.stringify(running.host.events).includes(secret))
   })
 
-  test('has what the read-only token has explained, long names cut', async () => {
+  test('has explanations for the read-only token, long names cut', async () => {
     const running = await start()
     await running.get('/v1/explain?name=web.shop.svc.shop.example.org', READER)
     await running.get(`/v1/explain?name=${'a'.repeat(2000)}`, READER)

@@ -80,7 +80,7 @@ export class FaultyWorld {
     return this.host.random16() % below
   }
 
-  /** Compiles a Corefile whose clusters are opened as they are told. */
+  /** Compiles a Corefile whose clusters open as scripted. */
   compile(text: string, openCluster: Host['openCluster']): Resolver {
     const blocks = parseCorefile(text, 'Corefile', sourceOf())
     return createResolver(blocks, { ...this.host, metrics: this.host.metrics, openCluster })

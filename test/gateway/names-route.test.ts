@@ -49,7 +49,7 @@ describe('a list of zones', () => {
     })
   })
 
-  test('says that a cluster has published nothing', async () => {
+  test('reports a cluster that has published nothing', async () => {
     const running = await Running.start({ CLIENT_TOKEN_SHA256: clientSha256 })
     const { zones } = JSON.parse(await list(running, ''))
     const { freshness, generation, ageSeconds } = zones[0].clusters[0]
@@ -72,7 +72,7 @@ describe('a list of zones', () => {
 })
 
 describe('a list of names', () => {
-  test('leads from a zone to the names of a Service', async () => {
+  test('goes from a zone to the names of a Service', async () => {
     const running = await start()
     const at = (under: string): Promise<string[]> =>
       namesBelow(running, `?under=${under}shop.example.org`)
@@ -181,7 +181,7 @@ describe('names are listed', () => {
     }
   })
 
-  test('byte for byte as if what the token may not see did not exist', async () => {
+  test('byte for byte as if hidden names did not exist', async () => {
     const label = fc.constantFrom('a', 'ab', 'b', 'web', 'x-1')
     const name = fc
       .tuple(fc.constantFrom('', '_http._tcp.', 'pod-0.'), label, label)

@@ -45,7 +45,7 @@ describe('the page', () => {
     assert.ok(gzipSync(text).length <= PAGE_KIB * 1024, String(gzipSync(text).length))
   })
 
-  test('says whether it needs a token', async () => {
+  test('has an attribute for whether it needs a token', async () => {
     assert.match((await open(true)).text, /data-access="public"/)
     assert.match((await open()).text, /data-access="token"/)
   })

@@ -1,4 +1,4 @@
-/** What a gateway on the open internet has to stand, and what it tells whom. */
+/** What a gateway on the open internet withstands, and what it reveals to each client. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import {

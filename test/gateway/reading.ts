@@ -1,5 +1,5 @@
 /**
- * A reader of one cluster's snapshots, the clock it goes by, and a store that does as it is told.
+ * A reader of one cluster's snapshots, the clock it goes by, and a scripted store.
  * @module
  */
 import { ClusterReader, type ReaderTimes } from '../../src/gateway/cluster-reader.ts'
@@ -23,7 +23,7 @@ const { privateKey, publicKey } = await keys()
 /** With what snapshots for it are signed. */
 export const signingKey: PrivateKey = privateKey
 
-/** A reader, the clock it goes by, and a store that does as it is told. */
+/** A reader, the clock it goes by, and a scripted store. */
 export class Reading {
   nowMs: number = START_MS
   /** What the wall clock was set by. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { Refresher } from '../../src/gateway/refresher.ts'
 
-/** A refresher whose looks end when they are told to. */
+/** A refresher whose loads the test ends. */
 class Fixture {
   nowMs = 0
   readonly looks: PromiseWithResolvers<void>[] = []

@@ -60,7 +60,7 @@ export class Running {
       originOf: () => this.store,
       writerOf: () => {
         if (this.writer !== undefined) return this.writer
-        throw new Error('a secret that no response tells')
+        throw new Error('a secret that no response has')
       },
       tokenStore: this.tokens,
       randomBytes,
@@ -128,7 +128,7 @@ export class Running {
     return this.app.request(`https://dns.example.org${path}`, { headers, method })
   }
 
-  /** Lets time pass, and whoever asks then have the gateway look for something newer. */
+  /** Lets time pass, and sends a query, at which the gateway looks for a newer manifest. */
   async pass(durationMs: number): Promise<void> {
     await this.host.advance(durationMs)
     await this.ask()

@@ -3,7 +3,7 @@ import { describe, test } from 'vitest'
 import { SharedLoads } from '../../src/gateway/shared-loads.ts'
 import { FakeHost } from '../fake-host.ts'
 
-/** Loads that end when they are told to, and a clock that moves when it is told to. */
+/** Loads that the test ends, and a clock that the test advances. */
 class Fixture {
   readonly host = new FakeHost()
   readonly loads = new SharedLoads<string>(this.host.after)

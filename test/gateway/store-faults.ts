@@ -30,7 +30,7 @@ import {
 
 /** Mutex of the event loop, of 100 ms each, that nobody waits longer than for what hangs. */
 const HUNG_TURNS_MAX = 200
-/** The faults that a store can be told to have. */
+/** The faults that a test can give a store. */
 export const FAULTS = ['error', 'full', 'read-only', 'kill', 'hang'] as const
 export type Fault = (typeof FAULTS)[number]
 export type Random = (below: number) => number

@@ -6,7 +6,7 @@ import { newSecret, type TokenRecord } from '../../src/gateway/token.ts'
 import { TokenBook } from '../../src/gateway/token-book.ts'
 import { storeOf, tokenRecord } from './tokens.ts'
 
-/** A book whose time and store do as they are told. */
+/** A book with a clock and a store that the test controls. */
 class Fixture {
   nowMs = 1_000_000
   /** What the wall clock was set by. */

@@ -19,7 +19,7 @@ const PATHS = ['web.shop.svc', 'key.secret.svc', 'none.shop.svc', 'ns.dns'].flat
 )
 
 /** All that a token gets for some requests. */
-async function told(running: Running, token: string): Promise<string[]> {
+async function responses(running: Running, token: string): Promise<string[]> {
   return Promise.all(
     PATHS.map(async (path) => {
       const response = await running.get(path, token)
@@ -40,26 +40,26 @@ async function start(): Promise<{ running: Running; limited: string; whole: stri
 /** Has the gateway go over to what was published. */
 async function refresh(running: Running, token: string): Promise<void> {
   await running.host.advance(5000)
-  await told(running, token)
+  await responses(running, token)
   await Promise.all(running.kept)
 }
 
 describe('a change in a namespace that a token does not see', () => {
-  test('changes nothing of what it gets, and serial and age for whoever sees all', async () => {
+  test('changes none of its responses, and serial and age of a client that sees all', async () => {
     const { running, limited, whole } = await start()
     const confirmedMs = running.host.now()
     await running.publish(hidden(1), 1)
     await refresh(running, whole)
-    const before = await told(running, limited)
-    const wholeBefore = await told(running, whole)
+    const before = await responses(running, limited)
+    const wholeBefore = await responses(running, whole)
     await running.publish(hidden(2), 2, undefined, confirmedMs)
     await refresh(running, whole)
     // Five more seconds have passed for both.
     const aged = (texts: readonly string[]): string[] =>
       texts.map((text) => text.replace(`"${AGE_HEADER}","5"`, `"${AGE_HEADER}","10"`))
-    assert.deepEqual(await told(running, limited), aged(before))
+    assert.deepEqual(await responses(running, limited), aged(before))
     assert.ok(before.some((text) => text.includes(`"${AGE_HEADER}","5"`)))
-    const wholeAfter = await told(running, whole)
+    const wholeAfter = await responses(running, whole)
     assert.ok(wholeAfter.every((text, i) => text !== aged(wholeBefore)[i]))
     assert.ok(wholeAfter.some((text) => text.includes(`"${AGE_HEADER}","5"`)))
   })

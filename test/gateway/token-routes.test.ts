@@ -13,7 +13,7 @@ const START_MS = Date.UTC(2026, 0, 1)
 
 type Body = Readonly<Record<string, unknown>>
 
-/** The routes, and a time that moves when told to. */
+/** The routes, and a clock that the test advances. */
 class Fixture {
   nowMs = START_MS
   readonly store = createMemoryTokenStore()

@@ -1,5 +1,5 @@
 /**
- * A disk in memory that fails as it is told: full at a byte, read-only, an error or a crash at a
+ * A disk in memory that fails as a test scripts it: full at a byte, read-only, an error or a crash at a
  * step, a flipped bit. It forgets in a power cut what was not synced.
  * @module
  */

@@ -12,9 +12,9 @@ import { temporaryFolder } from '../exporter/temporary-folder.ts'
 const TYPE = 'protobuf:dnstap.Dnstap'
 const [READY, ACCEPT, START, STOP] = [4, 1, 2, 3]
 
-/** A collector: what it was told, and its connections. */
+/** A collector: the lines that it received, and its connections. */
 class Collector {
-  readonly told: string[] = []
+  readonly received: string[] = []
   readonly sockets: Socket[] = []
   private wake: () => void = () => undefined
 
@@ -30,7 +30,7 @@ class Collector {
           const [line, rest] = readFrame(bytes)
           if (line === undefined || rest === undefined) break
           bytes = rest
-          this.told.push(line)
+          this.received.push(line)
           if (line === `control ${READY} ${TYPE}`) socket.write(control(answers))
         }
         this.wake()
@@ -40,12 +40,12 @@ class Collector {
   }
 
   async until(count: number): Promise<string[]> {
-    while (this.told.length < count) {
+    while (this.received.length < count) {
       await new Promise<void>((resolve) => {
         this.wake = resolve
       })
     }
-    return this.told
+    return this.received
   }
 }
 

@@ -69,7 +69,7 @@ describe('resolveBind', () => {
   }[] = [
     { name: 'returns nothing for empty input', words: [], addresses: [] },
     {
-      name: 'takes addresses as they are, whoever has them',
+      name: 'takes addresses as they are, local or not',
       words: ['203.0.113.1', '::'],
       addresses: ['203.0.113.1', '::'],
     },

@@ -23,7 +23,7 @@ test('the profile for Apple devices replaces the one of another token, but of no
 })
 
 /** No PowerShell runs the tests, so a person has read this text, and the test holds it. */
-test('the script for Windows is what was read beside the documentation of its cmdlets', async () => {
+test('the script for Windows is the text that was compared with the documentation of its cmdlets', async () => {
   const lines = (await textOf('windows.ps1')).split('\r\n')
   assert.deepEqual(lines, [
     '# Resolves prod.example.org, lab.test by DNS over HTTPS of dns.example.net; all other names as before.',

@@ -164,7 +164,7 @@ describe('DnsOperator', () => {
     assert.deepEqual(statesOf(operator), FINE)
   })
 
-  it('still says that the object is unmanaged when it cannot write the conditions', async () => {
+  it('reports an unmanaged object even when it cannot write the conditions', async () => {
     const { api, clock, operator } = await start()
     api.refusal = new ApiError('configmaps is forbidden', 403)
     api.set(DNS, dns({ managementState: 'Unmanaged' }))

@@ -25,7 +25,7 @@ test('a response has a sentence and rows', () => {
   })
 })
 
-test('what there is decides the sentence', () => {
+test('the status and the records decide the sentence', () => {
   const cases: [string, readonly string[], string][] = [
     [
       'a.test A',

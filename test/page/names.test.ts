@@ -46,7 +46,7 @@ test('namespaces and Services open, names below them do not', () => {
   }
 })
 
-test('a name is queried for what people want of it', () => {
+test('a name is queried for its addresses, else for its first type', () => {
   assert.equal(typeFor({ name: 'a.', types: ['SRV', 'A'] }), 'A')
   assert.equal(typeFor({ name: 'a.', types: ['TXT'] }), 'TXT')
   assert.equal(typeFor({ name: 'a.', types: [] }), undefined)

@@ -35,7 +35,7 @@ test('a link without a valid token leaves none, and no address with one', () => 
   }
 })
 
-test('a token is read from what is pasted', () => {
+test('a pasted token or link gives the token', () => {
   const cases: [string, string][] = [
     [' kdt_ab_cd\n', 'kdt_ab_cd'],
     ['https://dns.example.org/t/kdt_ab_cd/', 'kdt_ab_cd'],

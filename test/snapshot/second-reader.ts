@@ -45,7 +45,7 @@ export class SecondReader {
     })
   }
 
-  /** Tells by the index whether there is a relative name. */
+  /** Returns by the index whether a relative name exists. */
   hasName(text: string): boolean {
     const wanted = wireLabels(text)
     const slotCount = this.u32(20)

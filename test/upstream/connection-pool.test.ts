@@ -5,22 +5,22 @@ import { ConnectionPool, type PoolOptions } from '../../src/upstream/connection-
 import { LONG_MS, QUERY, RIGHT, SHORT_MS } from '../server/answer-samples.ts'
 import { echo, type FakeServer, fakeTcp, frame, queryWith, within } from '../server/clients.ts'
 
-/** A pool of connections to a server, closed with its test, and what it tells of connections. */
+/** A pool of connections to a server, closed with its test, and whether each connection that it reports is reused. */
 function poolFor(
   t: TestContext,
   { port }: FakeServer,
   options: Partial<PoolOptions> = {},
-): { pool: ConnectionPool; told: boolean[] } {
-  const told: boolean[] = []
+): { pool: ConnectionPool; reported: boolean[] } {
+  const reported: boolean[] = []
   const pool = new ConnectionPool(() => connect(port, '127.0.0.1'), {
     expireMs: LONG_MS,
     ageMsMax: 0,
     idleMax: 0,
-    onConnection: (isReused) => told.push(isReused),
+    onConnection: (isReused) => reported.push(isReused),
     ...options,
   })
   t.onTestFinished(() => pool.close())
-  return { pool, told }
+  return { pool, reported }
 }
 
 /** A server that answers at once, and the connections on which it was asked, in order. */
@@ -36,18 +36,18 @@ async function answering(t: TestContext): Promise<{ server: FakeServer; sockets:
 describe('ConnectionPool', () => {
   test('sends queries in turn on one connection', async (t) => {
     const { server, sockets } = await answering(t)
-    const { pool, told } = poolFor(t, server)
+    const { pool, reported } = poolFor(t, server)
     for (let i = 0; i < 3; i++) assert.deepEqual(await pool.ask(QUERY, LONG_MS), RIGHT)
     assert.equal(new Set(sockets).size, 1)
-    assert.deepEqual(told, [false, true, true])
+    assert.deepEqual(reported, [false, true, true])
   })
 
   test('sends concurrent queries on separate connections', async (t) => {
     const { server, sockets } = await answering(t)
-    const { pool, told } = poolFor(t, server)
+    const { pool, reported } = poolFor(t, server)
     await Promise.all([1, 2, 3].map((id) => pool.ask(queryWith(id), LONG_MS)))
     assert.equal(new Set(sockets).size, 3)
-    assert.deepEqual(told, [false, false, false])
+    assert.deepEqual(reported, [false, false, false])
   })
 
   test('puts queries on 64 connections at most, and refuses those beyond 64 on each', async (t) => {
@@ -73,10 +73,10 @@ describe('ConnectionPool', () => {
       if (++count === 2) socket.destroy()
       else socket.write(frame(echo(query)))
     })
-    const { pool, told } = poolFor(t, server)
+    const { pool, reported } = poolFor(t, server)
     assert.deepEqual(await pool.ask(QUERY, LONG_MS), RIGHT)
     assert.deepEqual(await pool.ask(QUERY, LONG_MS), RIGHT)
-    assert.deepEqual(told, [false, true, false])
+    assert.deepEqual(reported, [false, true, false])
   })
 
   test('does not retry on a new connection or after a timeout', async (t) => {
@@ -95,22 +95,22 @@ describe('ConnectionPool', () => {
   test('closes connections at their maximum age', async (t) => {
     const { server, sockets } = await answering(t)
     let nowMs = 0
-    const { pool, told } = poolFor(t, server, { ageMsMax: 1000, now: () => nowMs })
+    const { pool, reported } = poolFor(t, server, { ageMsMax: 1000, now: () => nowMs })
     for (const at of [0, 999, 1000, 1500]) {
       nowMs = at
       await pool.ask(QUERY, LONG_MS)
     }
-    assert.deepEqual(told, [false, true, false, true])
+    assert.deepEqual(reported, [false, true, false, true])
     assert.equal(new Set(sockets).size, 2)
   })
 
   test('bounds the number of idle connections', async (t) => {
     const { server } = await answering(t)
-    const { pool, told } = poolFor(t, server, { idleMax: 1 })
+    const { pool, reported } = poolFor(t, server, { idleMax: 1 })
     await Promise.all([1, 2, 3].map((id) => pool.ask(queryWith(id), LONG_MS)))
-    told.length = 0
+    reported.length = 0
     await Promise.all([1, 2, 3].map((id) => pool.ask(queryWith(id), LONG_MS)))
-    assert.deepEqual(told, [true, false, false])
+    assert.deepEqual(reported, [true, false, false])
   })
 
   test('completes pending queries on close, and keeps no connection', async (t) => {

@@ -157,13 +157,13 @@ describe('requests over HTTP/1.1', () => {
         response.writeHead(Number(url.slice(1))).end()
       }),
     )
-    for (const [status, told] of [
+    for (const [status, expected] of [
       [204, 204],
       [404, 404],
       [999, 502],
     ]) {
       const response = await https.fetch(`https://localhost/${status}`, request())
-      assert.equal(response.status, told)
+      assert.equal(response.status, expected)
     }
   })
 })

@@ -12,13 +12,13 @@ import { fakeHttp2, fakeTls } from '../server/secure-servers.ts'
 const UDP = { protocol: 'udp', timeoutMs: LONG_MS } as const
 const TCP = { protocol: 'tcp', timeoutMs: LONG_MS } as const
 
-/** An upstream on this machine, closed with its test, and the connections it tells of. */
+/** An upstream on this machine, closed with its test, and the connections that the client reports. */
 function open(
   t: TestContext,
   upstream: Partial<Upstream> & { port: number },
   options: Partial<UpstreamOptions> = {},
-): { client: UpstreamClient; told: string[] } {
-  const told: string[] = []
+): { client: UpstreamClient; opened: string[] } {
+  const opened: string[] = []
   const client = openUpstream(
     { transport: 'dns', address: '127.0.0.1', ...upstream },
     {
@@ -28,12 +28,12 @@ function open(
       idleMax: 0,
       dohMethod: 'POST',
       resolvers: [],
-      onConnection: (protocol, isReused) => told.push(`${protocol} ${isReused}`),
+      onConnection: (protocol, isReused) => opened.push(`${protocol} ${isReused}`),
       ...options,
     },
   )
   t.onTestFinished(() => client.close())
-  return { client, told }
+  return { client, opened }
 }
 
 const answer = (query: Uint8Array, socket: { write: (bytes: Uint8Array) => void }): void => {
@@ -43,11 +43,11 @@ const answer = (query: Uint8Array, socket: { write: (bytes: Uint8Array) => void 
 describe('plain DNS', () => {
   test('uses a new socket for each query over UDP', async (t) => {
     const { port } = await fakeUdp(t, (query) => [echo(query)])
-    const { client, told } = open(t, { port })
+    const { client, opened } = open(t, { port })
     for (let i = 0; i < 2; i++) {
       assert.deepEqual(new Uint8Array(await client.exchange(QUERY, UDP)), RIGHT)
     }
-    assert.deepEqual(told, ['udp false', 'udp false'])
+    assert.deepEqual(opened, ['udp false', 'udp false'])
   })
 
   test('reuses a TCP connection, from the source address', async (t) => {
@@ -56,9 +56,9 @@ describe('plain DNS', () => {
       clients.add(`${socket.remoteAddress}:${socket.remotePort}`)
       answer(query, socket)
     })
-    const { client, told } = open(t, { port }, { sourceAddress: '127.0.0.9' })
+    const { client, opened } = open(t, { port }, { sourceAddress: '127.0.0.9' })
     for (let i = 0; i < 2; i++) assert.deepEqual(await client.exchange(QUERY, TCP), RIGHT)
-    assert.deepEqual(told, ['tcp false', 'tcp true'])
+    assert.deepEqual(opened, ['tcp false', 'tcp true'])
     assert.equal(clients.size, 1)
     assert.match(String([...clients][0]), /^127\.0\.0\.9:/)
   })
@@ -67,10 +67,10 @@ describe('plain DNS', () => {
 describe('DNS over TLS', () => {
   test('reuses a connection for every protocol', async (t) => {
     const { port } = await fakeTls(t, answer)
-    const { client, told } = open(t, { transport: 'tls', port })
+    const { client, opened } = open(t, { transport: 'tls', port })
     assert.deepEqual(await client.exchange(QUERY, UDP), RIGHT)
     assert.deepEqual(await client.exchange(QUERY, TCP), RIGHT)
-    assert.deepEqual(told, ['tcp-tls false', 'tcp-tls true'])
+    assert.deepEqual(opened, ['tcp-tls false', 'tcp-tls true'])
   })
 
   test('resumes the session on the next connection', async (t) => {
@@ -137,10 +137,10 @@ describe('DNS over HTTPS', () => {
         stream.end(echo(new Uint8Array(query)))
       })
       const url = `https://127.0.0.1:${port}/t/key`
-      const { client, told } = open(t, { transport: 'https', port, url }, { dohMethod })
+      const { client, opened } = open(t, { transport: 'https', port, url }, { dohMethod })
       assert.deepEqual(await client.exchange(QUERY, UDP), RIGHT)
       assert.deepEqual(seen, [dohMethod === 'GET' ? 'GET /t/key?dns=' : 'POST /t/key'])
-      assert.deepEqual(told, [])
+      assert.deepEqual(opened, [])
     })
   }
 

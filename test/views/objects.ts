@@ -19,7 +19,7 @@ export const ADDRESSES: readonly string[] = [
 export const HOSTS: readonly string[] = ['a-0', 'a-1']
 /** Hostnames of Ingresses, which several namespaces claim. */
 export const INGRESS_HOSTS: readonly string[] = ['www.apps.test', '*.apps.test', 'apps.test', 'api']
-/** What exporters are told of the server's own addresses. */
+/** The server's own addresses, for exporters. */
 export const LOCAL_ADDRESSES: readonly string[] = ['10.96.0.1', '2001:db8::1']
 
 const VERSIONS: Readonly<Record<string, string>> = {

@@ -8,8 +8,8 @@ type Point = Parameters<DatasetLike['writeDataPoint']>[0]
 
 function written(...answered: Parameters<ReturnType<typeof pointWriter>>[0][]): Point[] {
   const points: Point[] = []
-  const tell = pointWriter({ writeDataPoint: (point) => points.push(point) })
-  for (const one of answered) tell(one)
+  const writePoint = pointWriter({ writeDataPoint: (point) => points.push(point) })
+  for (const one of answered) writePoint(one)
   return points
 }
 

@@ -1,7 +1,7 @@
 /**
- * The Worker on a platform that counts, and fails when it is told to:
+ * The Worker on a platform that counts, and fails on request:
  *
- * - `/test/counts` tells how often shards were asked for there, and how often in vain;
+ * - `/test/counts` returns how often shards were read there, and how often in vain;
  * - `/test/failing/METHOD` has a method of what is bound fail from now on: `put`, `delete`, …;
  * - `/test/reading/FAULT` has reads lie from now on: `hang`, `flip`, `cut`, `empty`, or `well`;
  * - `/test/points` gives the points that were written to Analytics Engine.

@@ -29,7 +29,7 @@ describe('a DNS object of mini-k8s', () => {
     })
   }
 
-  test('is not what other systems call DNS, nor anything else', () => {
+  test('is no DNS object of another system, nor anything else', () => {
     const others = [
       { kind: 'DNS', apiVersion: 'operator.openshift.io/v1', metadata: { name: 'default' } },
       { kind: 'DNSRecord', apiVersion: 'kubedoh.dev/v1alpha1' },

@@ -183,7 +183,7 @@ describe('answers from the cache', () => {
 })
 
 describe('data that nobody vouches for', () => {
-  test('have no AD, whoever asks', async () => {
+  test('have no AD for any client', async () => {
     const server = serveCache('cache', ['NOERROR', A])
     assert.equal((await server.ask('www.example.org A +ad'))[0], 'NOERROR rd')
     assert.equal((await server.ask('www.example.org A +ad'))[0], 'NOERROR aa rd')

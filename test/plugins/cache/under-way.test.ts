@@ -105,7 +105,7 @@ describe('misses of one entry at once', () => {
   })
 })
 
-/** Asks for an entry 10 seconds ahead of a second query by all clients. Returns the replies. */
+/** Has one client query an entry, and all clients 10 seconds later. Returns the replies to these. */
 async function askTwice({ server, release }: ReturnType<typeof serveHeld>): Promise<string[]> {
   const first = server.ask(ASK)
   await release()

@@ -38,10 +38,10 @@ describe('dnssec', () => {
   for (const { name, notices = [], ...one } of good) {
     test(name, () => {
       const { resolver } = serve(one.corefile, { files: FILES })
-      const told = resolver.notices.map(
+      const reported = resolver.notices.map(
         ({ file, line, column, message }) => `${file}:${line}:${column}: ${message}`,
       )
-      assert.deepEqual(told, notices)
+      assert.deepEqual(reported, notices)
     })
   }
 

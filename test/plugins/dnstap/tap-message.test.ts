@@ -45,19 +45,19 @@ describe('writeTap', () => {
     })
   })
 
-  const families: [address: string, family: number, told: string | undefined][] = [
+  const families: [address: string, family: number, written: string | undefined][] = [
     ['2001:db8::1', 2, '2001:db8::1'],
     ['::ffff:192.0.2.1', 1, '192.0.2.1'],
     ['fe80::1%eth0', 2, 'fe80::1'],
     ['dns.example.org', 1, undefined],
   ]
-  for (const [address, family, told] of families) {
+  for (const [address, family, written] of families) {
     test(`writes ${address}`, () => {
       const to = { address, port: 853 }
       const read = readTap(
         writeTap(SOURCE, { type: TAP.FORWARDER_QUERY, isUdp: false, to, queryMs: 0 }),
       )
-      assert.deepEqual([read.family, read.response_address, read.protocol], [family, told, 2])
+      assert.deepEqual([read.family, read.response_address, read.protocol], [family, written, 2])
     })
   }
 

@@ -25,17 +25,17 @@ const NAMES: Readonly<Record<number, string>> = {
 /** A message, field by field. */
 export type TapText = Readonly<Record<string, string | number>>
 
-/** Reads a frame: who tells, and the message. @throws {TypeError} when it is malformed */
+/** Reads a frame: its sender, and the message. @throws {TypeError} when it is malformed */
 export function readTap(frame: Uint8Array): TapText {
   const outer = readFields(frame)
   const text = (field: number): string => new TextDecoder().decode(bytesOf(outer.get(field)))
-  const told: Record<string, string | number> = { identity: text(1), version: text(2) }
-  if (outer.has(3)) told.extra = text(3)
+  const shown: Record<string, string | number> = { identity: text(1), version: text(2) }
+  if (outer.has(3)) shown.extra = text(3)
   if (outer.get(15) !== 1) throw new TypeError('not a message')
   for (const [field, value] of readFields(bytesOf(outer.get(14)))) {
-    told[NAMES[field] ?? field] = typeof value === 'number' ? value : format(field, value)
+    shown[NAMES[field] ?? field] = typeof value === 'number' ? value : format(field, value)
   }
-  return told
+  return shown
 }
 
 function format(field: number, value: Uint8Array): string {

@@ -42,8 +42,8 @@ describe('a transfer', () => {
 })
 
 test('notifyPeers calls all plugins with that hook', () => {
-  const told: Uint8Array[] = []
-  const peer = { name: 'a', zoneChanged: (zone: Uint8Array) => told.push(zone) }
+  const notified: Uint8Array[] = []
+  const peer = { name: 'a', zoneChanged: (zone: Uint8Array) => notified.push(zone) }
   notifyPeers([peer, { name: 'b' }, peer], nameOf('example.org'))
-  assert.deepEqual(told, [nameOf('example.org'), nameOf('example.org')])
+  assert.deepEqual(notified, [nameOf('example.org'), nameOf('example.org')])
 })

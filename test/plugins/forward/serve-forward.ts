@@ -1,5 +1,5 @@
 /**
- * Servers with `forward` directives and upstreams that do as they are told, for the tests of it.
+ * Servers with `forward` directives and scripted upstreams, for its tests.
  * @module
  */
 import { block, type Server, serve } from '../../ask.ts'

@@ -105,10 +105,10 @@ describe('what forward says of itself', () => {
     const server = serveWith({
       name: 'test',
       serve: async (request) => {
-        const told = (label: string): string | undefined => forward.metadata?.(label, request)
-        known.push(told('forward/upstream'))
+        const metadataOf = (label: string): string | undefined => forward.metadata?.(label, request)
+        known.push(metadataOf('forward/upstream'))
         const outcome = await forward.serve?.({ ...request }, () => failure(2))
-        known.push(told('forward/upstream'), told('forward/other'))
+        known.push(metadataOf('forward/upstream'), metadataOf('forward/other'))
         return outcome ?? failure(2)
       },
     })

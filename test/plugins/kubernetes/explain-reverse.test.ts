@@ -18,7 +18,7 @@ async function targets(cluster: Partial<ExplainedCluster> = {}): Promise<unknown
 }
 
 describe('an address', () => {
-  test('has the object of its Service, which hides endpoints from those who see it', async () => {
+  test('has the object of its Service, which hides endpoints from clients that see it', async () => {
     const web = { name: 'web.shop.svc.cluster.local.', object: 'Service shop/web' }
     assert.deepEqual(await targets(), [web])
     const db = {

@@ -231,8 +231,8 @@ describe('snapshots that are missing or old', () => {
     const server = serveCluster(line, { freshness: 'partial' })
     const nosuch = 'nosuch.shop.svc.cluster.local A'
     assert.deepEqual(await server.ask(nosuch), ['SERVFAIL aa rd', soa()])
-    const told = ['SERVFAIL aa rd', soa(), edns, 'ede: 14 the cluster is not read yet']
-    assert.deepEqual(await server.ask(`${nosuch} +edns`), told)
+    const expected = ['SERVFAIL aa rd', soa(), edns, 'ede: 14 the cluster is not read yet']
+    assert.deepEqual(await server.ask(`${nosuch} +edns`), expected)
     assert.deepEqual(await server.ask('web.shop.svc.cluster.local AAAA'), ['NOERROR aa rd', soa()])
     assert.deepEqual(server.resolver.notReady(), ['kubernetes'])
   })

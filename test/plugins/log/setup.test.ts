@@ -101,16 +101,16 @@ describe('the line of the log', () => {
 
   test('has the metadata of plugins', async () => {
     const [metadata, log] = ['metadata', 'log "{/view/name} {/log/type} {/log/class}"']
-    const told: string[] = []
+    const collected: string[] = []
     for (const lines of [[metadata], []]) {
       const view = directive('view inside', 'expr true')
       const server = serve(block(...lines, log, view, 'forward . 192.0.2.53'), {
         upstream: () => ['NXDOMAIN', SOA],
       })
       await server.ask('www.example.org A')
-      told.push(...server.host.lines)
+      collected.push(...server.host.lines)
     }
-    assert.deepEqual(told, ['inside NXDOMAIN denial', '- - -'])
+    assert.deepEqual(collected, ['inside NXDOMAIN denial', '- - -'])
   })
 
   test('has extended response codes', async () => {

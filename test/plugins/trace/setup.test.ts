@@ -8,9 +8,9 @@ const UPSTREAM = {
 }
 
 /** A span without its identifiers and times. */
-type Told = { readonly name: string; readonly parent: string; readonly tags: unknown }
+type Span = { readonly name: string; readonly parent: string; readonly tags: unknown }
 
-async function spansOf(server: Server): Promise<Told[]> {
+async function spansOf(server: Server): Promise<Span[]> {
   await server.host.advance(1000)
   const spans = server.host.posted.flatMap(({ json }) => JSON.parse(json))
   const names = new Map(spans.map(({ id, name }): [string, string] => [id, name]))
