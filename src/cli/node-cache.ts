@@ -21,6 +21,7 @@ import {
   rulesScript,
 } from '../node-local/node-rules.ts'
 import { isServedByOthers } from '../node-local/other-servers.ts'
+import { waitForServer } from '../node-local/upstream-service.ts'
 import { FeatureServers } from '../server/feature-servers.ts'
 import { formatMetrics } from '../server/process-metrics.ts'
 import type { RunningServer, ServeOptions } from '../server/server.ts'
@@ -70,6 +71,8 @@ async function runCache(input: Input, output: Output, plan: Plan): Promise<void>
   config.start()
   const status = metricsServer(input.text('metrics-listen-address'), metrics, log)
   await status.ensure()
+  // kube-proxy may learn of their Service later, and SERVFAIL would replace its responses.
+  if (rules !== undefined) await waitForServer(corefile.clusterDns, log)
   await setup.ensureInterface()
   const isReplaced = (): boolean => isKept || isServedByOthers(network.addresses, network.dnsPort)
   const end = async (): Promise<void> => {

@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildImage } from '../../build/image/image.ts'
+import type { Image } from '../../build/image/oci.ts'
 import { type Binaries, COREDNS } from '../cluster/binaries.ts'
 import { buildTestImages } from './images.ts'
 import { KubernetesNode, waitFor } from './node.ts'
@@ -23,10 +24,17 @@ export const COREDNS_PODS = 'k8s-app=kube-dns,!app.kubernetes.io/name'
 /** Names of the programs' pods, by C library. */
 export const CLIENT_PODS: readonly string[] = ['glibc', 'musl']
 
-/** Starts a node with all images and pods. The Service kube-dns has no pods: CoreDNS is scaled to 0. */
-export async function startCluster(binaries: Binaries): Promise<KubernetesNode> {
-  const image = await buildImage(['amd64'])
-  const archives = [...buildTestImages(binaries.coredns, prepareDebian()), image.archive]
+/**
+ * Starts a node with all images and pods. The Service kube-dns has no pods: CoreDNS is scaled to 0.
+ * @param images of kubedoh; without, the default one is built
+ */
+export async function startCluster(
+  binaries: Binaries,
+  ...images: readonly Image[]
+): Promise<KubernetesNode> {
+  const own = images.length > 0 ? images : [await buildImage(['amd64'])]
+  const test = buildTestImages(binaries.coredns, prepareDebian())
+  const archives = [...test, ...own.map(({ archive }) => archive)]
   const node = await KubernetesNode.start(binaries)
   try {
     for (const archive of archives) await node.importImage(archive)

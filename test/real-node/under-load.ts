@@ -13,19 +13,31 @@ const TCP_PER_SECOND = 20
 /** What is in flight, or on its way to a server that has ended, when the action is over. */
 const SETTLE_MS = 2000
 
+type LoseNothing = (
+  node: KubernetesNode,
+  what: string,
+  action: () => Promise<unknown>,
+) => Promise<{ late: number }>
+
 /**
- * Sends queries during an action, each from a new port, and prints how they ended.
+ * Sends queries to the Service kube-dns during an action, each from a new port, and prints how they ended.
  * @returns the share of late responses, after which a stub resolver has sent its query again
  * @throws {AssertionError} when a query is lost, fails or has a wrong response
  */
-export async function loseNothing(
-  node: KubernetesNode,
-  what: string,
+export const loseNothing: LoseNothing = loseNothingAt(NODE.dns)
+
+/** Returns a function that does as {@link loseNothing} does, with queries to another address. */
+export function loseNothingAt(address: string): LoseNothing {
+  return (node, what, action) => loadDuring({ node, address, what }, action)
+}
+
+async function loadDuring(
+  { node, address, what }: { node: KubernetesNode; address: string; what: string },
   action: () => Promise<unknown>,
 ): Promise<{ late: number }> {
   const load = await RunningLoad.start(
     {
-      stubOf: NODE.dns,
+      stubOf: address,
       port: 53,
       perSecond: PER_SECOND,
       tcpPerSecond: TCP_PER_SECOND,
