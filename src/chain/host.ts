@@ -11,6 +11,7 @@ import type { Snapshot } from '../snapshot/read/snapshot.ts'
 import type { Visibility } from '../snapshot/read/visibility.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import type { MaybePromise } from './maybe-promise.ts'
 
 /** An upstream server and how to reach it. */
 export type Upstream = {
@@ -107,8 +108,14 @@ export type SnapshotSource = {
   readonly transferRecords?: () => Iterable<RRset>
   /** Returns the Pod at a client's address; absent at gateways. */
   readonly podAt?: (client: string) => ClientPod | undefined
-  /** Returns a Service and its endpoints, for explanations; absent where objects are elsewhere. */
-  readonly serviceState?: (namespace: string, name: string) => ServiceState | undefined
+  /**
+   * Returns a Service and its endpoints, for explanations; `null` if it does not exist, `undefined`
+   * if that is unknown. Absent where objects are elsewhere.
+   */
+  readonly serviceState?: (
+    namespace: string,
+    name: string,
+  ) => MaybePromise<ServiceState | null | undefined>
 }
 
 /** A Service, as far as it explains why names below it do not exist. */

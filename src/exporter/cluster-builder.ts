@@ -114,8 +114,11 @@ export class ClusterBuilder {
     return this.groups.podAt(client)
   }
 
-  /** Returns a Service and all its endpoints. */
-  serviceState(namespace: string, name: string): ReturnType<NameGroups['serviceState']> {
+  /** Returns a Service and all its endpoints; `undefined` in a tree of hostnames. */
+  serviceState(
+    namespace: string,
+    name: string,
+  ): ReturnType<NameGroups['serviceState']> | undefined {
     const { groups } = this
     return groups instanceof NameGroups ? groups.serviceState(namespace, name) : undefined
   }

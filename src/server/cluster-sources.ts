@@ -4,7 +4,7 @@
  * its own watches them all.
  * @module
  */
-import type { ServiceState, SnapshotSource } from '../chain/host.ts'
+import type { SnapshotSource } from '../chain/host.ts'
 import { CLUSTER_TREE, type ClusterTree } from '../corefile/cluster-tree.ts'
 import type { KubernetesOptions } from '../corefile/kubernetes-options.ts'
 import { configError } from '../corefile/problem.ts'
@@ -330,7 +330,7 @@ function movable(
   const current = (): Snapshot | undefined => moves.reader.current()
   const load = (): Promise<Snapshot | undefined> => Promise.resolve(current())
   const freshness = (): Freshness => moves.reader.freshness()
-  const serviceState = (namespace: string, name: string): ServiceState | undefined =>
+  const serviceState: SnapshotSource['serviceState'] = (namespace, name) =>
     moves.reader.serviceState?.(namespace, name)
   return { wanted, ready, moves, source: { current, load, freshness, serviceState } }
 }

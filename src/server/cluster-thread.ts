@@ -40,8 +40,12 @@ export class ClusterThread {
   }
 
   /** Returns the snapshots that the thread has, or will have, of a cluster. */
-  source({ directive, tree }: ClusterWanted): SnapshotSource {
-    return this.clusters.open(directive, tree)
+  source(wanted: ClusterWanted): SnapshotSource {
+    const place = { cluster: keyOf(wanted) }
+    return {
+      ...this.clusters.open(wanted.directive, wanted.tree),
+      serviceState: (namespace, name) => this.thread.serviceState({ ...place, namespace, name }),
+    }
   }
 
   /**

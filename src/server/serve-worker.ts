@@ -39,6 +39,7 @@ export class ServeWorker {
         await this.stop()
         return
       case 'watch':
+      case 'service':
         throw new TypeError('a worker that serves does not watch clusters')
     }
   }

@@ -7,7 +7,7 @@ import { elapsed } from '../node/elapsed.ts'
 import { startHeapTrim } from '../node/memory-trim.ts'
 import { createLog, describeError, type Output } from '../node/output.ts'
 import { Metrics } from '../telemetry/metrics.ts'
-import { ClusterSources, type ClusterWanted } from './cluster-sources.ts'
+import { ClusterSources, type ClusterWanted, keyOf } from './cluster-sources.ts'
 import { FRESHNESS_MS, SnapshotSharer, type WatchedCluster } from './shared-snapshots.ts'
 import { type FromWorker, runWorker, type ToWorker, type WatchOptions } from './worker-messages.ts'
 
@@ -38,6 +38,13 @@ export class WatchWorker {
       case 'query': {
         const lines = message.what === 'metrics' ? [this.metrics.format()] : []
         this.send({ kind: 'reply', id: message.id, lines })
+        return
+      }
+      case 'service': {
+        const { cluster, namespace, name } = message.wanted
+        const { source } = this.clusters.find((one) => keyOf(one) === cluster) ?? {}
+        const state = await source?.serviceState?.(namespace, name)
+        this.send({ kind: 'reply', id: message.id, lines: [], state })
         return
       }
       case 'stop':

@@ -5,6 +5,7 @@
  * @module
  */
 import { isMainThread, parentPort } from 'node:worker_threads'
+import type { ServiceState } from '../chain/host.ts'
 import type { LoadedCorefile } from '../node/load-corefile.ts'
 import type { ClusterSourceOptions, ClusterWanted } from './cluster-sources.ts'
 import type { ServeOptions } from './server.ts'
@@ -12,6 +13,13 @@ import type { SharedSnapshot } from './shared-snapshots.ts'
 
 /** What the main thread queries a worker for. */
 export type WorkerQuery = 'metrics' | 'not-ready'
+
+/** A Service of a cluster, which is given by its key. */
+export type ServiceWanted = {
+  readonly cluster: string
+  readonly namespace: string
+  readonly name: string
+}
 
 /** Where a worker finds the clusters that it watches. */
 export type WatchOptions = Pick<ClusterSourceOptions, 'kubeconfig' | 'folder' | 'localAddresses'>
@@ -28,6 +36,7 @@ export type ToWorker =
       readonly clusters: readonly ClusterWanted[]
     }
   | { readonly kind: 'query'; readonly id: number; readonly what: WorkerQuery }
+  | { readonly kind: 'service'; readonly id: number; readonly wanted: ServiceWanted }
   | { readonly kind: 'stop' }
 
 /** A message from a worker. */
@@ -36,8 +45,13 @@ export type FromWorker =
   | { readonly kind: 'serving'; readonly ports: readonly number[] }
   /** The worker cannot do that, and goes on as before. */
   | { readonly kind: 'failed'; readonly message: string }
-  /** Answers a query: the text of metrics, or names of plugins. */
-  | { readonly kind: 'reply'; readonly id: number; readonly lines: readonly string[] }
+  /** Answers a query: the text of metrics, or names of plugins; or the state of a Service. */
+  | {
+      readonly kind: 'reply'
+      readonly id: number
+      readonly lines: readonly string[]
+      readonly state?: ServiceState | null | undefined
+    }
   /** The state of a watched cluster, after each change. */
   | { readonly kind: 'watched'; readonly cluster: string; readonly snapshot: SharedSnapshot }
   /** A plugin requests the end of the process. */

@@ -10,10 +10,12 @@ import type { Output } from '../node/output.ts'
 import type { ClusterWanted } from './cluster-sources.ts'
 import type { ServeOptions } from './server.ts'
 import type { SharedSnapshot } from './shared-snapshots.ts'
-import type { FromWorker, ToWorker, WatchOptions, WorkerQuery } from './worker-messages.ts'
+import type { FromWorker, ServiceWanted, ToWorker, WatchOptions } from './worker-messages.ts'
 
 /** Whether a worker does what it was sent for, and the ports that it serves. */
 export type Served = Extract<FromWorker, { kind: 'serving' | 'failed' }>
+
+type Reply = Extract<FromWorker, { kind: 'reply' }>
 
 /** Milliseconds for a worker to answer a query, and to stop. */
 const QUERY_MS = 2000
@@ -45,7 +47,7 @@ export class WorkerThread {
   lastMetrics = ''
   private readonly worker: Worker
   private readonly options: WorkerThreadOptions
-  private readonly queries = new Map<number, (lines: readonly string[] | undefined) => void>()
+  private readonly queries = new Map<number, (reply: Reply | undefined) => void>()
   /** Callers of `serve` and `watch` that wait for the result, in order. */
   private readonly waiting: ((served: Served) => void)[] = []
   private lastId = 0
@@ -99,14 +101,20 @@ export class WorkerThread {
 
   /** Returns the worker's metrics as text; the last known ones when it does not answer in time. */
   async metrics(): Promise<string> {
-    const lines = await this.query('metrics')
-    if (lines !== undefined) this.lastMetrics = lines.join('')
+    const reply = await this.query((id) => ({ kind: 'query', id, what: 'metrics' }))
+    if (reply !== undefined) this.lastMetrics = reply.lines.join('')
     return this.lastMetrics
   }
 
   /** Returns the plugins that are not ready; `worker` when the worker does not answer in time. */
   async notReady(): Promise<readonly string[]> {
-    return (await this.query('not-ready')) ?? ['worker']
+    const reply = await this.query((id) => ({ kind: 'query', id, what: 'not-ready' }))
+    return reply?.lines ?? ['worker']
+  }
+
+  /** Returns a Service of a watched cluster; `undefined` if the worker does not answer in time. */
+  async serviceState(wanted: ServiceWanted): Promise<Reply['state']> {
+    return (await this.query((id) => ({ kind: 'service', id, wanted })))?.state
   }
 
   /** Stops the worker; resolves when it has exited. */
@@ -122,17 +130,17 @@ export class WorkerThread {
   }
 
   /** Resolves with `undefined` when the worker does not answer in time. */
-  private query(what: WorkerQuery): Promise<readonly string[] | undefined> {
+  private query(message: (id: number) => ToWorker): Promise<Reply | undefined> {
     const id = ++this.lastId
     return new Promise((resolve) => {
       const timer = setTimeout(() => finish(undefined), QUERY_MS)
-      const finish = (lines: readonly string[] | undefined): void => {
+      const finish = (reply: Reply | undefined): void => {
         clearTimeout(timer)
         this.queries.delete(id)
-        resolve(lines)
+        resolve(reply)
       }
       this.queries.set(id, finish)
-      this.send({ kind: 'query', id, what })
+      this.send(message(id))
     })
   }
 
@@ -143,7 +151,7 @@ export class WorkerThread {
         this.waiting.shift()?.(message)
         return
       case 'reply':
-        this.queries.get(message.id)?.(message.lines)
+        this.queries.get(message.id)?.(message)
         return
       case 'watched':
         this.options.onSnapshot?.(message.cluster, message.snapshot)

@@ -52,6 +52,8 @@ describe('a thread that watches clusters', () => {
     assert.ok(heard > 0)
     api.tell('services', ['ADDED', DB])
     await vi.waitFor(() => assert.deepEqual(namesIn(source.current(), NAMES), NAMES), 5000)
+    assert.deepEqual((await source.serviceState?.('shop', 'db'))?.service.type, 'ClusterIP')
+    assert.deepEqual(await source.serviceState?.('shop', 'none'), null)
     assert.match(await thread.metrics(), /^coredns_kubernetes_rest_client_requests_total\{/m)
     await thread.watch([])
     assert.equal(thread.source(wanted).current(), undefined)

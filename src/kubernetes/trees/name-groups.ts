@@ -128,13 +128,13 @@ export class NameGroups {
     return this.options.pods === 'verified' ? this.cluster.podAt(client) : undefined
   }
 
-  /** Returns a Service and all endpoints of its slices; `undefined` if it does not exist. */
+  /** Returns a Service and all endpoints of its slices; `null` if it does not exist. */
   serviceState(
     namespace: string,
     name: string,
-  ): { readonly service: Service; readonly endpoints: readonly Endpoint[] } | undefined {
+  ): { readonly service: Service; readonly endpoints: readonly Endpoint[] } | null {
     const service = this.cluster.services.get(objectKey({ namespace, name }))
-    if (service === undefined) return undefined
+    if (service === undefined) return null
     return { service, endpoints: this.cluster.slicesOf(service).flatMap((one) => one.endpoints) }
   }
 

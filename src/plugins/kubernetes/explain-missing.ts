@@ -28,7 +28,7 @@ const LISTED_MAX = 3
 export function explainMissing(labels: Uint8Array, how: MissingName): Found {
   const { view, find } = how
   const name = textLabels(labels)
-  const [branch = '', namespace, service, ...before] = name.toReversed()
+  const [branch = '', namespace, , ...before] = name.toReversed()
   const tail = tailsOf(labels)
   // Clusters do not share Pods.
   const branches = view.tree === 'cluster' ? ['svc', 'pod'] : ['svc']
@@ -42,8 +42,7 @@ export function explainMissing(labels: Uint8Array, how: MissingName): Found {
     return why('no_namespace', `there is no namespace "${namespace}"${unless}`, namespace)
   }
   if (branch === 'pod') return explainPod(name, tail, how)
-  const state = view.source.serviceState?.(namespace ?? '', service ?? '')
-  if (find(tail(3)) === undefined) return explainService(name.slice(-3), state, view)
+  if (find(tail(3)) === undefined) return explainService(name.slice(-3), view)
   const object = objectOf(name.slice(-3), view.tree)
   const [first = '', second] = before
   if (first.startsWith('_')) {
@@ -54,24 +53,22 @@ export function explainMissing(labels: Uint8Array, how: MissingName): Found {
   if (second !== undefined) {
     return why('too_many_labels', `no name is that far below ${object}`, before.at(-1))
   }
-  const isUnready = endpointNames(state, false).some((one) => one.replace(/[.:]/g, '-') === first)
+  const isUnready = endpointNames(view.state, false).some(
+    (one) => one.replace(/[.:]/g, '-') === first,
+  )
   if (isUnready) return why('not_ready', `endpoint "${first}" of ${object} is not ready`, first)
   return why('no_endpoint', `${object} has no ready endpoint "${first}"`, first)
 }
 
 /** Explains a Service without a name: where the objects are, by its type and its endpoints. */
-function explainService(
-  labels: readonly string[],
-  state: ServiceState | undefined,
-  { tree, source }: ExplainedView,
-): Found {
+function explainService(labels: readonly string[], { tree, state }: ExplainedView): Found {
   const [service = '', namespace = ''] = labels
   const object = objectOf(labels, tree) ?? service
   const text = `namespace "${namespace}" has no ${KINDS[tree]} "${service}"`
-  if (source.serviceState === undefined || tree !== 'cluster') {
+  if (state === undefined || tree !== 'cluster') {
     return why('no_service', `${text}, or it is headless and has no ready endpoint`, service)
   }
-  if (state === undefined) return why('no_service', text, service)
+  if (state === null) return why('no_service', text, service)
   if (state.service.type === 'ExternalName') {
     return why('no_hostname', `the externalName of ${object} is not a hostname`, service)
   }
@@ -82,7 +79,10 @@ function explainService(
   return why('not_ready', `no endpoint of ${object} is ready: ${listed}${more}`, service)
 }
 
-function endpointNames(state: ServiceState | undefined, isReady: boolean): readonly string[] {
+function endpointNames(
+  state: ServiceState | null | undefined,
+  isReady: boolean,
+): readonly string[] {
   return (state?.endpoints ?? [])
     .filter((one) => one.isReady === isReady)
     .flatMap(({ hostname, addresses }) => (hostname === '' ? addresses : [hostname]))

@@ -5,12 +5,12 @@
  */
 import type { ClientVisibility } from '../../chain/client.ts'
 import type { Fact } from '../../chain/fact.ts'
-import type { SnapshotSource } from '../../chain/host.ts'
+import type { ServiceState, SnapshotSource } from '../../chain/host.ts'
 import type { MaybePromise } from '../../chain/maybe-promise.ts'
 import { formatName } from '../../dns/name.ts'
 import type { Query } from '../../dns/query.ts'
 import { infoFor, type Snapshot } from '../../snapshot/read/snapshot.ts'
-import { explainForward } from './explain-forward.ts'
+import { explainForward, textLabels } from './explain-forward.ts'
 import { explainReverse } from './explain-reverse.ts'
 import { nearNames } from './near-names.ts'
 import type { Rules } from './nxdomain-rules.ts'
@@ -35,7 +35,11 @@ export type ExplainedPlace = {
 }
 
 /** A snapshot whose names are explained. */
-export type ExplainedView = ExplainedPlace & { readonly snapshot: Snapshot }
+export type ExplainedView = ExplainedPlace & {
+  readonly snapshot: Snapshot
+  /** The Service in a forward name; `null` if it does not exist, `undefined` if unknown. */
+  readonly state: ServiceState | null | undefined
+}
 
 /** What a snapshot has at a name, and what it lacks. */
 export type Found = Pick<Fact, 'node' | 'reason'>
@@ -43,15 +47,17 @@ export type Found = Pick<Fact, 'node' | 'reason'>
 /** Returns the facts about a query. Loads shards for them; omits what cannot be loaded. */
 export async function explainPlace(query: Query, place: ExplainedPlace): Promise<readonly [Fact]> {
   const { zone, source } = place
+  const labels = query.name.slice(0, query.nameBytes - zone.origin.size)
+  const isReverse = zone.isReverse && labels.length > 0
+  const [, namespace = '', service = ''] = textLabels(labels).toReversed()
+  const state = isReverse ? undefined : await source.serviceState?.(namespace, service)
   const fact = snapshotFact(query, { ...place, plugin: 'kubernetes', origin: zone.origin.bytes })
   const snapshot = source.current()
   if (snapshot === undefined) return [fact]
-  const labels = query.name.slice(0, query.nameBytes - zone.origin.size)
-  const isReverse = zone.isReverse && labels.length > 0
   const explain = withShards<Found>(
     source,
     (found) => {
-      const view = { ...place, snapshot: found }
+      const view = { ...place, snapshot: found, state }
       return isReverse ? explainReverse(query, view) : explainForward(labels, query.type, view)
     },
     () => ({}),

@@ -38,7 +38,7 @@ test('NameGroups returns a Service with all endpoints, ready or not', () => {
       ['198.51.100.2', false],
     ],
   )
-  assert.equal(groups.serviceState('depot', 'web'), undefined)
+  assert.equal(groups.serviceState('depot', 'web'), null)
 })
 
 describe('NameGroups marks the groups that a change affects:', () => {

@@ -28,6 +28,12 @@ describe('the part of a name that is missing', () => {
     })
   }
 
+  test('may be endpoints if the objects are in a thread that does not answer', async () => {
+    const cluster = { objects, isSilent: true } as const
+    const { reason } = await explainIn(cluster, 'none.shop.svc.cluster.local A')
+    assert.match(reason?.text ?? '', /, or it is headless and has no ready endpoint$/)
+  })
+
   test('lists three ports of the Service', async () => {
     const { reason } = await explainIn({ objects }, '_none._tcp.web.shop.svc.cluster.local SRV')
     assert.deepEqual(

@@ -20,11 +20,13 @@ import { parseQuestion } from '../../message-text.ts'
 export type ExplainedCluster = FakeClusterOptions & {
   readonly pods?: 'disabled' | 'insecure' | 'verified'
   readonly sees?: (namespace: string) => boolean
+  /** Whether the thread with the objects does not answer. */
+  readonly isSilent?: true
 }
 
 /** Returns the fact about `NAME TYPE` below `cluster.local` or `in-addr.arpa`. */
 export async function explainIn(cluster: ExplainedCluster, question: string): Promise<Fact> {
-  const { pods = 'verified', sees, ...options } = cluster
+  const { pods = 'verified', sees, isSilent, ...options } = cluster
   const line = `kubernetes cluster.local in-addr.arpa {\n  pods ${pods}\n}`
   const directive = parseKubernetes(parseDirective(line), [nameOf('.')])
   const zones = zonesOfDirective(directive)
@@ -34,7 +36,10 @@ export async function explainIn(cluster: ExplainedCluster, question: string): Pr
   assert.ok(zone)
   const [fact] = await explainPlace(query, {
     zone,
-    source: openFakeCluster(options, directive, []),
+    source: {
+      ...openFakeCluster(options, directive, []),
+      ...(isSilent && { serviceState: () => Promise.resolve(undefined) }),
+    },
     cluster: undefined,
     tree: 'cluster',
     visibility: sees && { ...visibilityOf(WHOLE_SCOPE), namespaces: new Visibility(sees) },
