@@ -84,6 +84,11 @@ export class Admission {
     return this.tokens.usesLabels
   }
 
+  /** Reads the tokens that an operator has just changed; logs a failure. */
+  reloadTokens(): Promise<void> {
+    return this.tokens.reload()
+  }
+
   /**
    * Starts to read the tokens again, and to store when they were used, when it is time; returns the
    * promise to keep alive.

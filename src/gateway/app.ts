@@ -57,6 +57,10 @@ export function createGatewayApp(
       explain: (message, client, c) => gateway.explain(message, client, c),
     }),
   )
+  app.use('/v1/tokens/*', async (c, next) => {
+    await next()
+    if (c.req.method !== 'GET' && c.res.ok) await admission.reloadTokens()
+  })
   app.route('/', createTokenRoutes({ ...config, ...runtime, now, advise, domainsOf }))
   app.route('/', createNamesRoute(gateway, runtime))
   for (const path of ['/t/:token/*', '/dns-query', '/resolve', '/kit', '/kit/:file']) {

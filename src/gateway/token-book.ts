@@ -81,6 +81,11 @@ export class TokenBook {
     return this.refresher.refreshIfDue()
   }
 
+  /** Reads the list now. Reports a failure and keeps the previous one. */
+  async reload(): Promise<void> {
+    await this.look().catch((error: unknown) => this.options.onError(errorText(error)))
+  }
+
   /**
    * Finds a valid token by its text.
    * @throws {HttpError} 503 when the list cannot be read

@@ -202,6 +202,21 @@ test('metrics count queries and report the age of snapshots', async () => {
   assert.match(text, /^coredns_dns_requests_total\{.*type="A".*\} 3$/m)
 })
 
+test('a new token is valid at once after a query with an unknown one, and a revoked one is not', async () => {
+  const admin = 'the-token-of-the-operator'
+  const running = await Running.start({ ADMIN_TOKEN_SHA256: await hashToken(admin) })
+  await running.publish()
+  const status = async (token: string): Promise<number> =>
+    (await running.get(`/dns-query${QUESTION}`, token)).status
+  assert.equal(await status(`kdt_0123456789ab_${'x'.repeat(43)}`), 401)
+  const headers = { authorization: `Bearer ${admin}` }
+  const made = await running.app.request('/v1/tokens', { method: 'POST', headers, body: '{}' })
+  const { id, token }: { id: string; token: string } = JSON.parse(await made.text())
+  assert.equal(await status(token), 200)
+  assert.equal((await running.send(`/v1/tokens/${id}`, headers, 'DELETE')).status, 204)
+  assert.equal(await status(token), 401)
+})
+
 describe('a Corefile that a gateway cannot follow is refused:', () => {
   const cases = [
     { line: 'nonsense', message: /^COREFILE:2:\d+: there is no plugin "nonsense"/ },
