@@ -3,10 +3,12 @@
  * the other.
  * @module
  */
+
 import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request } from 'node:http'
 import { Agent as HttpsAgent, request as requestSecurely } from 'node:https'
 import { errorText } from '../bytes/unknown.ts'
 import { configError } from '../corefile/problem.ts'
+import { readLines } from '../exporter/watch-lines.ts'
 import { tlsContext } from '../node/tls-identity.ts'
 import type { EtcdConnection } from '../plugins/etcd/options.ts'
 import {
@@ -73,6 +75,11 @@ const SILENCE_MS = 15 * 60_000
 const KEEPALIVE_MS = 10_000
 /** Maximum size of a response, or of one message of a watch. */
 const MESSAGE_BYTES_MAX = 128 * 1024 * 1024
+/** The bound of {@link readLines} for messages of a watch. */
+const MESSAGE = {
+  charsMax: MESSAGE_BYTES_MAX,
+  tooLong: () => new EtcdError('a watch message is too large'),
+}
 /** Characters of a response that an error quotes. */
 const REASON_CHARACTERS_MAX = 120
 const CODE_PRECONDITION = 9
@@ -119,7 +126,7 @@ export class EtcdClient implements EtcdApi {
     await this.attempt(async () => {
       const response = await this.send('/v3/watch', { create_request: create }, signal)
       response.setTimeout(this.times.silenceMs)
-      for await (const line of linesOf(response)) onMessage(parseWatchMessage(parseJson(line)))
+      await readLines(response, (line) => onMessage(parseWatchMessage(parseJson(line))), MESSAGE)
     })
   }
 
@@ -220,17 +227,6 @@ async function wholeOf(response: IncomingMessage): Promise<string> {
     if (text.length > MESSAGE_BYTES_MAX) throw new EtcdError('the response is too large')
   }
   return text
-}
-
-async function* linesOf(response: IncomingMessage): AsyncGenerator<string> {
-  let pending = ''
-  response.setEncoding('utf8')
-  for await (const chunk of response) {
-    const lines = (pending + String(chunk)).split('\n')
-    pending = lines.pop() ?? ''
-    yield* lines.filter((line) => line !== '')
-    if (pending.length > MESSAGE_BYTES_MAX) throw new EtcdError('a watch message is too large')
-  }
 }
 
 /** Parses an error. Errors from before the JSON gateway are a line of text. */

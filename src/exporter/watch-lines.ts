@@ -4,17 +4,24 @@
  */
 import { ApiError } from './object-api.ts'
 
-/** Longest line: etcd takes objects up to 1.5 MiB, and JSON is about twice as long. */
-const LINE_CHARS_MAX = 16 * 1024 * 1024
+/** The bound of a line, and the error beyond it. */
+type LineBound = { readonly charsMax: number; readonly tooLong: () => Error }
+
+/** etcd takes objects up to 1.5 MiB, and JSON is about twice as long. */
+const OBJECT: LineBound = {
+  charsMax: 16 * 1024 * 1024,
+  tooLong: () => new ApiError('a line of the watch is too long'),
+}
 
 /**
  * Calls `onLine` with each line, without its end, until the stream ends. A last line without an end
  * counts; empty lines do not.
- * @throws {ApiError} for a line of more than 16 Mi characters
+ * @throws {Error} for a line over the bound; by default an {@link ApiError} over 16 Mi characters
  */
 export async function readLines(
-  stream: ReadableStream<Uint8Array> | null,
+  stream: AsyncIterable<Uint8Array> | null,
   onLine: (line: string) => void,
+  { charsMax, tooLong }: LineBound = OBJECT,
 ): Promise<void> {
   if (stream === null) return
   const decoder = new TextDecoder()
@@ -28,7 +35,7 @@ export async function readLines(
       if (line !== '') onLine(line)
     }
     rest += text.slice(from)
-    if (rest.length > LINE_CHARS_MAX) throw new ApiError('a line of the watch is too long')
+    if (rest.length > charsMax) throw tooLong()
   }
   for await (const bytes of stream) take(decoder.decode(bytes, { stream: true }))
   if (rest !== '') onLine(rest)

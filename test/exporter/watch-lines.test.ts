@@ -32,6 +32,15 @@ describe('readLines', () => {
     await readLines(null, assert.fail)
   })
 
+  test('refuses a line over another bound with its error', async () => {
+    const tooLong = (): Error => new Error('over 2')
+    const chunks = ReadableStream.from([Buffer.from('ab\nabc')])
+    const lines: string[] = []
+    const reading = readLines(chunks, (line) => lines.push(line), { charsMax: 2, tooLong })
+    await assert.rejects(reading, { message: 'over 2' })
+    assert.deepEqual(lines, ['ab'])
+  })
+
   test('refuses a line that does not end', async () => {
     const chunk = Buffer.alloc(1024 * 1024, 'x')
     const endless = Array.from({ length: 17 }, () => chunk)
