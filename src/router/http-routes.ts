@@ -10,10 +10,12 @@ import {
   type ApiRequest,
   type ObjectApi,
   STATUS_CONFLICT,
+  STATUS_FORBIDDEN,
+  STATUS_INVALID,
   STATUS_NOT_FOUND,
 } from '../exporter/object-api.ts'
 import { objectKey } from '../kubernetes/objects/cluster.ts'
-import { describeObject, type HostObject, type Refusal } from '../kubernetes/objects/objects.ts'
+import type { HostObject, Refusal } from '../kubernetes/objects/objects.ts'
 import type { TableRoute } from '../kubernetes/rules/route-table.ts'
 import type { Applied, RouteTarget } from './router.ts'
 
@@ -29,8 +31,8 @@ const STRIP = {
 
 /** Returns a target that writes HTTPRoutes through an API server. */
 export function httpRouteTarget(api: ObjectApi, gateway: ParentGateway): RouteTarget {
-  /** What was written for an object, by its key. */
-  const written = new Map<string, string>()
+  /** What was written for an object, or found invalid, by its key. */
+  const written = new Map<string, Outcome & { readonly content: string | undefined }>()
   return {
     apply: async ({ hosts, verdicts }, signal): Promise<Applied> => {
       const routesOf = Map.groupBy(
@@ -39,24 +41,86 @@ export function httpRouteTarget(api: ObjectApi, gateway: ParentGateway): RouteTa
       )
       const present = new Set(verdicts.map(({ object }) => objectKey(object)))
       for (const key of written.keys()) if (!present.has(key)) written.delete(key)
+      const closed = new Map<string, ApiError>()
       const decided: { object: HostObject; refusal: Refusal | undefined }[] = []
-      try {
-        for (const { object, refusal } of verdicts) {
-          const wanted = httpRouteOf(object, routesOf.get(object) ?? [], gateway)
-          const content = JSON.stringify(wanted)
-          const key = objectKey(object)
-          const isKnown = written.get(key) === content
-          const taken = isKnown ? undefined : await write(api, { object, wanted }, signal)
-          if (taken === undefined) written.set(key, content)
-          decided.push({ object, refusal: refusal ?? taken })
+      let failure: ApiError | undefined
+      for (const { object, refusal } of verdicts) {
+        const wanted = httpRouteOf(object, routesOf.get(object) ?? [], gateway)
+        const content = JSON.stringify(wanted)
+        const known = written.get(objectKey(object))
+        const send = senderFor(object, { api, closed, signal })
+        const isKnown = known !== undefined && known.content === content
+        const outcome = isKnown ? known : await outcomeOf(write(send, { object, wanted }))
+        if (outcome instanceof ApiError) {
+          failure = outcome
+          // The object changed in between; after other failures, others would fail too.
+          if (outcome.status === STATUS_CONFLICT) continue
+          break
         }
-        return { verdicts: decided }
-      } catch (error) {
-        if (!(error instanceof ApiError)) throw error
-        return { verdicts: decided, problem: `cannot write HTTPRoutes: ${error.message}` }
+        if (outcome.isFinal) written.set(objectKey(object), { ...outcome, content })
+        decided.push({ object, refusal: refusal ?? outcome.refusal })
       }
+      // If nothing may be written, the router's own rights are missing.
+      if (written.size === 0) failure ??= closed.values().next().value
+      if (failure === undefined) return { verdicts: decided }
+      return { verdicts: decided, problem: `cannot write HTTPRoutes: ${failure.message}` }
     },
   }
+}
+
+type Outcome = {
+  readonly refusal: Refusal | undefined
+  /** Whether the same content has the same outcome again. */
+  readonly isFinal: boolean
+}
+type Send = (request: Omit<ApiRequest, 'resource'>) => Promise<unknown>
+
+/** Returns what became of an object; an error that is no fault of the object, as it is. */
+async function outcomeOf(writing: Promise<Refusal | undefined>): Promise<Outcome | ApiError> {
+  try {
+    const refusal = await writing
+    return { refusal, isFinal: refusal === undefined }
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    const { status, message } = error
+    if (status !== STATUS_INVALID && !isClosing(error)) return error
+    const refusal = { reason: 'ConfigurationRefused', message: `no HTTPRoute: ${message}` } as const
+    return { refusal, isFinal: status === STATUS_INVALID }
+  }
+}
+
+/** Whether requests of this method fail in the whole namespace, for instance for its quota. */
+function isClosing({ status }: ApiError): boolean {
+  return status === STATUS_FORBIDDEN || status === STATUS_NOT_FOUND
+}
+
+/**
+ * Returns a function that sends requests, each method in the object's namespace until it fails
+ * there: a tenant without a right or a quota costs one request, whatever its number of objects.
+ */
+function senderFor(
+  { namespace }: HostObject,
+  { api, closed, signal }: Sending,
+): Send {
+  return async (request) => {
+    const place = `${request.method} ${namespace}`
+    const known = closed.get(place)
+    if (known !== undefined) throw known
+    try {
+      return await api.send({ ...request, resource: RESOURCE }, signal)
+    } catch (error) {
+      const isAbsence = request.method !== 'POST' && statusOf(error) === STATUS_NOT_FOUND
+      if (error instanceof ApiError && isClosing(error) && !isAbsence) closed.set(place, error)
+      throw error
+    }
+  }
+}
+
+type Sending = {
+  readonly api: ObjectApi
+  /** The first error of each method in each namespace where that fails. */
+  readonly closed: Map<string, ApiError>
+  readonly signal: AbortSignal
 }
 
 type Wanted = ReturnType<typeof httpRouteOf>
@@ -87,14 +151,11 @@ function httpRouteOf(object: HostObject, routes: readonly TableRoute[], gateway:
  * @throws {ApiError}
  */
 async function write(
-  api: ObjectApi,
+  send: Send,
   { object, wanted }: { readonly object: HostObject; readonly wanted: Wanted },
-  signal: AbortSignal,
 ): Promise<Refusal | undefined> {
   const folder = `/apis/${API}/namespaces/${object.namespace}/${RESOURCE}`
   const path = `${folder}/${object.name}`
-  const send = (request: Pick<ApiRequest, 'method' | 'path' | 'body'>): Promise<unknown> =>
-    api.send({ ...request, resource: RESOURCE }, signal)
   const before = await orAbsent(send({ method: 'GET', path }))
   if (before === undefined) {
     if (wanted !== undefined) await send({ method: 'POST', path: folder, body: wanted })
@@ -102,14 +163,15 @@ async function write(
   }
   if (!isOwn(before, object)) {
     if (wanted === undefined) return undefined
-    const message = `${describeObject(object)} has no HTTPRoute: another owner has one of its name`
-    return { reason: 'Conflict', message }
+    return { reason: 'Conflict', message: 'no HTTPRoute: another owner has one of its name' }
   }
-  if (wanted === undefined) await orAbsent(send({ method: 'DELETE', path }))
-  else if (!isDeepStrictEqual(recordOf(before).spec, wanted.spec)) {
-    const { resourceVersion } = recordOf(recordOf(before).metadata)
-    const body = { ...wanted, metadata: { ...wanted.metadata, resourceVersion } }
-    await send({ method: 'PUT', path, body })
+  const metadata = recordOf(recordOf(before).metadata)
+  const { resourceVersion } = metadata
+  if (wanted === undefined) {
+    await orAbsent(send({ method: 'DELETE', path, body: { preconditions: { resourceVersion } } }))
+  } else if (!isDeepStrictEqual(recordOf(before).spec, wanted.spec)) {
+    // Labels and finalizers of others stay.
+    await send({ method: 'PUT', path, body: { ...wanted, metadata } })
   }
   return undefined
 }
@@ -120,13 +182,16 @@ function isOwn(route: unknown, { uid }: HostObject): boolean {
   return uid !== undefined && owners.some((owner) => recordOf(owner).uid === uid)
 }
 
-/** Resolves with `undefined` if the object is absent, or has changed and is to be read again. */
+/** Resolves with `undefined` if the object is absent. */
 async function orAbsent<T>(sent: Promise<T>): Promise<T | undefined> {
   try {
     return await sent
   } catch (error) {
-    const status = error instanceof ApiError ? error.status : undefined
-    if (status === STATUS_NOT_FOUND || status === STATUS_CONFLICT) return undefined
+    if (statusOf(error) === STATUS_NOT_FOUND) return undefined
     throw error
   }
+}
+
+function statusOf(error: unknown): number | undefined {
+  return error instanceof ApiError ? error.status : undefined
 }

@@ -14,12 +14,39 @@ const CONTEXT = {
 }
 const PATH = '/apis/gateway.networking.k8s.io/v1/namespaces/shop/httproutes'
 
-function route(spec: object = routeTo('/cart')): HostObject {
-  const metadata = { name: 'r', namespace: 'shop', uid: 'u1', generation: 1 }
+function route(spec: object = routeTo('/cart'), some: object = {}): HostObject {
+  const metadata = { name: 'r', namespace: 'shop', uid: 'u1', generation: 1, ...some }
   return parseObject({ kind: 'HostRoute', metadata, spec }) as HostObject
 }
 
-/** An API server with HTTPRoutes, and what was written to it. */
+/** Returns a HostRoute with a host of its own. */
+function routeOf(key: string): HostObject {
+  const [namespace = '', name = ''] = key.split('/')
+  return route({ ...routeTo('/'), host: `${name}-${namespace}.a.test` }, { namespace, name })
+}
+
+/**
+ * Applies HostRoutes at an API server that has no HTTPRoutes, and that refuses some requests to
+ * create one. Returns these requests, and the problem.
+ */
+async function refusing(keys: readonly string[], status: number, pattern: RegExp, times = 1) {
+  const posted: string[] = []
+  const send = async ({ method, path, body }: ApiRequest): Promise<unknown> => {
+    if (method === 'GET') throw new ApiError('absent', 404)
+    const { name } = (body as { metadata: { name: string } }).metadata
+    posted.push(`${path.split('/').at(-2)}/${name}`)
+    if (pattern.test(posted.at(-1) ?? '')) throw new ApiError('no', status)
+    return {}
+  }
+  const target = httpRouteTarget({ send } as unknown as ObjectApi, { namespace: 'a', name: 'b' })
+  const table = routeTable(keys.map(routeOf), CONTEXT)
+  let applied = await target.apply(table, SIGNAL)
+  for (let i = 1; i < times; i++) applied = await target.apply(table, SIGNAL)
+  const verdicts = applied.verdicts.map(({ refusal }) => refusal?.reason)
+  return { posted, verdicts, problem: applied.problem }
+}
+
+/** An API server with one HTTPRoute, and what was written to it. */
 function apiWith(before?: unknown): { api: ObjectApi; calls: string[]; bodies: unknown[] } {
   const calls: string[] = []
   const bodies: unknown[] = []
@@ -78,12 +105,18 @@ describe('the HTTPRoute of a HostRoute', () => {
   })
 
   test('is updated if it differs, and deleted when the HostRoute is refused', async () => {
-    const own = { metadata: { resourceVersion: '5', ownerReferences: [{ uid: 'u1' }] }, spec: {} }
+    const metadata = {
+      resourceVersion: '5',
+      ownerReferences: [{ uid: 'u1' }],
+      finalizers: ['controller.test/x'],
+      labels: { team: 'a' },
+    }
+    const own = { metadata, spec: {} }
     const { api, calls, bodies } = apiWith(own)
     const target = httpRouteTarget(api, { namespace: 'infra', name: 'web' })
     await target.apply(routeTable([route()], CONTEXT), SIGNAL)
-    const [body] = bodies as { metadata: { resourceVersion: string } }[]
-    assert.equal(body?.metadata.resourceVersion, '5')
+    const [body] = bodies as { metadata: unknown }[]
+    assert.deepEqual(body?.metadata, metadata)
     const refused = routeTable([route({ ...routeTo('/'), host: 'b.test' })], CONTEXT)
     const { verdicts } = await target.apply(refused, SIGNAL)
     assert.equal(verdicts[0]?.refusal?.reason, 'OutsideAllowedZones')
@@ -91,6 +124,15 @@ describe('the HTTPRoute of a HostRoute', () => {
       calls.map((call) => call.split(' ')[0]),
       ['GET', 'PUT', 'GET', 'DELETE'],
     )
+    assert.deepEqual(bodies[1], { preconditions: { resourceVersion: '5' } })
+  })
+
+  test('is deleted if the HostRoute was refused while no router ran', async () => {
+    const { api, calls } = apiWith({ metadata: { ownerReferences: [{ uid: 'u1' }] }, spec: {} })
+    const target = httpRouteTarget(api, { namespace: 'infra', name: 'web' })
+    const refused = routeTable([route({ ...routeTo('/'), host: 'b.test' })], CONTEXT)
+    for (const _ of [1, 2]) await target.apply(refused, SIGNAL)
+    assert.deepEqual(calls, [`GET ${PATH}/r`, `DELETE ${PATH}/r`])
   })
 
   test('of another owner stays as it is', async () => {
@@ -103,10 +145,42 @@ describe('the HTTPRoute of a HostRoute', () => {
     }
   })
 
-  test('that cannot be written is a problem, to be tried again', async () => {
-    const send = (): Promise<never> => Promise.reject(new ApiError('forbidden', 403))
-    const target = httpRouteTarget({ send } as unknown as ObjectApi, { namespace: 'a', name: 'b' })
-    const { problem } = await target.apply(routeTable([route()], CONTEXT), SIGNAL)
-    assert.equal(problem, 'cannot write HTTPRoutes: forbidden')
+  const KEYS = ['a/1', 'a/2', 'b/1']
+  const refused = 'ConfigurationRefused'
+  test('that is invalid is refused once, and others are written', async () => {
+    assert.deepEqual(await refusing(KEYS, 422, /^a.1$/, 2), {
+      posted: KEYS,
+      verdicts: [refused, undefined, undefined],
+      problem: undefined,
+    })
+  })
+
+  test('that is forbidden ends the attempts in its namespace only', async () => {
+    assert.deepEqual(await refusing(KEYS, 403, /^a.1$/), {
+      posted: ['a/1', 'b/1'],
+      verdicts: [refused, refused, undefined],
+      problem: undefined,
+    })
+  })
+
+  test('that changed in between is a problem, to be tried again, and others are written', async () => {
+    assert.deepEqual(await refusing(KEYS, 409, /^a.1$/), {
+      posted: KEYS,
+      verdicts: [undefined, undefined],
+      problem: 'cannot write HTTPRoutes: no',
+    })
+  })
+
+  test('that cannot be written ends the attempts', async () => {
+    assert.deepEqual(await refusing(KEYS, 503, /^a.2$/), {
+      posted: ['a/1', 'a/2'],
+      verdicts: [undefined],
+      problem: 'cannot write HTTPRoutes: no',
+    })
+    assert.deepEqual(await refusing(KEYS, 403, /./), {
+      posted: ['a/1', 'b/1'],
+      verdicts: [refused, refused, refused],
+      problem: 'cannot write HTTPRoutes: no',
+    })
   })
 })
