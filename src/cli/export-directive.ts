@@ -97,14 +97,17 @@ function hostsTrees(blocks: readonly ServerBlock[], directive: KubernetesOptions
 }
 
 /**
- * Reads the first `k8s_gateway` directive of a Corefile.
+ * Reads the first `k8s_gateway` directive of a Corefile that has HostRoutes.
  * @throws {CommandError} when there is none
- * @throws {ConfigError} when it is invalid
+ * @throws {ConfigError} when a directive is invalid
  */
 export function loadHostsDirective(path: string): GatewayOptions {
-  const [found] = allOf(loadCorefile(path).blocks, 'k8s_gateway')
-  if (found === undefined) throw new CommandError(`${path}: no "k8s_gateway" directive`)
-  return parseGateway(found.directive, zonesIn(found.block))
+  const all = allOf(loadCorefile(path).blocks, 'k8s_gateway')
+  for (const { directive, block } of all) {
+    const options = parseGateway(directive, zonesIn(block))
+    if (options.tree.resources.includes('HostRoute')) return options
+  }
+  throw new CommandError(`${path}: no "k8s_gateway" directive with "resources HostRoute"`)
 }
 
 type Found = { readonly directive: Directive; readonly block: ServerBlock }

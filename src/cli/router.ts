@@ -6,7 +6,7 @@ import { dirname, resolve } from 'node:path'
 import { parseAddress } from '../dns/address.ts'
 import { sleep } from '../exporter/backoff.ts'
 import { measuredApi } from '../exporter/measured-api.ts'
-import type { ApiConnection } from '../exporter/object-api.ts'
+import type { ApiConnection, ObjectApi } from '../exporter/object-api.ts'
 import { readObjectFiles } from '../exporter/object-files.ts'
 import type { RouteTable } from '../kubernetes/rules/route-table.ts'
 import { elapsed } from '../node/elapsed.ts'
@@ -83,10 +83,9 @@ export async function runRouterGateway(input: Input, output: Output): Promise<vo
   const { namespace, name } = router
   const ended = new AbortController()
   const signal = untilSignal().finally(() => ended.abort())
-  const { openApi } = await import('../exporter/watch.ts')
-  const api = openApi(placeOf(input, routing.directive))
-  const target = httpRouteTarget(api, { namespace, name })
-  await followCluster(routing, { target, ended, mark: {} })
+  const cluster = await openCluster(routing)
+  const target = httpRouteTarget(cluster.api, { namespace, name })
+  await followCluster(routing, cluster, { target, ended, mark: {} })
   await signal
 }
 
@@ -121,7 +120,7 @@ type Following = {
 async function followRoutes(routing: Routing, following: Following): Promise<void> {
   const paths = routing.input.texts('objects')
   if (paths.length > 0) await applyFiles(paths, routing, following)
-  else await followCluster(routing, following)
+  else await followCluster(routing, await openCluster(routing), following)
 }
 
 /** @throws {CommandError} if the router does not take the routes */
@@ -142,15 +141,23 @@ async function applyFiles(
   output.stdout.write(readyLine(table))
 }
 
-async function followCluster(
-  { input, output, directive, warn, fail }: Routing,
-  { target, ended, mark }: Following,
-): Promise<void> {
+/** An API server, and the metrics of the requests to it. */
+type MeasuredCluster = { readonly api: ObjectApi; readonly metrics: Metrics }
+
+async function openCluster({ input, directive }: Routing): Promise<MeasuredCluster> {
   const { openApi } = await import('../exporter/watch.ts')
   const metrics = new Metrics()
+  return { api: measuredApi(openApi(placeOf(input, directive)), metrics, elapsed), metrics }
+}
+
+async function followCluster(
+  { input, output, directive, warn, fail }: Routing,
+  { api, metrics }: MeasuredCluster,
+  { target, ended, mark }: Following,
+): Promise<void> {
   let isFirst = true
   const router = new Router({
-    api: measuredApi(openApi(placeOf(input, directive)), metrics, elapsed),
+    api,
     tree: directive.tree,
     target,
     onWarning: warn,

@@ -31,37 +31,33 @@ const STRIP = {
 
 /** Returns a target that writes HTTPRoutes through an API server. */
 export function httpRouteTarget(api: ObjectApi, gateway: ParentGateway): RouteTarget {
-  /** What was written for an object, or found invalid, by its key. */
-  const written = new Map<string, Outcome & { readonly content: string | undefined }>()
+  const outcomes = new Outcomes()
   return {
     apply: async ({ hosts, verdicts }, signal): Promise<Applied> => {
       const routesOf = Map.groupBy(
         hosts.flatMap(({ routes }) => routes),
         ({ object }) => object,
       )
-      const present = new Set(verdicts.map(({ object }) => objectKey(object)))
-      for (const key of written.keys()) if (!present.has(key)) written.delete(key)
+      outcomes.keep(new Set(verdicts.map(({ object }) => objectKey(object))))
       const closed = new Map<string, ApiError>()
       const decided: { object: HostObject; refusal: Refusal | undefined }[] = []
       let failure: ApiError | undefined
       for (const { object, refusal } of verdicts) {
         const wanted = httpRouteOf(object, routesOf.get(object) ?? [], gateway)
-        const content = JSON.stringify(wanted)
-        const known = written.get(objectKey(object))
         const send = senderFor(object, { api, closed, signal })
-        const isKnown = known !== undefined && known.content === content
-        const outcome = isKnown ? known : await outcomeOf(write(send, { object, wanted }))
-        if (outcome instanceof ApiError) {
-          failure = outcome
-          // The object changed in between; after other failures, others would fail too.
-          if (outcome.status === STATUS_CONFLICT) continue
-          break
+        const outcome = await outcomes.of(object, JSON.stringify(wanted), () =>
+          outcomeOf(write(send, { object, wanted })),
+        )
+        if (!(outcome instanceof ApiError)) {
+          decided.push({ object, refusal: refusal ?? outcome.refusal })
+          continue
         }
-        if (outcome.isFinal) written.set(objectKey(object), { ...outcome, content })
-        decided.push({ object, refusal: refusal ?? outcome.refusal })
+        failure = outcome
+        // That the object changed in between says nothing about others.
+        if (outcome.status !== STATUS_CONFLICT) break
       }
       // If nothing may be written, the router's own rights are missing.
-      if (written.size === 0) failure ??= closed.values().next().value
+      if (outcomes.count === 0) failure ??= closed.values().next().value
       if (failure === undefined) return { verdicts: decided }
       return { verdicts: decided, problem: `cannot write HTTPRoutes: ${failure.message}` }
     },
@@ -73,6 +69,36 @@ type Outcome = {
   /** Whether the same content has the same outcome again. */
   readonly isFinal: boolean
 }
+
+/** The final outcomes, each with the JSON of the HTTPRoute that it is of. */
+class Outcomes {
+  private readonly byKey = new Map<string, Outcome & { readonly content: string | undefined }>()
+
+  get count(): number {
+    return this.byKey.size
+  }
+
+  /** Forgets the outcomes of all other objects. */
+  keep(present: ReadonlySet<string>): void {
+    for (const key of this.byKey.keys()) if (!present.has(key)) this.byKey.delete(key)
+  }
+
+  /** Returns the outcome of an object with this content, and decides it if it is not known. */
+  async of(
+    object: HostObject,
+    content: string | undefined,
+    decide: () => Promise<Outcome | ApiError>,
+  ): Promise<Outcome | ApiError> {
+    const key = objectKey(object)
+    const known = this.byKey.get(key)
+    if (known !== undefined && known.content === content) return known
+    const outcome = await decide()
+    if (outcome instanceof ApiError) return outcome
+    if (outcome.isFinal) this.byKey.set(key, { ...outcome, content })
+    return outcome
+  }
+}
+
 type Send = (request: Omit<ApiRequest, 'resource'>) => Promise<unknown>
 
 /** Returns what became of an object; an error that is no fault of the object, as it is. */
@@ -98,10 +124,7 @@ function isClosing({ status }: ApiError): boolean {
  * Returns a function that sends requests, each method in the object's namespace until it fails
  * there: a tenant without a right or a quota costs one request, whatever its number of objects.
  */
-function senderFor(
-  { namespace }: HostObject,
-  { api, closed, signal }: Sending,
-): Send {
+function senderFor({ namespace }: HostObject, { api, closed, signal }: Sending): Send {
   return async (request) => {
     const place = `${request.method} ${namespace}`
     const known = closed.get(place)

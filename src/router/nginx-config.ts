@@ -52,6 +52,7 @@ events {
 http {
   access_log off;
   server_tokens off;
+  uninitialized_variable_warn off;
   server_names_hash_bucket_size ${BUCKET_BYTES};
   server_names_hash_max_size ${HASH_BYTES};
 ${temporaryFolders(folder)}  map $http_upgrade $kubedoh_connection {
@@ -69,7 +70,6 @@ ${temporaryFolders(folder)}  map $http_upgrade $kubedoh_connection {
   proxy_set_header X-Forwarded-Prefix $kubedoh_prefix;
   server {
     listen unix:${safe(digestSocket(folder))};
-    set $kubedoh_prefix "";
     return 200 ${safe(digest)};
   }
   server {

@@ -10,7 +10,10 @@ import { formatNginx, type NginxOptions } from './nginx-config.ts'
 import type { Applied, RouteTarget } from './router.ts'
 
 /** Returns a target that writes nginx's configuration. */
-export function nginxTarget(nginx: Pick<Nginx, 'take'>, options: NginxOptions): RouteTarget {
+export function nginxTarget(
+  nginx: Pick<Nginx, 'take' | 'digest'>,
+  options: NginxOptions,
+): RouteTarget {
   let served: ReadonlySet<string> = new Set()
   return {
     apply: async (table, signal): Promise<Applied> => {
@@ -20,7 +23,8 @@ export function nginxTarget(nginx: Pick<Nginx, 'take'>, options: NginxOptions): 
         return { verdicts: table.verdicts }
       }
       const problem = `the routes before stay in service: ${reason}`
-      return { verdicts: refuse(table.verdicts, served, problem), problem }
+      const isServing = (await nginx.digest()) !== undefined
+      return { verdicts: refuse(table.verdicts, served, problem), problem, isServing }
     },
   }
 }

@@ -67,18 +67,22 @@ export class Nginx {
     if (running === digest && before === text) return undefined
     const refusal = await this.replace(text)
     if (refusal !== undefined) return refusal
-    const problem = running === undefined ? this.start() : this.reload()
-    if (problem !== undefined || signal.aborted) return problem
-    if (await this.runsWith(digest, signal)) return undefined
+    // A busy nginx may not answer; a second one could not listen.
+    const isGone = running === undefined && this.child === undefined
+    const problem = isGone ? this.start() : this.signal('SIGHUP')
+    if (problem !== undefined) return problem
+    if ((await this.runsWith(digest, signal)) || signal.aborted) return undefined
     // What it runs with and what the file has must not differ: nginx may restart.
-    if (before !== undefined) writeFile(this.path, before)
-    return 'nginx does not run with it; its error log says why'
+    const kept = before === undefined ? undefined : await this.replace(before)
+    return kept ?? 'nginx does not run with it; its error log says why'
   }
 
   /** Ends nginx once it has served the requests that it has begun; one that is attached stays. */
   async stop(): Promise<void> {
     this.isStopping = true
-    if (this.options.isAttached) return
+    // Without an nginx, the number in its pid file may be that of another process.
+    const isGone = this.child === undefined && (await this.digest()) === undefined
+    if (this.options.isAttached || isGone) return
     const isOver = AbortSignal.timeout(TAKE_MS)
     const problem = this.signal('SIGQUIT')
     while (problem === undefined && !isOver.aborted && this.pid() !== undefined) {
@@ -99,7 +103,8 @@ export class Nginx {
   private async replace(text: string): Promise<string | undefined> {
     const candidate = `${this.path}.new`
     try {
-      writeFile(candidate, text)
+      rmSync(candidate, { force: true })
+      writeFileSync(candidate, text, { flag: 'wx', mode: 0o644, flush: true })
       const refusal = await this.refusalOf(candidate)
       if (refusal === undefined) renameSync(candidate, this.path)
       return refusal
@@ -133,19 +138,21 @@ export class Nginx {
     // A group of its own: Ctrl-C would make nginx drop requests, and its workers outlive it.
     const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'inherit'], detached: true })
     this.child = child
-    child.once('error', (error) => onError(`cannot run ${program}: ${errorCode(error)}`))
-    child.once('exit', (code, by) => {
+    const forget = (): void => {
       if (this.child === child) this.child = undefined
+    }
+    child.once('error', (error) => {
+      forget()
+      onError(`cannot run ${program}: ${errorCode(error)}`)
+    })
+    child.once('exit', (code, by) => {
+      forget()
       killGroup(child)
       if (this.isStopping) return
       onError(`nginx has ended: ${by ?? `status ${code}`}`)
       onExit()
     })
     return undefined
-  }
-
-  private reload(): string | undefined {
-    return this.signal('SIGHUP')
   }
 
   private signal(name: NodeJS.Signals): string | undefined {
@@ -159,11 +166,15 @@ export class Nginx {
     }
   }
 
-  /** Returns the number of nginx's master process; nginx removes the file when it ends. */
+  /**
+   * Returns the number of nginx's master process; nginx removes the file when it ends. A child that
+   * has not written it yet would die of a signal.
+   */
   private pid(): number | undefined {
     try {
       const text = readFileSync(pidFile(this.options.folder), 'utf8').trim()
-      return /^[1-9]\d{0,9}$/.test(text) ? Number(text) : undefined
+      const pid = /^[1-9]\d{0,9}$/.test(text) ? Number(text) : undefined
+      return this.child === undefined || this.child.pid === pid ? pid : undefined
     } catch {
       return undefined
     }
@@ -182,21 +193,18 @@ export class Nginx {
     return false
   }
 
-  /** Asks nginx for the digest of its configuration; `undefined` if none runs. */
-  private digest(): Promise<string | undefined> {
+  /** Asks nginx for the digest of its configuration; `undefined` if none answers. */
+  digest(): Promise<string | undefined> {
+    const { folder } = this.options
+    const limits = { agent: false, signal: AbortSignal.timeout(ASK_MS) } as const
     return new Promise((resolve) => {
-      const sent = request({
-        socketPath: digestSocket(this.options.folder),
-        agent: false,
-        timeout: ASK_MS,
-      })
+      const sent = request({ socketPath: digestSocket(folder), ...limits })
       sent.on('error', () => resolve(undefined))
-      sent.on('timeout', () => sent.destroy(new Error('no response')))
       sent.on('response', (response) => {
         let text = ''
         response.setEncoding('utf8')
         response.on('data', (chunk: string) => {
-          text += chunk.slice(0, MESSAGE_CHARS_MAX)
+          text = `${text}${chunk}`.slice(0, MESSAGE_CHARS_MAX)
         })
         response.on('close', () => resolve(text))
       })
@@ -212,9 +220,4 @@ function killGroup({ pid }: ChildProcess): void {
   } catch {
     // All have ended.
   }
-}
-
-function writeFile(path: string, text: string): void {
-  rmSync(path, { force: true })
-  writeFileSync(path, text, { flag: 'wx', mode: 0o644, flush: true })
 }

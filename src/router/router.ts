@@ -29,6 +29,8 @@ export type Applied = {
   readonly verdicts: RouteTable['verdicts']
   /** Why the routes before are still in service; it is tried again. */
   readonly problem?: string
+  /** With a problem, whether there are routes in service. */
+  readonly isServing?: boolean
 }
 
 /** Options of a router. */
@@ -49,6 +51,8 @@ const INTERVAL_MS = 500
 
 /** Longest time until another attempt: a change waits for it, too. */
 const RETRY_MS_MAX = 5000
+/** Interval of attempts without a change: to write conditions, and what single objects lacked. */
+const RESYNC_MS = 30_000
 
 /** The HostRoutes and Services of a cluster. */
 export class RoutedObjects implements ObjectSink {
@@ -83,7 +87,8 @@ export class Router {
   private readonly backoff: Backoff
   private warned: ReadonlySet<string> = new Set()
   private problem = ''
-  private hasApplied = false
+  /** Whether routes are in service; with a problem, older ones. */
+  isReady = false
   private statuses: RecordStatusWriter | undefined
 
   constructor(options: RouterOptions) {
@@ -112,11 +117,6 @@ export class Router {
     })
   }
 
-  /** Whether the routes of the cluster are in service. */
-  get isReady(): boolean {
-    return this.hasApplied && this.problem === ''
-  }
-
   /** Why it is not ready. */
   get state(): string {
     return this.problem || 'the cluster is not read yet'
@@ -131,8 +131,15 @@ export class Router {
   async run(signal: AbortSignal): Promise<void> {
     const { api, now, onError } = this.options
     this.statuses = new RecordStatusWriter({ api, now, onError, signal, conditions: [ROUTED] })
-    await Promise.all([this.watch.run(signal), this.loop.run(signal)])
+    await Promise.all([this.watch.run(signal), this.loop.run(signal), this.resync(signal)])
     await this.statuses.settled()
+  }
+
+  private async resync(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.options.sleep(RESYNC_MS, signal)
+      this.mark()
+    }
   }
 
   private async work(signal: AbortSignal): Promise<void> {
@@ -140,15 +147,15 @@ export class Router {
     if (!this.watch.hasSynced || signal.aborted) return
     const { target, tree, onError, onApplied, sleep } = this.options
     const table = this.objects.table(tree)
-    const { verdicts, problem = '' } = await target.apply(table, signal)
+    const { verdicts, problem = '', isServing = problem === '' } = await target.apply(table, signal)
     if (signal.aborted) return
     this.warn(verdicts)
     this.statuses?.take(verdicts)
     if (problem !== '' && problem !== this.problem) onError(problem)
     this.problem = problem
+    this.isReady = isServing
     if (problem === '') {
       this.backoff.reset()
-      this.hasApplied = true
       onApplied(table)
       return
     }

@@ -13,9 +13,9 @@ const BLOCKS = new Map(
 )
 
 describe('router nginx', () => {
-  test('prints the configuration of its page', async (t) => {
+  test('prints the configuration of its page, for the directive with HostRoutes', async (t) => {
     const folder = temporaryFolder(t, {
-      Corefile: BLOCKS.get('corefile') ?? '',
+      Corefile: `b.test {\n k8s_gateway\n}\n${BLOCKS.get('corefile')}`,
       'shop.yaml': BLOCKS.get('yaml') ?? '',
     })
     const files = ['--conf', `${folder}/Corefile`, '--objects', `${folder}/shop.yaml`]
@@ -29,7 +29,7 @@ describe('router nginx', () => {
     { args: ['--http', '80'], message: /"80" is not HOST:PORT/ },
     { args: ['--folder', '/tmp/a b'], message: /--folder \/tmp\/a b: nginx needs a path of/ },
     { args: ['--folder', `/${'f'.repeat(90)}`], message: /at most 90 letters/ },
-    { args: [], message: /no "k8s_gateway" directive/ },
+    { args: [], message: /no "k8s_gateway" directive with "resources HostRoute"/ },
   ]
   for (const { args, message } of cases) {
     test(`refuses ${message.source}`, async (t) => {

@@ -3,7 +3,7 @@
  * load, what is refused. Run by `npm run test:cluster`.
  * @module
  */
-import { deepEqual, equal, match } from 'node:assert/strict'
+import { deepEqual, doesNotMatch, equal, match } from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -119,8 +119,9 @@ describeUnless(skip, 'kubedoh router nginx', () => {
     })
   }
 
-  it('answers 404 for other hosts, and writes a condition', async () => {
+  it('answers 404 for other hosts, logs no request, and writes a condition', async () => {
     equal(await get('other.a.test', '/'), '404')
+    doesNotMatch(router.tail(), /\[warn\]/)
     await condition(hostRoute('shop/www', HOST), 'Routed True Routed')
   })
 

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { describe, type TestContext, test, vi } from 'vitest'
 import { sleep } from '../../src/exporter/backoff.ts'
@@ -6,9 +8,12 @@ import { Nginx } from '../../src/router/nginx.ts'
 import { temporaryFolder } from '../exporter/temporary-folder.ts'
 import { within } from '../server/clients.ts'
 
-/** What `Nginx` needs of nginx: it refuses texts with `bad`, and ignores those with `deaf`. */
+/**
+ * What `Nginx` needs of nginx: it refuses texts with `bad`, and ignores those with `deaf`. While the
+ * file `mute` exists, it does not answer; a reload removes it.
+ */
 const PROGRAM = `#!${process.execPath}
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 const args = process.argv
 const conf = args[args.indexOf('-c') + 1]
@@ -20,10 +25,13 @@ if (args.includes('-t')) {
   process.exit(1)
 }
 let digest = read()
-const server = createServer((_, response) => response.end(digest))
+const server = createServer((_, response) => {
+  if (!existsSync(folder + '/mute')) response.end(digest)
+})
 server.listen(folder + '/nginx.sock')
 writeFileSync(folder + '/nginx.pid', process.pid + '\\n')
 process.on('SIGHUP', () => {
+  rmSync(folder + '/mute', { force: true })
   if (!read().includes('deaf')) digest = read()
 })
 process.on('SIGQUIT', () => {
@@ -125,6 +133,36 @@ describe('nginx', () => {
     await within(ended.promise, 'the end of nginx')
     assert.deepEqual(errors, ['nginx has ended: SIGKILL'])
     assert.equal(await nginx.take(config('one'), SIGNAL), undefined)
+  })
+
+  test('that is too busy to answer is reloaded, not started again', async (t) => {
+    const { folder, run } = inFolder(t)
+    const nginx = run()
+    await nginx.take(config('one'), SIGNAL)
+    const pid = fileOf(folder, 'nginx.pid')
+    writeFileSync(`${folder}/mute`, '')
+    assert.equal(await nginx.take(config('two'), SIGNAL), undefined)
+    assert.equal(fileOf(folder, 'nginx.pid'), pid)
+  })
+
+  test('that has not taken a configuration at the end finds it when it restarts', async (t) => {
+    const { folder, run } = inFolder(t)
+    const nginx = run()
+    await nginx.take(config('one'), SIGNAL)
+    await nginx.take(config('deaf'), AbortSignal.timeout(300))
+    assert.equal(fileOf(folder), 'deaf')
+  })
+
+  test('of another run is not signalled by a number that another process has now', async (t) => {
+    const { folder, run } = inFolder(t)
+    const other = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60000)'])
+    t.onTestFinished(() => void other.kill('SIGKILL'))
+    const ended = once(other, 'exit')
+    writeFileSync(`${folder}/nginx.pid`, `${other.pid}\n`)
+    await run().stop()
+    other.kill('SIGTERM')
+    // A signal before would have been SIGQUIT.
+    assert.deepEqual(await ended, [null, 'SIGTERM'])
   })
 
   test('that is missing, or a configuration that cannot be written, is an error', async (t) => {

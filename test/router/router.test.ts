@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'vitest'
 import { recordOf } from '../../src/bytes/unknown.ts'
 import { sleep } from '../../src/exporter/backoff.ts'
+import { ApiError } from '../../src/exporter/object-api.ts'
 import type { RouteTable } from '../../src/kubernetes/rules/route-table.ts'
 import { elapsed } from '../../src/node/elapsed.ts'
 import { type Applied, Router } from '../../src/router/router.ts'
@@ -40,7 +41,8 @@ function running(t: TestContext, apply: (table: RouteTable) => Applied) {
     onWarning: (message) => log.push(`warning ${message}`),
     onError: (message) => log.push(`error ${message}`),
     onApplied: ({ hosts }) => log.push(`applied ${hosts.length}`),
-    sleep,
+    // Attempts without a change follow soon.
+    sleep: (delayMs, signal) => sleep(Math.min(delayMs, 1000), signal),
     random: () => 0,
     now: () => 0,
     elapsed,
@@ -73,6 +75,28 @@ describe('a router', () => {
     })
     assert.deepEqual(reasons, ['Routed ServiceNotFound', 'Routed Routed'])
     assert.equal(router.isReady, true)
+  })
+
+  test('writes a condition later that the API server did not take, without a change', async (t) => {
+    const { api, statuses, page } = running(t, ({ verdicts }) => ({ verdicts }))
+    let attempts = 0
+    api.replies.set(`PUT ${PATH}`, (body: unknown) => {
+      if (++attempts === 1) return new ApiError('unavailable', 503)
+      return statuses.push(body)
+    })
+    api.answer('hostroutes', page([ROUTE]))
+    api.answer('services', page([WEB]))
+    await until(() => statuses.length === 1)
+  })
+
+  test('is ready while its program serves the routes before', async (t) => {
+    const { api, router, page } = running(t, ({ verdicts }) => {
+      return { verdicts, problem: 'no', isServing: true }
+    })
+    api.answer('hostroutes', page([ROUTE]))
+    api.answer('services', page([WEB]))
+    await until(() => router.isReady)
+    assert.equal(router.state, 'no')
   })
 
   test('tries again what its program refuses, and logs that once', async (t) => {
