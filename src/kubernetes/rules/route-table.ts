@@ -17,7 +17,7 @@ import {
 import type { HostsTree } from '../objects/options.ts'
 import { recordRefusal } from './dns-records.ts'
 
-/** Most objects that are routed; the youngest beyond are refused. */
+/** Most objects with allowed hosts that are routed; the youngest beyond are refused. */
 export const ROUTES_MAX = 10_000
 
 /** The address and port of a Service; IPv6 without brackets. */
@@ -56,8 +56,12 @@ export function routeTable(objects: Iterable<HostObject>, context: RouteContext)
     (a, b) => a.createdMs - b.createdMs || compareTexts(objectKey(a), objectKey(b)),
   )
   const drafts = new Map<string, Draft>()
-  const verdicts = sorted.map((object, i) => {
-    if (i < ROUTES_MAX) return { object, refusal: addRoutes(object, drafts, context) }
+  let count = 0
+  const verdicts = sorted.map((object) => {
+    const alone = recordRefusal(object, context)
+    // A namespace without zones must not take the room of others.
+    if (alone !== undefined) return { object, refusal: alone }
+    if (count++ < ROUTES_MAX) return { object, refusal: addRoutes(object, drafts, context) }
     const message = `more than ${ROUTES_MAX} HostRoutes, and this is one of the youngest`
     return { object, refusal: { reason: 'TooManyRoutes', message } as const }
   })
@@ -78,9 +82,8 @@ function addRoutes(
   drafts: Map<string, Draft>,
   context: RouteContext,
 ): Refusal | undefined {
-  const refusal = recordRefusal(object, context)
   const [host] = object.hosts
-  if (refusal !== undefined || host === undefined) return refusal
+  if (host === undefined) return undefined
   const known = drafts.get(host.name)
   const draft = known ?? { namespace: object.namespace, routes: new Map() }
   if (draft.namespace !== object.namespace) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import type { RouteTable } from '../../../src/kubernetes/rules/route-table.ts'
-import { routeTable } from '../../../src/kubernetes/rules/route-table.ts'
+import { ROUTES_MAX, routeTable } from '../../../src/kubernetes/rules/route-table.ts'
 import { RoutedObjects } from '../../../src/router/router.ts'
 import { objectsOf } from '../naming.ts'
 
@@ -57,6 +57,23 @@ function path(text: string, to = 'web', port = 80): string {
 }
 
 describe('the routes of HostRoutes', () => {
+  test('are bounded, and objects outside the allowed zones take no room', () => {
+    const spec = `host: www.shop.test, paths: [${path('/')}]`
+    const [last] = objectsOf(route('shop/last', 9, spec))
+    assert.ok(last?.kind === 'HostRoute')
+    const reasonAfter = (namespace: string): string | undefined => {
+      const older = Array.from({ length: ROUTES_MAX }, (_, i) => {
+        return { ...last, namespace, name: `r${i}`, createdMs: i }
+      })
+      const { verdicts } = routeTable([last, ...older], { ...TREE, serviceOf: () => undefined })
+      return verdicts.at(-1)?.refusal?.reason
+    }
+    assert.deepEqual(
+      [reasonAfter('shop'), reasonAfter('blog')],
+      ['TooManyRoutes', 'ServiceNotFound'],
+    )
+  })
+
   test('point to the Services of their namespace', () => {
     const table = tableOf(
       route('shop/a', 1, `host: shop.test, paths: [${path('/b', 'six')}, ${path('/')}]`) +
