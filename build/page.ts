@@ -13,7 +13,7 @@ import { type BuildOptions, build } from 'esbuild'
 
 const ROOT = join(import.meta.dirname, '..')
 const TARGET = join(ROOT, 'src/gateway/page-bundle.ts')
-const COLUMNS = 96
+const COLUMNS = 100
 const OPTIONS: BuildOptions = {
   absWorkingDir: ROOT,
   bundle: true,

@@ -61,7 +61,10 @@ export function recipesOf(system: System, place: Place): readonly Recipe[] {
   return isSecure(place) ? DEVICES[system](place) : []
 }
 
-const SECURE_DNS = 'Settings, Privacy and security, Use secure DNS, Custom.'
+const SECURE_DNS =
+  'Only if this gateway resolves all names: Settings, Privacy and security, Use secure DNS.'
+const FIREFOX = `As policies.json in /etc/firefox/policies on Linux, in Contents/Resources/distribution
+of Firefox.app, or in distribution beside firefox.exe. Then restart Firefox.`
 const PROFILE = 'The profile sends only the domains of your clusters to this gateway.'
 
 const DEVICES: Readonly<Record<Exclude<System, 'Terminal'>, (place: Place) => readonly Recipe[]>> =
@@ -100,18 +103,24 @@ const DEVICES: Readonly<Record<Exclude<System, 'Terminal'>, (place: Place) => re
         command: dohUrl(place),
       },
     ],
-    Browsers: (place) => [
+    Browsers: () => [
       {
         title: 'Firefox',
-        text: 'Settings, Privacy & Security, DNS over HTTPS, Max Protection. Or place this policy.',
-        command: dohUrl(place),
+        text: FIREFOX,
+        command: '',
         file: 'firefox-policies.json',
       },
       {
-        title: 'Chrome, Edge, Chromium',
-        text: `${SECURE_DNS} Or place this policy.`,
-        command: `${dohUrl(place)}{?dns}`,
+        title: 'Chrome and Chromium on Linux',
+        text: 'Place it in /etc/opt/chrome/policies/managed or /etc/chromium/policies/managed.',
+        command: '',
         file: 'chromium-policies.json',
+      },
+      {
+        title: 'Chrome and Edge on Windows',
+        text: 'Open this file as an administrator, and restart the browser.',
+        command: '',
+        file: 'chrome-edge.reg',
       },
     ],
     CI: () => [

@@ -91,7 +91,7 @@ ${intro}The others read a token from the variable KUBEDOH_CLIENT_TOKEN, as it is
 | Chrome, Edge, Chromium on Linux | copy \`chromium-policies.json\` into \`/etc/opt/chrome/policies/managed\`, \`/etc/opt/edge/policies/managed\` or \`/etc/chromium/policies/managed\` |
 | Chrome, Edge on Windows | open \`chrome-edge.reg\` |
 | Firefox | copy \`firefox-policies.json\` to \`/etc/firefox/policies/policies.json\` (Linux), \`distribution\\policies.json\` beside firefox.exe, or \`Firefox.app/Contents/Resources/distribution/policies.json\` |
-| Chrome on Android | Settings, Privacy and security, Use secure DNS, and the URL in \`chromium-policies.json\` without \`{?dns}\` |
+| Chrome on Android, if the gateway resolves all names | Settings, Privacy and security, Use secure DNS, and the URL in \`chromium-policies.json\` without \`{?dns}\` |
 | GitHub Actions | commit \`action.yml\` and \`kubedoh-dns.sh\` to \`.github/actions/kubedoh\`; then \`uses: ./.github/actions/kubedoh\` with \`token: \${{ secrets.KUBEDOH_CLIENT_TOKEN }}\` |
 | other CI, as root | \`npm install --global kubedoh\`, then \`sh kubedoh-dns.sh\` |
 | Docker, devcontainers | \`Dockerfile\`, \`devcontainer.json\` (into \`.devcontainer\`) and \`kubedoh-dns.sh\` |

@@ -19,6 +19,10 @@ export type BrowserOptions = {
   readonly isDark?: boolean
   readonly width?: number
   readonly height?: number
+  /** Starts in place of the browser's program, and passes its arguments on. */
+  readonly program?: string
+  /** Fills the folder that is the home and the profile of the browser. */
+  readonly prepare?: (folder: string) => Promise<void>
 }
 
 /** A started browser with one open page. */
@@ -32,14 +36,15 @@ export type OpenBrowser = {
 /** Starts a browser with a profile of its own, which accepts the certificates of the tests. */
 export async function openBrowser(
   name: BrowserName,
-  { isDark = false, width = 1280, height = 900 }: BrowserOptions = {},
+  { isDark = false, width = 1280, height = 900, program, prepare }: BrowserOptions = {},
 ): Promise<OpenBrowser> {
   const userDataDir = mkdtempSync(join(tmpdir(), `kubedoh-${name}-`))
+  await prepare?.(userDataDir)
   const which = spawnSync('sh', ['-c', `command -v ${BROWSERS[name]}`], { encoding: 'utf8' })
   const chromeArgs = ['--no-sandbox', '--disable-gpu', '--force-color-profile=srgb']
   const browser = await puppeteer.launch({
     browser: name,
-    executablePath: which.stdout.trim(),
+    executablePath: program ?? which.stdout.trim(),
     headless: true,
     acceptInsecureCerts: true,
     userDataDir,

@@ -10,51 +10,32 @@ import type { Server } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, beforeAll, it } from 'vitest'
 import { encodeBase64url } from '../../src/bytes/base64url.ts'
-import { freePort, type Running, start } from '../cluster/processes.ts'
+import { freePort, start } from '../cluster/processes.ts'
 import { describeUnless } from '../describe-unless.ts'
 import { formatReply, parseQuestion } from '../message-text.ts'
+import {
+  browserMissing,
+  DOMAIN,
+  inOwnEtc,
+  NAME,
+  NEEDS_ROOT,
+  PUBLIC,
+  startShipped,
+} from './own-machine.ts'
 import { findMissing, preparePython, shell } from './programs.ts'
 import { ADMIN, RUN, TlsGateways } from './tls-gateway.ts'
 
-const DOMAIN = 'prod.k8s.example.org'
-const NAME = `page.shop.svc.${DOMAIN}`
-/** A name that only the machine's own resolver knows. */
-const PUBLIC = 'public.example.net'
-const UPSTREAM = 'https://cloudflare-dns.com/dns-query'
-/** The machine's resolver listens here, because resolv.conf has no ports. */
-const RESOLVER = `127.53.${process.pid % 250}.53`
-const RESOLVER_COREFILE = `.:53 {
-  bind ${RESOLVER}
-  log
-  template IN A ${PUBLIC} www.gstatic.com {
-    answer "{{.Name}} 60 IN A 127.0.0.1"
-  }
-  template IN NS example.com {
-    answer "{{.Name}} 60 IN NS a.iana-servers.net."
-  }
-  template ANY ANY {
-    rcode NXDOMAIN
-  }
-}
-`
 /** The public page requests the cluster's until it gets it. */
 const SCRIPT = `const page = 'http://${NAME}:' + location.port + '/'
 const go = () => fetch(page, { mode: 'no-cors' }).catch(() => setTimeout(go, 250))
 go()`
-/** Copies /etc, so that a browser gets policies and a resolver of its own, and no other program. */
-const IN_OWN_ETC = `set -e; etc=$1; shift; cp -a /etc/. "$etc.copy"; cp -a "$etc/." "$etc.copy"
-mount --bind "$etc.copy" /etc; exec "$@"`
-const NAMESPACE = ['-m', '-p', '-f', '--kill-child', '--mount-proc', 'sh', '-c', IN_OWN_ETC, 'sh']
-
-const root = process.getuid?.() === 0 ? undefined : 'needs root, for port 53 and mounts'
 const missing = ['openssl', 'python3'].map(findMissing).find((one) => one !== undefined)
 
-describeUnless(root ?? missing, 'the onboarding kit', () => {
+describeUnless(NEEDS_ROOT ?? missing, 'the onboarding kit', () => {
   const gateways = new TlsGateways()
   const file = (name: string): string => gateways.file(name)
   const kit = (name: string): string => join(file('kit'), name)
   let pages: Server | undefined
-  let resolver: Running | undefined
   let origin = ''
   let page = ''
   let token = ''
@@ -62,10 +43,7 @@ describeUnless(root ?? missing, 'the onboarding kit', () => {
   beforeAll(async () => {
     pages = await gateways.startPage(SCRIPT, (host) => host.startsWith(NAME))
     page = `http://${NAME}:${gateways.pagePort}/`
-    writeFileSync(file('Resolver'), RESOLVER_COREFILE)
-    resolver = gateways.run(['serve', '--conf', file('Resolver')])
-    await resolver.line(/^ready/)
-    origin = `https://localhost:${await gateways.start('prod', shippedCorefile())}`
+    origin = await startShipped(gateways)
     const signed = ['--tls-cert', file('cert.pem'), '--tls-key', file('key.pem')]
     const create = ['token', 'create', '--gateway', origin, '--ca', file('ca.pem')]
     const args = [RUN, ...create, '--kit', file('kit'), ...signed]
@@ -76,16 +54,6 @@ describeUnless(root ?? missing, 'the onboarding kit', () => {
   })
 
   afterAll(() => gateways.stop())
-
-  /** Fills a folder that stands in for /etc. */
-  function etc(name: string, files: Readonly<Record<string, string>>): string {
-    const all = { ...files, 'resolv.conf': `nameserver ${RESOLVER}\n` }
-    for (const [path, text] of Object.entries(all)) {
-      mkdirSync(join(file(name), path, '..'), { recursive: true })
-      writeFileSync(join(file(name), path), text)
-    }
-    return file(name)
-  }
 
   /** Resolves when a browser has requested the public page and the cluster's. */
   function bothOpened(): Promise<void> {
@@ -212,7 +180,7 @@ describeUnless(root ?? missing, 'the onboarding kit', () => {
       const command = ['sh', kit('kubedoh-dns.sh'), 'sh', '-c', ask]
       const { stdout, stderr, status } = spawnSync(
         'unshare',
-        [...NAMESPACE, etc('container', {}), ...command],
+        inOwnEtc(file('container'), {}, command),
         {
           encoding: 'utf8',
           env: {
@@ -236,13 +204,13 @@ describeUnless(root ?? missing, 'the onboarding kit', () => {
       mkdirSync(join(home, '.pki/nssdb'), { recursive: true })
       await gateways.trust(join(home, '.pki/nssdb'))
       const policies = readFileSync(kit('chromium-policies.json'), 'utf8')
-      const own = etc('chromium', { 'chromium/policies/managed/kubedoh.json': policies })
+      const own = { 'chromium/policies/managed/kubedoh.json': policies }
       const flags = ['--headless=new', '--no-sandbox', '--disable-gpu']
       const profile = `--user-data-dir=${file('chromium-profile')}`
       const opened = bothOpened()
       const to = `http://${PUBLIC}:${gateways.pagePort}/`
       const command = ['env', `HOME=${home}`, 'chromium', ...flags, profile, to]
-      await runUntil(['unshare', ...NAMESPACE, own, ...command], opened)
+      await runUntil(['unshare', ...inOwnEtc(file('chromium'), own, command)], opened)
     })
   })
 
@@ -252,24 +220,15 @@ describeUnless(root ?? missing, 'the onboarding kit', () => {
       mkdirSync(profile)
       await gateways.trust(profile)
       const policies = readFileSync(kit('firefox-policies.json'), 'utf8')
-      const own = etc('firefox', { 'firefox/policies/policies.json': policies })
+      const own = { 'firefox/policies/policies.json': policies }
       const opened = bothOpened()
       const to = `http://${PUBLIC}:${gateways.pagePort}/`
       const flags = ['--headless', '--no-remote', '--profile', profile, to]
       const command = ['env', `HOME=${file('')}`, 'firefox-esr', ...flags]
-      await runUntil(['unshare', ...NAMESPACE, own, ...command], opened)
+      await runUntil(['unshare', ...inOwnEtc(file('firefox'), own, command)], opened)
     })
   })
 })
-
-/** The Corefile of wrangler.toml, its probes forwarded to the resolver of the test. */
-function shippedCorefile(): string {
-  const deployment = readFileSync(join(import.meta.dirname, '../../wrangler.toml'), 'utf8')
-  const [, corefile = ''] = /^COREFILE = """\n([\s\S]*?)"""/m.exec(deployment) ?? []
-  const [before = '', after] = corefile.split(UPSTREAM)
-  if (after === undefined) throw new Error(`wrangler.toml does not forward to ${UPSTREAM}`)
-  return `${before}${RESOLVER}${after}`
-}
 
 async function runUntil(
   [program = '', ...args]: readonly string[],
@@ -291,10 +250,6 @@ function inUse(): string | undefined {
   const listen = 'import socket; socket.socket(2, 2).bind(("127.0.0.1", 53))'
   const { status } = spawnSync('python3', ['-c', listen])
   return status === 0 ? undefined : 'port 53 of 127.0.0.1 is in use'
-}
-
-function browserMissing(program: string): string | undefined {
-  return findMissing(program) ?? findMissing('certutil') ?? findMissing('unshare')
 }
 
 const DDR = `import dns.resolver, sys

@@ -19,14 +19,13 @@ import {
   openBrowser,
 } from './browsers.ts'
 import { type PageGateway, startPageGateway } from './page-gateway.ts'
+import { click, shows, until } from './page-steps.ts'
 import { findMissing } from './programs.ts'
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const SHOP = readFileSync(join(import.meta.dirname, '../../demo/shop.yaml'), 'utf8')
 /** Services of the namespace `many`: more than a page of the browser of names. */
 const MANY = 250
-const WAIT_MS = 20_000
-const TICK_MS = 50
 
 const many = Array.from({ length: MANY }, (_, i) => {
   const name = `service-${String(i).padStart(3, '0')}`
@@ -57,25 +56,6 @@ afterAll(async () => {
   await gateway?.close()
   console.log(`pictures of the page: ${pictures}`)
 })
-
-/** Runs an expression until it is true in the page. */
-async function until(page: Page, expression: string): Promise<void> {
-  for (let waitedMs = 0; waitedMs < WAIT_MS; waitedMs += TICK_MS) {
-    if ((await page.evaluate(`Boolean(${expression})`)) === true) return
-    await new Promise((resolve) => setTimeout(resolve, TICK_MS))
-  }
-  const text = String(await page.evaluate('document.body.innerText'))
-  assert.fail(`never: ${expression}\n${text.slice(0, 2000)}`)
-}
-
-const shows = (text: string): string => `document.body.innerText.includes(${JSON.stringify(text)})`
-
-/** Clicks a button or a label by its text. */
-async function click(page: Page, text: string): Promise<void> {
-  const found = `[...document.querySelectorAll('button, label')].find((one) => one.innerText.trim().startsWith(${JSON.stringify(text)}))`
-  await until(page, found)
-  await page.evaluate(`${found}.click()`)
-}
 
 /** Puts a text into a field, as a person who pastes it does. */
 async function paste(page: Page, field: string, text: string): Promise<void> {

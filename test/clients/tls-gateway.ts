@@ -65,7 +65,7 @@ export class TlsGateways {
     this.pagePort = await freePort()
     this.pages = createServer(({ headers: { host = '' } }, response) => {
       response.setHeader('content-type', 'text/html')
-      const hello = '<title>here</title>hello from the page'
+      const hello = `<title>here</title>hello from the page <b>${host}</b>`
       response.end(isOurs(host) ? hello : `<script>${script}</script>`)
     })
     return this.pages.listen(this.pagePort, '127.0.0.1')

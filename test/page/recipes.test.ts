@@ -37,6 +37,13 @@ test('recipes name files that the onboarding kit has', async () => {
   }
 })
 
+test('browsers get policies: by their settings they would send every name', () => {
+  for (const { file, command } of recipesOf('Browsers', PLACE)) {
+    assert.notEqual(file, undefined)
+    assert.equal(command, '')
+  }
+})
+
 test('the system is that of the browser', () => {
   const agents = [
     'iPhone; CPU',
