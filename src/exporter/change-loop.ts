@@ -7,8 +7,11 @@ import type { Timing } from './backoff.ts'
 
 /** Share of the time that the task may keep a process busy that also answers queries. */
 export const DUTY_SHARE_ANSWERING = 0.25
-/** Longest believable run of a task; a longer one means that the machine slept. */
-const BUSY_MS_MAX = 10_000
+/**
+ * Longest rest for a share: a run that takes longer than a third of it waited for a busy processor,
+ * or the machine slept. With 23 processes on two cores, changes waited for up to 14 s without this.
+ */
+const REST_MS_MAX = 1000
 
 /** Options of a loop. */
 export type ChangeLoopOptions = Pick<Timing, 'sleep' | 'elapsed'> & {
@@ -21,7 +24,7 @@ export type ChangeLoopOptions = Pick<Timing, 'sleep' | 'elapsed'> & {
   readonly gatherMs: number
   /** Shortest time from the start of one run to the start of the next. */
   readonly intervalMs: number
-  /** Share of the time that the task may keep the process busy; default: all. */
+  /** Share of the time to keep the process busy (default: all); a rest takes at most 1 s. */
   readonly dutyShare?: number
 }
 
@@ -52,11 +55,11 @@ export class ChangeLoop {
       this.isDirty = false
       const pending = work(signal)
       // Waiting for a gateway or the next attempt does not count as busy.
-      const busyMs = Math.min(elapsed() - startMs, BUSY_MS_MAX)
+      const busyMs = elapsed() - startMs
       await pending
       const tookMs = elapsed() - startMs
       // The first run handles everything, not a change: later ones need not wait for its cost.
-      const restMs = isFirst ? 0 : busyMs / dutyShare - tookMs
+      const restMs = isFirst ? 0 : Math.min(busyMs / dutyShare - tookMs, REST_MS_MAX)
       await sleep(Math.max(0, intervalMs - tookMs, restMs), signal)
     }
   }

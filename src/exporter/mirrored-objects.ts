@@ -27,6 +27,7 @@ export class MirroredObjects {
   private readonly problems = new Map<string, Held<string>>()
   private round = 0
   private missedCount = 0
+  private endpointCount = 0
   /** Resource version up to which the watch reported every change before this list. */
   private watchedVersion = Number.NaN
 
@@ -40,6 +41,11 @@ export class MirroredObjects {
   /** Returns the number of valid objects. */
   get count(): number {
     return this.held.size
+  }
+
+  /** Returns the number of endpoints in the objects. */
+  get endpoints(): number {
+    return this.endpointCount
   }
 
   /** Returns the number of present objects that are invalid, which the sink has not. */
@@ -98,6 +104,7 @@ export class MirroredObjects {
     }
     if (version <= this.watchedVersion) this.missedCount++
     this.problems.delete(key)
+    this.endpointCount += endpointsOf(object) - endpointsOf(known?.value)
     this.held.set(key, { value: object, round: this.round, version })
     this.sink.set(object)
   }
@@ -114,10 +121,15 @@ export class MirroredObjects {
   }
 
   private remove(key: string, { namespace, name }: Identity): void {
+    this.endpointCount -= endpointsOf(this.held.get(key)?.value)
     this.held.delete(key)
     this.problems.delete(key)
     this.sink.delete(this.kind, namespace, name)
   }
+}
+
+function endpointsOf(object: ClusterObject | undefined): number {
+  return object?.kind === 'EndpointSlice' ? object.endpoints.length : 0
 }
 
 function identify(item: unknown): Identity & { readonly version: number } {

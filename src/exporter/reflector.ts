@@ -38,12 +38,14 @@ export type ReflectorOptions = Pick<Timing, 'sleep' | 'random' | 'elapsed'> & {
   readonly reported?: Set<string>
   /** Called when an open watch is about to count as closed: until now no change was missed. */
   readonly onClose: () => void
-  /** Called with each object while there are `OBJECTS_LARGE` or more. */
+  /** Called with each object while there are `OBJECTS_LARGE` or `ENDPOINTS_LARGE` or more. */
   readonly onLarge?: () => void
 }
 
 /** Objects of a large collection: as many as a page of a list has. */
 const OBJECTS_LARGE = 500
+/** Endpoints of a large collection: slices differ by a factor of 100 in what they cost. */
+const ENDPOINTS_LARGE = 2000
 
 /** Longest pause after a watch without events: a server may end every watch at once. */
 const PAUSE_MS = 500
@@ -212,7 +214,8 @@ export class Reflector {
 
   private take(item: unknown): void {
     this.mirrored.take(item)
-    if (this.mirrored.count >= OBJECTS_LARGE) this.options.onLarge?.()
+    const { count, endpoints } = this.mirrored
+    if (count >= OBJECTS_LARGE || endpoints >= ENDPOINTS_LARGE) this.options.onLarge?.()
   }
 
   /** Reads a page; waits and asks again when the server has too many requests. */

@@ -265,17 +265,24 @@ export class ClusterSources {
     })
   }
 
-  /** Ends watching here what the thread has read, and what has not been read here either. */
+  /**
+   * Ends watching here: two copies of a growing cluster would need twice the memory. The last
+   * snapshot of this thread answers until the other one has read the cluster.
+   */
   private switchToThread(): void {
     for (const opened of this.opened.values()) {
       const { live, moves, wanted } = opened
       const source = this.thread?.source(wanted)
-      if (live === undefined || moves === undefined || source === undefined) continue
-      if (live.current() !== undefined && source.freshness() === 'partial') continue
-      moves.reader = source
-      live.stop()
-      opened.live = undefined
-      opened.watch = ''
+      if (moves === undefined || source === undefined) continue
+      if (live !== undefined) {
+        moves.reader = lastState(live, this.options.elapsed)
+        live.stop()
+        opened.live = undefined
+        opened.watch = ''
+      }
+      const isPartial = source.freshness() === 'partial'
+      const isBetter = moves.reader.freshness() === 'partial' && source.current() !== undefined
+      if (!isPartial || isBetter) moves.reader = source
     }
     this.dropWatches()
   }
@@ -333,6 +340,15 @@ function movable(
   const serviceState: SnapshotSource['serviceState'] = (namespace, name) =>
     moves.reader.serviceState?.(namespace, name)
   return { wanted, ready, moves, source: { current, load, freshness, serviceState } }
+}
+
+/** Returns the state of a cluster that is about to end, without a reference to its objects. */
+function lastState(live: LiveCluster, elapsed: () => number): Moves['reader'] {
+  const snapshot = live.current()
+  const freshness = live.freshness()
+  const sinceMs = elapsed()
+  const isStale = (): boolean => freshness === 'fresh' && elapsed() - sinceMs >= STALE_MS
+  return { current: () => snapshot, freshness: () => (isStale() ? 'stale' : freshness) }
 }
 
 /** Returns a key: directives that differ only in their place in the Corefile share a cluster. */

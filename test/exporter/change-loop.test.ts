@@ -88,6 +88,13 @@ describe('ChangeLoop', () => {
       work: (clock) => clock.pass(200),
     },
     {
+      name: 'rests for a second at most',
+      marks: [0, 11, 1000],
+      begins: [10, 510, 2010],
+      dutyShare: 0.25,
+      work: (clock) => clock.pass(500),
+    },
+    {
       name: 'lets waiting count as rest',
       dutyShare: 0.25,
       marks: [0, 11, 1000],
@@ -130,7 +137,7 @@ describe('ChangeLoop', () => {
     await clock.advance(INTERVAL_MS + GATHER_MS)
     assert.equal(begins.length, 2)
     loop.mark()
-    await clock.advance(40_000 + GATHER_MS)
+    await clock.advance(1000 + GATHER_MS)
     assert.equal(begins.length, 3)
   })
 

@@ -73,3 +73,27 @@ test('counts invalid objects as long as they exist, and keeps all others', () =>
   list(mirrored, '2', [service('a', 1)])
   assert.deepEqual([objects.count, objects.invalid, news()], [1, 0, []])
 })
+
+test('counts the endpoints of present slices', () => {
+  const sink = { set: () => undefined, delete: () => undefined }
+  const objects = new MirroredObjects('EndpointSlice', sink, () => undefined)
+  const slice = (name: string, version: number, endpoints: string): unknown =>
+    value(`
+      metadata: { namespace: shop, name: ${name}, resourceVersion: "${version}" }
+      addressType: IPv4
+      endpoints: [${endpoints}]
+    `)
+  const one = '{ addresses: [192.0.2.1] }'
+  const counts = [slice('a', 1, `${one}, ${one}`), slice('b', 2, one), slice('a', 3, one)].map(
+    (item) => {
+      objects.take(item)
+      return objects.endpoints
+    },
+  )
+  assert.deepEqual(counts, [2, 3, 2])
+  objects.drop(slice('b', 4, one))
+  assert.equal(objects.endpoints, 1)
+  objects.startList('4')
+  objects.endList()
+  assert.equal(objects.endpoints, 0)
+})

@@ -22,6 +22,12 @@ function servicesOf(count: number): string {
   ).join('\n')
 }
 
+/** A slice with endpoints, in a YAML list. */
+function sliceOf(count: number): string {
+  const endpoints = Array.from({ length: count }, () => '{ addresses: [192.0.2.2] }').join(', ')
+  return `- { metadata: { namespace: shop, name: s }, addressType: IPv4, endpoints: [${endpoints}] }`
+}
+
 /** A thread that watches nothing; tests set what it has read. */
 class FakeThread {
   readonly watched: string[][] = []
@@ -92,22 +98,53 @@ describe('large clusters', () => {
     assert.equal(source.transferRecords, undefined)
   })
 
-  test('are answered from here until the thread has read them', async (t) => {
+  test('are those with many endpoints, too, in however few slices', async (t) => {
+    const small = start(t, { ...SHOP_LISTS, endpointslices: sliceOf(1999) })
+    await small.open(directiveOf())
+    await within(small.sources.ready(), 'the lists')
+    assert.equal(small.started.length, 0)
+    const large = start(t, { ...SHOP_LISTS, endpointslices: sliceOf(2000) })
+    await large.open(directiveOf())
+    await vi.waitFor(() => assert.equal(large.started.length, 1))
+  })
+
+  test('are answered from the last snapshot until the thread has read them', async (t) => {
     const { sources, thread, started, open } = start(t, SMALL)
     const source = await open(directiveOf())
     await within(sources.ready(), 'the lists')
     assert.deepEqual([started.length, sources.threadMetrics()], [0, undefined])
     const [api] = sources.apis
-    const watch = api?.watching('services')
-    watch?.open()
-    watch?.send('ADDED', value('{ metadata: { namespace: shop, name: new }, spec: {} }'))
+    const watches = Object.keys(SHOP_LISTS).map((resource) => api?.watching(resource))
+    for (const watch of watches) watch?.open()
+    const [, services] = watches
+    await vi.waitFor(() => assert.equal(source.freshness(), 'fresh'))
+    const last = source.current()
+    assert.ok(last)
+    services?.send('ADDED', value('{ metadata: { namespace: shop, name: new }, spec: {} }'))
     await vi.waitFor(() => assert.equal(started.length, 1))
-    assert.ok(source.current())
-    assert.equal(watch?.signal.aborted, false)
+    // Two copies of a growing cluster would need twice the memory.
+    await vi.waitFor(() => assert.ok(watches.every((watch) => watch?.signal.aborted)))
+    started[0]?.()
+    assert.deepEqual([source.current(), source.freshness()], [last, 'fresh'])
+    sources.clock.nowMs += 59_999
+    assert.equal(source.freshness(), 'fresh')
+    sources.clock.nowMs += 1
+    assert.deepEqual([source.current(), source.freshness()], [last, 'stale'])
     thread.state = { snapshot: EMPTY, freshness: 'fresh' }
     started[0]?.()
-    assert.equal(source.current(), thread.state.snapshot)
-    await vi.waitFor(() => assert.equal(watch?.signal.aborted, true))
+    assert.deepEqual([source.current(), source.freshness()], [EMPTY, 'fresh'])
+  })
+
+  test('are answered from the thread once it has as much as an incomplete snapshot', async (t) => {
+    const { sources, thread, started, open } = start(t, LARGE)
+    const source = await open(directiveOf())
+    await vi.waitFor(() => assert.equal(started.length, 1))
+    started[0]?.()
+    assert.deepEqual([source.current(), source.freshness()], [undefined, 'partial'])
+    thread.state = { snapshot: EMPTY, freshness: 'partial' }
+    started[0]?.()
+    assert.deepEqual([source.current(), source.freshness()], [EMPTY, 'partial'])
+    sources.keep([])
   })
 
   test('share the thread, which stops when no directive needs it', async (t) => {
