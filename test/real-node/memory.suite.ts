@@ -1,0 +1,153 @@
+/**
+ * Size and memory of the server beside CoreDNS's, on the same node with the same 50,000 endpoints.
+ * @module
+ */
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, test } from 'vitest'
+import { type BuiltImage, buildImage } from '../../build/image/image.ts'
+import { type Binaries, prepareBinaries } from '../cluster/binaries.ts'
+import { describeUnless } from '../describe-unless.ts'
+import {
+  COREDNS_PODS,
+  helmChart,
+  lookUp,
+  podsOf,
+  SERVERS,
+  SYSTEM,
+  scaleCoreDns,
+  startCluster,
+  waitForRollout,
+} from './cluster.ts'
+import { type KubernetesNode, waitFor } from './node.ts'
+import { probeMachine } from './packages.ts'
+
+/** Headless Services, and the endpoints of each. */
+const [SERVICES, PER_SERVICE] = [500, 100]
+const MIB = 2 ** 20
+/** The limit of the Deployment that kubeadm creates, which test/real-node/coredns.yaml has. */
+const KUBEADM_MIB = 170
+
+const missing = probeMachine()
+const binaries: Binaries | string = missing ?? prepareBinaries()
+
+/** Memory of a server's container in MiB, as its cgroup counts it. */
+type Memory = {
+  /** Without the page cache, which the kernel takes back before it ends a process. */
+  readonly resident: number
+  /** The maximum since the start, with the page cache. */
+  readonly peak: number
+}
+
+describeUnless(typeof binaries === 'string' && binaries, 'a server with 50,000 endpoints', () => {
+  let node: KubernetesNode
+  let image: BuiltImage
+  let last: string
+  const rows: string[] = []
+  const report = (name: string, bytes: number, { resident, peak }: Memory): void => {
+    const size = `${(bytes / 1e6).toFixed(1)} MB compressed`
+    rows.push(`${name}: ${size}; ${resident.toFixed(0)} MiB resident, peak ${peak.toFixed(0)} MiB`)
+  }
+  beforeAll(async () => {
+    assert.ok(typeof binaries !== 'string')
+    image = await buildImage(['amd64'])
+    node = await startCluster(binaries, image)
+    last = await createEndpoints(node)
+  })
+  afterAll(async () => {
+    await node?.stop()
+    if (rows.length > 0) console.log(rows.join('\n'))
+  })
+
+  test('CoreDNS runs with the limit of kubeadm, to compare with', async () => {
+    assert.ok(typeof binaries !== 'string')
+    await scaleCoreDns(node, 1)
+    await waitForName(node, last)
+    // No registry has its image for this suite. CoreDNS's Makefile strips the binary, too.
+    const path = join(node.folder, 'coredns')
+    execFileSync('strip', ['-o', path, binaries.coredns])
+    const { length } = gzipSync(readFileSync(path))
+    const name = 'CoreDNS (the stripped binary; its image has that on distroless/static)'
+    report(`${name}, limit ${KUBEADM_MIB}Mi`, length, await memoryOf(node, COREDNS_PODS))
+    await scaleCoreDns(node, 0)
+  })
+
+  for (const limit of [`${KUBEADM_MIB}Mi`, '']) {
+    const name = limit === '' ? "the chart's limit" : `kubeadm's limit of ${limit}`
+    test(`a server starts with ${name}`, async () => {
+      const set = limit === '' ? [] : ['--set', `server.resources.limits.memory=${limit}`]
+      await helmChart(node, 'install', ...set)
+      await waitForRollout(node)
+      await waitForName(node, last)
+      report(`kubedoh, ${name}`, image.size, await memoryOf(node, SERVERS))
+      await node.helm('uninstall', 'kubedoh', '--namespace', 'kube-system', '--wait')
+    })
+  }
+})
+
+/** Creates headless Services without selectors, and their endpoints. @returns the last name */
+async function createEndpoints(node: KubernetesNode): Promise<string> {
+  const numbers = Array.from({ length: SERVICES }, (_, i) => i)
+  const items = numbers.flatMap((i) => [service(i), slice(i)])
+  const list = { apiVersion: 'v1', kind: 'List', items }
+  await node.kubectlWith(JSON.stringify(list), 'create', '-f', '-')
+  return `large-${SERVICES - 1}`
+}
+
+function service(i: number): unknown {
+  const spec = { clusterIP: 'None', ports: [{ name: 'http', port: 80 }] }
+  return { apiVersion: 'v1', kind: 'Service', metadata: { name: `large-${i}` }, spec }
+}
+
+/** With the label that lets kube-proxy ignore them. */
+function slice(i: number): unknown {
+  const name = `large-${i}`
+  const labels = { 'kubernetes.io/service-name': name, 'service.kubernetes.io/headless': '' }
+  const endpoints = Array.from({ length: PER_SERVICE }, (_, j) => ({
+    addresses: [`10.${100 + (i >> 8)}.${i & 255}.${j}`],
+    conditions: { ready: true },
+    hostname: `host-${i}-${j}`,
+  }))
+  return {
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: { name, labels },
+    addressType: 'IPv4',
+    ports: [{ name: 'http', port: 80 }],
+    endpoints,
+  }
+}
+
+function waitForName(node: KubernetesNode, name: string): Promise<void> {
+  const host = `host-${SERVICES - 1}-0.${name}`
+  return waitFor(`the address of ${host}`, async () => {
+    return (await lookUp(node, 'musl', [host])).get(host) !== '-'
+  })
+}
+
+/**
+ * Returns the memory of the largest server that a selector chooses.
+ * @throws {AssertionError} when the kernel has ended a process, or a container has restarted
+ */
+async function memoryOf(node: KubernetesNode, selector: string): Promise<Memory> {
+  const pods = await podsOf(node, selector)
+  const all = await Promise.all(
+    pods.map(async (pod) => {
+      const pid = await node.processOf(...SYSTEM, pod)
+      const [, path = ''] = /:memory:(.+)/.exec(readFileSync(`/proc/${pid}/cgroup`, 'utf8')) ?? []
+      const read = (name: string): string =>
+        readFileSync(join('/sys/fs/cgroup/memory', path, `memory.${name}`), 'utf8')
+      const restarts = 'jsonpath={.status.containerStatuses[0].restartCount}'
+      assert.equal(await node.kubectl('get', 'pod', pod, ...SYSTEM, '-o', restarts), '0')
+      assert.match(read('oom_control'), /^oom_kill 0$/m)
+      const resident = Number(/^total_rss (\d+)$/m.exec(read('stat'))?.[1])
+      return { resident: resident / MIB, peak: Number(read('max_usage_in_bytes')) / MIB }
+    }),
+  )
+  const [largest] = all.toSorted((a, b) => b.peak - a.peak)
+  assert.ok(largest !== undefined, `no pod of ${selector}`)
+  return largest
+}
