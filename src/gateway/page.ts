@@ -33,6 +33,11 @@ const HEADERS = {
 const ICON =
   "%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24' fill='none' stroke='%232f7ad6'" +
   " stroke-width='2.4'%3E%3Cpath d='M12 1.5 21.5 7v10L12 22.5 2.5 17V7z'/%3E%3C/svg%3E"
+/** The top of the page as its script draws it: browsers paint this before they run the script. */
+const SHELL = `<header class="top"><h1><svg viewBox="0 0 24 24" width="24" height="24"
+aria-hidden="true"><path d="M12 1.5 21.5 7v10L12 22.5 2.5 17V7z" fill="none" stroke="currentColor"
+stroke-width="2" stroke-linejoin="round"/><circle cx="12" cy="12" r="3.2" fill="currentColor"/></svg
+>kubedoh</h1></header>`
 
 type Parts = { readonly script: string; readonly style: string }
 
@@ -62,8 +67,8 @@ function formatPage({ script, style }: Parts, isPublic: boolean): string {
 <style>${style}</style>
 <body>
 <div id="app">
+${SHELL}
 <noscript>
-<h1>kubedoh</h1>
 <p>This gateway resolves the names of Kubernetes clusters by DNS over HTTPS. Its page needs
 JavaScript; a terminal does not:</p>
 <pre>curl ${isPublic ? '' : '-H "Authorization: Bearer $TOKEN" '}"https://HOST/resolve?name=NAME"</pre>

@@ -26,6 +26,8 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 const SHOP = readFileSync(join(import.meta.dirname, '../../demo/shop.yaml'), 'utf8')
 /** Services of the namespace `many`: more than a page of the browser of names. */
 const MANY = 250
+/** Loads whose first paint is measured, after the browser's first one. */
+const PAINTS = 5
 
 const many = Array.from({ length: MANY }, (_, i) => {
   const name = `service-${String(i).padStart(3, '0')}`
@@ -269,11 +271,17 @@ for (const [name, program] of Object.entries(BROWSERS) as [BrowserName, string][
 
     test('reports when it first paints', async ({ annotate }) => {
       const page = await visit(`/t/${whole.token}/`)
-      await until(page, shows('payments'))
-      const ms = await page.evaluate(
-        "performance.getEntriesByName('first-contentful-paint')[0]?.startTime",
+      const all: number[] = []
+      for (let i = 0; i < PAINTS; i++) {
+        await page.goto(`${gateway.origin}/t/${whole.token}/`)
+        await until(page, shows('payments'))
+        const paint = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
+        all.push(Math.round(Number(await page.evaluate(paint))))
+      }
+      const [best, , median] = all.sort((a, b) => a - b)
+      await annotate(
+        `first paint in ${program}: ${median} ms, at best ${best} ms (${PAINTS} loads)`,
       )
-      await annotate(`first contentful paint in ${program}: ${Math.round(Number(ms))} ms`)
     })
   })
 }

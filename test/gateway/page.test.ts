@@ -34,6 +34,13 @@ describe('the page', () => {
     assert.doesNotMatch(policy, /unsafe|\*|https?:/)
   })
 
+  test('has a heading to paint before its script, and without one', async () => {
+    const { text } = await open()
+    const [before = ''] = text.split('<script')
+    assert.equal(before.match(/<h1>[\s\S]*?>kubedoh<\/h1>/g)?.length, 1)
+    assert.ok(before.indexOf('<h1>') < before.indexOf('<noscript>'))
+  })
+
   test('loads nothing', async () => {
     const { text } = await open()
     const markup = text.replace(/<script[\s\S]*<\/script>/, '')
