@@ -58,6 +58,7 @@ export async function runRouterNginx(input: Input, output: Output): Promise<void
     onError: routing.fail,
     onExit: () => mark.router?.mark(),
     sleep,
+    elapsed,
   })
   const signal = untilSignal().finally(() => ended.abort())
   try {

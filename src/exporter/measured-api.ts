@@ -5,6 +5,7 @@
 import { type MetricInfo, type Metrics, observe } from '../telemetry/metrics.ts'
 import type { Sleep } from './backoff.ts'
 import { ApiError, type ObjectApi, STATUS_OK } from './object-api.ts'
+import { TokenBucket } from './token-bucket.ts'
 
 /** Bounds of Prometheus's default histogram, in seconds. */
 export const USUAL_BOUNDS: readonly number[] = [
@@ -135,44 +136,19 @@ type Runtime = {
 export function throttledApi(api: ObjectApi, throttle: Throttle, runtime: Runtime): ObjectApi {
   const { requestsPerSecond, burst, inFlightMax } = throttle
   if (requestsPerSecond === 0 && burst === 0 && inFlightMax === 0) return api
-  const rate = new Rate(throttle, runtime, api.host)
+  const { metrics, sleep, now } = runtime
+  const perSecond = requestsPerSecond || REQUESTS_PER_SECOND_DEFAULT
+  const rate = new TokenBucket(perSecond, burst || BURST_DEFAULT, now)
   const places = new Places(inFlightMax)
   return aroundRequests(api, async ({ method }, signal) => {
-    if (requestsPerSecond > 0 || burst > 0) await rate.wait(method, signal)
+    if (requestsPerSecond > 0 || burst > 0) {
+      const delayMs = rate.take()
+      if (delayMs > 0) await sleep(delayMs, signal)
+      const series = metrics.histogram(WAITED, USUAL_BOUNDS, [method, api.host])
+      observe(series, USUAL_BOUNDS, delayMs / 1000)
+    }
     return places.take()
   })
-}
-
-/** A token bucket: one token for each request, refilled over time. */
-class Rate {
-  private readonly perMs: number
-  private readonly tokensMax: number
-  private readonly runtime: Runtime
-  private readonly host: string
-  /** Negative: waiting requests have taken tokens in advance. */
-  private tokens: number
-  private filledMs: number
-
-  constructor({ requestsPerSecond, burst }: Throttle, runtime: Runtime, host: string) {
-    this.perMs = (requestsPerSecond || REQUESTS_PER_SECOND_DEFAULT) / 1000
-    this.tokensMax = burst || BURST_DEFAULT
-    this.tokens = this.tokensMax
-    this.runtime = runtime
-    this.host = host
-    this.filledMs = runtime.now()
-  }
-
-  async wait(method: string, signal: AbortSignal): Promise<void> {
-    const { metrics, sleep, now } = this.runtime
-    const nowMs = now()
-    const gained = Math.max(0, nowMs - this.filledMs) * this.perMs
-    this.tokens = Math.min(this.tokensMax, this.tokens + gained) - 1
-    this.filledMs = nowMs
-    const delayMs = Math.max(0, -this.tokens / this.perMs)
-    if (delayMs > 0) await sleep(delayMs, signal)
-    const series = metrics.histogram(WAITED, USUAL_BOUNDS, [method, this.host])
-    observe(series, USUAL_BOUNDS, delayMs / 1000)
-  }
 }
 
 /** A semaphore for requests in flight; 0 means no limit. */

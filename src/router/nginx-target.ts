@@ -11,11 +11,12 @@ import type { Applied, RouteTarget } from './router.ts'
 
 /** Returns a target that writes nginx's configuration. */
 export function nginxTarget(
-  nginx: Pick<Nginx, 'take' | 'digest'>,
+  nginx: Pick<Nginx, 'ready' | 'take' | 'digest'>,
   options: NginxOptions,
 ): RouteTarget {
   let served: ReadonlySet<string> = new Set()
   return {
+    ready: (signal) => nginx.ready(signal),
     apply: async (table, signal): Promise<Applied> => {
       const reason = await nginx.take(formatNginx(table.hosts, options), signal)
       if (reason === undefined) {

@@ -8,6 +8,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node
 import { request } from 'node:http'
 import { errorCode } from '../bytes/unknown.ts'
 import type { Sleep } from '../exporter/backoff.ts'
+import { TokenBucket } from '../exporter/token-bucket.ts'
 import { digestSocket, type NginxConfig, pidFile } from './nginx-config.ts'
 
 /** Options of nginx. */
@@ -22,8 +23,16 @@ type NginxProcessOptions = {
   /** Called when a child has ended by itself. */
   readonly onExit: () => void
   readonly sleep: Sleep
+  /** Milliseconds of a monotonic clock. */
+  readonly elapsed: () => number
 }
 
+/**
+ * Bounds of reloads: one leaves the workers of before for as long as a client holds a WebSocket, at
+ * most 5 minutes. So at most 40 generations of workers run.
+ */
+const RELOADS_PER_SECOND = 0.1
+const RELOADS_BURST = 10
 /** Longest time of `nginx -t`. */
 const PROOF_MS = 20_000
 /** Longest time until nginx runs with a new configuration, and until it has ended. */
@@ -40,12 +49,16 @@ const MESSAGE_CHARS_MAX = 300
 export class Nginx {
   private readonly options: NginxProcessOptions
   private readonly path: string
+  private readonly reloads: TokenBucket
   private child: ChildProcess | undefined
+  /** Aborted when a child has ended: its start need not wait. */
+  private ended = new AbortController()
   private isStopping = false
 
   constructor(options: NginxProcessOptions) {
     this.options = options
     this.path = `${options.folder}/nginx.conf`
+    this.reloads = new TokenBucket(RELOADS_PER_SECOND, RELOADS_BURST, options.elapsed)
     mkdirSync(options.folder, { recursive: true, mode: 0o755 })
   }
 
@@ -55,6 +68,13 @@ export class Nginx {
     if (text === undefined || this.options.isAttached || (await this.digest()) !== undefined) return
     if ((await this.refusalOf(this.path)) === undefined) this.start()
     await this.options.sleep(POLL_MS, signal)
+  }
+
+  /** Waits until nginx may be reloaded, or has ended. */
+  async ready(signal: AbortSignal): Promise<void> {
+    const delayMs = this.reloads.delayMs()
+    const isOver = AbortSignal.any([signal, this.ended.signal])
+    if (delayMs > 0) await this.options.sleep(delayMs, isOver)
   }
 
   /**
@@ -69,7 +89,7 @@ export class Nginx {
     if (refusal !== undefined) return refusal
     // A busy nginx may not answer; a second one could not listen.
     const isGone = running === undefined && this.child === undefined
-    const problem = isGone ? this.start() : this.signal('SIGHUP')
+    const problem = isGone ? this.start() : this.reload()
     if (problem !== undefined) return problem
     if ((await this.runsWith(digest, signal)) || signal.aborted) return undefined
     // What it runs with and what the file has must not differ: nginx may restart.
@@ -138,8 +158,11 @@ export class Nginx {
     // A group of its own: Ctrl-C would make nginx drop requests, and its workers outlive it.
     const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'inherit'], detached: true })
     this.child = child
+    this.ended = new AbortController()
     const forget = (): void => {
-      if (this.child === child) this.child = undefined
+      if (this.child !== child) return
+      this.child = undefined
+      this.ended.abort()
     }
     child.once('error', (error) => {
       forget()
@@ -153,6 +176,11 @@ export class Nginx {
       onExit()
     })
     return undefined
+  }
+
+  private reload(): string | undefined {
+    this.reloads.take()
+    return this.signal('SIGHUP')
   }
 
   private signal(name: NodeJS.Signals): string | undefined {

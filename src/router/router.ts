@@ -20,6 +20,8 @@ import { type RouteTable, routeTable } from '../kubernetes/rules/route-table.ts'
 
 /** A router's program. */
 export type RouteTarget = {
+  /** Resolves when it may take other routes: one that has a bound gets the latest of them then. */
+  readonly ready?: (signal: AbortSignal) => Promise<void>
   /** Makes the routes its own. */
   readonly apply: (table: RouteTable, signal: AbortSignal) => Promise<Applied>
 }
@@ -143,9 +145,10 @@ export class Router {
   }
 
   private async work(signal: AbortSignal): Promise<void> {
+    const { target, tree, onError, onApplied, sleep } = this.options
+    await target.ready?.(signal)
     // A cluster that is read only in part would lack routes.
     if (!this.watch.hasSynced || signal.aborted) return
-    const { target, tree, onError, onApplied, sleep } = this.options
     const table = this.objects.table(tree)
     const { verdicts, problem = '', isServing = problem === '' } = await target.apply(table, signal)
     if (signal.aborted) return

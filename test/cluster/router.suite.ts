@@ -50,6 +50,8 @@ const HOST = 'www.a.test'
 describeUnless(skip, 'kubedoh router nginx', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kubedoh-router-'))
   const place = join(folder, 'nginx')
+  // An nginx that refuses every configuration while a file exists.
+  const program = join(folder, 'nginx.sh')
   const refusing = join(folder, 'refusing')
   const services: EchoService[] = []
   let api: ApiServer
@@ -63,8 +65,6 @@ describeUnless(skip, 'kubedoh router nginx', () => {
     if (typeof binaries === 'string') return
     api = await ApiServer.start(binaries, { serviceAddresses: LOOPBACK_SERVICES })
     writeFileSync(join(folder, 'Corefile'), COREFILE)
-    // An nginx that refuses every configuration while a file exists.
-    const program = join(folder, 'nginx.sh')
     const refusal = `[ -e ${refusing} ] && [ "$1" = -t ] && echo "nginx: [emerg] invalid value" >&2 && exit 1`
     writeFileSync(program, `#!/bin/sh\n${refusal}\nexec nginx "$@"\n`)
     chmodSync(program, 0o755)
@@ -84,7 +84,7 @@ describeUnless(skip, 'kubedoh router nginx', () => {
       hostRoute('shop/www', HOST, `/ web ${echoPort}`, `/cart cart ${echoPort}`),
     )
     port = await freePort()
-    router = startRouter(program)
+    router = startRouter()
     await router.line(/^ready: 1 hosts with 2 paths are routed$/)
   })
 
@@ -95,7 +95,14 @@ describeUnless(skip, 'kubedoh router nginx', () => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  function startRouter(program: string): Running {
+  /** Starts the router anew, which may reload nginx ten times at once again. */
+  async function restartRouter(): Promise<void> {
+    await router.stop()
+    router = startRouter()
+    await router.line(/^ready: /)
+  }
+
+  function startRouter(): Running {
     const args = ['--conf', join(folder, 'Corefile'), '--kubeconfig', api.exporterConfig]
     const own = ['--http', `127.0.0.1:${port}`, '--folder', place, '--nginx', program]
     return start(KUBEDOH, ['router', 'nginx', ...args, ...own])
@@ -192,6 +199,7 @@ describeUnless(skip, 'kubedoh router nginx', () => {
   })
 
   it('drops no request at a reload', async () => {
+    await restartRouter()
     const isOver = AbortSignal.timeout(LOAD_MS)
     const results = new Map<string, number>()
     const load = async (): Promise<void> => {
@@ -217,6 +225,7 @@ describeUnless(skip, 'kubedoh router nginx', () => {
   })
 
   it('finishes a request that has begun before a reload', async () => {
+    await restartRouter()
     const [, cart] = services
     if (cart === undefined) throw new Error('no Service')
     cart.delayMs = 3000
@@ -253,7 +262,7 @@ describeUnless(skip, 'kubedoh router nginx', () => {
     await api.pause()
     equal(await router.stop(), 0)
     equal(existsSync(join(place, 'nginx.pid')), false)
-    router = startRouter('nginx')
+    router = startRouter()
     await becomes(() => get(HOST, '/cart'), `200 cart / ${HOST} /cart`)
     await api.resume()
     await router.line(/^ready: 1 hosts with 2 paths are routed$/)

@@ -24,7 +24,11 @@ function route(name: string, generation: number, path = '/'): HostObject {
 test('what nginx refuses is the fault of the objects that changed', async () => {
   let answer: string | undefined
   const target = nginxTarget(
-    { take: () => Promise.resolve(answer), digest: () => Promise.resolve('one') },
+    {
+      ready: () => Promise.resolve(),
+      take: () => Promise.resolve(answer),
+      digest: () => Promise.resolve('one'),
+    },
     { listen: ['0.0.0.0:80'], folder: '/run/x' },
   )
   const apply = async (...objects: readonly HostObject[]): Promise<string[]> => {

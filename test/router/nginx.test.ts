@@ -4,7 +4,9 @@ import { once } from 'node:events'
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { describe, type TestContext, test, vi } from 'vitest'
 import { sleep } from '../../src/exporter/backoff.ts'
+import { elapsed } from '../../src/node/elapsed.ts'
 import { Nginx } from '../../src/router/nginx.ts'
+import { FakeClock, settle } from '../exporter/fake-clock.ts'
 import { temporaryFolder } from '../exporter/temporary-folder.ts'
 import { within } from '../server/clients.ts'
 
@@ -63,6 +65,7 @@ function inFolder(t: TestContext): {
       onError: (message) => errors.push(message),
       onExit: () => errors.push('exit'),
       sleep,
+      elapsed,
       ...some,
     })
     t.onTestFinished(() => nginx.stop())
@@ -133,6 +136,42 @@ describe('nginx', () => {
     await within(ended.promise, 'the end of nginx')
     assert.deepEqual(errors, ['nginx has ended: SIGKILL'])
     assert.equal(await nginx.take(config('one'), SIGNAL), undefined)
+  })
+
+  test('is reloaded ten times at once, then every 10 seconds; started at once', async (t) => {
+    const { folder, run } = inFolder(t)
+    const clock = new FakeClock()
+    const nginx = run({
+      elapsed: clock.elapsed,
+      // Polls are short; only the bound waits for the clock.
+      sleep: (ms: number, signal: AbortSignal) =>
+        ms < 1000 ? sleep(1, signal) : clock.sleep(ms, signal),
+    })
+    let readyCount = 0
+    const ready = (): Promise<number> => nginx.ready(SIGNAL).then(() => ++readyCount)
+    const take = async (text: string): Promise<void> => {
+      await ready()
+      assert.equal(await nginx.take(config(text), SIGNAL), undefined)
+    }
+    await take('start')
+    for (let i = 1; i <= 10; i++) await take(`reload ${i}`)
+    const pid = fileOf(folder, 'nginx.pid')
+    for (const last of ['reload 11', 'reload 12']) {
+      const before = readyCount
+      const taking = take(last)
+      await clock.advance(9999)
+      assert.deepEqual([readyCount, clock.sleeping], [before, 1], last)
+      await clock.advance(1)
+      await taking
+      assert.equal(fileOf(folder), last)
+    }
+    assert.equal(fileOf(folder, 'nginx.pid'), pid)
+    const waiting = ready()
+    await settle()
+    assert.equal(clock.sleeping, 1)
+    process.kill(Number(pid), 'SIGKILL')
+    await within(waiting, 'the end of nginx')
+    assert.equal(await nginx.take(config('restart'), SIGNAL), undefined)
   })
 
   test('that is too busy to answer is reloaded, not started again', async (t) => {

@@ -6,6 +6,7 @@ import { ApiError } from '../../src/exporter/object-api.ts'
 import type { RouteTable } from '../../src/kubernetes/rules/route-table.ts'
 import { elapsed } from '../../src/node/elapsed.ts'
 import { type Applied, Router } from '../../src/router/router.ts'
+import { settle } from '../exporter/fake-clock.ts'
 import { ScriptedApi } from '../exporter/scripted-api.ts'
 import { routeTo } from '../kubernetes/host-route-cases.ts'
 
@@ -29,7 +30,11 @@ async function until(holds: () => boolean): Promise<void> {
 }
 
 /** Runs a router over an API server with one HostRoute. */
-function running(t: TestContext, apply: (table: RouteTable) => Applied) {
+function running(
+  t: TestContext,
+  apply: (table: RouteTable) => Applied,
+  ready = (): Promise<void> => Promise.resolve(),
+) {
   const api = new ScriptedApi()
   const statuses: unknown[] = []
   const log: string[] = []
@@ -37,7 +42,7 @@ function running(t: TestContext, apply: (table: RouteTable) => Applied) {
   const router = new Router({
     api,
     tree: { recordZones: [{ namespace: '*', zones: [''] }] },
-    target: { apply: (table) => Promise.resolve(apply(table)) },
+    target: { ready, apply: (table) => Promise.resolve(apply(table)) },
     onWarning: (message) => log.push(`warning ${message}`),
     onError: (message) => log.push(`error ${message}`),
     onApplied: ({ hosts }) => log.push(`applied ${hosts.length}`),
@@ -97,6 +102,34 @@ describe('a router', () => {
     api.answer('services', page([WEB]))
     await until(() => router.isReady)
     assert.equal(router.state, 'no')
+  })
+
+  test('applies the latest routes once its program is ready', async (t) => {
+    const isReady = Promise.withResolvers<void>()
+    let isAsked = false
+    const applied: unknown[] = []
+    const { api, page } = running(
+      t,
+      ({ hosts, verdicts }) => {
+        applied.push(hosts.map(({ routes }) => routes[0]?.backend?.address))
+        return { verdicts }
+      },
+      () => {
+        isAsked = true
+        return isReady.promise
+      },
+    )
+    api.answer('hostroutes', page([ROUTE]))
+    api.answer('services', page([WEB]))
+    await until(() => isAsked)
+    const metadata = { ...WEB.metadata, resourceVersion: '10' }
+    const spec = { ...WEB.spec, clusterIP: '10.96.0.2' }
+    api.watching('services').open()
+    api.watching('services').send('MODIFIED', { metadata, spec })
+    await settle()
+    isReady.resolve()
+    await until(() => applied.length > 0)
+    assert.deepEqual(applied[0], ['10.96.0.2'])
   })
 
   test('tries again what its program refuses, and logs that once', async (t) => {
