@@ -33,6 +33,7 @@ import type { Input } from './flags.ts'
 /** Most characters of the folder: the path of a Unix socket has at most 107. */
 const FOLDER_CHARS_MAX = 90
 const HTTP_DEFAULT = ':80'
+const NGINX_ENDED = 'nginx has ended; with --objects, kubedoh does not start it again'
 
 /** Runs the command until SIGINT or SIGTERM; with `--print` prints the configuration and exits. */
 export async function runRouterNginx(input: Input, output: Output): Promise<void> {
@@ -51,20 +52,26 @@ export async function runRouterNginx(input: Input, output: Output): Promise<void
     return
   }
   const ended = new AbortController()
+  let isApplied = false
+  const over = Promise.withResolvers<CommandError | undefined>()
   const nginx = new Nginx({
     program: input.text('nginx'),
     folder: options.folder,
     isAttached: input.isSet('attach'),
     onError: routing.fail,
-    onExit: () => mark.router?.mark(),
+    onExit: () => (isApplied ? over.resolve(new CommandError(NGINX_ENDED)) : mark.router?.mark()),
     sleep,
     elapsed,
   })
-  const signal = untilSignal().finally(() => ended.abort())
+  void untilSignal().then(() => over.resolve(undefined))
+  void over.promise.then(() => ended.abort())
   try {
     await nginx.resume(ended.signal)
     await followRoutes(routing, { target: nginxTarget(nginx, options), ended, mark })
-    await signal
+    // Files are applied once: after that, a supervisor restarts the command, and nginx with it.
+    isApplied = true
+    const error = await over.promise
+    if (error !== undefined) throw error
   } finally {
     await nginx.stop()
   }

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { chmodSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'vitest'
+import { main } from '../../src/cli/main.ts'
 import { temporaryFolder } from '../exporter/temporary-folder.ts'
-import { runCli } from './run-cli.ts'
+import { FAKE_NGINX } from '../router/fake-nginx.ts'
+import { within } from '../server/clients.ts'
+import { ENVIRONMENT, runCli, Screen } from './run-cli.ts'
 
 const PAGE = join(import.meta.dirname, '../../docs/router.md')
 const BLOCKS = new Map(
@@ -22,6 +25,24 @@ describe('router nginx', () => {
     const { status, stdout, stderr } = await runCli(['router', 'nginx', ...files, '--print'])
     assert.deepEqual([status, stderr], [0, ''])
     assert.ok(stdout.includes(BLOCKS.get('nginx') ?? '?'), stdout)
+  })
+
+  test('of files ends with an error when nginx has ended', async (t) => {
+    const folder = temporaryFolder(t, {
+      Corefile: BLOCKS.get('corefile') ?? '',
+      'shop.yaml': BLOCKS.get('yaml') ?? '',
+      'nginx.mjs': FAKE_NGINX,
+    })
+    chmodSync(`${folder}/nginx.mjs`, 0o755)
+    const files = ['--conf', `${folder}/Corefile`, '--objects', `${folder}/shop.yaml`]
+    const program = ['--folder', `${folder}/run`, '--nginx', `${folder}/nginx.mjs`]
+    const screen = new Screen()
+    const ended = main(['router', 'nginx', ...files, ...program], screen, ENVIRONMENT)
+    await screen.shows('stdout', /^ready: 1 hosts with 1 paths are routed$/m)
+    process.kill(Number(readFileSync(`${folder}/run/nginx.pid`, 'utf8')), 'SIGKILL')
+    assert.equal(await within(ended, 'the end of the command'), 1)
+    const message = 'nginx has ended; with --objects, kubedoh does not start it again'
+    assert.ok(screen.text.stderr.includes(message), screen.text.stderr)
   })
 
   const cases: { args: string[]; message: RegExp }[] = [

@@ -9,38 +9,8 @@ import { Nginx } from '../../src/router/nginx.ts'
 import { FakeClock, settle } from '../exporter/fake-clock.ts'
 import { temporaryFolder } from '../exporter/temporary-folder.ts'
 import { within } from '../server/clients.ts'
+import { FAKE_NGINX } from './fake-nginx.ts'
 
-/**
- * What `Nginx` needs of nginx: it refuses texts with `bad`, and ignores those with `deaf`. While the
- * file `mute` exists, it does not answer; a reload removes it.
- */
-const PROGRAM = `#!${process.execPath}
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-const args = process.argv
-const conf = args[args.indexOf('-c') + 1]
-const folder = args[args.indexOf('-p') + 1]
-const read = () => readFileSync(conf, 'utf8')
-if (args.includes('-t')) {
-  if (!read().includes('bad')) process.exit(0)
-  process.stderr.write('nginx: [warn] x\\nnginx: [emerg] no "bad" in ' + conf + ':1\\n')
-  process.exit(1)
-}
-let digest = read()
-const server = createServer((_, response) => {
-  if (!existsSync(folder + '/mute')) response.end(digest)
-})
-server.listen(folder + '/nginx.sock')
-writeFileSync(folder + '/nginx.pid', process.pid + '\\n')
-process.on('SIGHUP', () => {
-  rmSync(folder + '/mute', { force: true })
-  if (!read().includes('deaf')) digest = read()
-})
-process.on('SIGQUIT', () => {
-  rmSync(folder + '/nginx.pid')
-  process.exit(0)
-})
-`
 const SIGNAL = new AbortController().signal
 
 /** A configuration that is its own digest. */
@@ -54,7 +24,7 @@ function inFolder(t: TestContext): {
   readonly errors: string[]
   readonly run: (some?: object) => Nginx
 } {
-  const folder = temporaryFolder(t, { 'nginx.mjs': PROGRAM })
+  const folder = temporaryFolder(t, { 'nginx.mjs': FAKE_NGINX })
   chmodSync(`${folder}/nginx.mjs`, 0o755)
   const errors: string[] = []
   const run = (some: object = {}): Nginx => {
