@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { describe, test } from 'vitest'
 import { COMMANDS } from '../../src/cli/commands.ts'
 import { runCli } from './run-cli.ts'
@@ -14,7 +14,11 @@ async function scriptFor(shell: string): Promise<string> {
 function offered(script: string, words: readonly string[]): string[] {
   const quoted = words.map((word) => `'${word}'`).join(' ')
   const last = `COMP_WORDS=(kubedoh ${quoted}); COMP_CWORD=${words.length}; _kubedoh`
-  const text = execFileSync('bash', ['-uc', `${script}\n${last}\necho "\${COMPREPLY[*]-}"`])
+  const text = execFileSync('bash', [
+    '--norc',
+    '-uc',
+    `${script}\n${last}\necho "\${COMPREPLY[*]-}"`,
+  ])
   return text.toString().split(/\s+/).filter(Boolean)
 }
 
@@ -46,13 +50,6 @@ describe('the completion of bash', () => {
 })
 
 describe('the completion of other shells', () => {
-  for (const shell of ['zsh', 'fish']) {
-    test(`${shell} reads it`, async ({ skip }) => {
-      skip(spawnSync(shell, ['-c', 'true']).error !== undefined, `missing: ${shell}`)
-      execFileSync(shell, ['-n'], { input: await scriptFor(shell) })
-    })
-  }
-
   test('have each command and its summary', async () => {
     for (const shell of ['zsh', 'fish']) {
       const script = await scriptFor(shell)

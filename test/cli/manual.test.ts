@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
 import { test } from 'vitest'
 import { COMMANDS } from '../../src/cli/commands.ts'
 import { FLAGS } from '../../src/cli/flags.ts'
-import { formatManual } from '../../src/cli/manual.ts'
 import { runCli } from './run-cli.ts'
 
 test('the manual page has each command with its examples, and each flag', async () => {
@@ -15,11 +13,4 @@ test('the manual page has each command with its examples, and each flag', async 
     for (const example of examples) assert.ok(text.includes(`\n${example}\n`), example)
   }
   for (const flag of Object.keys(FLAGS)) assert.match(text, new RegExp(`^\\.B .*--${flag}\\b`, 'm'))
-})
-
-test('groff formats the manual page without a warning', ({ skip }) => {
-  skip(spawnSync('groff', ['--version']).error !== undefined, 'missing: groff')
-  const args = ['-man', '-ww', '-Kutf8', '-Tutf8']
-  const { status, stderr } = spawnSync('groff', args, { input: formatManual() })
-  assert.deepEqual([status, stderr.toString()], [0, ''])
 })

@@ -192,7 +192,7 @@ describeUnless(skip, 'the walk-through of', () => {
       const conf = join(folder, 'Corefile-router')
       writeFileSync(
         conf,
-        'node1.com {\n  k8s_gateway {\n    recordZones default node1.com\n  }\n}\n',
+        'node1.com {\n  k8s_gateway {\n    resources HostRoute\n    recordZones default node1.com\n  }\n}\n',
       )
       const place = ['--http', `127.0.0.1:${port}`, '--folder', join(folder, 'nginx')]
       const router = start(KUBEDOH, [
