@@ -38,15 +38,20 @@ export function exportedKeys(
 ): ExportedKeys | undefined {
   const { log } = options
   if (connections.length === 0) return undefined
-  const tree = new KeyTree((message) => log({ level: 'warning', message }))
-  return { tree, start: (signal) => follow(tree, connections, { ...options, signal }) }
+  let sources: KeySources | undefined
+  const onWarning = (message: string): void => log({ level: 'warning', message })
+  const tree = new KeyTree(onWarning, { relist: () => sources?.relist() })
+  const start = (signal: AbortSignal): void => {
+    sources = follow(tree, connections, { ...options, signal })
+  }
+  return { tree, start }
 }
 
 function follow(
   tree: KeyTree,
   connections: readonly EtcdConnection[],
   { file, isOnce, log, metrics, onChange, signal }: KeysOptions & { readonly signal: AbortSignal },
-): void {
+): KeySources {
   const invalid = new Set<string>()
   const sources = new KeySources({
     file,
@@ -70,11 +75,12 @@ function follow(
     tree.complete()
     onChange()
   })
-  if (isOnce) return
+  if (isOnce) return sources
   void sleep(WAIT_MS, signal).then(() => {
     if (signal.aborted || !tree.isAwaited) return
     tree.proceed()
     log({ level: 'warning', message: 'publishing without the keys of etcd, which are not read' })
     onChange()
   })
+  return sources
 }

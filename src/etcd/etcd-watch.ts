@@ -38,6 +38,8 @@ const WARNINGS_MAX = 20
 const RETRY_MS_MAX = 5000
 /** Maximum pause after a watch without a message, to spare a server that ends all watches. */
 const PAUSE_MS = 500
+/** Time before keys are listed again on request: a list is much work for both sides. */
+const RELIST_MS = 5000
 
 /** The keys below a path, kept up to date. */
 export class EtcdWatch implements KeySource {
@@ -48,6 +50,8 @@ export class EtcdWatch implements KeySource {
   private readonly backoff: Backoff
   private readonly leases: EtcdLeases
   private readonly ended = new AbortController()
+  /** Ends the watch that is open. */
+  private following = new AbortController()
   private readonly whenSynced = Promise.withResolvers<void>()
   private table: KeyTable | undefined
   /** Revision of the table; 0 if it must be listed again. */
@@ -90,6 +94,11 @@ export class EtcdWatch implements KeySource {
 
   stop(): void {
     this.ended.abort()
+  }
+
+  /** Lists all keys again, after a pause, and reports them. Does nothing during a list. */
+  relist(): void {
+    this.following.abort()
   }
 
   private async pause(error: EtcdError, signal: AbortSignal): Promise<void> {
@@ -140,14 +149,23 @@ export class EtcdWatch implements KeySource {
   private async follow(signal: AbortSignal): Promise<void> {
     const { api, sleep, random } = this.options
     let isSilent = true
-    await api.watch(this.range, this.revision + 1, {
-      signal,
-      onMessage: (message) => {
-        isSilent = false
-        this.take(message)
-      },
-    })
-    if (isSilent) await sleep(PAUSE_MS * random(), signal)
+    const following = new AbortController()
+    this.following = following
+    try {
+      await api.watch(this.range, this.revision + 1, {
+        signal: AbortSignal.any([signal, following.signal]),
+        onMessage: (message) => {
+          isSilent = false
+          this.take(message)
+        },
+      })
+    } catch (error) {
+      if (!following.signal.aborted) throw error
+    }
+    if (following.signal.aborted) {
+      this.revision = 0
+      await sleep(RELIST_MS, signal)
+    } else if (isSilent) await sleep(PAUSE_MS * random(), signal)
   }
 
   /** @throws {EtcdError} if the message ends the watch */

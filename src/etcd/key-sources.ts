@@ -62,6 +62,11 @@ export class KeySources {
     }
   }
 
+  /** Lists all keys of etcds again, and reports them as changes. */
+  relist(): void {
+    for (const { live } of this.opened.values()) live?.watch.relist()
+  }
+
   /** Resolves when every source has its keys. */
   async synced(): Promise<void> {
     await Promise.all([...this.opened.values()].map(({ live }) => live?.watch.synced))

@@ -18,6 +18,8 @@ export type StoredKey = {
 export const KEYS_TYPE = 0xff02
 /** Most characters of a key; longer ones are not stored. */
 export const KEY_SIZE_MAX = 4096
+/** Most characters of a value; a longer one has no room in `RDATA_BYTES_MAX`. */
+export const VALUE_SIZE_MAX = 0xffff
 /** Stands for every lease: its identifier may change with each renewal. */
 const LEASE = 'lease'
 const RDATA_BYTES_MAX = 0xffff

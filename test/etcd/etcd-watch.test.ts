@@ -144,6 +144,23 @@ describe('EtcdWatch', () => {
     assert.deepEqual(scene.changes, ['delete /skydns/b', 'put /skydns/c'])
   })
 
+  test('lists again on request, after a pause, without an error', async (t) => {
+    const scene = await new Scene(t).run(page(5, [stored('a'), stored('b')]))
+    scene.changes.length = 0
+    scene.watch_.relist()
+    scene.watch_.relist()
+    await settle()
+    assert.deepEqual([scene.calls.at(-1), scene.news], ['sleep 5000', []])
+    scene.pages.push(page(9, [stored('b')]))
+    await scene.awake()
+    assert.deepEqual(scene.calls.slice(-2), [
+      'range /skydns/ /skydns0 at 0',
+      'watch /skydns/ /skydns0 from 10',
+    ])
+    assert.deepEqual(scene.changes, ['delete /skydns/a', 'put /skydns/b'])
+    assert.deepEqual(scene.keys, ['/skydns/b'])
+  })
+
   test('has no keys before all are read', async (t) => {
     const scene = await new Scene(t).run(page(5, [stored('a')], true))
     assert.equal(scene.keys, undefined)

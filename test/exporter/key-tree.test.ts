@@ -12,7 +12,8 @@ function stored(key: string, value = '{}', lease = ''): StoredKey {
 
 function treeOf(keys: readonly StoredKey[], keysMax?: number): { tree: KeyTree; news: string[] } {
   const news: string[] = []
-  const tree = new KeyTree((message) => news.push(message), keysMax)
+  const relist = (): unknown => news.push('relist')
+  const tree = new KeyTree((message) => news.push(message), { relist, ...(keysMax && { keysMax }) })
   for (const key of keys) tree.set(key)
   tree.complete()
   return { tree, news }
@@ -72,15 +73,49 @@ describe('the tree of the keys of an etcd', () => {
       'etcd: more than 2 keys or 16 MiB; its names stay as they were published last',
     ])
     tree.delete('/b')
+    assert.deepEqual(keysIn(tree), [stored('/a'), stored('/b')])
+    assert.deepEqual(news.slice(1), ['relist'])
+    for (const key of [stored('/a', '2'), stored('/c')]) tree.set(key)
     assert.deepEqual(keysIn(tree), [stored('/a', '2'), stored('/c')])
+    assert.equal(news.length, 2)
   })
 
-  test('stays as it was while the values are too large', () => {
+  test('keeps at most 16 MiB of values, and has the keys listed again once they fit', () => {
+    const { tree, news } = treeOf([stored('/a')])
+    tree.build()
+    const large = (i: number): StoredKey => stored(`/${i}`, String(i % 10).repeat(60_000))
+    for (let i = 0; i < 300; i++) tree.set(large(i))
+    assert.deepEqual(keysIn(tree), [stored('/a')])
+    assert.equal(news.length, 1)
+    for (let i = 10; i < 295; i++) tree.delete(`/${i}`)
+    tree.delete('/a')
+    assert.deepEqual(keysIn(tree), [stored('/a')])
+    assert.deepEqual(news.slice(1), ['relist'])
+    const kept = [...Array(10).keys(), 295, 296, 297, 298, 299].map(large)
+    for (const key of kept) tree.set(key)
+    assert.equal(keysIn(tree).length, 15)
+    assert.deepEqual(
+      keysIn(tree).map((one) => one?.value),
+      kept.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ value }) => value),
+    )
+  })
+
+  test('is not held up by one value that is too large', () => {
     const { tree, news } = treeOf([stored('/a')])
     tree.build()
     tree.set(stored('/b', 'x'.repeat(16 * 1024 * 1024)))
-    assert.deepEqual(keysIn(tree), [stored('/a')])
-    assert.equal(news.length, 1)
+    assert.deepEqual(keysIn(tree), [stored('/a'), stored('/b', '')])
+    assert.deepEqual(news, [])
+  })
+
+  test('reports the first 20 keys that are too long, each once', () => {
+    const { tree, news } = treeOf([])
+    for (let list = 0; list < 3; list++) {
+      for (let i = 0; i < 30; i++) tree.set(stored(`/${i}${'/l'.repeat(3000)}`))
+    }
+    assert.equal(news.length, 20)
+    assert.match(news[18] ?? '', /"\/18\/l[^;]*$/)
+    assert.match(news[19] ?? '', /"\/19\/l.*; further ones are not logged$/)
   })
 
   test('has no key over 4096 bytes, and an invalid value for one that does not fit', () => {
