@@ -4,7 +4,7 @@
  */
 import { KeySources } from '../etcd/key-sources.ts'
 import { sleep } from '../exporter/backoff.ts'
-import { recordKeys } from '../exporter/export-metrics.ts'
+import { recordKeys, recordKeysConnected } from '../exporter/export-metrics.ts'
 import { KeyTree } from '../exporter/key-tree.ts'
 import type { EtcdConnection } from '../plugins/etcd/options.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -65,7 +65,9 @@ function follow(
       recordKeys(metrics, tree.count, invalid.size)
       onChange()
     },
+    onConnected: (isConnected) => recordKeysConnected(metrics, isConnected),
   })
+  if (file === '') recordKeysConnected(metrics, false)
   // A file has the keys of all directives.
   for (const connection of file === '' ? connections : connections.slice(0, 1)) {
     sources.open(connection)

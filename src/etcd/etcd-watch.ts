@@ -25,6 +25,8 @@ type EtcdWatchOptions = {
   readonly onError: (message: string) => void
   /** Receives each change, and whether the key's value is valid; those of a list at its end. */
   readonly onChange?: OnKeyChange
+  /** Called when the watch has opened, and when it has ended. */
+  readonly onConnected?: () => void
 }
 
 /** Receives a change of a key, and whether the key's value is valid. */
@@ -45,6 +47,8 @@ const RELIST_MS = 5000
 export class EtcdWatch implements KeySource {
   /** Resolves when all keys have been listed once. */
   readonly synced: Promise<void>
+  /** Whether a watch is open. */
+  isConnected = false
   private readonly options: EtcdWatchOptions
   private readonly range: KeyRange
   private readonly backoff: Backoff
@@ -161,11 +165,18 @@ export class EtcdWatch implements KeySource {
       })
     } catch (error) {
       if (!following.signal.aborted) throw error
+    } finally {
+      this.connected(false)
     }
     if (following.signal.aborted) {
       this.revision = 0
       await sleep(RELIST_MS, signal)
     } else if (isSilent) await sleep(PAUSE_MS * random(), signal)
+  }
+
+  private connected(isConnected: boolean): void {
+    this.isConnected = isConnected
+    this.options.onConnected?.()
   }
 
   /** @throws {EtcdError} if the message ends the watch */
@@ -176,6 +187,7 @@ export class EtcdWatch implements KeySource {
         if (message.revision < this.revision || message.cluster !== this.cluster) {
           throw new EtcdError('etcd was restored or replaced', CODE_COMPACTED)
         }
+        this.connected(true)
         return
       case 'changes':
         this.warnings = 0

@@ -20,6 +20,8 @@ export type KeySourceOptions = {
   readonly log: Log
   /** Receives each change of a key. */
   readonly onChange?: OnKeyChange
+  /** Receives whether all watches are open, when one has opened or ended. */
+  readonly onConnected?: (isConnected: boolean) => void
 }
 
 type Opened = { readonly source: KeySource; readonly live?: Live }
@@ -46,7 +48,9 @@ export class KeySources {
     const key = connectionKey(connection)
     const known = this.opened.get(key)
     if (known !== undefined) return known.source
-    const opened = file === '' ? openEtcd(connection, this.options) : openFile(this.options)
+    const onConnected = (): void => this.options.onConnected?.(this.isConnected)
+    const opened =
+      file === '' ? openEtcd(connection, this.options, onConnected) : openFile(this.options)
     this.opened.set(key, opened)
     return opened.source
   }
@@ -62,6 +66,10 @@ export class KeySources {
     }
   }
 
+  private get isConnected(): boolean {
+    return [...this.opened.values()].every(({ live }) => live?.watch.isConnected !== false)
+  }
+
   /** Lists all keys of etcds again, and reports them as changes. */
   relist(): void {
     for (const { live } of this.opened.values()) live?.watch.relist()
@@ -73,7 +81,11 @@ export class KeySources {
   }
 }
 
-function openEtcd(connection: EtcdConnection, { log, onChange }: KeySourceOptions): Opened {
+function openEtcd(
+  connection: EtcdConnection,
+  { log, onChange }: KeySourceOptions,
+  onConnected: () => void,
+): Opened {
   const client = new EtcdClient(connection)
   const watch = new EtcdWatch({
     api: client,
@@ -83,6 +95,7 @@ function openEtcd(connection: EtcdConnection, { log, onChange }: KeySourceOption
     random: Math.random,
     onWarning: (message) => log({ level: 'warning', message }),
     onError: (message) => log({ level: 'error', message }),
+    onConnected,
     ...(onChange && { onChange }),
   })
   void watch.run()

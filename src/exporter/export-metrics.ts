@@ -59,6 +59,11 @@ export function recordKeys(metrics: Metrics, count: number, invalid: number): vo
   metrics.gauge(INVALID, ['etcd']).value = invalid
 }
 
+/** Updates the gauge of the watches of an etcd. */
+export function recordKeysConnected(metrics: Metrics, isConnected: boolean): void {
+  metrics.gauge(CONNECTED, ['etcd']).value = isConnected ? 1 : 0
+}
+
 /** Counts an attempt to publish; `undefined` is a failed one. */
 export function recordPublished(metrics: Metrics, outcome: Published | undefined): void {
   if (outcome === undefined) {

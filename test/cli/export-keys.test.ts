@@ -11,7 +11,9 @@ function kv(key: string, value: string): { key: string; value: string } {
   return { key: btoa(key), value: btoa(value) }
 }
 
-/** Keys of an etcd that lists two, one of them invalid. */
+const CREATED = `${JSON.stringify({ result: { created: true, header: HEADER } })}\n`
+
+/** Keys of an etcd that lists two, one of them invalid, and opens the first watch. */
 async function start(t: TestContext, isOnce = false) {
   const watches: ServerResponse[] = []
   const etcd = await startFakeEtcd(t, ({ path }, response) => {
@@ -19,7 +21,7 @@ async function start(t: TestContext, isOnce = false) {
       return { json: { header: HEADER, kvs: [kv('/skydns/a', '{}'), kv('/skydns/b', '{')] } }
     }
     watches.push(response)
-    response.write(`${JSON.stringify({ result: { created: true, header: HEADER } })}\n`)
+    if (watches.length === 1) response.write(CREATED)
     return undefined
   })
   return { watches, ...follow(t, [etcd.url], isOnce) }
@@ -61,13 +63,23 @@ describe('keys that an exporter publishes', () => {
     assert.deepEqual(news, ['key "/skydns/b" of etcd: its value is not JSON'])
     const gauges = (): string[] =>
       metrics.format().match(/(?<=^kubedoh_exporter_).*etcd.*$/gm) ?? []
-    assert.deepEqual(gauges(), ['invalid_objects{resource="etcd"} 1', 'objects{resource="etcd"} 2'])
-    while (watches.length === 0) await new Promise(setImmediate)
+    const counts = ['invalid_objects{resource="etcd"} 1', 'objects{resource="etcd"} 2']
+    assert.deepEqual(gauges(), [...counts, 'watch_connected{resource="etcd"} 0'])
+    const becomes = async (isConnected: 0 | 1): Promise<void> => {
+      const wanted = `watch_connected{resource="etcd"} ${isConnected}`
+      await vi.waitUntil(() => gauges().includes(wanted), { timeout: 10_000, interval: 5 })
+    }
+    await becomes(1)
     const events = [{ type: 'DELETE', kv: { key: btoa('/skydns/b') } }]
     const result = { header: { ...HEADER, revision: '6' }, events }
     watches[0]?.write(`${JSON.stringify({ result })}\n`)
     await until(() => keys.tree.count === 1)
-    assert.deepEqual(gauges(), ['invalid_objects{resource="etcd"} 0', 'objects{resource="etcd"} 1'])
+    const changed = ['invalid_objects{resource="etcd"} 0', 'objects{resource="etcd"} 1']
+    assert.deepEqual(gauges(), [...changed, 'watch_connected{resource="etcd"} 1'])
+    watches[0]?.destroy()
+    await becomes(0)
+    await vi.waitUntil(() => watches[1]?.write(CREATED) !== undefined, { timeout: 10_000 })
+    await becomes(1)
   })
 
   for (const isOnce of [false, true]) {
