@@ -17,16 +17,20 @@ import { type Running, start } from './processes.ts'
 
 const KUBEDOH = join(import.meta.dirname, '../../bin/kubedoh')
 const PATIENCE_MS = 30_000
+const GATEWAY_KEYS = 'live.test {\n  etcd {\n    cluster test\n  }\n}\n'
 const KEYS = '/skydns/test/live'
-const SERVICE = `
-apiVersion: v1
-kind: Service
-metadata: { name: web, namespace: shop }
-spec: { type: ExternalName, externalName: web.example.org }
-`
-
 const binaries = prepareBinaries()
 const skip = typeof binaries === 'string' ? binaries : false
+
+/** Returns a Service whose name is a CNAME. */
+function service(name: string): string {
+  return `
+apiVersion: v1
+kind: Service
+metadata: { name: ${name}, namespace: shop }
+spec: { type: ExternalName, externalName: ${name}.example.org }
+`
+}
 
 describeUnless(skip, 'keys of a real etcd, at a gateway', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kubedoh-etcd-export-'))
@@ -34,6 +38,7 @@ describeUnless(skip, 'keys of a real etcd, at a gateway', () => {
   let etcd: Etcd
   let gateway: LocalGateway
   let exporter: Running
+  let startExporter: () => Running
   let edge: Server
 
   beforeAll(async () => {
@@ -44,21 +49,23 @@ describeUnless(skip, 'keys of a real etcd, at a gateway', () => {
     gateway = await startGateway({
       variables: {
         REQUESTS_PER_MINUTE: '0',
-        COREFILE: 'live.test {\n  etcd {\n    cluster test\n  }\n}\n',
+        COREFILE: `cluster.local {\n  kubernetes {\n    cluster test\n  }\n}\n${GATEWAY_KEYS}`,
         CLUSTERS: JSON.stringify(clusters),
         CLIENT_TOKEN_SHA256: keys.tokenSha256,
       },
     })
     edge = { protocol: 'doh', url: gateway.url, token: keys.token }
-    writeFileSync(file('shop.yaml'), SERVICE)
+    writeFileSync(file('shop.yaml'), service('web'))
     const etcdBlock = `live.test {\n  etcd {\n    endpoint ${etcd.url}\n  }\n}\n`
     writeFileSync(file('Corefile'), `cluster.local {\n  kubernetes\n}\n${etcdBlock}`)
     const sources = ['--conf', file('Corefile'), '--objects', file('shop.yaml')]
     const args = ['--gateway', gateway.url, '--cluster', 'test', '--listen', '', ...sources]
-    exporter = start(KUBEDOH, ['export', ...args], {
-      KUBEDOH_TOKEN: keys.token,
-      KUBEDOH_SIGNING_KEY: keys.signingKey,
-    })
+    startExporter = () =>
+      start(KUBEDOH, ['export', ...args], {
+        KUBEDOH_TOKEN: keys.token,
+        KUBEDOH_SIGNING_KEY: keys.signingKey,
+      })
+    exporter = startExporter()
   })
 
   afterAll(async () => {
@@ -110,5 +117,15 @@ describeUnless(skip, 'keys of a real etcd, at a gateway', () => {
     await etcd.put(`${KEYS}/later`, { host: '192.0.2.4' })
     await answers('later.live.test. A', /IN A 192\.0\.2\.4$/)
     await answers('www.live.test. A', /IN A 192\.0\.2\.2$/)
+  })
+
+  it('stay when an exporter starts while etcd is away', async () => {
+    await etcd.pause()
+    await exporter.stop()
+    writeFileSync(file('shop.yaml'), service('next'))
+    exporter = startExporter()
+    await exporter.line(/publishing without the keys of etcd/)
+    await answers('next.shop.svc.cluster.local. CNAME', /IN CNAME next\.example\.org\.$/)
+    match((await answerOf(edge, 'www.live.test. A')).join('\n'), /IN A 192\.0\.2\.2$/)
   })
 })
