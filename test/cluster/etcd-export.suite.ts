@@ -119,6 +119,18 @@ describeUnless(skip, 'keys of a real etcd, at a gateway', () => {
     await answers('www.live.test. A', /IN A 192\.0\.2\.2$/)
   })
 
+  it('stay while they are too large, and are listed again once they fit', async () => {
+    const text = 'x'.repeat(60_000)
+    for (let i = 0; i < 300; i++) await etcd.put(`${KEYS}/large/${i}`, { text })
+    await exporter.line(/more than 50000 keys or 16 MiB/)
+    await etcd.put(`${KEYS}/www`, { host: '192.0.2.5', ttl: 60 })
+    match((await answerOf(edge, 'www.live.test. A')).join('\n'), /IN A 192\.0\.2\.2$/)
+    for (let i = 0; i < 290; i++) await etcd.delete(`${KEYS}/large/${i}`)
+    await answers('www.live.test. A', /IN A 192\.0\.2\.5$/)
+    await etcd.put(`${KEYS}/www`, { host: '192.0.2.2', ttl: 60 })
+    await answers('www.live.test. A', /IN A 192\.0\.2\.2$/)
+  })
+
   it('stay when an exporter starts while etcd is away', async () => {
     await etcd.pause()
     await exporter.stop()
