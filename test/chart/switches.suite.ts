@@ -222,10 +222,11 @@ describeUnless(typeof binaries === 'string' && binaries, 'switches of the chart'
       readOnlyRootFilesystem: true,
       capabilities: { add: ['NET_ADMIN', 'NET_BIND_SERVICE'], drop: ['ALL'] },
     })
-    const selector = (all: readonly ApiObject[]) => {
-      const upstream = all.find(({ metadata }) => metadata.name === 'kubedoh-node-cache-upstream')
-      return Object(upstream?.spec).selector
-    }
+    const upstreamOf = (all: readonly ApiObject[]) =>
+      all.find(({ metadata }) => metadata.name === 'kubedoh-node-cache-upstream')
+    const selector = (all: readonly ApiObject[]) => Object(upstreamOf(all)?.spec).selector
+    const { annotations = {} } = Object(upstreamOf(objects)?.metadata)
+    assert.equal(annotations['helm.sh/resource-policy'], 'keep')
     assert.deepEqual(selector(objects), { 'k8s-app': 'kube-dns' })
     const own = objectsWith('nodeCache.enabled=true', 'server.service.mode=create')
     assert.equal(selector(own)['app.kubernetes.io/component'], 'server')
