@@ -20,6 +20,8 @@ import { NameList, type NamePage, UNIT_LABELS } from './name-list.ts'
 import { visitShards } from './whole-snapshot.ts'
 
 const LIMIT_DEFAULT = 100
+/** Rounds of one request through all names: with 100,000 names, each takes some 60 ms. */
+const ROUNDS_MAX = 10
 /** Most names of a page. */
 const LIMIT_MAX = 500
 /** Most characters of a search. */
@@ -60,7 +62,7 @@ export function createNamesRoute(gateway: Gateway, { host }: Runtime): Hono {
 
 /**
  * Reads the names of a page that the client's queries reach. `next` is never another name: a page
- * without such a name is skipped.
+ * without such a name is skipped, up to `ROUNDS_MAX` of them.
  */
 async function readNames(
   page: NamePage,
@@ -71,7 +73,7 @@ async function readNames(
   readonly isWhole: boolean
 }> {
   let { after, limit } = page
-  for (;;) {
+  for (let roundsLeft = ROUNDS_MAX; roundsLeft > 0; roundsLeft--) {
     const list = new NameList({ ...page, after, limit })
     const isWhole = await collect(list, from)
     const { names: listed, hasMore } = list.finish()
@@ -90,6 +92,7 @@ async function readNames(
     // Each round reads all names, so the following ones skip as many as they may.
     limit = LIMIT_MAX
   }
+  return { names: [], next: null, isWhole: false }
 }
 
 /** Returns the zones that a client sees, without clusters that it does not, and reverse zones. */

@@ -148,6 +148,20 @@ describe('a list of names', () => {
     assert.deepEqual(JSON.parse(blocked).next, null)
   })
 
+  test('gives up after some thousands of names that acl keeps from the client', async () => {
+    const COREFILE =
+      '. {\n acl data.svc.cluster.local {\n block\n }\n kubernetes cluster.local {\n cluster shop\n }\n}\n'
+    const query = '?under=cluster.local&search=db&limit=1'
+    for (const [count, isWhole] of [
+      [4000, true],
+      [5000, false],
+    ] as const) {
+      const names = Array.from({ length: count }, (_, i) => `db-${i}.data`)
+      const found = JSON.parse(await list(await start(names, { COREFILE }), query))
+      assert.deepEqual([found.names, found.next, found.isWhole], [[], null, isWhole])
+    }
+  })
+
   test('needs parameters that make sense', async () => {
     const running = await start()
     const bad = [
