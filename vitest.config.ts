@@ -48,6 +48,8 @@ const CACHED =
 const config: ViteUserConfig = defineConfig({
   test: {
     reporters: [new CountReporter()],
+    // A failed test runs once more in CI, and the reporter prints it as flaky if it passes then.
+    retry: process.env.CI === undefined ? 0 : 1,
     testTimeout: 120_000,
     hookTimeout: 120_000,
     includeTaskLocation: true,

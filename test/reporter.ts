@@ -1,6 +1,6 @@
 /**
- * Prints failed tests with their full names and errors, skipped tests with the reason, slow tests, and
- * what tests print; closes with `N passed, N failed`.
+ * Prints failed tests with their full names and errors, tests that passed only when run again, skipped
+ * tests with the reason, slow tests, and what tests print; closes with `N passed, N failed`.
  * @module
  */
 import { relative } from 'node:path'
@@ -23,7 +23,7 @@ export class CountReporter implements Reporter {
     this.failed = 0
   }
 
-  /** Counts a test, and prints whether it failed, was slow, or was skipped. */
+  /** Counts a test, and prints whether it failed, was flaky or slow, or was skipped. */
   onTestCaseResult(test: TestCase): void {
     const result = test.result()
     if (result.state === 'failed') this.fail(test, test.fullName, result.errors)
@@ -32,7 +32,11 @@ export class CountReporter implements Reporter {
     }
     if (result.state !== 'passed') return
     this.passed++
-    const durationMs = test.diagnostic()?.duration ?? 0
+    const { duration: durationMs = 0, flaky: isFlaky = false } = test.diagnostic() ?? {}
+    if (isFlaky) {
+      const errors = (result.errors ?? []).map(describe).join('\n')
+      print(`\nflaky: ${where(test.module)} ${test.fullName}: failed, then passed\n${errors}`)
+    }
     if (durationMs > SLOW_MS) {
       print(`${Math.round(durationMs)} ms: ${where(test.module)} ${test.fullName}`)
     }

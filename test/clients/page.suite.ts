@@ -160,12 +160,15 @@ for (const [name, program] of Object.entries(BROWSERS) as [BrowserName, string][
         window.fetch = async (path, init) => {
           const response = await send(path, init)
           if (!path.includes('after=')) return response
+          window.hasArrived = true
           await gone
           setTimeout(() => { window.isLate = true }, 100)
           return response
         }
       }`)
       await click(page, 'Show more')
+      // A request without a response would be aborted, and nothing would come late.
+      await until(page, 'window.hasArrived')
       await click(page, 'demo.test')
       await click(page, 'svc')
       await until(page, shows('payments'))
