@@ -25,7 +25,6 @@ const server = createServer((_, response) => {
   if (!existsSync(folder + '/mute')) response.end(digest)
 })
 server.listen(folder + '/nginx.sock')
-writeFileSync(folder + '/nginx.pid', process.pid + '\\n')
 process.on('SIGHUP', () => {
   rmSync(folder + '/mute', { force: true })
   if (!read().includes('deaf')) digest = find()
@@ -34,4 +33,6 @@ process.on('SIGQUIT', () => {
   rmSync(folder + '/nginx.pid')
   process.exit(0)
 })
+// The last step: whoever finds the number may send a signal at once.
+writeFileSync(folder + '/nginx.pid', process.pid + '\\n')
 `

@@ -81,14 +81,18 @@ describe('ConnectionPool', () => {
 
   test('does not retry on a new connection or after a timeout', async (t) => {
     let count = 0
+    const third = Promise.withResolvers<void>()
     const server = await fakeTcp(t, (query, socket) => {
       if (++count === 1) socket.destroy()
       else if (count === 2) socket.write(frame(echo(query)))
+      else third.resolve()
     })
     const { pool } = poolFor(t, server)
     await assert.rejects(pool.ask(QUERY, LONG_MS))
     assert.deepEqual(await pool.ask(QUERY, LONG_MS), RIGHT)
     await assert.rejects(pool.ask(QUERY, SHORT_MS), { message: 'no response over TCP in time' })
+    // The time may be over before the server has read the query.
+    await within(third.promise, 'the third query')
     assert.equal(count, 3)
   })
 
