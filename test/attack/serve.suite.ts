@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, test } from 'vitest'
 import { SERVER } from '../certificates.ts'
-import { freePort } from '../cluster/processes.ts'
+import { freePort } from '../free-port.ts'
 import type { Forged } from './forged-attacks.ts'
 import {
   attack,

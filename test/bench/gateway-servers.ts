@@ -4,7 +4,6 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -17,6 +16,7 @@ import type { GatewayVariables } from '../../src/gateway/config.ts'
 import { hashToken } from '../../src/gateway/token.ts'
 import { importPrivateKey } from '../../src/snapshot/format/signature.ts'
 import { SERVER } from '../certificates.ts'
+import { freePort } from '../free-port.ts'
 import { BUNDLES } from './places.ts'
 
 /** Of who may make tokens. */
@@ -150,16 +150,4 @@ function startProcess(
 
 function onLine({ stdout }: ChildProcess, take: (line: string) => void): void {
   if (stdout instanceof Readable) createInterface(stdout).on('line', take)
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer()
-    server.listen(0, '127.0.0.1', () => {
-      const bound = server.address()
-      server.close(() => {
-        resolve(typeof bound === 'object' && bound !== null ? bound.port : 0)
-      })
-    })
-  })
 }

@@ -6,7 +6,8 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { freePort, type Running, start } from '../cluster/processes.ts'
+import { type Running, start } from '../cluster/processes.ts'
+import { freePort } from '../free-port.ts'
 import { BUNDLES, ROOT } from './places.ts'
 
 /** The core of the server under test, and that of everything else. */

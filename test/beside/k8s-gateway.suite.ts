@@ -17,8 +17,9 @@ import { type ApiObject, ApiServer } from '../cluster/api-server.ts'
 import { answerOf, type Server } from '../cluster/asking.ts'
 import { prepareBinaries } from '../cluster/binaries.ts'
 import { namespace } from '../cluster/objects.ts'
-import { freePort, type Running, start } from '../cluster/processes.ts'
+import { type Running, start } from '../cluster/processes.ts'
 import { describeUnless } from '../describe-unless.ts'
+import { freePort } from '../free-port.ts'
 import { compare, describeTally, RESOURCES } from './comparison.ts'
 import {
   drawObjects,

@@ -25,7 +25,8 @@ import { openWatch, sendJson, startHttpApi, watchLine } from '../exporter/http-a
 import { CERTIFICATE, PRIVATE_KEY } from '../exporter/loopback-certificate.ts'
 import { SHOP_LISTS } from '../exporter/scripted-api.ts'
 import { temporaryFolder } from '../exporter/temporary-folder.ts'
-import { askUdp, freePort, queryWith, within } from '../server/clients.ts'
+import { freePort } from '../free-port.ts'
+import { askUdp, queryWith, within } from '../server/clients.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const WEB = 'web.shop.svc.cluster.local'

@@ -17,8 +17,9 @@ import { createClusterKeys, createToken } from '../../src/exporter/cluster-keys.
 import { type ApiObject, ApiServer } from '../cluster/api-server.ts'
 import { prepareBinaries } from '../cluster/binaries.ts'
 import { shopObjects } from '../cluster/objects.ts'
-import { freePort, type Running, start } from '../cluster/processes.ts'
+import { type Running, start } from '../cluster/processes.ts'
 import { describeUnless } from '../describe-unless.ts'
+import { freePort } from '../free-port.ts'
 import { askUdp, echo, queryWith } from '../server/clients.ts'
 import { CHART, objectsOf, render } from './helm.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { checkNdots, checkServer } from '../../src/cli/doctor-dns.ts'
-import { freePort } from '../server/clients.ts'
+import { freePort } from '../free-port.ts'
 
 describe('checkNdots', () => {
   const SEARCH = 'search shop.svc.cluster.local svc.cluster.local cluster.local\n'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { listenStatus } from '../../src/cli/export-status.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
-import { freePort } from '../server/clients.ts'
+import { freePort } from '../free-port.ts'
 
 describe('listenStatus', () => {
   test('serves liveness, readiness and metrics', async (t) => {

@@ -19,7 +19,7 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, describe, it } from 'vitest'
-import { freePort } from '../server/clients.ts'
+import { freePort } from '../free-port.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const TRANSCRIPTS = join(import.meta.dirname, 'first-hour')

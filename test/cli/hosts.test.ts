@@ -5,7 +5,7 @@ import { main } from '../../src/cli/main.ts'
 import { readText } from '../../src/node-local/replace-file.ts'
 import { read } from '../docs/pages.ts'
 import { temporaryFolder } from '../exporter/temporary-folder.ts'
-import { freePort } from '../server/clients.ts'
+import { freePort } from '../free-port.ts'
 import { failed, runCli, Screen } from './run-cli.ts'
 import { startServer } from './shop.ts'
 

@@ -7,7 +7,8 @@ import { describe, test, vi } from 'vitest'
 import { main } from '../../src/cli/main.ts'
 import { read } from '../docs/pages.ts'
 import { temporaryFolder } from '../exporter/temporary-folder.ts'
-import { freePort, portOf } from '../server/clients.ts'
+import { freePort } from '../free-port.ts'
+import { portOf } from '../server/clients.ts'
 import { failed, runCli, Screen } from './run-cli.ts'
 
 const TEMPLATE = `. {

@@ -4,7 +4,7 @@ import { isRecord, parseJson, recordOf } from '../../src/bytes/unknown.ts'
 import { main } from '../../src/cli/main.ts'
 import { openWatch, sendJson, startHttpApi } from '../exporter/http-api.ts'
 import { temporaryFolder } from '../exporter/temporary-folder.ts'
-import { freePort } from '../server/clients.ts'
+import { freePort } from '../free-port.ts'
 import { failed, runCli, Screen } from './run-cli.ts'
 
 describe('openshift', () => {

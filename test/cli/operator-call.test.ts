@@ -10,7 +10,7 @@ import {
 } from '../../src/cli/operator-call.ts'
 import { CommandError } from '../../src/node/output.ts'
 import { HttpServer } from '../../src/server/http-server.ts'
-import { freePort } from '../server/clients.ts'
+import { freePort } from '../free-port.ts'
 
 function inputFor(url: string, admin = 'secret'): Input {
   return new Input([], new Map([['gateway', [url]]]), { KUBEDOH_ADMIN_TOKEN: admin })

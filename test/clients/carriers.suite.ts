@@ -16,8 +16,9 @@ import { hashToken } from '../../src/gateway/token.ts'
 import { block, type Field, FLAG, FRAME, frame, preface } from '../attack/http2-wire.ts'
 import { query } from '../attack/wire.ts'
 import { SERVER } from '../certificates.ts'
-import { freePort, type Running, start } from '../cluster/processes.ts'
+import { type Running, start } from '../cluster/processes.ts'
 import { type Gateways, startInWorkerd, startOnNode, TOKENS } from '../doh/item-gateways.ts'
+import { freePort } from '../free-port.ts'
 import { BUN, missingRuntime } from '../runtimes.ts'
 
 const RUN = join(import.meta.dirname, '../../src/cli/run.ts')

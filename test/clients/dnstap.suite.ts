@@ -9,8 +9,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, it } from 'vitest'
 import { answerOf } from '../cluster/asking.ts'
 import { prepareDnstap } from '../cluster/binaries.ts'
-import { freePort, type Running, start } from '../cluster/processes.ts'
+import { type Running, start } from '../cluster/processes.ts'
 import { describeUnless } from '../describe-unless.ts'
+import { freePort } from '../free-port.ts'
 import { findMissing } from './programs.ts'
 
 const KUBEDOH = join(import.meta.dirname, '../../bin/kubedoh')

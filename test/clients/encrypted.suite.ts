@@ -10,8 +10,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, it } from 'vitest'
 import { AUTHORITY, CLIENT, SERVER } from '../certificates.ts'
 import { prepareCoreDns } from '../cluster/binaries.ts'
-import { freePort, type Running, start } from '../cluster/processes.ts'
+import { type Running, start } from '../cluster/processes.ts'
 import { describeUnless } from '../describe-unless.ts'
+import { freePort } from '../free-port.ts'
 import { findMissing, shell } from './programs.ts'
 
 const ROOT = join(import.meta.dirname, '../..')

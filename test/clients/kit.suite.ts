@@ -10,8 +10,9 @@ import type { Server } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, beforeAll, it } from 'vitest'
 import { encodeBase64url } from '../../src/bytes/base64url.ts'
-import { freePort, start } from '../cluster/processes.ts'
+import { start } from '../cluster/processes.ts'
 import { describeUnless } from '../describe-unless.ts'
+import { freePort } from '../free-port.ts'
 import { formatReply, parseQuestion } from '../message-text.ts'
 import {
   browserMissing,

@@ -13,7 +13,8 @@ import { formatRecord } from '../../src/records/zone-text.ts'
 import { describeUnless } from '../describe-unless.ts'
 import { ROOT, read } from '../docs/pages.ts'
 import { temporaryFolder } from '../exporter/temporary-folder.ts'
-import { askUdp, frame, freePort, queryWith, TcpClient, within } from '../server/clients.ts'
+import { freePort } from '../free-port.ts'
+import { askUdp, frame, queryWith, TcpClient, within } from '../server/clients.ts'
 import { findMissing } from './programs.ts'
 
 const KUBEDOH = join(ROOT, 'bin/kubedoh')

@@ -8,7 +8,8 @@ import { join } from 'node:path'
 import { createClusterKeys } from '../../src/exporter/cluster-keys.ts'
 import { hashToken } from '../../src/gateway/token.ts'
 import { AUTHORITY, SERVER } from '../certificates.ts'
-import { freePort, type Running, start } from '../cluster/processes.ts'
+import { type Running, start } from '../cluster/processes.ts'
+import { freePort } from '../free-port.ts'
 import { shell } from './programs.ts'
 
 const ROOT = join(import.meta.dirname, '../..')

@@ -11,8 +11,9 @@ import { afterAll, beforeAll, it } from 'vitest'
 import { createClusterKeys } from '../../src/exporter/cluster-keys.ts'
 import { hashToken } from '../../src/gateway/token.ts'
 import { answerOf } from '../cluster/asking.ts'
-import { freePort, type Running, start } from '../cluster/processes.ts'
+import { type Running, start } from '../cluster/processes.ts'
 import { describeUnless } from '../describe-unless.ts'
+import { freePort } from '../free-port.ts'
 import { findMissing } from './programs.ts'
 
 const RUN = join(import.meta.dirname, '../../src/cli/run.ts')

@@ -8,9 +8,10 @@ import { Agent, request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort } from '../free-port.ts'
 import type { Binaries } from './binaries.ts'
 import { Etcd } from './etcd.ts'
-import { freePort, type Running, start } from './processes.ts'
+import { type Running, start } from './processes.ts'
 
 /** An API object. */
 export type ApiObject = {

@@ -8,9 +8,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createClusterKeys } from '../../src/exporter/cluster-keys.ts'
+import { freePort } from '../free-port.ts'
 import type { ApiServer } from './api-server.ts'
 import type { Server } from './asking.ts'
-import { freePort, type Running, start } from './processes.ts'
+import { type Running, start } from './processes.ts'
 
 const KUBEDOH = join(import.meta.dirname, '../../bin/kubedoh')
 const CLOCK = join(import.meta.dirname, '../faults/clock.ts')

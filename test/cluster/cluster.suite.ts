@@ -11,11 +11,12 @@ import { afterAll, beforeAll, it } from 'vitest'
 import { type LocalGateway, startGateway } from '../../build/local-gateway.ts'
 import { createClusterKeys } from '../../src/exporter/cluster-keys.ts'
 import { describeUnless } from '../describe-unless.ts'
+import { freePort } from '../free-port.ts'
 import { ApiServer } from './api-server.ts'
 import { answerOf, type QuestionText, type Server } from './asking.ts'
 import { prepareBinaries } from './binaries.ts'
 import { namespace, pod, RIGHTS, rareObjects, service, shopObjects, slice } from './objects.ts'
-import { freePort, type Running, start } from './processes.ts'
+import { type Running, start } from './processes.ts'
 import { questionsAbout } from './questions.ts'
 
 const KUBEDOH = join(import.meta.dirname, '../../bin/kubedoh')

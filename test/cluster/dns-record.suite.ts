@@ -12,6 +12,7 @@ import { type LocalGateway, startGateway } from '../../build/local-gateway.ts'
 import { recordOf } from '../../src/bytes/unknown.ts'
 import { createClusterKeys } from '../../src/exporter/cluster-keys.ts'
 import { describeUnless } from '../describe-unless.ts'
+import { freePort } from '../free-port.ts'
 import { DEFINITION, INVALID, VALID } from '../kubernetes/dns-record-cases.ts'
 import {
   INVALID_ROUTES,
@@ -23,7 +24,7 @@ import { type ApiObject, ApiServer } from './api-server.ts'
 import { answerOf, type QuestionText, type Server } from './asking.ts'
 import { prepareBinaries } from './binaries.ts'
 import { namespace, RIGHTS, service } from './objects.ts'
-import { freePort, type Running, start } from './processes.ts'
+import { type Running, start } from './processes.ts'
 
 const KUBEDOH = join(import.meta.dirname, '../../bin/kubedoh')
 const binaries = prepareBinaries()

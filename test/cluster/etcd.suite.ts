@@ -10,10 +10,11 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, it } from 'vitest'
 import { AUTHORITY, CLIENT, SERVER } from '../certificates.ts'
 import { describeUnless } from '../describe-unless.ts'
+import { freePort } from '../free-port.ts'
 import { answerOf, type QuestionText, type Server } from './asking.ts'
 import { prepareBinaries } from './binaries.ts'
 import { Etcd, type EtcdOptions } from './etcd.ts'
-import { freePort, type Running, start } from './processes.ts'
+import { type Running, start } from './processes.ts'
 
 const KUBEDOH = join(import.meta.dirname, '../../bin/kubedoh')
 const SETTLE_MS = 20_000

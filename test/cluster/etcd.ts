@@ -8,7 +8,8 @@ import { Agent, request as requestSecurely } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { freePort, type Running, start } from './processes.ts'
+import { freePort } from '../free-port.ts'
+import { type Running, start } from './processes.ts'
 
 /** Options of an etcd. */
 export type EtcdOptions = {

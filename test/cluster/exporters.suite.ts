@@ -12,11 +12,12 @@ import { type LocalGateway, startGateway } from '../../build/local-gateway.ts'
 import { recordOf } from '../../src/bytes/unknown.ts'
 import { createClusterKeys } from '../../src/exporter/cluster-keys.ts'
 import { describeUnless } from '../describe-unless.ts'
+import { freePort } from '../free-port.ts'
 import { type ApiObject, ApiServer } from './api-server.ts'
 import { answerOf, type QuestionText, type Server } from './asking.ts'
 import { prepareBinaries } from './binaries.ts'
 import { LEASE_RIGHTS, RIGHTS, service, shopObjects } from './objects.ts'
-import { freePort, type Running, start } from './processes.ts'
+import { type Running, start } from './processes.ts'
 
 const KUBEDOH = join(import.meta.dirname, '../../bin/kubedoh')
 const LEASE = 'kube-system/kubedoh'

@@ -3,7 +3,6 @@
  * @module
  */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { createServer } from 'node:net'
 import { createInterface } from 'node:readline'
 
 /** A running process, and its last output. */
@@ -73,19 +72,4 @@ export function start(
       return status
     },
   }
-}
-
-/** Returns a free port of the loopback address. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      const port = typeof address === 'object' && address !== null ? address.port : 0
-      server.close(() => {
-        resolve(port)
-      })
-    })
-  })
 }

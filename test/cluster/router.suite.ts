@@ -11,6 +11,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, it } from 'vitest'
 import { findMissing } from '../clients/programs.ts'
 import { describeUnless } from '../describe-unless.ts'
+import { freePort } from '../free-port.ts'
 import {
   HOSTILE_HOSTS,
   HOSTILE_PATHS,
@@ -20,7 +21,7 @@ import {
 import { type ApiObject, ApiServer } from './api-server.ts'
 import { prepareBinaries } from './binaries.ts'
 import { namespace, RIGHTS } from './objects.ts'
-import { freePort, type Running, start } from './processes.ts'
+import { type Running, start } from './processes.ts'
 import {
   becomes,
   conditionsOf,

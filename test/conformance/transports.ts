@@ -25,8 +25,9 @@ import { ClusterSources } from '../../src/server/cluster-sources.ts'
 import { createNodeHost } from '../../src/server/node-host.ts'
 import { Server } from '../../src/server/server.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
+import { freePort } from '../free-port.ts'
 import { ResolverClient } from '../resolver-client.ts'
-import { freePort, TcpClient } from '../server/clients.ts'
+import { TcpClient } from '../server/clients.ts'
 import type { Case, Scenario, ScenarioFiles } from './scenario.ts'
 
 /** A way to answers. */

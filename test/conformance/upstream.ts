@@ -10,6 +10,7 @@ import { formatName, lowerName } from '../../src/dns/name.ts'
 import { FLAG, parseQuery, type Query } from '../../src/dns/query.ts'
 import { formatClass } from '../../src/dns/rr-class.ts'
 import { formatType, TYPE } from '../../src/dns/rr-type.ts'
+import { freePort } from '../free-port.ts'
 import type { Fixture } from './scenario.ts'
 
 /** The upstream, while it runs. */
@@ -45,9 +46,8 @@ export async function startUpstream(fixtures: readonly Fixture[]): Promise<Upstr
       if (typeof chunk !== 'string') stream.push(chunk)
     })
   })
-  await new Promise<void>((resolve) => tcp.listen(0, HOST, resolve))
-  const bound = tcp.address()
-  const port = typeof bound === 'object' && bound !== null ? bound.port : 0
+  const port = await freePort()
+  await new Promise<void>((resolve) => tcp.listen(port, HOST, resolve))
   const udp = createSocket('udp4')
   udp.on('message', (message, peer) => {
     const query = parseQuery(message)

@@ -7,8 +7,9 @@ import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { describe, test } from 'vitest'
 import { runCli } from '../cli/run-cli.ts'
+import { freePort } from '../free-port.ts'
 import { formatReply, parseQuestion } from '../message-text.ts'
-import { askUdp, freePort } from '../server/clients.ts'
+import { askUdp } from '../server/clients.ts'
 
 const SCRIPT = join(import.meta.dirname, '../../demo/start.ts')
 

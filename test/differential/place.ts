@@ -8,8 +8,9 @@ import { join } from 'node:path'
 import type { ResourceRecord } from '../../src/dns/message.ts'
 import { parseFirstRecord } from '../../src/records/zone-text.ts'
 import { rareObjects, shopObjects } from '../cluster/objects.ts'
-import { freePort, type Running, start } from '../cluster/processes.ts'
+import { type Running, start } from '../cluster/processes.ts'
 import { questionsAbout } from '../cluster/questions.ts'
+import { freePort } from '../free-port.ts'
 import type { Secret, Vocabulary } from './generate.ts'
 
 const PLACES = join(import.meta.dirname, 'places')

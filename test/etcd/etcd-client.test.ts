@@ -3,7 +3,7 @@ import { describe, test } from 'vitest'
 import { EtcdClient, EtcdError } from '../../src/etcd/etcd-client.ts'
 import type { WatchMessage } from '../../src/etcd/etcd-json.ts'
 import { AUTHORITY, CLIENT, SERVER } from '../certificates.ts'
-import { freePort } from '../server/clients.ts'
+import { freePort } from '../free-port.ts'
 import { connectionTo, type EtcdScript, startFakeEtcd } from '../server/fake-etcd.ts'
 
 const SIGNAL = new AbortController().signal

@@ -5,7 +5,8 @@ import { setImmediate } from 'node:timers/promises'
 import { describe, type TestContext, test, vi } from 'vitest'
 import { ApiError, type Collection, type ObjectApi } from '../../src/exporter/object-api.ts'
 import { openApi } from '../../src/exporter/watch.ts'
-import { freePort, within } from '../server/clients.ts'
+import { freePort } from '../free-port.ts'
+import { within } from '../server/clients.ts'
 import {
   type Answer,
   EMPTY_LIST,

@@ -4,7 +4,7 @@
  */
 import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
-import { freePort } from '../cluster/processes.ts'
+import { freePort } from '../free-port.ts'
 
 /** `refused`: nothing listens. `silent`: no byte passes. `cut`: connections end within a response. */
 export type LinkState = 'up' | 'refused' | 'silent' | 'cut'

@@ -7,7 +7,7 @@ import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
 import packet from 'dns-packet'
 import { frame } from '../attack/wire.ts'
-import { freePort } from '../cluster/processes.ts'
+import { freePort } from '../free-port.ts'
 import { derivedAddress } from './derived-address.ts'
 
 /**

@@ -11,7 +11,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, test } from 'vitest'
 import { type BuiltImage, buildImage } from '../../build/image/image.ts'
 import { describeUnless } from '../describe-unless.ts'
-import { askUdp, freePort, queryWith, within } from '../server/clients.ts'
+import { freePort } from '../free-port.ts'
+import { askUdp, queryWith, within } from '../server/clients.ts'
 import { probeTools, type UnpackedImage, unpackImage } from './tools.ts'
 
 const MAX_BYTES = 60e6

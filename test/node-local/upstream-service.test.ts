@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import { describe, test } from 'vitest'
 import { waitForServer } from '../../src/node-local/upstream-service.ts'
 import type { LogEvent } from '../../src/telemetry/log.ts'
-import { freePort } from '../server/clients.ts'
+import { freePort } from '../free-port.ts'
 
 describe('waitForServer', () => {
   test('resolves when a server begins to listen', async (t) => {

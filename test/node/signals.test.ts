@@ -10,7 +10,8 @@ import { ClusterApi } from '../cli/cluster-api.ts'
 import { startGatewayServer } from '../cli/gateway-server.ts'
 import { runCli } from '../cli/run-cli.ts'
 import { shopFolder } from '../cli/shop.ts'
-import { freePort, isServed, within } from '../server/clients.ts'
+import { freePort } from '../free-port.ts'
+import { isServed, within } from '../server/clients.ts'
 
 const KUBEDOH = join(import.meta.dirname, '../../bin/kubedoh')
 

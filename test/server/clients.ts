@@ -266,16 +266,6 @@ export async function listening(
   return { port: portOf(server.address()), close }
 }
 
-/** Returns a TCP port of loopback that was free a moment ago. */
-export async function freePort(): Promise<number> {
-  const server = createServer()
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const port = portOf(server.address())
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
-
 /** Returns the port of a listening server. */
 export function portOf(bound: AddressInfo | string | null): number {
   if (bound === null || typeof bound === 'string') throw new TypeError('The server has no port')

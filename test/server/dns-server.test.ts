@@ -17,16 +17,8 @@ import { createNodeHost } from '../../src/server/node-host.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
 import { AUTHORITY, type Certificate, CLIENT, SERVER } from '../certificates.ts'
 import { record } from '../doh/replies.ts'
-import {
-  askUdp,
-  fakeTcp,
-  frame,
-  freePort,
-  LOOPBACKS,
-  queryWith,
-  TcpClient,
-  within,
-} from './clients.ts'
+import { freePort } from '../free-port.ts'
+import { askUdp, fakeTcp, frame, LOOPBACKS, queryWith, TcpClient, within } from './clients.ts'
 
 const HERE = { addresses: ['127.0.0.1'] }
 

@@ -3,8 +3,9 @@ import { describe, type TestContext, test } from 'vitest'
 import type { Resolver } from '../../src/chain/resolver.ts'
 import { LOOPBACK, listenDoh } from '../../src/server/doh-listener.ts'
 import { block, serve } from '../ask.ts'
+import { freePort } from '../free-port.ts'
 import { formatReply } from '../message-text.ts'
-import { freePort, queryWith } from './clients.ts'
+import { queryWith } from './clients.ts'
 
 /** Listens on a host until the test ends. @returns the port */
 async function listen(

@@ -10,7 +10,8 @@ import {
 import { formatMetrics } from '../../src/server/process-metrics.ts'
 import { ListenError } from '../../src/server/sockets.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
-import { fakeTcp, freePort, TcpClient, within } from './clients.ts'
+import { freePort } from '../free-port.ts'
+import { fakeTcp, TcpClient, within } from './clients.ts'
 
 type Served = 'health' | 'ready' | 'metrics'
 

@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import { describe, type TestContext, test, vi } from 'vitest'
 import { startHealthProbe } from '../../src/server/health-probe.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
-import { freePort } from './clients.ts'
+import { freePort } from '../free-port.ts'
 
 /** The number of probes and of failures. */
 function counts(metrics: Metrics): (number | undefined)[] {

@@ -6,7 +6,8 @@ import { ServeWorker } from '../../src/server/serve-worker.ts'
 import type { FromWorker, ToWorker } from '../../src/server/worker-messages.ts'
 import { serveOptions } from '../cli/shop.ts'
 import { temporaryFolder } from '../exporter/temporary-folder.ts'
-import { askUdp, freePort, isServed, queryWith } from './clients.ts'
+import { freePort } from '../free-port.ts'
+import { askUdp, isServed, queryWith } from './clients.ts'
 
 type Started = {
   readonly worker: ServeWorker

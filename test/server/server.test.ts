@@ -6,7 +6,7 @@ import { Server } from '../../src/server/server.ts'
 import { SharedClusters } from '../../src/server/shared-snapshots.ts'
 import { Screen } from '../cli/run-cli.ts'
 import { serveOptions, shopFolder } from '../cli/shop.ts'
-import { freePort } from './clients.ts'
+import { freePort } from '../free-port.ts'
 
 describe('the server of a worker', () => {
   test('shares its port, and leaves features and warnings to the main thread', async (t) => {

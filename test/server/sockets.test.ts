@@ -5,7 +5,8 @@ import { localAddresses } from '../../src/node/local-addresses.ts'
 import { ListenError, Sockets, type StreamServer, type Streams } from '../../src/server/sockets.ts'
 import { TcpServer } from '../../src/server/tcp-server.ts'
 import { type Answer, UdpServer } from '../../src/server/udp-server.ts'
-import { askUdp, echo, frame, freePort, LOOPBACKS, queryWith, TcpClient } from './clients.ts'
+import { freePort } from '../free-port.ts'
+import { askUdp, echo, frame, LOOPBACKS, queryWith, TcpClient } from './clients.ts'
 import { pretendInterfaces } from './interfaces.ts'
 
 const QUERY = queryWith(7)

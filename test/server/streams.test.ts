@@ -8,9 +8,9 @@ import { openUpstream } from '../../src/upstream/upstream-client.ts'
 import { parseBlocks } from '../ask.ts'
 import { AUTHORITY, SERVER } from '../certificates.ts'
 import { FakeHost } from '../fake-host.ts'
+import { freePort } from '../free-port.ts'
 import { formatReply, parseQuestion } from '../message-text.ts'
 import { LONG_MS } from './answer-samples.ts'
-import { freePort } from './clients.ts'
 
 const FILES = { 'cert.pem': SERVER.cert, 'key.pem': SERVER.key }
 const A = 'www.example.org. 3600 IN A 192.0.2.1'

@@ -8,7 +8,8 @@ import { serveByWorkers } from '../../src/server/worker-pool.ts'
 import { ClusterApi } from '../cli/cluster-api.ts'
 import { runCli, Screen } from '../cli/run-cli.ts'
 import { serveOptions, shopFolder } from '../cli/shop.ts'
-import { askUdp, echo, freePort, isServed, queryWith } from './clients.ts'
+import { freePort } from '../free-port.ts'
+import { askUdp, echo, isServed, queryWith } from './clients.ts'
 
 const LOOPBACK = '127.0.0.1'
 const FAULTY = join(import.meta.dirname, 'faulty-worker.ts')
