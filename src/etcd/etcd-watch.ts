@@ -27,6 +27,8 @@ type EtcdWatchOptions = {
   readonly onChange?: OnKeyChange
   /** Called when the watch has opened, and when it has ended. */
   readonly onConnected?: () => void
+  /** Most characters of keys and values (default: 256 Mi). */
+  readonly charactersMax?: number
 }
 
 /** Receives a change of a key, and whether the key's value is valid. */
@@ -34,6 +36,10 @@ export type OnKeyChange = (change: KeyChange, isValid: boolean) => void
 
 const PAGE_KEYS = 1000
 const KEYS_MAX = 1_000_000
+/** Most characters of all keys and values; a character takes one byte, beyond Latin-1 two. */
+const CHARACTERS_MAX = 256 * 1024 * 1024
+/** Time before keys beyond these bounds are listed again: such a list is much work for etcd. */
+const FULL_MS = 60_000
 /** Warnings about invalid values in a row that are logged. */
 const WARNINGS_MAX = 20
 /** Maximum time between attempts to reach an unavailable etcd. */
@@ -42,6 +48,9 @@ const RETRY_MS_MAX = 5000
 const PAUSE_MS = 500
 /** Time before keys are listed again on request: a list is much work for both sides. */
 const RELIST_MS = 5000
+
+/** The keys are too many or too large to hold. */
+class KeysFullError extends EtcdError {}
 
 /** The keys below a path, kept up to date. */
 export class EtcdWatch implements KeySource {
@@ -63,10 +72,12 @@ export class EtcdWatch implements KeySource {
   /** ID of the etcd cluster of that revision. */
   private cluster = ''
   private warnings = 0
+  private readonly charactersMax: number
 
   constructor(options: EtcdWatchOptions) {
     this.options = options
-    const { api, path, now, random } = options
+    const { api, path, now, random, charactersMax = CHARACTERS_MAX } = options
+    this.charactersMax = charactersMax
     // "0" follows "/" in ASCII.
     this.range = { first: `${path}/`, end: `${path}0` }
     this.backoff = new Backoff(random, RETRY_MS_MAX)
@@ -90,7 +101,8 @@ export class EtcdWatch implements KeySource {
         await this.follow(signal)
       } catch (error) {
         if (!(error instanceof EtcdError)) throw error
-        if (error.code === CODE_COMPACTED) this.revision = 0
+        const isOld = error.code === CODE_COMPACTED || error instanceof KeysFullError
+        if (isOld) this.revision = 0
         if (!signal.aborted) await this.pause(error, signal)
       }
     }
@@ -111,7 +123,7 @@ export class EtcdWatch implements KeySource {
       await sleep(PAUSE_MS * random(), signal)
       return
     }
-    const delayMs = this.backoff.next()
+    const delayMs = error instanceof KeysFullError ? FULL_MS : this.backoff.next()
     const seconds = (delayMs / 1000).toFixed(1)
     onError(`cannot watch the keys of etcd: ${error.message}; retrying in ${seconds} s`)
     await sleep(delayMs, signal)
@@ -125,6 +137,7 @@ export class EtcdWatch implements KeySource {
     let revision = 0
     let cluster = ''
     const listed: StoredKey[] = []
+    let characters = 0
     this.warnings = 0
     for (let hasMore = true; hasMore; ) {
       const { end } = this.range
@@ -132,7 +145,10 @@ export class EtcdWatch implements KeySource {
       if (revision === 0) ({ revision, cluster } = page)
       for (const stored of page.keys) {
         this.put(table, stored)
-        if (this.options.onChange !== undefined) listed.push(stored)
+        if (this.options.onChange === undefined) continue
+        characters += stored.key.length + stored.value.length
+        this.checkSize(characters)
+        listed.push(stored)
       }
       const last = page.keys.at(-1)
       hasMore = page.hasMore && last !== undefined
@@ -215,12 +231,20 @@ export class EtcdWatch implements KeySource {
   }
 
   private put(table: KeyTable, stored: StoredKey): void {
-    if (table.size >= KEYS_MAX) throw new EtcdError(`more than ${KEYS_MAX} keys`)
+    if (table.size >= KEYS_MAX) throw new KeysFullError(`more than ${KEYS_MAX} keys; delete some`)
     const wrong = table.set(stored)
+    this.checkSize(table.characters)
     if (stored.lease !== '') this.leases.seconds(stored.lease)
     if (wrong === undefined || ++this.warnings > WARNINGS_MAX) return
     const rest = this.warnings === WARNINGS_MAX ? '; further ones are not logged' : ''
     this.options.onWarning(`key "${stored.key}" of etcd: ${wrong}${rest}`)
+  }
+
+  /** @throws {KeysFullError} beyond the bound; the table that is in use stays */
+  private checkSize(characters: number): void {
+    if (characters <= this.charactersMax) return
+    const max = this.charactersMax.toLocaleString('en-US')
+    throw new KeysFullError(`keys and values have over ${max} characters; delete some`)
   }
 }
 

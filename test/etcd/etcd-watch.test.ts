@@ -19,8 +19,9 @@ class Scene implements EtcdApi {
   private watcher: { send: (message: WatchMessage) => void; end: () => void } | undefined
   private wake: (() => void) | undefined
 
-  constructor(t: TestContext) {
+  constructor(t: TestContext, bounds: { readonly charactersMax?: number } = {}) {
     this.watch_ = new EtcdWatch({
+      ...bounds,
       api: this,
       path: '/skydns',
       now: () => 0,
@@ -241,6 +242,34 @@ describe('EtcdWatch', () => {
     await scene.send({ kind: 'error', reason: 'no leader', code: 14 })
     assert.equal(scene.calls.at(-1), 'sleep 500')
     assert.match(scene.news.at(-1) ?? '', /no leader; retrying in 0\.5 s$/)
+  })
+
+  test('lists values beyond its bound once a minute, and keeps the keys of before', async (t) => {
+    const scene = new Scene(t, { charactersMax: 120 })
+    const long = JSON.stringify({ host: `${'a'.repeat(60)}.test` })
+    await scene.run(page(5, [stored('a', long)]))
+    await scene.send(put(6, 'a', long))
+    assert.deepEqual(scene.news, [])
+    await scene.send(put(7, 'b', long))
+    const full = 'keys and values have over 120 characters; delete some'
+    const error = `error: cannot watch the keys of etcd: ${full}; retrying in 60.0 s`
+    assert.deepEqual(scene.news, [error])
+    assert.equal(scene.calls.at(-1), 'sleep 60000')
+    scene.pages.push(page(8, [stored('b', long), stored('c', long)]))
+    await scene.awake()
+    assert.deepEqual(scene.news, [error, error])
+    assert.deepEqual(scene.keys, ['/skydns/a', '/skydns/b'])
+    scene.pages.push(page(9, [stored('c', long)]))
+    await scene.awake()
+    assert.deepEqual(scene.keys, ['/skydns/c'])
+    assert.match(scene.calls.at(-1) ?? '', /^watch .* from 10$/)
+  })
+
+  test('counts the raw values of a list, which it holds until its end', async (t) => {
+    const scene = new Scene(t, { charactersMax: 120 })
+    await scene.run(page(5, [stored('a', `{}${' '.repeat(120)}`)]))
+    assert.match(scene.news.join(), /over 120 characters/)
+    assert.deepEqual(scene.changes, [])
   })
 
   test('warns about some of the invalid values', async (t) => {

@@ -13,6 +13,9 @@ export class KeyTable {
   private readonly keys: string[] = []
   private readonly entries = new Map<string, KeyEntry>()
 
+  /** Characters of all keys, and of the strings that are held of their values. */
+  characters = 0
+
   get size(): number {
     return this.keys.length
   }
@@ -20,14 +23,17 @@ export class KeyTable {
   /** Adds or replaces a key. @returns why its value is not valid, if so */
   set(stored: StoredKey): string | undefined {
     const { key } = stored
-    if (!this.entries.has(key)) this.keys.splice(this.indexOf(key), 0, key)
+    const before = this.entries.get(key)
+    if (before === undefined) this.keys.splice(this.indexOf(key), 0, key)
     const entry = parseService(stored)
     this.entries.set(key, entry)
+    this.characters += charactersOf(key, entry) - charactersOf(key, before)
     return typeof entry === 'string' ? entry : undefined
   }
 
   /** Removes a key; ignores an unknown one. */
   delete(key: string): void {
+    this.characters -= charactersOf(key, this.entries.get(key))
     if (this.entries.delete(key)) this.keys.splice(this.indexOf(key), 1)
   }
 
@@ -58,4 +64,10 @@ export class KeyTable {
     }
     return low
   }
+}
+
+function charactersOf(key: string, entry: KeyEntry | undefined): number {
+  if (entry === undefined) return 0
+  if (typeof entry === 'string') return key.length + entry.length
+  return key.length + entry.host.length + entry.text.length + entry.group.length
 }

@@ -30,6 +30,23 @@ describe('KeyTable', () => {
     assert.equal(found.host, '192.0.2.1')
   })
 
+  test('counts the characters that it holds', () => {
+    const table = new KeyTable()
+    const set = (value: string): unknown => table.set({ key: '/a', value, lease: '' })
+    for (const [value, held] of [
+      ['{"host":"192.0.2.1","text":"hi","group":"g","other":"not held"}', 2 + 9 + 2 + 1],
+      ['{"host":"x"}', 2 + 1],
+    ] as const) {
+      set(value)
+      assert.equal(table.characters, held)
+    }
+    const reason = set('{')
+    assert.equal(table.characters, 2 + String(reason).length)
+    table.delete('/a')
+    table.delete('/a')
+    assert.equal(table.characters, 0)
+  })
+
   test('takes a key out', () => {
     const table = tableOf('/a', '/b', '/c')
     table.delete('/b')
