@@ -23,7 +23,7 @@ import type { ClusterObject } from '../kubernetes/objects/objects.ts'
 import { storeCompiledCode } from '../node/compile-cache.ts'
 import { elapsed } from '../node/elapsed.ts'
 import { outsideAddresses } from '../node/local-addresses.ts'
-import { startMemoryTrim } from '../node/memory-trim.ts'
+import { allowBufferGarbage, startMemoryTrim } from '../node/memory-trim.ts'
 import { CommandError, createLog, type Output } from '../node/output.ts'
 import { requireTextFile } from '../node/read-files.ts'
 import { untilSignal } from '../node/signals.ts'
@@ -71,6 +71,7 @@ export async function runExport(input: Input, output: Output): Promise<void> {
     output.stdout.write(line)
     // Before memory is compacted, which drops the code of the start.
     storeCompiledCode()
+    allowBufferGarbage()
   })
   // The lists, and what parsed them, are garbage after the first publication.
   const stopTrim = startMemoryTrim(running.first)

@@ -173,9 +173,10 @@ function isGlibc(): boolean {
   return JSON.stringify(process.report.getReport()).includes('glibcVersionRuntime')
 }
 
-test('V8 has the flag that makes it collect garbage early', () => {
+test('V8 has the flags that set when it collects garbage', () => {
   const { stdout } = spawnSync(process.execPath, ['--v8-options'], { encoding: 'utf8' })
   assert.match(stdout, /--gc-memory-reducer-start-delay-ms /)
+  assert.match(stdout, /--heap-growing-percent /)
 })
 
 test("a worker's heap is compacted when it grows no more, and again after more growth", () => {
