@@ -73,7 +73,8 @@ ${temporaryFolders(folder)}  map $http_upgrade $kubedoh_connection {
     return 200 ${safe(digest)};
   }
   server {
-${listen.map((at) => `    listen ${safe(at)} default_server;\n`).join('')}    return 404;
+${listen.map((at) => `    listen ${safe(at)} default_server;\n`).join('')}    set $kubedoh_prefix "";
+    return 404;
   }
 ${servers}}
 `

@@ -11,7 +11,7 @@ import type { Applied, RouteTarget } from './router.ts'
 
 /** Returns a target that writes nginx's configuration. */
 export function nginxTarget(
-  nginx: Pick<Nginx, 'ready' | 'take' | 'digest'>,
+  nginx: Pick<Nginx, 'ready' | 'take' | 'digest' | 'isAttached'>,
   options: NginxOptions,
 ): RouteTarget {
   let served: ReadonlySet<string> = new Set()
@@ -23,8 +23,10 @@ export function nginxTarget(
         served = new Set(table.verdicts.map(({ object }) => versionOf(object)))
         return { verdicts: table.verdicts }
       }
-      const problem = `the routes before stay in service: ${reason}`
       const isServing = (await nginx.digest()) !== undefined
+      // Of several pods, those whose nginx has not started must not contradict the others.
+      if (nginx.isAttached && !isServing) return { verdicts: [], problem: reason, isServing }
+      const problem = `the routes before stay in service: ${reason}`
       return { verdicts: refuse(table.verdicts, served, problem), problem, isServing }
     },
   }

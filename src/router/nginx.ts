@@ -17,7 +17,10 @@ type NginxProcessOptions = {
   readonly program: string
   /** Absolute; created if it is missing. The configuration is `nginx.conf` in it. */
   readonly folder: string
-  /** Whether nginx runs elsewhere with this configuration: it is reloaded and never started. */
+  /**
+   * Whether nginx runs elsewhere with this configuration: it is reloaded and never started. Without
+   * the program here, its reload alone proves a configuration.
+   */
   readonly isAttached: boolean
   readonly onError: (message: string) => void
   /** Called when a child has ended by itself. */
@@ -51,6 +54,8 @@ export class Nginx {
   private readonly path: string
   private readonly reloads: TokenBucket
   private child: ChildProcess | undefined
+  /** The text that nginx ran with when it was last asked. */
+  private taken: string | undefined
   /** Aborted when a child has ended: its start need not wait. */
   private ended = new AbortController()
   private isStopping = false
@@ -62,10 +67,15 @@ export class Nginx {
     mkdirSync(options.folder, { recursive: true, mode: 0o755 })
   }
 
+  /** Whether nginx runs elsewhere. */
+  get isAttached(): boolean {
+    return this.options.isAttached
+  }
+
   /** Starts nginx with the configuration of the last run, if there is one that it takes. */
   async resume(signal: AbortSignal): Promise<void> {
     const text = this.present()
-    if (text === undefined || this.options.isAttached || (await this.digest()) !== undefined) return
+    if (text === undefined || this.isAttached || (await this.digest()) !== undefined) return
     if ((await this.refusalOf(this.path)) === undefined) this.start()
     await this.options.sleep(POLL_MS, signal)
   }
@@ -85,13 +95,19 @@ export class Nginx {
     const before = this.present()
     const running = await this.digest()
     if (running === digest && before === text) return undefined
+    if (running !== undefined) this.taken = before
+    // An nginx that runs elsewhere restarts with its file, which must stay one that it took.
+    else if (this.isAttached && before !== undefined && before === this.taken) return this.start()
     const refusal = await this.replace(text)
     if (refusal !== undefined) return refusal
     // A busy nginx may not answer; a second one could not listen.
     const isGone = running === undefined && this.child === undefined
     const problem = isGone ? this.start() : this.reload()
     if (problem !== undefined) return problem
-    if ((await this.runsWith(digest, signal)) || signal.aborted) return undefined
+    if ((await this.runsWith(digest, signal)) || signal.aborted) {
+      this.taken = text
+      return undefined
+    }
     // What it runs with and what the file has must not differ: nginx may restart.
     const kept = before === undefined ? undefined : await this.replace(before)
     return kept ?? 'nginx does not run with it; its error log says why'
@@ -102,7 +118,7 @@ export class Nginx {
     this.isStopping = true
     // Without an nginx, the number in its pid file may be that of another process.
     const isGone = this.child === undefined && (await this.digest()) === undefined
-    if (this.options.isAttached || isGone) return
+    if (this.isAttached || isGone) return
     const isOver = AbortSignal.timeout(TAKE_MS)
     const problem = this.signal('SIGQUIT')
     while (problem === undefined && !isOver.aborted && this.pid() !== undefined) {
@@ -141,7 +157,8 @@ export class Nginx {
     const limits = { timeout: PROOF_MS, maxBuffer: OUTPUT_BYTES_MAX }
     return new Promise((resolve) => {
       execFile(program, ['-t', '-q', '-p', folder, '-c', path], limits, (error, _, notes) => {
-        if (error === null) return resolve(undefined)
+        const isElsewhere = this.isAttached && errorCode(error) === 'ENOENT'
+        if (error === null || isElsewhere) return resolve(undefined)
         const lines = notes.split('\n').filter((line) => /\[(?:emerg|alert|crit)\]/.test(line))
         const reason = (lines[0] ?? notes.trim()) || `${program}: ${errorCode(error)}`
         resolve(reason.replaceAll(path, 'the configuration').slice(0, MESSAGE_CHARS_MAX))

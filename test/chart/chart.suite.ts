@@ -28,6 +28,8 @@ const ALL_COMPONENTS = [
   'exporter.cluster=a',
   'gateway.enabled=true',
   'nodeCache.enabled=true',
+  'router.enabled=true',
+  'router.corefile=k8s_gateway',
 ]
 /** A new custom resource takes the API server a second or two. */
 const SERVED_MS = 20_000
@@ -101,6 +103,7 @@ describeUnless(typeof binaries === 'string' && binaries, 'the chart', () => {
     for (const step of ['rollout status deployment/kubedoh-server', 'scale deployment/coredns']) {
       assert.ok(all.includes(step), all)
     }
+    assert.ok(all.includes('router Service kube-system/kubedoh-router'), all)
     for (const step of ['--cluster-dns=169.254.20.10', 'kubedoh-exporter --from-literal=token=']) {
       assert.ok(all.includes(step), all)
     }

@@ -1,5 +1,5 @@
 /**
- * Server, exporter, gateway and node cache with the chart's Corefiles and exactly its rights, on a
+ * Server, exporter, gateway, node cache and router with the chart's Corefiles and exactly its rights, on a
  * real API server: what they may do, and whether they export every metric that an alert or a
  * dashboard names.
  * @module
@@ -7,24 +7,29 @@
 import assert from 'node:assert/strict'
 import { createSocket, type Socket } from 'node:dgram'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, test } from 'vitest'
 import { parse } from 'yaml'
 import { formatDashboards } from '../../build/dashboards.ts'
 import { createClusterKeys, createToken } from '../../src/exporter/cluster-keys.ts'
+import { findMissing } from '../clients/programs.ts'
 import { type ApiObject, ApiServer } from '../cluster/api-server.ts'
 import { prepareBinaries } from '../cluster/binaries.ts'
 import { shopObjects } from '../cluster/objects.ts'
 import { type Running, start } from '../cluster/processes.ts'
+import { becomes, conditionsOf, createOnce, fetchFrom, hostRoute } from '../cluster/routing.ts'
 import { describeUnless } from '../describe-unless.ts'
 import { freePort } from '../free-port.ts'
+import { ROUTE_DEFINITION } from '../kubernetes/host-route-cases.ts'
 import { askUdp, echo, queryWith } from '../server/clients.ts'
 import { CHART, objectsOf, render } from './helm.ts'
 
 const KUBEDOH = join(import.meta.dirname, '../../bin/kubedoh')
 const HOST = '127.0.0.1'
+const ROUTER_PAGE = readFileSync(join(import.meta.dirname, '../../docs/router.md'), 'utf8')
+const noNginx = findMissing('nginx')
 const SCRAPES_MS = 30_000
 /** Labels that Prometheus adds to all series, and that of histograms. */
 const ADDED = ['instance', 'job', 'namespace', 'le']
@@ -74,6 +79,11 @@ describeUnless(typeof binaries === 'string' && binaries, "the chart's processes"
     running.push(one)
     return one
   }
+  const runProgram = (command: string, args: readonly string[]): Running => {
+    const one = start(command, args)
+    running.push(one)
+    return one
+  }
   const configOf = (component: string) =>
     api.serviceAccountConfig(find('ServiceAccount', component))
   const corefileOf = (component: string): string =>
@@ -86,9 +96,12 @@ describeUnless(typeof binaries === 'string' && binaries, "the chart's processes"
     const others = ['gateway.enabled=true', 'nodeCache.enabled=true']
     const values = [...set, ...others].flatMap((value) => ['--set', value])
     const exporter = ['--set-file', `exporter.corefile=${write('exporter', EXPORTER_COREFILE)}`]
-    objects = objectsOf(render(...values, ...exporter).stdout)
+    const [, routerValues = ''] = /```yaml\n(router:[^`]*)```/.exec(ROUTER_PAGE) ?? []
+    const router = ['--values', write('router.yaml', routerValues)]
+    objects = objectsOf(render(...router, ...values, ...exporter).stdout)
     const rights = objects.filter(({ kind }) => /^ServiceAccount$|Role/.test(kind))
-    for (const object of [...rights, ...shopObjects()]) await api.create(object)
+    const definition = ROUTE_DEFINITION as ApiObject
+    for (const object of [...rights, definition, ...shopObjects()]) await api.create(object)
     upstream = createSocket('udp4').bind(0, HOST)
     upstream.on('message', (query, from) => upstream.send(echo(query), from.port, from.address))
     await once(upstream, 'listening')
@@ -174,6 +187,44 @@ describeUnless(typeof binaries === 'string' && binaries, "the chart's processes"
     await untilScraped(families, `http://${HOST}:${setup}`, 'coredns_nodecache_setup_errors_total')
     await untilScraped(families, `http://${HOST}:${metrics}`, 'coredns_cache_entries')
     assert.equal((await fetch(`http://${HOST}:${health}/health`)).status, 200)
+  })
+
+  test.skipIf(noNginx)('the router reloads the nginx of its pod, with its rights', async () => {
+    const place = join(folder, 'nginx')
+    mkdirSync(place)
+    const [port, status] = await Promise.all([freePort(), freePort()])
+    const { containers } = Object(find('Deployment', 'router').spec).template.spec
+    const [router, nginx] = containers
+    const script = nginx.command.map((one: string) => one.replace('/run/kubedoh-router', place))
+    const startNginx = (): Running => runProgram(script[0], script.slice(1))
+    const first = startNginx()
+    const replaced = [
+      ...['--conf', write('router', corefileOf('router')), '--http', `${HOST}:${port}`],
+      ...['--listen', `${HOST}:${status}`, '--folder', place, '--nginx', 'not-in-this-image'],
+      ...['--kubeconfig', await configOf('router')],
+    ]
+    const args = router.args.filter((one: string) => !/^--(conf|http|listen)=/.test(one))
+    const kubedoh = run([...args, ...replaced])
+    const get = (host: string) => fetchFrom(port, `${host}.apps.example.org`, '/')
+    const route = (host: string) =>
+      hostRoute(`shop/${host}`, `${host}.apps.example.org`, '/ absent 80')
+    await createOnce(api, route('one'))
+    // Without its Service a path answers 503, unknown hosts 404.
+    await becomes(() => get('one'), '503')
+    await becomes(
+      async () => (await conditionsOf(api, route('one'))).join(),
+      'Routed False ServiceNotFound',
+    )
+    assert.equal(await get('other'), '404')
+    await becomes(async () => `${(await fetch(`http://${HOST}:${status}/readyz`)).status}`, '200')
+    await first.stop()
+    // As an nginx that was killed leaves it.
+    writeFileSync(join(place, 'nginx.sock'), '')
+    startNginx()
+    await becomes(() => get('one'), '503')
+    await api.create(route('two'))
+    await becomes(() => get('two'), '503')
+    assert.doesNotMatch(kubedoh.tail(), /cannot|forbidden|ClusterRole/)
   })
 
   const expressions = [...alertExpressions(), ...dashboardExpressions()]

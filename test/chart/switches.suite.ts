@@ -23,7 +23,9 @@ const EXPORTER = [
   'exporter.cluster=a',
 ]
 const OFF = 'server.enabled=false'
-const ALL = [...EXPORTER, 'gateway.enabled=true', 'nodeCache.enabled=true']
+const ROUTER = ['router.enabled=true', 'router.corefile=k8s_gateway']
+const GATEWAY_API = [...ROUTER, 'router.kind=gateway-api']
+const ALL = [...EXPORTER, ...ROUTER, 'gateway.enabled=true', 'nodeCache.enabled=true']
 const RIGHTS = ['ServiceAccount', 'ClusterRole', 'ClusterRoleBinding']
 
 /** Switches, and the kinds that they add to the chart without any component. */
@@ -45,6 +47,16 @@ const SWITCHES: readonly (readonly [string, readonly string[], readonly string[]
     [OFF, 'nodeCache.enabled=true'],
     ['ConfigMap', 'Service', 'Service', 'DaemonSet'],
   ],
+  [
+    'the router with nginx',
+    [OFF, ...ROUTER],
+    [...RIGHTS, 'ConfigMap', 'Service', 'Service', 'PodDisruptionBudget', 'Deployment'],
+  ],
+  [
+    'the router for the Gateway API',
+    [OFF, ...GATEWAY_API],
+    [...RIGHTS, 'ConfigMap', 'Service', 'Deployment'],
+  ],
 ]
 
 /** Switches, and the kinds that they add to all components. */
@@ -57,7 +69,7 @@ const ADDED: readonly (readonly [string, readonly string[]])[] = [
   ['monitoring.prometheusRule=true', ['PrometheusRule']],
   ['monitoring.dashboards=true', ['ConfigMap', 'ConfigMap', 'ConfigMap']],
   ['server.autoscaling.enabled=true', ['HorizontalPodAutoscaler']],
-  ['networkPolicy.enabled=true', ['NetworkPolicy', 'NetworkPolicy', 'NetworkPolicy']],
+  ['networkPolicy.enabled=true', Array.from({ length: 4 }, () => 'NetworkPolicy')],
 ]
 
 /** Corefiles, and the resources that the server may read beyond Services, Namespaces and slices. */
@@ -122,6 +134,30 @@ describeUnless(typeof binaries === 'string' && binaries, 'switches of the chart'
     assert.deepEqual(writes('. { k8s_gateway a.test }'), ['create events'])
     const records = '. { k8s_gateway a.test { resources DNSRecord } }'
     assert.deepEqual(writes(records), ['update dnsrecords/status', 'create events'])
+  })
+
+  test('the router has no other rights, and writes HTTPRoutes only for a Gateway', () => {
+    const rights = (...values: string[]) =>
+      rulesOf(objectsWith(OFF, ...values), 'router').map(({ resources, verbs }) => {
+        return `${resources} ${verbs}`
+      })
+    const own = ['services list,watch', 'hostroutes list,watch', 'hostroutes/status update']
+    assert.deepEqual(rights(...ROUTER), own)
+    assert.deepEqual(rights(...GATEWAY_API), [...own, 'httproutes get,create,update,delete'])
+    assert.match(render('--set', 'router.enabled=true').stderr, /router\.corefile has recordZones/)
+  })
+
+  test("the router's nginx is of the same user and process namespace, without capabilities", () => {
+    const [deployment] = objectsWith(OFF, ...ROUTER).filter(isKind('Deployment'))
+    const { shareProcessNamespace, securityContext, containers } = podOf(deployment)
+    assert.deepEqual([shareProcessNamespace, securityContext.runAsUser], [true, 65532])
+    assert.deepEqual(containers[1].securityContext, {
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    })
+    const [alone] = objectsWith(OFF, ...GATEWAY_API).filter(isKind('Deployment'))
+    assert.deepEqual([podOf(alone).containers.length, Object(alone?.spec).replicas], [1, 1])
   })
 
   test('exporter and Prometheus trust the authority of gateway.caSecretName', () => {
@@ -199,9 +235,8 @@ describeUnless(typeof binaries === 'string' && binaries, 'switches of the chart'
     for (const policy of objects.filter(isKind('NetworkPolicy'))) {
       const name = policy.metadata.name
       const pods = objects.find((one) => isKind('Deployment')(one) && one.metadata.name === name)
-      const declared = podOf(pods).containers[0].ports.map(
-        (port: { containerPort: number; protocol: string }) =>
-          `${port.containerPort}/${port.protocol}`,
+      const declared = podOf(pods).containers.flatMap(({ ports }: { ports: object[] }) =>
+        ports.map((port) => `${Object(port).containerPort}/${Object(port).protocol}`),
       )
       const [{ ports }] = Object(policy.spec).ingress
       const open = ports.map(
@@ -268,7 +303,7 @@ describeUnless(typeof binaries === 'string' && binaries, 'switches of the chart'
     assert.equal(text, readFileSync(join(CHART, 'dashboards/server.json'), 'utf8'))
   })
 
-  for (const component of ['server', 'exporter', 'gateway']) {
+  for (const component of ['server', 'exporter', 'gateway', 'router']) {
     test(`the ${component} runs with the least privileges`, () => {
       const deployment = objectsWith(...ALL)
         .filter(isKind('Deployment'))

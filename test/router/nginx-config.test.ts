@@ -66,6 +66,8 @@ describe('the configuration of nginx', () => {
 
   test('has no other servers without objects, and another digest with other ones', () => {
     assert.deepEqual(serversOf(), ['}'])
+    // nginx refuses a variable that nothing sets.
+    assert.match(formatNginx([], OPTIONS).text, /^ {4}set \$kubedoh_prefix "";$/m)
     const [a, b] = [OPTIONS, { ...OPTIONS, listen: ['0.0.0.0:81'] }].map((one) => {
       return formatNginx([], one).digest
     })

@@ -23,11 +23,13 @@ function route(name: string, generation: number, path = '/'): HostObject {
 
 test('what nginx refuses is the fault of the objects that changed', async () => {
   let answer: string | undefined
+  let running: string | undefined = 'one'
   const target = nginxTarget(
     {
       ready: () => Promise.resolve(),
       take: () => Promise.resolve(answer),
-      digest: () => Promise.resolve('one'),
+      digest: () => Promise.resolve(running),
+      isAttached: true,
     },
     { listen: ['0.0.0.0:80'], folder: '/run/x' },
   )
@@ -47,6 +49,8 @@ test('what nginx refuses is the fault of the objects that changed', async () => 
     'd InvalidValue',
     'the routes before stay in service: invalid port',
   ])
+  running = undefined
+  assert.deepEqual(await apply(route('b', 2)), ['invalid port'])
   answer = undefined
   assert.deepEqual(await apply(route('a', 1), route('b', 2)), ['a ok', 'b ok'])
 })

@@ -97,6 +97,24 @@ describe('nginx', () => {
     assert.equal(existsSync(`${folder}/nginx.pid`), true)
   })
 
+  test('that runs elsewhere, with no program here, keeps a file that it has taken', async (t) => {
+    const { folder, run } = inFolder(t)
+    const attached = run({ isAttached: true, program: `${folder}/none` })
+    assert.match((await attached.take(config('one'), SIGNAL)) ?? '', /^no nginx runs with /)
+    const elsewhere = run()
+    await elsewhere.resume(SIGNAL)
+    await vi.waitUntil(() => elsewhere.digest(), { timeout: 10_000 })
+    assert.equal(await attached.take(config('two'), SIGNAL), undefined)
+    assert.equal(await attached.take(config('three'), SIGNAL), undefined)
+    await elsewhere.stop()
+    assert.match((await attached.take(config('four'), SIGNAL)) ?? '', /^no nginx runs with /)
+    assert.equal(fileOf(folder), 'three')
+    await elsewhere.resume(SIGNAL)
+    await vi.waitUntil(() => elsewhere.digest(), { timeout: 10_000 })
+    assert.equal(await attached.take(config('four'), SIGNAL), undefined)
+    assert.equal(fileOf(folder), 'four')
+  })
+
   test('that ends by itself is reported, and started by the next configuration', async (t) => {
     const { folder, errors, run } = inFolder(t)
     const ended = Promise.withResolvers<void>()

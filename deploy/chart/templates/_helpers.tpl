@@ -76,7 +76,7 @@ topologySpreadConstraints:
 {{- end }}
 {{- end }}
 
-{{/* ServiceAccount, and what it may read: dict "root" "component" "corefile" TEXT "extraRules" LIST */}}
+{{/* ServiceAccount, and what it may read: dict "root" "component", and "corefile" TEXT "extraRules" LIST, or "rules" LIST */}}
 {{- define "kubedoh.access" -}}
 {{- $role := printf "%s-%s" .root.Release.Namespace (include "kubedoh.name" .) -}}
 apiVersion: v1
@@ -89,6 +89,9 @@ metadata:
   name: {{ $role }}
   labels: {{- include "kubedoh.labels" . | nindent 4 }}
 rules:
+  {{- with .rules }}
+  {{- toYaml . | nindent 2 }}
+  {{- else }}
   - apiGroups: [""]
     resources: [services, namespaces]
     verbs: [list, watch]
@@ -100,6 +103,7 @@ rules:
   {{- end }}
   {{- with .extraRules }}
   {{- toYaml . | nindent 2 }}
+  {{- end }}
   {{- end }}
 ---
 apiVersion: rbac.authorization.k8s.io/v1
