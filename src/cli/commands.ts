@@ -84,6 +84,8 @@ export const COMMANDS: readonly Command[] = [
       'lease',
       'canary',
       'token',
+      'mini-k8s',
+      'mini-k8s-token',
       'once',
       'signing-key',
       'listen',

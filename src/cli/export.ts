@@ -35,6 +35,7 @@ import { createCanary } from './export-canary.ts'
 import { loadExportDirectives } from './export-directive.ts'
 import { createElection, leaseOf } from './export-election.ts'
 import { exportedKeys } from './export-keys.ts'
+import { listenMiniK8s, miniK8sPlace } from './export-mini-k8s.ts'
 import { listenStatus } from './export-status.ts'
 import type { Input } from './flags.ts'
 import { readGatewayUrl, readToken } from './operator-call.ts'
@@ -95,7 +96,7 @@ export async function startExport(input: Input, output: Output): Promise<Running
   const isLeader = (): boolean => election?.isLeader ?? true
   const publisher = await createPublisher(input, isLeader)
   const onChange = (): void => exporter.mark()
-  const { source, live, keys } = await openSource(input, { log, metrics, onChange })
+  const { source, live, keys, mini } = await openSource(input, { log, metrics, onChange })
   const reports = live && createReports(live.api, { log, isLeader, signal: ended.signal })
   const onAcknowledged = (built: BuiltSnapshot): void => reports?.take(built)
   const parts = { source, publisher, metrics, isLeader, log, onAcknowledged }
@@ -126,6 +127,7 @@ export async function startExport(input: Input, output: Output): Promise<Running
     isReady: () => exporter.isReady,
     state: () => (isLeader() ? '' : `, follows ${election?.leader || 'no leader yet'}`),
   })
+  const listener = mini && (await listenMiniK8s(...mini))
   const candidacy = new AbortController()
   const elected = election?.run(candidacy.signal)
   const followed = source.run(ended.signal)
@@ -153,7 +155,7 @@ export async function startExport(input: Input, output: Output): Promise<Running
       await Promise.all([followed, published, measured, reported])
       candidacy.abort()
       await elected
-      await status?.close()
+      await Promise.all([status?.close(), listener?.close()])
     },
   }
 }
@@ -262,6 +264,8 @@ type OpenedSource = {
   readonly source: ExportSource
   readonly live: LiveParts | undefined
   readonly keys: ReturnType<typeof exportedKeys>
+  /** What serves the REST paths of mini-k8s, if they are switched on. */
+  readonly mini?: Readonly<Parameters<typeof listenMiniK8s>> | undefined
 }
 type LiveParts = {
   readonly api: ObjectApi
@@ -288,14 +292,17 @@ async function openSource(
   const keys = exportedKeys(etcd, { file, isOnce, log, metrics, onChange })
   const named = { naming, trees, keys: keys?.tree, onWarning, now: Date.now }
   const paths = input.texts('objects')
+  const place = miniK8sPlace(input)
   if (paths.length > 0) {
     const { objects, warnings } = readObjectFiles(paths)
     for (const warning of warnings) onWarning(warning)
-    return { source: createObjectSource(objects, named), live: undefined, keys }
+    const source = createObjectSource(objects, named)
+    const mini = place && ([place, { file: place.file, objects, source, onChange }] as const)
+    return { source, live: undefined, keys, mini }
   }
   const { openApi } = await import('../exporter/watch.ts')
-  const place = { kubeconfig: input.text('kubeconfig'), folder: dirname(input.text('conf')) }
-  const measured = measuredApi(openApi(connectionOf(directive, place)), metrics, elapsed)
+  const from = { kubeconfig: input.text('kubeconfig'), folder: dirname(input.text('conf')) }
+  const measured = measuredApi(openApi(connectionOf(directive, from)), metrics, elapsed)
   const runtime = { metrics, sleep, now: elapsed }
   const api = throttledApi(measured, directive.apiLimits, runtime)
   const source = createWatchSource({

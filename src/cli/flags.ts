@@ -98,6 +98,16 @@ const TABLE = {
     value: 'NAMESPACE/NAME',
     help: 'publish a name of its own for this Service, change it and time the gateway with it',
   },
+  'mini-k8s': {
+    value: 'HOST:PORT',
+    env: 'KUBEDOH_MINI_K8S',
+    help: 'address of the REST paths of mini-k8s (no HOST: 127.0.0.1); --objects keeps the objects',
+  },
+  'mini-k8s-token': {
+    value: 'FILE',
+    env: 'KUBEDOH_MINI_K8S_TOKEN',
+    help: 'file with the bearer token of --mini-k8s; other machines need it, and --insecure',
+  },
   once: { help: 'publish or write once and exit' },
   listen: {
     value: 'HOST:PORT',

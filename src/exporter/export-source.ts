@@ -32,8 +32,10 @@ export type ExportSource = {
   readonly run: (signal: AbortSignal) => Promise<void>
 }
 
-/** Objects that never change. */
+/** Objects that change only by `set` and `delete`. */
 export type ObjectSource = ExportSource & {
+  readonly set: (object: ClusterObject) => void
+  readonly delete: (kind: Kind, namespace: string, name: string) => void
   /** Returns the records of a zone transfer. */
   readonly transferRecords: () => Iterable<RRset>
   /** Finds the Pod that runs at a client's address. */
@@ -107,7 +109,7 @@ export function createWatchSource(options: WatchSourceOptions): WatchSource {
   }
 }
 
-/** Returns a source of objects that never change. */
+/** Returns a source of objects that no API server has. */
 export function createObjectSource(
   objects: readonly ClusterObject[],
   { naming, onWarning, trees = {}, keys, now }: ObjectSourceOptions,
@@ -116,6 +118,14 @@ export function createObjectSource(
   for (const object of objects) builders.set(object)
   let built: BuiltSnapshot | undefined
   return {
+    set: (object) => {
+      builders.set(object)
+      built = undefined
+    },
+    delete: (...key) => {
+      builders.delete(...key)
+      built = undefined
+    },
     build: () => {
       if (built === undefined || keys !== undefined) built = builders.build()
       return built

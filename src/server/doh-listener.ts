@@ -74,11 +74,9 @@ export async function listenDoh(
 
 /** Creates `/v1/explain` for the holder of a token, which sees everything. */
 function explainRoute(resolver: () => Resolver | undefined, token: string): Hono {
-  const wanted = sha256(`Bearer ${token}`)
   return createExplainRoute({
     admit: (c) => {
-      const given = sha256(c.req.header('authorization') ?? '')
-      if (timingSafeEqual(given, wanted)) {
+      if (isBearer(c.req.header('authorization'), token)) {
         return { client: { ...remoteOf(c.env), transport: 'https' } }
       }
       const challenge = { 'www-authenticate': 'Bearer realm="kubedoh"' }
@@ -86,6 +84,11 @@ function explainRoute(resolver: () => Resolver | undefined, token: string): Hono
     },
     explain: (message, client) => explainMessage(resolver(), message, client),
   })
+}
+
+/** Returns whether an `Authorization` header has a token, in constant time. */
+export function isBearer(header: string | undefined, token: string): boolean {
+  return timingSafeEqual(sha256(header ?? ''), sha256(`Bearer ${token}`))
 }
 
 function sha256(text: string): Uint8Array {

@@ -4,12 +4,14 @@
  * @module
  */
 import { deepEqual, equal, match } from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, it } from 'vitest'
 import { parse } from 'yaml'
+import { startGateway } from '../../build/local-gateway.ts'
 import { recordOf } from '../../src/bytes/unknown.ts'
+import { createClusterKeys } from '../../src/exporter/cluster-keys.ts'
 import { findMissing } from '../clients/programs.ts'
 import { COMPANY_ZONE } from '../corefiles/documents.ts'
 import { describeUnless } from '../describe-unless.ts'
@@ -30,6 +32,9 @@ const REGISTRY = 'image-registry.openshift-image-registry.svc'
 const MARKER = 'openshift-generated-node-resolver'
 const binaries = prepareBinaries()
 const skip = typeof binaries === 'string' ? binaries : findMissing('nginx')
+
+const MINI_ZONE =
+  'node1.com {\n  k8s_gateway {\n    resources HostRoute\n    recordZones default node1.com\n'
 
 /** The object of the last document, as its API server takes it. */
 const MINI = {
@@ -191,10 +196,7 @@ describeUnless(skip, 'the walk-through of', () => {
       )
       const port = await freePort()
       const conf = join(folder, 'Corefile-router')
-      writeFileSync(
-        conf,
-        'node1.com {\n  k8s_gateway {\n    resources HostRoute\n    recordZones default node1.com\n  }\n}\n',
-      )
+      writeFileSync(conf, `${MINI_ZONE}  }\n}\n`)
       const place = ['--http', `127.0.0.1:${port}`, '--folder', join(folder, 'nginx')]
       const router = start(KUBEDOH, [
         'router',
@@ -217,6 +219,68 @@ describeUnless(skip, 'the walk-through of', () => {
       for (const one of services) one.close()
       await etcd.stop()
       await mini.stop()
+    }
+  })
+
+  it('004_c0142e8d745ffb32: "post dnsrecord", by the REST paths of the exporter', async () => {
+    const keys = await createClusterKeys()
+    const { publicKey, tokenSha256 } = keys
+    const router = `${MINI_ZONE}    router 192.168.1.13\n  }\n}\n`
+    const gateway = await startGateway({
+      port: 0,
+      variables: {
+        REQUESTS_PER_MINUTE: '0',
+        COREFILE: 'node1.com {\n  k8s_gateway {\n    cluster test\n  }\n}\n',
+        CLUSTERS: JSON.stringify({ test: { publicKey, tokenSha256 } }),
+        CLIENT_TOKEN_SHA256: tokenSha256,
+      },
+    })
+    const conf = join(folder, 'Corefile-mini')
+    writeFileSync(conf, `cluster.local {\n  kubernetes\n}\n${router}`)
+    const objects = join(folder, 'mini')
+    mkdirSync(objects)
+    const echoes = await Promise.all([
+      EchoService.start('default/service1', '127.1.1.10', 8010),
+      EchoService.start('default/service2', '127.1.1.11', 8011),
+    ])
+    const items = echoes.map(({ object }) => object)
+    writeFileSync(join(objects, 'services.json'), JSON.stringify({ items }))
+    const ports = await Promise.all([freePort(), freePort()])
+    const [rest, http] = ports
+    const path = `http://127.0.0.1:${rest}/api/v1/namespaces/default/dnsrecords`
+    const edge = { protocol: 'doh', url: gateway.url, token: keys.token } as const
+    const host = async () => (await answerOf(edge, 'node1.com. A')).slice(1).join()
+    const place = ['--objects', objects, '--conf', conf]
+    const startExporter = async (): Promise<Running> => {
+      const args = ['--gateway', gateway.url, '--cluster', 'test', '--listen', '', ...place]
+      const exporter = start(KUBEDOH, ['export', ...args, '--mini-k8s', `127.0.0.1:${rest}`], {
+        KUBEDOH_TOKEN: keys.token,
+        KUBEDOH_SIGNING_KEY: keys.signingKey,
+      })
+      running.push(exporter)
+      await exporter.line(/^ready: published/)
+      return exporter
+    }
+    const exporter = await startExporter()
+    try {
+      const headers = { 'content-type': 'application/json' }
+      const post = { method: 'POST', headers, body: JSON.stringify(MINI) }
+      equal((await fetch(path, post)).status, 200)
+      await becomes(host, 'answer node1.com. 60 IN A 192.168.1.13')
+      const own = ['--http', `127.0.0.1:${http}`, '--folder', join(folder, 'nginx-mini')]
+      const nginx = start(KUBEDOH, ['router', 'nginx', ...place, ...own])
+      running.push(nginx)
+      await nginx.line(/^ready: 1 hosts with 2 paths are routed$/)
+      const found = await fetchFrom(http, 'node1.com', '/service1/test.html')
+      equal(found, '200 service1 /test.html node1.com /service1')
+      await exporter.stop()
+      await startExporter()
+      equal(await host(), 'answer node1.com. 60 IN A 192.168.1.13')
+      equal((await fetch(`${path}/dns-test1`, { method: 'DELETE' })).status, 200)
+      await becomes(async () => (await host()).replace(/.* SOA .*/, 'none'), 'none')
+    } finally {
+      for (const one of echoes) one.close()
+      await gateway.stop()
     }
   })
 })

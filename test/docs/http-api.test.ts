@@ -5,6 +5,8 @@
 import assert from 'node:assert/strict'
 import type { Hono } from 'hono'
 import { describe, test } from 'vitest'
+import { createMiniK8sApp } from '../../src/cli/export-mini-k8s.ts'
+import type { MiniK8sObjects } from '../../src/cli/mini-k8s-objects.ts'
 import { createDohApp } from '../../src/doh/app.ts'
 import { withToken } from '../gateway/running.ts'
 import { codes, filesBelow, read, section, tableRows } from './pages.ts'
@@ -13,6 +15,7 @@ const PAGE = read('docs/http-api.md')
 const SOURCES = [...filesBelow('src', '.ts'), ...filesBelow('worker', '.ts')]
 /** Files that make an app: another one has routes that this test would not see. */
 const APPS = [
+  'src/cli/export-mini-k8s.ts',
   'src/cli/export-status.ts',
   'src/doh/app.ts',
   'src/doh/explain-route.ts',
@@ -47,6 +50,8 @@ function documented(heading: string, cell: number): readonly string[] {
     .map((route) =>
       route
         .replace('/ID', '/:id')
+        .replace('/NAMESPACE', '/:namespace')
+        .replace('/NAME', '/:name')
         .replace('TOKEN', ':token')
         .replace(/FILE$/, ':file')
         .replace(/SHA256$/, ':sha256'),
@@ -61,6 +66,7 @@ describe('docs/http-api.md', () => {
 
   test('has the routes of serve and export', () => {
     const doh = createDohApp({ answer: () => undefined, isPrivate: () => false })
+    const mini = createMiniK8sApp({} as MiniK8sObjects, '')
     const literal = ['src/cli/export-status.ts', 'src/server/feature-servers.ts'].flatMap((file) =>
       [...read(file).matchAll(/(?:app\.get|pages\.set)\('(\/[^']*)'/g)].map(
         ([, path]) => `GET ${path}`,
@@ -68,7 +74,7 @@ describe('docs/http-api.md', () => {
     )
     assert.deepEqual(
       [...documented('## Routes of `serve` and `export`', 1)].sort(),
-      [...routesOf(doh), ...literal, 'GET /v1/explain'].sort(),
+      [...routesOf(doh), ...routesOf(mini), ...literal, 'GET /v1/explain'].sort(),
     )
   })
 

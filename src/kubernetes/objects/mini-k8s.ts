@@ -5,15 +5,16 @@
 import { isRecord } from '../../bytes/unknown.ts'
 
 const KINDS: ReadonlySet<unknown> = new Set(['DNS', 'dnsrecord'])
+const VERSIONS: ReadonlySet<unknown> = new Set([undefined, 'v1', 'app/v1'])
 
 /**
  * Converts an object of `kind: DNS` or `kind: dnsrecord` into a HostRoute; returns others as they
- * are, such as OpenShift's DNS. A path without `path` is `/` and the name of its Service. The field
- * `address` is ignored: the Service has its own.
+ * are, such as OpenShift's DNS. A path without `path` or `pathName` is `/` and the name of its
+ * Service. The field `address` is ignored: the Service has its own.
  */
 export function fromMiniK8s(value: unknown): unknown {
   if (!isRecord(value) || !KINDS.has(value.kind)) return value
-  if (value.apiVersion !== undefined && value.apiVersion !== 'v1') return value
+  if (!VERSIONS.has(value.apiVersion)) return value
   const { metadata, spec = value, name, namespace } = value
   if (!isRecord(spec)) return value
   const { host, paths } = spec
@@ -31,7 +32,8 @@ export function fromMiniK8s(value: unknown): unknown {
 /** nginx's locations of mini-k8s end with a slash, a HostRoute's paths do not. */
 function toPath(value: unknown): unknown {
   if (!isRecord(value)) return value
-  const { path, service, port } = value
-  const given = typeof path === 'string' ? path : `/${String(service)}`
+  const { pathName, path = pathName, service, port } = value
+  const text = typeof path === 'string' ? path : String(service)
+  const given = text.startsWith('/') ? text : `/${text}`
   return { path: given === '/' ? given : given.replace(/\/$/, ''), service, port }
 }

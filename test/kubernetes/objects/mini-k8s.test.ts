@@ -19,6 +19,14 @@ describe('a DNS object of mini-k8s', () => {
   const cases = [
     { kind: 'DNS', apiVersion: 'v1', name: 'dns-test1', ...own },
     { kind: 'dnsrecord', name: 'dns-test1', ...own },
+    {
+      kind: 'dnsrecord',
+      apiVersion: 'app/v1',
+      name: 'dns-test1',
+      namespace: 'default',
+      ...own,
+      paths: [PATHS[0], { ...PATHS[1], path: undefined, pathName: 'two' }],
+    },
     { kind: 'DNS', apiVersion: 'v1', metadata: { name: 'dns-test1' }, spec: own },
   ]
   for (const value of cases) {
