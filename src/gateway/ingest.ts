@@ -2,7 +2,6 @@
  * Checks what an exporter publishes, and stores it or refuses it.
  * @module
  */
-import { isTexts } from '../bytes/unknown.ts'
 import { HEADER, SnapshotError } from '../snapshot/format/layout.ts'
 import { allShards, LABELS_TREE, type Manifest } from '../snapshot/format/manifest.ts'
 import { parsePublication } from '../snapshot/format/publication.ts'
@@ -110,6 +109,9 @@ export async function ingestPublication(
   return ingestAll(publisher, { signed: { ...sent, bytes }, shards }, expected)
 }
 
+/** Hashes of the shards that were stored with a manifest, and of those removed for them. */
+type Ingested = { readonly stored: readonly string[]; readonly dropped: readonly string[] }
+
 type Sent = { readonly signed: SignedManifest; readonly shards: readonly Uint8Array[] }
 
 async function ingestAll(
@@ -136,8 +138,9 @@ async function ingestAll(
   const order = findOrderRefusal(manifest, before, now())
   if (order !== undefined) return { kind: 'refused', ...order }
   const early = await ingestListed(publisher, manifest, sent)
-  if (!isTexts(early)) return early
-  const missing = await findMissing(store, manifest, before)
+  if ('kind' in early) return early
+  const checked = new Set([...early.stored, ...(before === undefined ? [] : hashesOf(before))])
+  const missing = await findMissing(store, manifest, checked)
   if (missing.length > 0) return { kind: 'missing', sha256s: missing }
   if (await hasLabelsAsNames(store, manifest)) {
     return refused(400, 'bad_manifest', 'A shard of namespace labels is listed among names')
@@ -148,19 +151,20 @@ async function ingestAll(
   const late = await publisher.unlisted.drop(shards, new Set(delisted))
   const tag = await manifestEtag(signed.bytes)
   const stored = { kind: 'stored', etag: tag, isNew: before === undefined } as const
-  return withDropped(stored, [...early, ...late])
+  return withDropped(stored, [...early.dropped, ...late])
 }
 
 /**
  * Stores shards that came with a manifest.
- * @returns the hashes of the shards that were removed for them, or why one is refused
+ * @returns their hashes, and those of the shards that were removed for them, or why one is refused
  */
 async function ingestListed(
   publisher: Publisher,
   manifest: Manifest,
   shards: readonly Uint8Array[],
-): Promise<readonly string[] | Exclude<IngestResult, { kind: 'stored' }>> {
+): Promise<Ingested | Exclude<IngestResult, { kind: 'stored' }>> {
   const listed = new Set(shards.length > 0 ? hashesOf(manifest) : [])
+  const stored: string[] = []
   const dropped: string[] = []
   for (const bytes of shards) {
     const sha256 = await sha256Hex(bytes)
@@ -169,28 +173,28 @@ async function ingestListed(
     }
     const result = await storeShard(publisher, sha256, bytes)
     if (result.kind !== 'stored') return result
+    if (result.isNew) stored.push(sha256)
     dropped.push(...(result.dropped ?? []))
   }
-  return dropped
+  return { stored, dropped }
 }
 
 /**
- * Lists the shards of a manifest that the store lacks. Reads those that the previous manifest did
- * not list: they may be corrupt, for example written by a process that was killed.
+ * Lists the shards of a manifest that the store lacks. Reads those that are not checked: they may
+ * be corrupt, for example written by a process that was killed.
+ * @param checked those of the previous manifest, and those that this publication has stored
  */
 async function findMissing(
   store: ClusterStore,
   manifest: Manifest,
-  before: Manifest | undefined,
+  checked: ReadonlySet<string>,
 ): Promise<readonly string[]> {
   const listed = hashesOf(manifest)
   const missing = await store.missingShards(listed)
   if (missing.length > 0) return missing
-  const known = new Set(before && hashesOf(before))
   const corrupt: string[] = []
   for (const sha256 of new Set(listed)) {
-    const isRead = !known.has(sha256)
-    if (isRead && (await store.readShard(sha256)) === undefined) corrupt.push(sha256)
+    if (!checked.has(sha256) && (await store.readShard(sha256)) === undefined) corrupt.push(sha256)
   }
   return corrupt
 }

@@ -3,6 +3,7 @@ import { describe, test } from 'vitest'
 import {
   type IngestResult,
   ingestManifest,
+  ingestPublication,
   ingestShard,
   manifestEtag,
   type Publisher,
@@ -10,6 +11,7 @@ import {
 import { createMemoryStore, type SignedManifest } from '../../src/gateway/store.ts'
 import { UnlistedShards } from '../../src/gateway/unlisted-shards.ts'
 import { formatManifest, type Manifest } from '../../src/snapshot/format/manifest.ts'
+import { formatPublication } from '../../src/snapshot/format/publication.ts'
 import { sha256Hex } from '../../src/snapshot/format/signature.ts'
 import { keys } from '../exporter/memory-gateway.ts'
 import { type Published, signedBy, snapshotOf, WEB } from './publishing.ts'
@@ -41,6 +43,26 @@ async function putShards(at: Publisher, { shards }: Published): Promise<void> {
 function codeOf(result: IngestResult): string {
   return result.kind === 'refused' ? `${result.status} ${result.code}` : result.kind
 }
+
+test('a publication reads the shards that were stored before it, and not its own', async () => {
+  const at = publisher()
+  const read: string[] = []
+  const store = {
+    ...at.store,
+    readShard: (sha256: string) => {
+      read.push(sha256)
+      return at.store.readShard(sha256)
+    },
+  }
+  const { shards, signed } = await snapshotOf(privateKey, [WEB], { shardCount: 2 })
+  const [first, ...rest] = shards
+  assert.ok(first !== undefined && rest.length > 0)
+  await ingestShard(at, ...first)
+  const bytes = formatPublication({ manifest: signed.bytes, shards: [...shards.values()] })
+  const result = await ingestPublication({ ...at, store }, { ...signed, bytes }, undefined)
+  assert.equal(result.kind, 'stored')
+  assert.deepEqual(read, [first[0]])
+})
 
 describe('a shard', () => {
   test('is stored once under its hash', async () => {
