@@ -119,6 +119,15 @@ describe('differences', () => {
     notDeepEqual(differences(recorded, [withTtl(32)]), [])
   })
 
+  it('takes TTLs that differ by the seconds by which it asks too late', () => {
+    const withTtl = (ttl: number): Uint8Array =>
+      answer(LINES.map((line) => line.replace(' 30 IN A', ` ${ttl} IN A`)))
+    const late = { lateSeconds: 3 }
+    for (const ttl of [27, 33]) deepEqual(differences(RECORDED, [withTtl(ttl)], late), [])
+    for (const ttl of [26, 34]) notDeepEqual(differences(RECORDED, [withTtl(ttl)], late), [])
+    notDeepEqual(differences(RECORDED, [withTtl(29)]), [])
+  })
+
   it('counts a truncated RRset, and compares only the records present', () => {
     const expect = {
       ...RECORDED.expect,

@@ -135,7 +135,9 @@ async function run(
       const delayMs = (recorded.at_ms ?? 0) - (clock.nowMs() - startMs)
       if (delayMs > 0) await clock.pass(delayMs)
       const messages = await options.transport.ask(recorded, caseQuery(recorded, i % 0xffff))
-      const wrong = differences(recorded, messages, options.isDoh)
+      const lateMs = clock.nowMs() - startMs - (recorded.at_ms ?? 0)
+      const lateSeconds = options.isOrdered ? Math.floor(lateMs / 1000) : 0
+      const wrong = differences(recorded, messages, { isDoh: options.isDoh, lateSeconds })
       if (wrong.length === 0 || found.length >= 10) continue
       found.push(`${recorded.id} ${recorded.qname} ${recorded.qtype}: ${wrong.join(', ')}`)
     }

@@ -68,6 +68,8 @@ export type Case = {
   readonly raw?: string
   /** By how many seconds TTLs may be lower, because of a cache. */
   readonly ttl_max?: number
+  /** Seconds by which the replay is late; not recorded. */
+  readonly ttl_late?: number
   readonly expect: Expectation
   readonly any_of?: readonly Expectation[]
 }
