@@ -21,7 +21,6 @@ import { isTransferType } from '../dns/rr-type.ts'
 import { type QueryFields, writeQuery } from '../dns/write-query.ts'
 import type { Chain } from './chain.ts'
 import type { Client } from './client.ts'
-import { optionsOf } from './derived-request.ts'
 import { DroppedCounts } from './dropped-counts.ts'
 import type { FastPath } from './fast-path.ts'
 import type { Host } from './host.ts'
@@ -132,11 +131,15 @@ export class Resolver {
     spans: Trace['spans'],
   ): MaybePromise<Uint8Array | undefined> {
     const { parsed, client } = incoming
+    const isOtherClass = incoming.query.class !== IN && !listener.takesAnyClass
     if (parsed.kind === 'refusal') {
       const notice = answerNotify(listener, incoming.query.bytes, client)
-      return notice === undefined ? refusalReply(incoming.query, parsed) : notice.reply
+      if (notice !== undefined) return notice.reply
+      // CoreDNS looks at the class before the EDNS version.
+      const isRefused = isOtherClass && parsed.rcode === RCODE.BADVERS
+      return isRefused ? this.refuse(listener, incoming, []) : refusalReply(incoming.query, parsed)
     }
-    if (parsed.class !== IN && !listener.takesAnyClass) return this.refuse(listener, incoming, [])
+    if (isOtherClass) return this.refuse(listener, incoming, [])
     // A response over HTTPS is one message (RFC 8484 §4.2), a transfer any number (RFC 5936 §2.2).
     if (client.transport === 'https' && isTransferType(parsed.type)) {
       return this.refuse(listener, incoming, [])
@@ -282,7 +285,12 @@ export class Resolver {
     { query, client }: Incoming,
     options: readonly EdnsOption[],
   ): Uint8Array {
-    const reply = rcodeReply(query, RCODE.REFUSED, options, paddingBlock(client))
+    const reply = rcodeReply(
+      query,
+      RCODE.REFUSED,
+      [...mirrored(query), ...options],
+      paddingBlock(client),
+    )
     this.dropped.count(listener, { query, client, reply })
     return reply
   }
@@ -332,7 +340,7 @@ export class Resolver {
     const bare = { ...EMPTY_REPLY, rcode, options, recursionDesired }
     const base: Reply = outcome.kind === 'reply' ? outcome : bare
     const hasOpt = base.origin === 'upstream' || options.length > 0 || base.dnssecOk === true
-    const reply = query.wantsNsid && !hasOpt ? { ...base, options: mirrored(request) } : base
+    const reply = query.wantsNsid && !hasOpt ? { ...base, options: mirrored(request.query) } : base
     const { signer } = limits
     const bytesMax = (isUdp ? limits.udpBytes : bytesFor(query, client)) - (signer?.bytes ?? 0)
     const bounds = { bytesMax, udpBytes: limits.advertisedBytes }
@@ -360,6 +368,7 @@ function explainsRefusals({ zones }: Listener): boolean {
   return zones.some(({ chain }) => chain.explainsRefusals)
 }
 
-function mirrored(request: Request): EdnsOption[] {
-  return optionsOf(request).filter(({ code }) => MIRRORED.has(code))
+function mirrored({ bytes, optionsStart, optionsBytes }: Query): EdnsOption[] {
+  const options = parseOptions(bytes, optionsStart, optionsBytes)
+  return options.filter(({ code }) => MIRRORED.has(code))
 }

@@ -14,14 +14,16 @@ const writer = new ReplyWriter()
 
 /**
  * Returns the reply to a refused message, or `undefined` for none. NOTIMP has a header only, with
- * the opcode and RD (RFC 8906 §3.1.4); others have the question if it was parsed, and an OPT record
- * if the message had one (RFC 6891 §7).
+ * the opcode, RD and CD (RFC 8906 §3.1.4); others have the question if it was parsed, and an OPT
+ * record if the message had one (RFC 6891 §7): for BADVERS without DO, a flag of that version.
  * @param query the parts that were parsed before the refusal
  */
 export function refusalReply(query: Query, refusal: Refusal): Uint8Array | undefined {
   if (refusal.rcode === undefined) return undefined
   if (refusal.rcode === RCODE.NOTIMP) return notImplementedReply(query)
-  return rcodeReply(query, refusal.rcode)
+  const dnssecOk = refusal.rcode === RCODE.BADVERS ? false : query.wantsDnssec
+  writer.begin(query, { bytesMax: MESSAGE_BYTES_MAX, dnssecOk })
+  return writer.bytes.slice(0, writer.finish(refusal.rcode, 0))
 }
 
 /**
@@ -41,6 +43,6 @@ export function rcodeReply(
 function notImplementedReply(query: Query): Uint8Array {
   const reply = new Uint8Array(HEADER_BYTES)
   writeUint16(reply, 0, query.id)
-  writeUint16(reply, 2, FLAG.QR | (query.flags & (0x7800 | FLAG.RD)) | RCODE.NOTIMP)
+  writeUint16(reply, 2, FLAG.QR | (query.flags & (0x7800 | FLAG.RD | FLAG.CD)) | RCODE.NOTIMP)
   return reply
 }

@@ -45,6 +45,12 @@ describe('refusing', () => {
       reply: ['REFUSED rd', 'edns: 1232'],
     },
     {
+      name: 'repeats NSID in a refusal, as in other responses',
+      corefile: whoami,
+      ask: 'version.example.org CH TXT +nsid +padding',
+      reply: ['REFUSED rd', 'edns: 1232', 'nsid:'],
+    },
+    {
       name: 'lets other classes in where forward can do with them',
       corefile: forward,
       ask: 'version.example.org CH TXT',
@@ -80,7 +86,12 @@ describe('messages that are no proper queries', () => {
     (at: number, value: number) =>
     (message: Uint8Array): void =>
       writeUint16(message, at, value)
-  const cases: { name: string; spoil: (message: Uint8Array) => void; reply: string[] }[] = [
+  const cases: {
+    name: string
+    ask?: string
+    spoil: (message: Uint8Array) => void
+    reply: string[]
+  }[] = [
     { name: 'gives no answer to a response', spoil: change(2, 0x8100), reply: [] },
     { name: 'answers NOTIMP to another operation', spoil: change(2, 0x2100), reply: ['NOTIMP rd'] },
     { name: 'answers FORMERR without a question', spoil: change(4, 0), reply: ['FORMERR rd'] },
@@ -89,10 +100,16 @@ describe('messages that are no proper queries', () => {
       spoil: (message) => change(message.length - 6, 0x0001)(message),
       reply: ['BADVERS rd', 'edns: 1232'],
     },
+    {
+      name: 'refuses another class before it looks at the EDNS version',
+      ask: 'www.example.org CH A +edns',
+      spoil: (message) => change(message.length - 6, 0x0001)(message),
+      reply: ['REFUSED rd', 'edns: 1232'],
+    },
   ]
-  for (const { name, spoil, reply } of cases) {
+  for (const { name, ask = 'www.example.org A +edns', spoil, reply } of cases) {
     test(name, async () => {
-      const { message } = parseQuestion('www.example.org A +edns')
+      const { message } = parseQuestion(ask)
       spoil(message)
       const bytes = await serve(block('whoami')).answer(message)
       assert.deepEqual(bytes === undefined ? [] : formatReply(bytes), reply)

@@ -27,9 +27,9 @@ describe('refusalReply', () => {
     },
     { name: 'gives half a header no answer', bytes: hex('123401000001'), reply: undefined },
     {
-      name: 'gives an unknown operation a header with its operation and RD only',
+      name: 'gives an unknown operation a header with its operation, RD and CD only',
       bytes: messageOf({ flags: 0x2fff, body: question }),
-      reply: '1234 a904 0000 0000 0000 0000',
+      reply: '1234 a914 0000 0000 0000 0000',
     },
     {
       name: 'gives no OPT record to an unknown operation',
@@ -66,6 +66,11 @@ describe('refusalReply', () => {
     {
       name: 'gives an unknown EDNS version BADVERS, of our version',
       bytes: messageOf({ counts: [1, 0, 0, 1], body: `${question} 00 0029 1000 00017fff 0000` }),
+      reply: `1234 8100 0001 0000 0000 0001 ${question} 00 0029 04d0 01000000 0000`,
+    },
+    {
+      name: 'gives an unknown EDNS version no DO, which that version may not have',
+      bytes: messageOf({ counts: [1, 0, 0, 1], body: `${question} 00 0029 1000 00018000 0000` }),
       reply: `1234 8100 0001 0000 0000 0001 ${question} 00 0029 04d0 01000000 0000`,
     },
   ]
