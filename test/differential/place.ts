@@ -7,11 +7,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ResourceRecord } from '../../src/dns/message.ts'
 import { parseFirstRecord } from '../../src/records/zone-text.ts'
-import { rareObjects, shopObjects } from '../cluster/objects.ts'
 import { type Running, start } from '../cluster/processes.ts'
 import { questionsAbout } from '../cluster/questions.ts'
 import { freePort } from '../free-port.ts'
 import type { Secret, Vocabulary } from './generate.ts'
+import { clusterObjects } from './objects.ts'
 
 const PLACES = join(import.meta.dirname, 'places')
 const KUBEDOH = join(import.meta.dirname, '../../bin/kubedoh')
@@ -72,7 +72,7 @@ export function listPlaces(): Place[] {
 function namesOf(line: string): string[] {
   const [, zone] = /^cluster (\S+)$/.exec(line) ?? []
   if (zone === undefined) return line.includes(' ') ? [] : [line]
-  const questions = questionsAbout([...shopObjects(), ...rareObjects()], `${zone}.`)
+  const questions = questionsAbout(clusterObjects(), `${zone}.`)
   return [...new Set(questions.map((question) => question.split(' ')[0] ?? ''))]
 }
 
