@@ -82,9 +82,13 @@ export function isWithin(name: string, zone: string): boolean {
   return zone === '' || name === zone || name.endsWith(`.${zone}`)
 }
 
+/** Names that end in a number are wrong addresses: no TLD is one (RFC 1123 section 2.1). */
+const ENDS_IN_NUMBER = /(?:^|\.)\d+\.?$/
+
 /** Returns whether a target is an address or a hostname. */
 export function isTarget(host: string): boolean {
-  return parseAddress(host) !== undefined || cnameRdata(host) !== undefined
+  if (parseAddress(host) !== undefined) return true
+  return !ENDS_IN_NUMBER.test(host) && cnameRdata(host) !== undefined
 }
 
 /** A claim to a hostname. */

@@ -72,8 +72,10 @@ describe('hostProblems', () => {
     },
     {
       name: 'targets that are none',
-      host: host('a.test', '203.0.113.256.', 'x..y'),
-      problems: ['"x..y" is neither an address nor a hostname'],
+      host: host('a.test', '203.0.113.256.', 'x..y', '10.0.0', '1', '4.in-addr', '1a'),
+      problems: ['203.0.113.256.', 'x..y', '10.0.0', '1'].map(
+        (target) => `"${target}" is neither an address nor a hostname`,
+      ),
     },
     { name: 'a loop', host: host('a.test', 'a.test'), problems: ['a.test points to itself'] },
     {
