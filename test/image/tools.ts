@@ -35,20 +35,22 @@ export type UnpackedImage = {
 }
 
 /** Returns why the image cannot be built and run here, or undefined if it can. */
-export function probeTools(): string | undefined {
+export function probeTools(architecture = 'amd64'): string | undefined {
   if (process.arch !== 'x64' || process.platform !== 'linux') return 'needs Linux on x64'
   if (process.getuid?.() !== 0) return 'chroot needs root'
   const isMissing = (name: string) => spawnSync('sh', ['-c', `command -v ${name}`]).status !== 0
   const missing = COMMANDS.filter(isMissing)
   if (missing.length > 0) return `missing: ${missing.join(', ')}`
-  return hasPackages() || hasNetwork()
+  return hasPackages(architecture) || hasNetwork()
     ? undefined
     : 'no network, and Debian packages not in the cache'
 }
 
-function hasPackages(): boolean {
+function hasPackages(architecture: string): boolean {
   return Object.entries(pinnedPackages('node')).every(([name, { version }]) =>
-    existsSync(join(cacheFolder('image'), `${name}_${version.replace(':', '%3a')}_amd64.deb`)),
+    existsSync(
+      join(cacheFolder('image'), `${name}_${version.replace(':', '%3a')}_${architecture}.deb`),
+    ),
   )
 }
 

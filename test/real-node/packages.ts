@@ -3,10 +3,9 @@
  * unpacked into the user's cache, not installed.
  * @module
  */
-import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
-import { cacheFolder } from '../cache-folder.ts'
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { unpackPackages } from '../debian-packages.ts'
 
 const PACKAGES = ['containerd', 'runc', 'containernetworking-plugins', 'musl-dev']
 const COMMANDS: Readonly<Record<string, string>> = {
@@ -40,26 +39,10 @@ export function probeMachine(): string | undefined {
 }
 
 /**
- * Unpacks the packages into the cache, or finds them there. They keep the version of the first run.
+ * Unpacks the packages into the cache, or finds them there.
  * @returns the folder, which has `usr/bin`, `usr/sbin` and `usr/lib/cni`
  * @throws {Error} when apt cannot download a package
  */
 export function prepareDebian(): string {
-  const folder = cacheFolder('node-debian')
-  if (existsSync(folder)) return folder
-  process.stderr.write(`downloading ${PACKAGES.join(', ')}\n`)
-  const fresh = `${folder}.new`
-  rmSync(fresh, { recursive: true, force: true })
-  mkdirSync(fresh, { recursive: true })
-  const apt = ['-qq', '-oAPT::Sandbox::User=', 'download', ...PACKAGES]
-  if (spawnSync('apt-get', apt, { cwd: fresh }).status !== 0) {
-    spawnSync('apt-get', ['-qq', 'update'])
-    execFileSync('apt-get', apt, { cwd: fresh })
-  }
-  for (const file of readdirSync(fresh)) {
-    execFileSync('dpkg-deb', ['-x', join(fresh, file), fresh])
-    rmSync(join(fresh, file))
-  }
-  renameSync(fresh, folder)
-  return folder
+  return unpackPackages('node-debian', PACKAGES)
 }
