@@ -5,6 +5,7 @@
  * @module
  */
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { createSocket, type Socket } from 'node:dgram'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -93,7 +94,9 @@ describeUnless(typeof binaries === 'string' && binaries, "the chart's processes"
     if (typeof binaries === 'string') return
     api = await ApiServer.start(binaries)
     const set = ['exporter.enabled=true', 'exporter.gateway=https://a', 'exporter.cluster=test']
-    const others = ['gateway.enabled=true', 'nodeCache.enabled=true']
+    const others = ['gateway', 'nodeCache', 'server.proportional'].map(
+      (one) => `${one}.enabled=true`,
+    )
     const values = [...set, ...others].flatMap((value) => ['--set', value])
     const exporter = ['--set-file', `exporter.corefile=${write('exporter', EXPORTER_COREFILE)}`]
     const [, routerValues = ''] = /```yaml\n(router:[^`]*)```/.exec(ROUTER_PAGE) ?? []
@@ -168,6 +171,44 @@ describeUnless(typeof binaries === 'string' && binaries, "the chart's processes"
     const made = await fetch(`${gatewayUrl}/v1/tokens`, { method: 'POST', headers: operator })
     await fetch(`${gatewayUrl}/t/${Object(await made.json()).token}/${path}`)
     await untilScraped(families, gatewayUrl, 'coredns_dns_requests_total', headers)
+  })
+
+  test('the proportional autoscaler may read nodes and scale the server, and nothing else', async () => {
+    const [server, parameters] = [
+      find('Deployment', 'server'),
+      find('ConfigMap', 'server-autoscaler'),
+    ]
+    for (const object of [server, parameters]) await api.create(object)
+    const config = await configOf('server-autoscaler')
+    const kubectl = (...args: readonly string[]) => {
+      assert.ok(typeof binaries !== 'string')
+      const all = ['kubectl', '--kubeconfig', config, '--namespace', 'kube-system', ...args]
+      return spawnSync(binaries.kubernetes, all, { encoding: 'utf8' })
+    }
+    assert.equal(kubectl('get', 'nodes').status, 0)
+    const { linear } = JSON.parse(
+      kubectl('get', 'configmap', parameters.metadata.name, '-ojson').stdout,
+    ).data
+    assert.equal(JSON.parse(linear).preventSinglePointFailure, true)
+    const path = `/apis/apps/v1/namespaces/kube-system/deployments/${server.metadata.name}/scale`
+    const scale = JSON.parse(kubectl('get', '--raw', path).stdout)
+    const changed = write('scale', JSON.stringify({ ...scale, spec: { replicas: 7 } }))
+    assert.equal(kubectl('replace', '--raw', path, '-f', changed).status, 0)
+    assert.equal(Object(await api.read(server)).spec.replicas, 7)
+    const may = (...args: readonly string[]) => kubectl('auth', 'can-i', ...args).stdout.trim()
+    assert.equal(may('watch', 'nodes'), 'yes')
+    const refused = [
+      'get secrets',
+      'list configmaps',
+      `update configmaps/${parameters.metadata.name}`,
+    ]
+    const more = [
+      `update deployments.apps/${server.metadata.name}`,
+      'delete nodes',
+      'create configmaps',
+    ]
+    for (const one of [...refused, ...more]) assert.equal(may(...one.split(' ')), 'no', one)
+    assert.equal(may('update', 'deployments.apps/coredns', '--subresource=scale'), 'no')
   })
 
   test('the node cache counts errors of its set-up', async () => {

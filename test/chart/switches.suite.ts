@@ -69,6 +69,12 @@ const ADDED: readonly (readonly [string, readonly string[]])[] = [
   ['monitoring.prometheusRule=true', ['PrometheusRule']],
   ['monitoring.dashboards=true', ['ConfigMap', 'ConfigMap', 'ConfigMap']],
   ['server.autoscaling.enabled=true', ['HorizontalPodAutoscaler']],
+  [
+    'server.proportional.enabled=true',
+    'ServiceAccount ClusterRole ClusterRoleBinding Role RoleBinding ConfigMap Deployment'.split(
+      ' ',
+    ),
+  ],
   ['networkPolicy.enabled=true', Array.from({ length: 4 }, () => 'NetworkPolicy')],
 ]
 
@@ -222,12 +228,21 @@ describeUnless(typeof binaries === 'string' && binaries, 'switches of the chart'
 
   test('autoscaling replaces the number of replicas, and refuses an empty range', () => {
     const spec = (...values: string[]) =>
-      Object(objectsWith(...values).find(isKind('Deployment'))?.spec)
+      Object(objectsWith(...values).findLast(isKind('Deployment'))?.spec)
     assert.equal(spec('server.replicas=4').replicas, 4)
     assert.ok(!('replicas' in spec('server.autoscaling.enabled=true')))
-    const range = ['server.autoscaling.enabled=true', 'server.autoscaling.minReplicas=11']
-    const { stderr } = render(...range.flatMap((value) => ['--set', value]))
-    assert.match(stderr, /minReplicas is greater than maxReplicas/)
+    assert.ok(!('replicas' in spec('server.proportional.enabled=true')))
+    const refusal = (values: string) => render('--set', values).stderr
+    const cpu = 'server.autoscaling.enabled=true'
+    const range = `${cpu},server.autoscaling.minReplicas=11`
+    assert.match(refusal(range), /minReplicas is greater than maxReplicas/)
+    const nodes = 'server.proportional.enabled=true'
+    assert.match(refusal(`${cpu},${nodes}`), /would both set the number of replicas/)
+    const linear = `${nodes},server.proportional.linear`
+    assert.match(refusal(`${linear}.max=1`), /min is greater than max/)
+    const none = `${linear}.coresPerReplica=0,server.proportional.linear.nodesPerReplica=0`
+    assert.match(refusal(none), /needs coresPerReplica or nodesPerReplica/)
+    assert.match(refusal(`${linear}.minReplicas=1`), /'minReplicas' not allowed/)
   })
 
   test('a NetworkPolicy opens exactly the ports of its pods', () => {

@@ -45,7 +45,7 @@ describeUnless(typeof binaries === 'string' && binaries, 'the cache of a real no
   })
   afterAll(() => node?.stop())
 
-  const rolledOut = () => node.kubectl(...SYSTEM, 'rollout', 'status', DAEMON_SET, '--timeout=60s')
+  const rolledOut = () => node.kubectl(...SYSTEM, 'rollout', 'status', DAEMON_SET, '--timeout=180s')
 
   test('takes over the Service without a lost query', async () => {
     await loseNothing(node, 'start of the node cache', async () => {
