@@ -4,6 +4,7 @@
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { formatManual } from '../src/cli/manual.ts'
 import { bundle } from './bundle.ts'
 import { LIBRARY, libraryTypes } from './library.ts'
 import { licencesOf } from './licences.ts'
@@ -14,7 +15,8 @@ const ROOT = join(import.meta.dirname, '..')
 /**
  * Bundles what the package ships into a folder, which is emptied first. `run.js` is what
  * `bin/kubedoh` runs, `serve-worker.js` a thread of `serve --workers`, `watch-worker.js` the one of
- * large clusters, `worker.js` the gateway for Cloudflare, and the others are the library.
+ * large clusters, `worker.js` the gateway for Cloudflare, `kubedoh.1` the manual page, and the others
+ * are the library.
  * @returns the paths below the root of all modules in the bundle
  */
 export async function buildPackage(folder: string): Promise<readonly string[]> {
@@ -31,6 +33,7 @@ export async function buildPackage(folder: string): Promise<readonly string[]> {
     mkdirSync(join(folder, 'types', dirname(path)), { recursive: true })
     writeFileSync(join(folder, 'types', path), text)
   }
+  writeFileSync(join(folder, 'kubedoh.1'), formatManual())
   writeFileSync(join(folder, 'worker.js'), await bundleWorker())
   writeFileSync(join(folder, 'LICENSES.txt'), licencesOf(ROOT, modules))
   return modules

@@ -116,6 +116,8 @@ describeUnless(missing, 'the package on musl', () => {
     assert.notEqual(run('/usr/local/lib/node_modules/kubedoh/node_modules/.bin/node').status, 0)
     const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
     assert.equal(run('kubedoh', '--version').stdout, `${version}\n`)
+    const page = readFileSync(join(root, 'usr/local/share/man/man1/kubedoh.1'), 'utf8')
+    assert.equal(page, run('kubedoh', 'man').stdout)
     const node = run(
       'node',
       '-p',
