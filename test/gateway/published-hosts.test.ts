@@ -132,7 +132,8 @@ async function start(
   const source = createObjectSource(objectsOf(objects), {
     naming: namingOptions(directive, localAddresses),
     trees: publishedTrees(directive, { localAddresses, cluster: 'shop', trees }),
-    onWarning: (message) => assert.match(message, /belongs to Ingress blog\/web/),
+    onWarning: (message) =>
+      assert.match(message, /belongs to Ingress blog\/web|point in a circle$/),
     now: host.now,
   })
   const facts = { sources: {}, confirmedMs: host.now() }

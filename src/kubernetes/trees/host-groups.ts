@@ -38,6 +38,7 @@ import {
 } from '../rules/object-hosts.ts'
 import { type Claim, createdMs, isEmpty, joinTargets, sharing } from './claims.ts'
 import { ClusterIPs } from './cluster-ips.ts'
+import { CnameLoops } from './cname-loops.ts'
 import { describeConflict, type HostConflict } from './host-conflicts.ts'
 import { KeyIndex } from './key-index.ts'
 import { type RecordVerdict, RecordVerdicts } from './record-verdicts.ts'
@@ -63,6 +64,7 @@ export class HostGroups {
   /** By hostname. */
   private readonly conflicting = new Map<string, HostConflict>()
   private readonly records = new RecordVerdicts()
+  private readonly loops = new CnameLoops()
   /** Objects with a hostname outside of the zones. */
   private readonly outside = new Set<string>()
   private readonly inside: ClusterIPs | undefined
@@ -154,6 +156,7 @@ export class HostGroups {
     const claims = Map.groupBy(all, ({ object }) => object.namespace)
     this.noteConflict(name, [...claims.values()])
     const [first = []] = claims.values()
+    this.loops.set(name, joinTargets(sharing(first)).hosts)
     const objects = all.map(({ object }) => object)
     this.records.decide(name, objects, new Set(sharing(first).map(({ object }) => object)))
     return [...claims].slice(0, CLAIMS_MAX).flatMap(([namespace, own], rank) => {
@@ -214,6 +217,7 @@ export class HostGroups {
       ...[...this.problems.values()].flat(),
       ...this.conflicts.map(describeConflict),
       ...this.records.warnings(),
+      ...this.loops.warnings(),
     ]
     const [first] = [...this.outside].sort()
     if (first === undefined) return invalid

@@ -300,6 +300,21 @@ describe('HostGroups knows', () => {
     assert.deepEqual(groups.warnings(), [])
   })
 
+  test('CNAMEs that point in a circle, as long as they do', () => {
+    const cname = (name: string, target: string) =>
+      `{ dnsName: ${name}.a.test, recordType: CNAME, targets: [${target}] }`
+    const spec = `{ endpoints: [${cname('x', 'y.a.test')}, ${cname('y', 'x.a.test')}] }`
+    const metadata = '{ name: circle, namespace: shop }'
+    const groups = groupsOf(`- { kind: DNSEndpoint, metadata: ${metadata}, spec: ${spec} }\n`)
+    linesIn(groups)
+    assert.deepEqual(groups.warnings(), [
+      'y.a.test → x.a.test → y.a.test: these CNAMEs point in a circle',
+    ])
+    groups.delete('DNSEndpoint', 'shop', 'circle')
+    for (const name of groups.takeChanged()) groups.entriesOf(name)
+    assert.deepEqual(groups.warnings(), [])
+  })
+
   test('invalid hostnames, as long as they exist', () => {
     const groups = groupsOf(ingress('web', 'a..b', '203.0.113.1'))
     assert.deepEqual(groups.warnings(), ['Ingress shop/web: "a..b" is not a hostname'])

@@ -1,0 +1,40 @@
+/**
+ * Circles of CNAMEs among hostnames: a query for one of their names gets SERVFAIL.
+ * @module
+ */
+import { parseAddress } from '../../dns/address.ts'
+
+/** Longest circle that is found; no resolver follows as many CNAMEs. */
+const NAMES_MAX = 16
+
+/** The CNAMEs of hostnames, and the circles of them. */
+export class CnameLoops {
+  private readonly targets = new Map<string, string>()
+  /** The names of each circle, in order, by the name that closed it. */
+  private readonly loops = new Map<string, readonly string[]>()
+
+  /** Sets the targets of a name, of which the first hostname is its CNAME; none removes it. */
+  set(name: string, hosts: readonly string[]): void {
+    for (const [at, names] of this.loops) if (names.includes(name)) this.loops.delete(at)
+    const target = hosts.find((host) => parseAddress(host) === undefined)
+    if (target === undefined) {
+      this.targets.delete(name)
+      return
+    }
+    this.targets.set(name, target.toLowerCase().replace(/\.$/, ''))
+    const names = [name]
+    let next = this.targets.get(name)
+    while (next !== undefined && next !== name && names.length < NAMES_MAX) {
+      names.push(next)
+      next = this.targets.get(next)
+    }
+    if (next === name) this.loops.set(name, names)
+  }
+
+  /** Returns a line for each circle. */
+  warnings(): string[] {
+    return [...this.loops.values()].map((names) => {
+      return `${[...names, names[0]].join(' → ')}: these CNAMEs point in a circle`
+    })
+  }
+}
