@@ -4,6 +4,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClusterKeys } from '../../src/exporter/cluster-keys.ts'
 import { start } from '../cluster/processes.ts'
 import { freePort } from '../free-port.ts'
@@ -12,6 +13,9 @@ import { type BenchServer, CLUSTER } from './gateway-servers.ts'
 import { BUNDLES } from './places.ts'
 import type { BenchCluster } from './server-cluster.ts'
 import { pinToServerCore, startCorefile } from './server-processes.ts'
+
+/** How long external-dns may take to read all objects. */
+const SYNC_MS = 120_000
 
 /** A client of the API server that runs, and how long its start took. */
 export type Peer = {
@@ -70,11 +74,44 @@ export async function startExporter(
   return { pid, startMs, status: `http://${listen}`, stop: exporter.stop }
 }
 
-/** Returns how many requests a peer has sent to the API server, by the metric that both have. */
-export async function requestsOf({ status }: Peer): Promise<number> {
-  const text = await (await fetch(`${status}/metrics`)).text()
-  const counts = text.matchAll(/^coredns_kubernetes_rest_client_requests_total\{.*\} (\d+)$/gm)
+/**
+ * Starts external-dns, and waits until it has read all objects of its sources. Its client wants
+ * more rights than an exporter's.
+ */
+export async function startExternalDns(cluster: BenchCluster, program: string): Promise<Peer> {
+  const listen = `127.0.0.1:${await freePort()}`
+  const sources = [
+    '--source=service',
+    '--source=ingress',
+    `--kubeconfig=${cluster.api.adminConfig}`,
+  ]
+  const target = ['--provider=inmemory', '--registry=noop', '--dry-run']
+  const startedMs = performance.now()
+  const running = start(program, [...sources, ...target, `--metrics-address=${listen}`])
+  const pid = running.child.pid ?? 0
+  pinToServerCore(pid)
+  const peer = { pid, status: `http://${listen}`, stop: running.stop }
+  const synced = /^external_dns_controller_last_sync_timestamp_seconds [1-9]/m
+  while (!synced.test(await metricsOf(peer).catch(() => ''))) {
+    if (performance.now() - startedMs > SYNC_MS || running.child.exitCode !== null) {
+      throw new Error(`external-dns reads nothing:\n${running.tail()}`)
+    }
+    await sleep(100)
+  }
+  return { ...peer, startMs: performance.now() - startedMs }
+}
+
+const REQUESTS =
+  /^(?:coredns_kubernetes_rest_client_requests_total|external_dns_http_request_duration_seconds_count)\{.*\} (\d+)$/gm
+
+/** Returns how many requests a peer has sent to the API server, by its own metric. */
+export async function requestsOf(peer: Pick<Peer, 'status'>): Promise<number> {
+  const counts = (await metricsOf(peer)).matchAll(REQUESTS)
   return [...counts].reduce((sum, [, count]) => sum + Number(count), 0)
+}
+
+async function metricsOf({ status }: Pick<Peer, 'status'>): Promise<string> {
+  return (await fetch(`${status}/metrics`)).text()
 }
 
 /** Lets the kernel forget the largest resident memory of a process so far (proc(5)). */

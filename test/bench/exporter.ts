@@ -1,6 +1,6 @@
 /**
- * `kubedoh export` beside CoreDNS on the same live cluster: memory, start, requests to the API
- * server, and how soon a gateway on Node answers with a change.
+ * `kubedoh export` beside CoreDNS and external-dns on the same live cluster: memory, start, requests
+ * to the API server, and how soon a gateway on Node answers with a change.
  *
  * 10,000 Services and 100,000 endpoints, then 10,000 Ingresses and HTTPRoutes as well; `--quick`
  * takes a tenth. The exporter and the gateway, or CoreDNS, have one core; the API server, etcd and
@@ -9,7 +9,7 @@
  * @module
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Binaries, prepareBinaries } from '../cluster/binaries.ts'
+import { type Binaries, prepareBinaries, prepareExternalDns } from '../cluster/binaries.ts'
 import { changeRows, type Edge, msUntilEdge } from './edge-probe.ts'
 import { BenchHosts, HOSTS_BLOCK, HOSTS_DIRECTIVE, hostCostRow } from './exporter-hosts.ts'
 import {
@@ -19,6 +19,7 @@ import {
   resetPeak,
   startCoreDns,
   startExporter,
+  startExternalDns,
   type Target,
 } from './exporter-peers.ts'
 import { prepareLoad } from './gateway-load.ts'
@@ -39,6 +40,7 @@ const SETTLE_MS = IS_QUICK ? 3000 : 10_000
 export async function benchExporter(): Promise<Row[]> {
   const binaries = prepareBinaries()
   if (typeof binaries === 'string') throw new Error(binaries)
+  const externalDns = prepareExternalDns()
   const missing = prepareProgram('taskset', 'util-linux') ?? prepareLoad()
   if (missing !== undefined) throw new Error(missing)
   pinToLoadCore()
@@ -46,18 +48,20 @@ export async function benchExporter(): Promise<Row[]> {
   try {
     say(`storing ${BenchCluster.endpoints(SIZE)}`)
     await cluster.grow(SIZE)
-    const bench = new ExporterBench(cluster, binaries)
+    const bench = new ExporterBench(cluster, { ...binaries, externalDns })
     return [...(await bench.serviceRows()), ...(await bench.hostRows())]
   } finally {
     await cluster.api.stop()
   }
 }
 
+type Programs = Binaries & { readonly externalDns: string }
+
 class ExporterBench {
   private readonly cluster: BenchCluster
-  private readonly binaries: Binaries
+  private readonly binaries: Programs
 
-  constructor(cluster: BenchCluster, binaries: Binaries) {
+  constructor(cluster: BenchCluster, binaries: Programs) {
     this.cluster = cluster
     this.binaries = binaries
   }
@@ -66,7 +70,7 @@ class ExporterBench {
   serviceRows(): Promise<Row[]> {
     return withGateway('', async (target, edge) => {
       const { startRow, coredns, ours } = await this.startAll(target)
-      const requests = await this.requestRow('requests of a start', coredns, ours)
+      const requests = await this.requestRows(coredns, ours)
       const memory = await this.memoryRows({ coredns, ours }, edge)
       await coredns.stop()
       say('changes of endpoints')
@@ -75,7 +79,7 @@ class ExporterBench {
         count: CHANGES,
       })
       await ours.stop()
-      return [startRow, requests, ...memory, ...changes]
+      return [startRow, ...requests, ...memory, ...changes]
     })
   }
 
@@ -126,10 +130,19 @@ class ExporterBench {
     }
   }
 
-  private async requestRow(metric: string, coredns: Peer, ours: Peer): Promise<Row> {
-    const [theirs, own] = [await requestsOf(coredns), await requestsOf(ours)]
-    const base = { bench: 'exporter', metric, unit: '' }
-    return ratioRow(base, own, { name: 'CoreDNS', value: theirs }, { atLeast: 1 })
+  /** Compares the requests of a start; external-dns reads Services and Ingresses. */
+  private async requestRows(coredns: Peer, ours: Peer): Promise<Row[]> {
+    say('external-dns')
+    const externalDns = await startExternalDns(this.cluster, this.binaries.externalDns)
+    const base = { bench: 'exporter', metric: 'requests of a start', unit: '' }
+    const own = await requestsOf(ours)
+    const peers = { CoreDNS: coredns, 'external-dns': externalDns }
+    const rows: Row[] = []
+    for (const [name, peer] of Object.entries(peers)) {
+      rows.push(ratioRow(base, own, { name, value: await requestsOf(peer) }, { atLeast: 1 }))
+    }
+    await externalDns.stop()
+    return rows
   }
 
   private async memoryRows(

@@ -18,6 +18,8 @@ const DNSTAP = '0.4.0'
 /** The newest version that is available as a Go module. */
 const H2SPEC = '2.2.1+incompatible'
 const HELM = '3.19.0'
+/** The newest version that Go 1.26 builds. */
+const EXTERNAL_DNS = '0.21.0'
 /** The Prometheus operator, for its custom resource definitions. */
 const PROMETHEUS_OPERATOR = '0.85.0'
 const CACHE = cacheFolder('programs')
@@ -57,6 +59,11 @@ export function prepareDnstap(): string {
 /** Builds or finds h2spec, the conformance tests of RFC 7540 and RFC 7541. @returns its path */
 export function prepareH2spec(): string {
   return prepareProgram('h2spec', H2SPEC, 'github.com/summerwind/h2spec/cmd/h2spec')
+}
+
+/** Builds or finds external-dns, with the clients of all its providers. @returns its path */
+export function prepareExternalDns(): string {
+  return prepareProgram('external-dns', EXTERNAL_DNS, 'sigs.k8s.io/external-dns')
 }
 
 /** Builds or finds helm. @returns its path */
