@@ -4,9 +4,11 @@
  */
 import { useCompileCache } from '../node/compile-cache.ts'
 import { ignoreClosedPipes } from '../node/output.ts'
+import { keepHeapsSmall } from '../node/small-heaps.ts'
 
 // Node opens its inspector on SIGUSR1 unless there is a listener. Comes before the imports.
 process.on('SIGUSR1', () => undefined)
+keepHeapsSmall()
 useCompileCache(import.meta.filename)
 const { main } = await import('./main.ts')
 const output = { stdout: process.stdout, stderr: process.stderr }

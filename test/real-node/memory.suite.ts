@@ -45,7 +45,7 @@ type Memory = {
 describeUnless(typeof binaries === 'string' && binaries, 'a server with 50,000 endpoints', () => {
   let node: KubernetesNode
   let image: BuiltImage
-  let last: string
+  const last = `large-${SERVICES - 1}`
   const rows: string[] = []
   const report = (name: string, bytes: number, { resident, peak }: Memory): void => {
     const size = `${(bytes / 1e6).toFixed(1)} MB compressed`
@@ -55,11 +55,29 @@ describeUnless(typeof binaries === 'string' && binaries, 'a server with 50,000 e
     assert.ok(typeof binaries !== 'string')
     image = await buildImage(['amd64'])
     node = await startCluster(binaries, image)
-    last = await createEndpoints(node)
   })
   afterAll(async () => {
     await node?.stop()
     if (rows.length > 0) console.log(rows.join('\n'))
+  })
+
+  /** Installs the chart, and reports the memory of its servers once they answer for the last name. */
+  async function measure(name: string, limit: string, meanwhile = async () => {}): Promise<void> {
+    const set = limit === '' ? [] : ['--set', `server.resources.limits.memory=${limit}`]
+    await helmChart(node, 'install', ...set)
+    try {
+      await waitForRollout(node)
+      await meanwhile()
+      await waitForName(node, last)
+      report(`kubedoh, ${name}`, image.size, await memoryOf(node, SERVERS))
+    } finally {
+      await node.helm('uninstall', 'kubedoh', '--namespace', 'kube-system', '--wait')
+    }
+  }
+
+  test(`a server with kubeadm's limit stays while the endpoints appear`, async () => {
+    const name = `kubeadm's limit of ${KUBEADM_MIB}Mi, while they appear`
+    await measure(name, `${KUBEADM_MIB}Mi`, () => createEndpoints(node))
   })
 
   test('CoreDNS runs with the limit of kubeadm, to compare with', async () => {
@@ -78,26 +96,17 @@ describeUnless(typeof binaries === 'string' && binaries, 'a server with 50,000 e
   for (const limit of [`${KUBEADM_MIB}Mi`, '']) {
     const name = limit === '' ? "the chart's limit" : `kubeadm's limit of ${limit}`
     test(`a server starts with ${name}`, async () => {
-      const set = limit === '' ? [] : ['--set', `server.resources.limits.memory=${limit}`]
-      await helmChart(node, 'install', ...set)
-      try {
-        await waitForRollout(node)
-        await waitForName(node, last)
-        report(`kubedoh, ${name}`, image.size, await memoryOf(node, SERVERS))
-      } finally {
-        await node.helm('uninstall', 'kubedoh', '--namespace', 'kube-system', '--wait')
-      }
+      await measure(name, limit)
     })
   }
 })
 
-/** Creates headless Services without selectors, and their endpoints. @returns the last name */
-async function createEndpoints(node: KubernetesNode): Promise<string> {
+/** Creates headless Services without selectors, and their endpoints; `apply`: a test may repeat. */
+async function createEndpoints(node: KubernetesNode): Promise<void> {
   const numbers = Array.from({ length: SERVICES }, (_, i) => i)
   const items = numbers.flatMap((i) => [service(i), slice(i)])
   const list = { apiVersion: 'v1', kind: 'List', items }
-  await node.kubectlWith(JSON.stringify(list), 'create', '-f', '-')
-  return `large-${SERVICES - 1}`
+  await node.kubectlWith(JSON.stringify(list), 'apply', '--server-side', '-f', '-')
 }
 
 function service(i: number): unknown {
