@@ -10,7 +10,7 @@ import { checkDnsService, type DnsService } from './doctor-cluster.ts'
 import { checkNdots, checkServer, checkUpstreams } from './doctor-dns.ts'
 import { type Finding, ok, printDoctorFindings, problem } from './doctor-findings.ts'
 import type { Input } from './flags.ts'
-import { sendToGateway } from './operator-call.ts'
+import { ADMIN_VARIABLE, sendToGateway } from './operator-call.ts'
 import { parsePlainServer } from './query.ts'
 
 const STANDARD_PORT = 53
@@ -70,6 +70,10 @@ async function examineService(input: Input, server: string | undefined): Promise
 /** Checks that a gateway is reachable, and how old the snapshots of its clusters are. */
 async function examineGateway(input: Input): Promise<readonly Finding[]> {
   if (input.text('gateway') === '') return [skipped('gateway', 'pass --gateway URL')]
+  const tokenStep = `set ${ADMIN_VARIABLE} to its admin or read-only token (kubedoh keys --admin)`
+  if (input.env(ADMIN_VARIABLE).trim() === '') {
+    return [problem('gateway', `${ADMIN_VARIABLE} is not set`, tokenStep)]
+  }
   try {
     const ready = await sendToGateway(input, '/readyz')
     const metrics = await sendToGateway(input, '/metrics')
@@ -79,8 +83,7 @@ async function examineGateway(input: Input): Promise<readonly Finding[]> {
         const next = 'is --gateway the URL of a kubedoh gateway? read its log'
         return [problem('gateway', `/metrics: ${status}`, next)]
       }
-      const next = 'set KUBEDOH_ADMIN_TOKEN to its admin or read-only token (kubedoh keys --admin)'
-      return [problem('gateway', `the gateway refuses the token: ${status}`, next)]
+      return [problem('gateway', `the gateway refuses the token: ${status}`, tokenStep)]
     }
     const waiting = ready.ok ? [] : (await ready.text()).split(',')
     return [ok('gateway', 'reachable'), ...describeAges(await metrics.text(), waiting)]

@@ -8,7 +8,8 @@ import { LOOPBACK } from '../server/doh-listener.ts'
 import type { Input } from './flags.ts'
 
 const TIMEOUT_MS = 10_000
-const ADMIN_VARIABLE = 'KUBEDOH_ADMIN_TOKEN'
+/** Variable with the token of operators. */
+export const ADMIN_VARIABLE = 'KUBEDOH_ADMIN_TOKEN'
 
 /**
  * Sends a request with the operator's token, or a given one, and resolves with the response's body.

@@ -56,6 +56,13 @@ describe('kubedoh doctor', () => {
     assert.equal(status, 1)
   })
 
+  test('names the variable of the token when it is not set', async () => {
+    const { lines, status } = await findings(['--gateway', 'http://127.0.0.1:1'], {})
+    assert.match(lines[0] ?? '', /^problem +gateway +KUBEDOH_ADMIN_TOKEN is not set$/)
+    assert.match(lines[1] ?? '', /next: set KUBEDOH_ADMIN_TOKEN .* \(kubedoh keys --admin\)$/)
+    assert.equal(status, 1)
+  })
+
   test('distinguishes a server that is no gateway from one that refuses the token', async (t) => {
     const doh = `127.0.0.1:${await freePort()}`
     await startServer(t, { objects: ['demo/shop.yaml'], dohListen: doh })
