@@ -157,8 +157,8 @@ export class Admission {
   }
 
   /**
-   * Admits a request for an explanation. The operator (admin) and the read-only token see
-   * everything, or with `as` what the token with that identifier sees.
+   * Admits a request for an explanation, also with `PUBLIC` by its token only. The operator (admin)
+   * and the read-only token see everything, or with `as` what the token with that identifier sees.
    * @throws {HttpError} as {@link admit}; 403 for a token that may not have answers explained; 404
    *   for an unknown identifier
    */
@@ -174,24 +174,31 @@ export class Admission {
       }
       throw new HttpError(404, 'unknown_token', 'No valid token has that identifier')
     }
-    const { mayExplain } = await this.admit(c, undefined)
+    const { mayExplain } = await this.admitByToken(c)
     if (mayExplain && as === undefined) return { client: this.clientOf(c) }
     throw new HttpError(403, 'forbidden', 'This needs a token that may explain')
   }
 
   /**
    * Admits a request that lists names. `PUBLIC` lets everybody query a name, but not list names.
-   * @throws {HttpError} as {@link admit}, but without the challenge that has browsers ask for a
-   * password: the page asks for a token
+   * @throws {HttpError} as {@link admit}
    */
   async admitBrowser(c: Context): Promise<Client> {
     if (await isAdmin(c, this.config.adminSha256)) return this.runtime.clientOf(c)
+    await this.admitByToken(c)
+    return this.clientOf(c)
+  }
+
+  /**
+   * Admits a request of the page, also with `PUBLIC` by its token only. A 401 lacks the challenge
+   * that has browsers ask for a password: the page asks for a token.
+   */
+  private async admitByToken(c: Context): Promise<Caller> {
     try {
-      await this.admit(c, undefined, { ...this.config.access, isPublic: false })
+      return await this.admit(c, undefined, { ...this.config.access, isPublic: false })
     } catch (error) {
       throw error instanceof HttpError && error.status === 401 ? unauthorized(error.message) : error
     }
-    return this.clientOf(c)
   }
 
   /** Counts a request against a rate limit of its own. @throws {HttpError} 429 over the limit */

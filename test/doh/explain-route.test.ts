@@ -133,7 +133,7 @@ describe('who may have answers explained', () => {
     assert.equal((await running.get(`/v1/explain?${QUERY}`, 'x')).status, 401)
     assert.equal((await running.get(`/v1/explain?${QUERY}`, token)).status, 403)
     const open = await start(WEB, true)
-    assert.equal((await open.get(`/v1/explain?${QUERY}`)).status, 403)
+    assert.equal((await open.get(`/v1/explain?${QUERY}`)).status, 401)
     assert.equal((await open.get(`/v1/explain?${QUERY}`, ADMIN)).status, 200)
   })
 

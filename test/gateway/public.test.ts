@@ -150,3 +150,26 @@ describe('browsers that judge a server by names elsewhere', () => {
     assert.deepEqual(running.host.asked, [])
   })
 })
+
+test('an open gateway explains answers to tokens that may explain, for what they see', async () => {
+  const running = await Running.start({ PUBLIC: 'true', CLIENT_TOKEN_SHA256: clientSha256 })
+  await running.publish()
+  const explain = async (token?: string): Promise<readonly unknown[]> => {
+    const response = await running.get('/v1/explain?name=web.shop.svc.shop.example.org', token)
+    const { status, error } = JSON.parse(await response.text())
+    return [response.status, status ?? error.code, response.headers.get('www-authenticate')]
+  }
+  const scope = { clusters: ['*'], origins: ['*'], namespaces: ['blog'], recurse: false }
+  const shopper = { ...scope, namespaces: ['shop'], explain: true }
+  const tokens = [{ scope }, { scope: { ...scope, explain: true } }, { scope: shopper }].map(
+    tokenRecord,
+  )
+  const [plain, blogger, seer] = await Promise.all(tokens)
+  for (const one of [plain, blogger, seer]) if (one) await running.tokens.add(one.record)
+  assert.deepEqual(await explain(plain?.token), [403, 'forbidden', null])
+  assert.deepEqual(await explain(blogger?.token), [200, 'NXDOMAIN', null])
+  assert.deepEqual(await explain(seer?.token), [200, 'NOERROR', null])
+  assert.deepEqual(await explain(CLIENT_TOKEN), [200, 'NOERROR', null])
+  // A challenge of Basic would have browsers ask for a password.
+  assert.deepEqual(await explain(), [401, 'unauthorized', 'Bearer realm="kubedoh"'])
+})
