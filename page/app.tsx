@@ -2,7 +2,7 @@
  * The page as a whole: who the visitor is, what the gateway serves, and the parts that show it.
  * @module
  */
-import { useEffect, useState } from 'hono/jsx/dom'
+import { useLayoutEffect, useState } from 'hono/jsx/dom'
 import { Browser } from './browser.tsx'
 import { Clusters } from './clusters.tsx'
 import { type Failure, GatewayFailure, readZones } from './gateway.ts'
@@ -84,7 +84,7 @@ export function App(props: { readonly token: string; readonly isPublic: boolean 
 /** Reads the zones at once, and again for as long as the page is open. */
 function useZones(token: string): Known {
   const [known, setKnown] = useState<Known>(UNKNOWN)
-  useEffect(() => {
+  useLayoutEffect(() => {
     const ended = new AbortController()
     let timer: ReturnType<typeof setTimeout> | undefined
     let last = UNKNOWN

@@ -2,7 +2,7 @@
  * Browses what the token sees: zones, namespaces, Services and the names below them, in pages.
  * @module
  */
-import { useEffect, useRef, useState } from 'hono/jsx/dom'
+import { useLayoutEffect, useRef, useState } from 'hono/jsx/dom'
 import { GatewayFailure, readNames } from './gateway.ts'
 import {
   crumbsOf,
@@ -129,7 +129,7 @@ function useListing(token: string, { under, search }: Place) {
     }
   }
   const shown = useRef<AbortSignal>(null)
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (under === '') return undefined
     const ended = new AbortController()
     shown.current = ended.signal

@@ -2,7 +2,7 @@
  * How fresh the names of each cluster are.
  * @module
  */
-import { useEffect, useState } from 'hono/jsx/dom'
+import { useLayoutEffect, useState } from 'hono/jsx/dom'
 import type { Cluster, Zone } from './names.ts'
 import { formatAge, plainName, visible } from './visible.ts'
 
@@ -20,7 +20,7 @@ export function Clusters({
   readonly isOld: boolean
 }) {
   const [nowMs, setNowMs] = useState(performance.now())
-  useEffect(() => {
+  useLayoutEffect(() => {
     const timer = setInterval(() => setNowMs(performance.now()), TICK_MS)
     return () => clearInterval(timer)
   }, [])

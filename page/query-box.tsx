@@ -2,7 +2,7 @@
  * The query box: a name, a type, and the response as people read it or as dig prints it.
  * @module
  */
-import { useEffect, useState } from 'hono/jsx/dom'
+import { useLayoutEffect, useState } from 'hono/jsx/dom'
 import { type Answer, describeReply, type Row } from './answer.ts'
 import { errorTexts, formatDig } from './dig.ts'
 import { Explanation } from './explanation.tsx'
@@ -122,7 +122,7 @@ function useResult({ token, question }: Props): {
     result: { kind: 'none' },
     isBusy: false,
   })
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (question.name === '') {
       setState({ result: { kind: 'none' }, isBusy: false })
       return undefined
@@ -161,7 +161,7 @@ async function ask(asked: Question, token: string, signal: AbortSignal): Promise
 function useSuggestions({ token, question: { name }, zones }: Props): readonly string[] {
   const [found, setFound] = useState<readonly string[]>([])
   const under = zones.slice(0, SUGGESTED_ZONES).map(({ zone }) => zone)
-  useEffect(() => {
+  useLayoutEffect(() => {
     const search = name.replace(/\.$/, '')
     if (search.length < 2 || under.length === 0) return undefined
     const ended = new AbortController()

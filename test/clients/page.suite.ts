@@ -249,6 +249,27 @@ for (const [name, program] of Object.entries(BROWSERS) as [BrowserName, string][
       await until(page, shows('cart'))
     })
 
+    test('queries only what was typed last within a frame', async () => {
+      const page = await visit(`/t/${whole.token}/`)
+      await until(page, shows('payments'))
+      await page.evaluate(`(async () => {
+        const { fetch } = window
+        window.queries = 0
+        window.fetch = (...request) => {
+          if (String(request[0]).includes('dns-query')) window.queries++
+          return fetch(...request)
+        }
+        const field = document.querySelector('#name')
+        for (const name of ['nope.shop.svc.demo.test', 'web.shop.svc.demo.test']) {
+          field.value = name
+          field.dispatchEvent(new Event('input', { bubbles: true }))
+          for (let i = 0; i < 10; i++) await undefined
+        }
+      })()`)
+      await until(page, shows('1 address.'))
+      assert.equal(await page.evaluate('window.queries'), 1)
+    })
+
     test('reports a revoked token, and accepts another one', async () => {
       const short = await gateway.token({ name: 'short' })
       const page = await visit(`/t/${short.token}/`)
