@@ -7,11 +7,10 @@ import type { ClientQuery } from '../chain/request.ts'
 import { UDP_BYTES_MIN } from '../dns/limits.ts'
 import { nameText } from '../dns/name-text.ts'
 import { isInNetwork, type Network, parseClientAddress, parseNetwork } from '../dns/network.ts'
-import { formatClass } from '../dns/rr-class.ts'
-import { formatType } from '../dns/rr-type.ts'
 import { type Environment, type EnvironmentFunction, textOf } from '../expression/built-in.ts'
 import { BOOL, INT, STRING, type Type } from '../expression/type.ts'
 import { ExpressionError } from '../expression/value.ts'
+import { classText, typeText } from './mnemonics.ts'
 
 /** The query that an expression is evaluated for. */
 export type QueryContext = ClientQuery & {
@@ -28,9 +27,9 @@ const PARSED_MAX = 4096
 export function queryFunctions(): Environment<QueryContext> {
   const networks = new Networks()
   return new Map([
-    ['type', of(STRING, ({ query }) => formatType(query.type))],
+    ['type', of(STRING, ({ query }) => typeText(query.type))],
     ['name', of(STRING, ({ query }) => nameText(query.name.subarray(0, query.nameBytes)))],
-    ['class', of(STRING, ({ query }) => formatClass(query.class))],
+    ['class', of(STRING, ({ query }) => classText(query.class))],
     ['proto', of(STRING, ({ client }) => (client.transport === 'udp' ? 'udp' : 'tcp'))],
     ['size', of(INT, ({ query }) => BigInt(query.bytes.length))],
     ['client_ip', of(STRING, ({ client }) => client.address)],

@@ -99,6 +99,13 @@ export const DEVIATIONS: readonly Deviation[] = [
       wrong.every((line) => /^\w+: missing \S+ \d+ IN AAAA fe80:/.test(line)),
   },
   {
+    reason: 'names that differ in letter case only are equal (RFC 4343 §4.1), `ns.dns.ZONE` too',
+    applies: ({ question: { qname }, theirs, ours }) =>
+      /^[Nn][Ss]\.[Dd][Nn][Ss]\..*[A-Z]/.test(qname) &&
+      theirs?.rcode === 'NXDOMAIN' &&
+      ours?.rcode === 'NOERROR',
+  },
+  {
     reason: 'the additional section has all addresses of a target, from whatever slice',
     applies: ({ place, wrong }) =>
       place === 'kubernetes-options' &&

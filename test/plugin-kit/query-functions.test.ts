@@ -27,6 +27,9 @@ describe('functions of queries', () => {
   const cases: readonly [source: string, question: string, value: string][] = [
     ['type()', 'a.org AAAA', 'AAAA'],
     ['type()', 'a.org TYPE65280', 'TYPE65280'],
+    ['type()', 'a.org TYPE0', 'None'],
+    ['type()', 'a.org TYPE65535', 'Reserved'],
+    ['class()', 'a.org ANY A', 'CLASS255'],
     ['name()', 'WWW.Example.org A', 'www.example.org.'],
     ['name()', '. A', '.'],
     ['class()', 'a.org CH TXT', 'CH'],

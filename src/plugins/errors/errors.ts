@@ -21,8 +21,8 @@ import { configError } from '../../corefile/problem.ts'
 import type { Directive, ServerBlock, Word } from '../../corefile/server-block.ts'
 import { formatName } from '../../dns/name.ts'
 import { formatRcode } from '../../dns/rcode.ts'
-import { formatType } from '../../dns/rr-type.ts'
 import type { Pattern } from '../../pattern/pattern.ts'
+import { typeText } from '../../plugin-kit/mnemonics.ts'
 import type { Level, Log } from '../../telemetry/log.ts'
 import { parsePattern } from '../rewrite/name-match.ts'
 
@@ -73,7 +73,7 @@ export const errorsPlugin: PluginEntry = {
         plugin: 'errors',
         rcode: formatRcode(rcode),
         name: formatName(request.lowerName),
-        type: formatType(request.type),
+        type: typeText(request.type),
       })
     }
     return {

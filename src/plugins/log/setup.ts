@@ -13,8 +13,8 @@ import { parseResponse } from '../../dns/message.ts'
 import { formatName, parseName, ROOT } from '../../dns/name.ts'
 import { FLAG } from '../../dns/query.ts'
 import { formatRcode } from '../../dns/rcode.ts'
-import { formatClass } from '../../dns/rr-class.ts'
-import { formatType, isTransferType, TYPE } from '../../dns/rr-type.ts'
+import { isTransferType, TYPE } from '../../dns/rr-type.ts'
+import { classText, typeText } from '../../plugin-kit/mnemonics.ts'
 import {
   type ResponseClass,
   type ResponseKind,
@@ -153,8 +153,8 @@ const FLAGS: readonly (readonly [name: string, bit: number])[] = [
 ]
 
 const VALUES: Readonly<Record<string, (observation: Observation) => string>> = {
-  type: ({ query }) => formatType(query.type),
-  class: ({ query }) => formatClass(query.class),
+  type: ({ query }) => typeText(query.type),
+  class: ({ query }) => classText(query.class),
   name: ({ query }) => formatName(query.name),
   proto: ({ client }) => (client.transport === 'udp' ? 'udp' : 'tcp'),
   size: ({ query }) => String(query.bytes.length),

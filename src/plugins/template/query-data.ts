@@ -5,9 +5,8 @@
 import { parseOptions } from '../../dns/edns.ts'
 import { nameText } from '../../dns/name-text.ts'
 import { FLAG, type Query } from '../../dns/query.ts'
-import { formatClass } from '../../dns/rr-class.ts'
-import { formatType } from '../../dns/rr-type.ts'
 import type { Value } from '../../expression/value.ts'
+import { classText, typeText } from '../../plugin-kit/mnemonics.ts'
 import { type Datum, field, type Member, Struct, TextMap } from './datum.ts'
 
 /** A query that a rule matched. */
@@ -66,7 +65,7 @@ export function namedGroups({
 
 function questionData({ query, name }: Match): Struct {
   const shown = (): string =>
-    `;${nameText(name)}\t${formatClass(query.class)}\t ${formatType(query.type)}`
+    `;${nameText(name)}\t${classText(query.class)}\t ${typeText(query.type)}`
   const members = {
     Name: field(() => nameText(name)),
     Qtype: field(() => BigInt(query.type)),

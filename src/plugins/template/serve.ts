@@ -10,8 +10,9 @@ import { formatName } from '../../dns/name.ts'
 import { nameText } from '../../dns/name-text.ts'
 import { RCODE } from '../../dns/rcode.ts'
 import { CLASS, formatClass } from '../../dns/rr-class.ts'
-import { formatType, TYPE } from '../../dns/rr-type.ts'
+import { TYPE } from '../../dns/rr-type.ts'
 import { ExpressionError, type Value } from '../../expression/value.ts'
+import { typeText } from '../../plugin-kit/mnemonics.ts'
 import { closestZone, fallsThrough } from '../../plugin-kit/zones.ts'
 import { parseFirstRecord } from '../../records/zone-text.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
@@ -101,7 +102,7 @@ function judge(rule: Rule, request: Request, { metadata }: Surroundings): Verdic
     zone: formatName(zone),
     lowerName: name,
     class: mnemonic(formatClass(rrClass === CLASS.ANY ? rule.class : rrClass)),
-    type: mnemonic(formatType(type === TYPE.ANY ? rule.type : type)),
+    type: mnemonic(typeText(type === TYPE.ANY ? rule.type : type)),
     variables: context.variables,
     metadata: context.metadata,
   }

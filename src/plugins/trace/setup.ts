@@ -21,7 +21,7 @@ import { configError, type Problem, problemAt } from '../../corefile/problem.ts'
 import type { Directive, Word } from '../../corefile/server-block.ts'
 import { formatName } from '../../dns/name.ts'
 import { formatRcode } from '../../dns/rcode.ts'
-import { formatType } from '../../dns/rr-type.ts'
+import { typeText } from '../../plugin-kit/mnemonics.ts'
 import { Reporter, type ReporterOptions, type TraceHost } from './reporter.ts'
 import { RequestSpans, type SpanFormat } from './spans.ts'
 
@@ -118,7 +118,7 @@ function serveTraced(
 function tagsOf({ lowerName, type, client }: Request): Record<string, string> {
   return {
     'coredns.io/name': formatName(lowerName),
-    'coredns.io/type': formatType(type),
+    'coredns.io/type': typeText(type),
     'coredns.io/proto': client.transport === 'udp' ? 'udp' : 'tcp',
     'coredns.io/remote': client.address,
   }

@@ -137,6 +137,12 @@ describe('template', () => {
       reply: ['NOERROR aa rd', 'a. 1 IN TXT ""'],
     },
     {
+      name: 'has the mnemonics that CoreDNS has for the reserved types',
+      directives: [template('IN ANY', 'answer "a 1 IN TXT {{ .Type }}"')],
+      ask: 'www.example.org TYPE65535',
+      reply: ['NOERROR aa rd', 'a. 1 IN TXT "Reserved"'],
+    },
+    {
       name: 'reads the first record only, and none after a blank',
       directives: [
         template('IN A a.org', 'answer "{{ .Name }} 1 IN A 192.0.2.1\nx y z"'),
