@@ -352,7 +352,8 @@ function toClient(reply: Reply, { query }: Request): Reply {
   return wants || !reply.authenticData ? reply : { ...reply, authenticData: false }
 }
 
-function withTtl(reply: Reply, ttlSeconds: number): Reply {
+/** Sets all TTLs; leaves DO as the client has it, like CoreDNS, whose cache drops OPT records. */
+function withTtl({ dnssecOk: _, ...reply }: Reply, ttlSeconds: number): Reply {
   const set = (record: ResourceRecord): ResourceRecord => ({ ...record, ttlSeconds })
   return {
     ...reply,

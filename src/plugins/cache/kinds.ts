@@ -11,15 +11,19 @@ import type { Reply, ResourceRecord } from '../../dns/message.ts'
 import { equalNames, nameKey } from '../../dns/name.ts'
 import { FLAG } from '../../dns/query.ts'
 import { CLASS } from '../../dns/rr-class.ts'
-import { TYPE } from '../../dns/rr-type.ts'
+import { isTransferType, TYPE } from '../../dns/rr-type.ts'
 import { type ResponseKind, responseKind } from '../../plugin-kit/response-class.ts'
 import type { Bounds } from './options.ts'
 
 /** TTL of a response without records, and of a delegation. */
 const TTL_SECONDS_FALLBACK = 5
 
-/** Classifies a reply. A CNAME without a record of the type is NODATA if there is an SOA record. */
+/**
+ * Classifies a reply. A CNAME without a record of the type is NODATA if there is an SOA record; the
+ * cache takes no part in transfers.
+ */
 export function cacheKind(request: Request, reply: Reply): ResponseKind {
+  if (isTransferType(request.type)) return 'other-error'
   const hasNs = reply.authority.some(({ type }) => type === TYPE.NS)
   const facts = { rcode: reply.rcode, answerCount: reply.answer.length, hasSoa: hasSoa(reply) }
   const kind = responseKind({ ...facts, hasNs })
@@ -32,7 +36,6 @@ export function cacheKind(request: Request, reply: Reply): ResponseKind {
  */
 export function isCacheable(request: Request, reply: Reply, kind: ResponseKind): boolean {
   if (reply.origin === 'snapshot' || reply.truncated || kind === 'other-error') return false
-  if (request.type === TYPE.AXFR || request.type === TYPE.IXFR) return false
   if (kind === 'nxdomain') return hasSoa(reply)
   return kind !== 'answer' || hasSoa(reply) || !lacksAnswer(request, reply)
 }

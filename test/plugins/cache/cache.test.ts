@@ -6,7 +6,13 @@ import { half, serveCache, ttls } from './serve-cache.ts'
 
 describe('bounds of TTLs', () => {
   const alias = 'www.example.org. 3600 IN CNAME a.example.org.'
-  const cases: { name: string; cache: string; upstream: string[]; ttls: number[] }[] = [
+  const cases: {
+    name: string
+    cache: string
+    question?: string
+    upstream: string[]
+    ttls: number[]
+  }[] = [
     {
       name: 'leave a TTL within them as it is',
       cache: 'cache',
@@ -86,15 +92,22 @@ describe('bounds of TTLs', () => {
       ttls: [5],
     },
     {
+      name: 'are 5 s for a refused transfer, whatever records it has',
+      cache: 'cache',
+      question: 'www.example.org AXFR',
+      upstream: ['NXDOMAIN', `authority: ${SOA}`],
+      ttls: [5],
+    },
+    {
       name: 'do not count for names outside of the zones',
       cache: 'cache 30 example.net',
       upstream: ['NOERROR', A],
       ttls: [60],
     },
   ]
-  for (const { name, cache, upstream, ttls: wanted } of cases) {
+  for (const { name, cache, question = 'www.example.org A', upstream, ttls: wanted } of cases) {
     test(name, async () => {
-      assert.deepEqual(ttls(await serveCache(cache, upstream).ask('www.example.org A')), wanted)
+      assert.deepEqual(ttls(await serveCache(cache, upstream).ask(question)), wanted)
     })
   }
 })
@@ -134,6 +147,21 @@ describe('answers from the cache', () => {
       'ede: 3',
     ])
     assert.deepEqual((await server.ask('www.example.org A +edns')).slice(2), ['edns: 1232'])
+  })
+
+  test('have DO as the client has it, whatever the plugin after the cache sets', async () => {
+    const template = directive(
+      'template ANY ANY',
+      'rcode NXDOMAIN',
+      'ederror 18',
+      `authority "${SOA}"`,
+    )
+    const server = serve(block('cache', template))
+    for (const answers of ['what template says', 'from the cache']) {
+      const reply = await server.ask('www.example.org A +edns')
+      assert.equal(reply[2], 'edns: 1232', answers)
+      assert.equal((await server.ask('www.example.org TXT')).at(-1), `authority: ${SOA}`, answers)
+    }
   })
 
   test('have the data of a negative response', async () => {
