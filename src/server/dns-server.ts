@@ -7,6 +7,7 @@ import type { Feature } from '../chain/feature.ts'
 import { type AnswerResult, Incoming } from '../chain/incoming.ts'
 import type { Listener } from '../chain/listener.ts'
 import type { Resolver } from '../chain/resolver.ts'
+import { resolveBind } from '../node/local-addresses.ts'
 import { mergeMetrics } from '../telemetry/merge-metrics.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { FeatureServers } from './feature-servers.ts'
@@ -80,11 +81,10 @@ export class DnsServer {
   async serve(resolver: Resolver): Promise<void> {
     const opened = new Map<string, Bound>()
     try {
-      for (const listener of resolver.listeners) {
-        const key = listenerKey(listener)
-        if (this.bound.has(key)) continue
-        await this.makeRoom(listener)
-        opened.set(key, await this.open(listener, resolver))
+      const missing = resolver.listeners.filter((one) => !this.isBound(one, resolver))
+      for (const listener of missing) await this.makeRoom(listener)
+      for (const listener of missing) {
+        opened.set(listenerKey(listener), await this.open(listener, resolver))
       }
       if (!this.isOneOfMany) await this.features.apply(resolver.features)
     } catch (error) {
@@ -174,6 +174,17 @@ export class DnsServer {
         if (listener.tls !== undefined) bound.sockets.renew(listener.tls)
       }
     }
+    await Promise.all([...this.bound.values()].map(({ sockets }) => sockets.updateAddresses()))
+  }
+
+  /** Whether a listener has its sockets, and these share their port if they now have to. */
+  private isBound(listener: Listener, { listeners }: Resolver): boolean {
+    const sockets = this.bound.get(listenerKey(listener))?.sockets
+    return sockets !== undefined && (sockets.sharesPort || !this.sharesPort(listener, listeners))
+  }
+
+  private sharesPort(listener: Listener, all: readonly Listener[]): boolean {
+    return this.isOneOfMany || this.isReplaceable || overlapsOthers(listener, all)
   }
 
   /** Closes sockets at the same address whose options differ: these cannot change while open. */
@@ -194,7 +205,13 @@ export class DnsServer {
       bounds: () => bound.listener.bounds,
       metrics: this.metrics,
     })
-    const sockets = new Sockets(() => answer, streams, this.isOneOfMany || this.isReplaceable)
+    const sockets = new Sockets(() => answer, streams, {
+      sharesPort: this.sharesPort(listener, resolver.listeners),
+      taken: () =>
+        othersAt(bound.listener, bound.resolver.listeners).flatMap(({ addresses, except }) =>
+          resolveBind(addresses, except),
+        ),
+    })
     const bound: Bound = { sockets, listener, resolver }
     await sockets.open(listener)
     return bound
@@ -204,6 +221,21 @@ export class DnsServer {
 /** Returns the longest `lameduck` of all `health` directives, in milliseconds. */
 export function lameduckMsOf(features: readonly Feature[]): number {
   return Math.max(0, ...features.map((one) => (one.kind === 'health' ? one.lameduckMs : 0)))
+}
+
+/** Returns the other listeners at a listener's port. */
+function othersAt(listener: Listener, all: readonly Listener[]): readonly Listener[] {
+  return all.filter((one) => one !== listener && one.port === listener.port && one.port !== 0)
+}
+
+/**
+ * Whether one listener has all addresses of a port and another has some of them: the kernel then
+ * gives a connection to the socket that names its address, but only if both share the port.
+ */
+function overlapsOthers(listener: Listener, all: readonly Listener[]): boolean {
+  const isForAll = ({ addresses }: Listener): boolean =>
+    addresses.length === 0 || addresses.some((one) => one === '0.0.0.0' || one === '::')
+  return othersAt(listener, all).some((one) => isForAll(one) || isForAll(listener))
 }
 
 /** Identifies the port and addresses of a listener. */

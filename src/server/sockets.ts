@@ -38,6 +38,14 @@ export type StreamServer = {
   readonly close: () => Promise<void>
 }
 
+/** What other sockets have at the same port. */
+export type Neighbours = {
+  /** Whether others listen on the same port: threads, processes, or listeners of this server. */
+  readonly sharesPort?: boolean
+  /** Returns addresses that other listeners serve, which a listener for all leaves to them. */
+  readonly taken?: () => readonly string[]
+}
+
 /** How a listener serves streams. */
 export type Streams = {
   /** `TCP`, `TLS` or `HTTPS`, for messages. */
@@ -54,7 +62,8 @@ export class Sockets {
   private readonly opened = new Map<string, StreamServer>()
   private readonly streams: Streams
   private readonly answer: () => Answer
-  private readonly sharesPort: boolean
+  private readonly taken: () => readonly string[]
+  readonly sharesPort: boolean
   private addresses: readonly string[] = []
   private except: readonly string[] = []
   private service: TlsService | undefined
@@ -66,12 +75,16 @@ export class Sockets {
 
   /**
    * @param answer returns the function that answers over UDP; called for each message
-   * @param sharesPort whether other threads or processes listen on the same port
    */
-  constructor(answer: () => Answer, streams: Streams, sharesPort = false) {
+  constructor(
+    answer: () => Answer,
+    streams: Streams,
+    { sharesPort = false, taken = () => [] }: Neighbours = {},
+  ) {
     this.answer = answer
     this.streams = streams
     this.sharesPort = sharesPort
+    this.taken = taken
   }
 
   /** Opens the sockets. @throws {ListenError} when it cannot listen on one of the addresses */
@@ -116,7 +129,7 @@ export class Sockets {
   }
 
   /** Closes the sockets of addresses that the machine has lost, and opens those of new ones. */
-  private async updateAddresses(): Promise<void> {
+  async updateAddresses(): Promise<void> {
     if (this.isFollowing) return
     const wanted = this.findAddresses()
     if (wanted === undefined) return
@@ -148,7 +161,10 @@ export class Sockets {
 
   private udpAddresses(): readonly string[] {
     if (!this.streams.hasUdp) return []
-    return this.addresses.length > 0 ? this.streamAddresses() : localAddresses()
+    if (this.addresses.length > 0) return this.streamAddresses()
+    // The kernel would share queries among the sockets of one address.
+    const taken = this.taken()
+    return localAddresses().filter((address) => !taken.includes(address))
   }
 
   private async openUdp(address: string): Promise<void> {

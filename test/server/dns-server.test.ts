@@ -246,6 +246,32 @@ describe('DnsServer', () => {
     })
   })
 
+  test('serves one address from a block of its own, and the others from another', async () => {
+    for (const isFirst of [true, false])
+      await withServer(async (server) => {
+        const port = await freePort()
+        const listenersOf = (says: string, addresses: readonly string[]): readonly Listener[] =>
+          resolverOf({ says, listeners: [{ port, addresses }] }).listeners
+        const own = listenersOf('192.0.2.1', ['127.0.0.1'])
+        const all = listenersOf('192.0.2.2', [])
+        const askTcp = async (address: string): Promise<string[] | undefined> => {
+          const client = await TcpClient.open(port, address)
+          client.socket.write(frame(queryWith(1)))
+          const [message] = await client.messages(1)
+          client.destroy()
+          return answersOf(message)
+        }
+        const both = [...own, ...all]
+        for (const listeners of isFirst ? [own, both, all, both] : [all, both, own, both]) {
+          await server.serve(resolverOf({ says: '192.0.2.99', listeners }))
+          const mine = line(listeners === all ? '192.0.2.2' : '192.0.2.1')
+          assert.deepEqual([await ask(port), await askTcp('127.0.0.1')], [mine, mine])
+          if (listeners !== own) assert.deepEqual(await askTcp('127.0.0.2'), line('192.0.2.2'))
+          else await assert.rejects(TcpClient.open(port, '127.0.0.2'), { code: 'ECONNREFUSED' })
+        }
+      })
+  })
+
   test('keeps serving the previous resolver when a DNS port is in use', async (t) => {
     const taken = await fakeTcp(t, () => undefined)
     await withServer(async (server) => {
