@@ -10,12 +10,12 @@ const NAMES_MAX = 16
 /** The CNAMEs of hostnames, and the circles of them. */
 export class CnameLoops {
   private readonly targets = new Map<string, string>()
-  /** The names of each circle, in order, by the name that closed it. */
+  /** The names of a circle, in order, by each of them: a name has one target, hence one circle. */
   private readonly loops = new Map<string, readonly string[]>()
 
   /** Sets the targets of a name, of which the first hostname is its CNAME; none removes it. */
   set(name: string, hosts: readonly string[]): void {
-    for (const [at, names] of this.loops) if (names.includes(name)) this.loops.delete(at)
+    for (const one of this.loops.get(name) ?? []) this.loops.delete(one)
     const target = hosts.find((host) => parseAddress(host) === undefined)
     if (target === undefined) {
       this.targets.delete(name)
@@ -28,12 +28,13 @@ export class CnameLoops {
       names.push(next)
       next = this.targets.get(next)
     }
-    if (next === name) this.loops.set(name, names)
+    if (next !== name) return
+    for (const one of names) this.loops.set(one, names)
   }
 
   /** Returns a line for each circle. */
   warnings(): string[] {
-    return [...this.loops.values()].map((names) => {
+    return [...new Set(this.loops.values())].map((names) => {
       return `${[...names, names[0]].join(' → ')}: these CNAMEs point in a circle`
     })
   }

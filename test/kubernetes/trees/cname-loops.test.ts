@@ -30,3 +30,13 @@ test('a long chain ends', () => {
   const names = Array.from({ length: 40 }, (_, i) => `n${i}.test n${(i + 1) % 40}.test`)
   assert.deepEqual(warningsOf(loops, ...names), [])
 })
+
+test('a change of one circle leaves the others', () => {
+  const loops = new CnameLoops()
+  const other = 'd.test → c.test → d.test: these CNAMEs point in a circle'
+  const both = ['a.test b.test', 'b.test a.test', 'c.test d.test', 'd.test c.test']
+  assert.equal(warningsOf(loops, ...both).length, 2)
+  assert.deepEqual(warningsOf(loops, 'a.test c.test'), [other])
+  assert.deepEqual(warningsOf(loops, 'b.test'), [other])
+  assert.deepEqual(warningsOf(loops, 'c.test'), [])
+})
