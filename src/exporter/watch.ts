@@ -50,7 +50,7 @@ export function openApi(connection: ApiConnection): ObjectApi {
   const exchange: Exchange = async (request, signal) => {
     const response = await send(config, server, request, signal)
     // The library keeps a token for a minute of the wall clock, which may be set back meanwhile.
-    if (response.status === STATUS_UNAUTHORIZED) config = reload(connection) ?? config
+    if (response.status === STATUS_UNAUTHORIZED) config = reload(connection, server) ?? config
     return response
   }
   return {
@@ -103,10 +103,14 @@ function loadConfig(connection: ApiConnection): KubeConfig {
   return config
 }
 
-/** Reads the credentials again; returns `undefined` if they cannot be read now. */
-function reload(connection: ApiConnection): KubeConfig | undefined {
+/**
+ * Reads the credentials for a server again; returns `undefined` if they cannot be read now. Those
+ * for another server, whose context is the current one by now, must not reach this one.
+ */
+function reload(connection: ApiConnection, server: string): KubeConfig | undefined {
   try {
-    return loadConfig(connection)
+    const config = loadConfig(connection)
+    return config.getCurrentCluster()?.server === server ? config : undefined
   } catch {
     return undefined
   }

@@ -152,6 +152,26 @@ describe('openApi', () => {
     await api.list(SERVICES, '', NEVER)
   })
 
+  test('keeps its credentials if the kubeconfig names another server after a 401', async (t) => {
+    const sent: (string | undefined)[] = []
+    const url = await startHttpApi(t, ({ headers }, response) => {
+      sent.push(headers.authorization)
+      response.writeHead(401).end()
+    })
+    const text = (current: string): string =>
+      kubeconfig({ here: url, prod: 'http://127.0.0.1:1' }, current).replaceAll(
+        '"cluster":{',
+        '"cluster":{"insecure-skip-tls-verify":true,',
+      )
+    const path = join(temporaryFolder(t, { config: text('here') }), 'config')
+    const api = openApi({ kind: 'kubeconfig', path, context: undefined })
+    const refused = { name: 'ApiError', status: 401 }
+    writeFileSync(path, text('prod'))
+    await assert.rejects(api.list(SERVICES, '', NEVER), refused)
+    await assert.rejects(api.list(SERVICES, '', NEVER), refused)
+    assert.deepEqual(sent, ['Bearer token-of-here', 'Bearer token-of-here'])
+  })
+
   test('fails without any cluster, rather than try this machine', (t) => {
     const HOME = temporaryFolder(t)
     setEnvironment(t, { HOME, KUBECONFIG: undefined, KUBERNETES_SERVICE_HOST: undefined })
