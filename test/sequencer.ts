@@ -13,7 +13,6 @@ const LONGEST = [
   'test/conformance/worker.test.ts',
   'test/build/package.test.ts',
   'test/conformance/',
-  'test/cli/first-hour.test.ts',
   'test/server/worker-pool.test.ts',
   'test/node/signals.test.ts',
   'test/demo/start.test.ts',

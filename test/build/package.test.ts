@@ -1,12 +1,15 @@
 /**
- * The bundle works by itself, without a package beside it.
+ * The package as npm would publish it: its bundle works by itself, without a package beside it, other
+ * programs use it as a library, and the first hour goes as written. One file, because to build the
+ * package takes 8 s of CPU time.
  * @module
  */
 import assert from 'node:assert/strict'
-import { spawn, spawnSync } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import {
   chmodSync,
+  cpSync,
   existsSync,
   mkdtempSync,
   readdirSync,
@@ -18,22 +21,36 @@ import type { ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, type TestContext, test } from 'vitest'
+import { afterAll, describe, type TestContext, test } from 'vitest'
 import { parse } from 'yaml'
-import { buildPackage } from '../../build/package.ts'
+import { testFirstHour } from '../cli/first-hour.ts'
 import { openWatch, sendJson, startHttpApi, watchLine } from '../exporter/http-api.ts'
 import { CERTIFICATE, PRIVATE_KEY } from '../exporter/loopback-certificate.ts'
 import { SHOP_LISTS } from '../exporter/scripted-api.ts'
 import { temporaryFolder } from '../exporter/temporary-folder.ts'
 import { freePort } from '../free-port.ts'
 import { askUdp, queryWith, within } from '../server/clients.ts'
+import { checkLibrary } from './check-library.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const WEB = 'web.shop.svc.cluster.local'
 const scratch = mkdtempSync(join(tmpdir(), 'kubedoh-build-'))
-const entry = join(scratch, 'run.js')
+const packed = pack()
+const bundle = join(scratch, 'bundle')
+cpSync(join(packed, 'dist'), bundle, { recursive: true })
+const entry = join(bundle, 'run.js')
 afterAll(() => rmSync(scratch, { recursive: true }))
-beforeAll(() => buildPackage(scratch))
+
+/** Packs the package as for publishing. Returns its folder. */
+function pack(): string {
+  execFileSync('npm', ['pack', '--silent', '--pack-destination', scratch], {
+    cwd: ROOT,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  const [tarball = ''] = readdirSync(scratch).filter((name) => name.endsWith('.tgz'))
+  execFileSync('tar', ['xzf', join(scratch, tarball), '-C', scratch])
+  return join(scratch, 'package')
+}
 
 /** Prints a credential that has expired already, with a new token each time. */
 const PLUGIN = `#!/bin/sh
@@ -95,9 +112,9 @@ describe('the bundle', () => {
 
   test('has a source map for each file, and the licence of each package', () => {
     // Wrangler bundles the Worker once more.
-    const files = readdirSync(scratch).filter((name) => /(?<!^worker)\.js$/.test(name))
-    for (const name of files) assert.ok(existsSync(join(scratch, `${name}.map`)), name)
-    const licences = readFileSync(join(scratch, 'LICENSES.txt'), 'utf8')
+    const files = readdirSync(bundle).filter((name) => /(?<!^worker)\.js$/.test(name))
+    for (const name of files) assert.ok(existsSync(join(bundle, `${name}.map`)), name)
+    const licences = readFileSync(join(bundle, 'LICENSES.txt'), 'utf8')
     const { version } = JSON.parse(
       readFileSync(join(ROOT, 'node_modules/undici/package.json'), 'utf8'),
     )
@@ -138,3 +155,7 @@ describe('the bundle', () => {
     assert.ok(tokens.size > 1 && tokens.has('Bearer token-1'), [...tokens].join(', '))
   })
 })
+
+test('the package exports modules with types for another program', (t) => checkLibrary(t, packed))
+
+testFirstHour(packed)

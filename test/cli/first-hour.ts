@@ -2,6 +2,7 @@
  * The first hour with kubedoh as transcripts, `first-hour/*.txt`: commands, what they print, and
  * their exit status. They run from a checkout and from the package that npm would publish, with the
  * Node of the optional package and with one on the PATH. `WRITE_TRANSCRIPTS=1` writes them anew.
+ * `test/build/package.test.ts` packs the package.
  * @module
  */
 import assert from 'node:assert/strict'
@@ -71,7 +72,6 @@ const VARYING: readonly (readonly [RegExp, string])[] = [
 ]
 
 const scratch = mkdtempSync(join(tmpdir(), 'kubedoh-first-hour-'))
-afterAll(() => rmSync(scratch, { recursive: true, force: true }))
 
 /** A place where kubedoh is installed, and what to run it with. */
 type Place = { readonly name: string; readonly environment: Readonly<Record<string, string>> }
@@ -84,17 +84,6 @@ function put(path: string, text: string, mode = 0o644): void {
 function link(target: string, path: string): void {
   mkdirSync(dirname(path), { recursive: true })
   symlinkSync(target, path)
-}
-
-/** Packs the package as for publishing. Returns its folder. */
-function pack(): string {
-  execFileSync('npm', ['pack', '--silent', '--pack-destination', scratch], {
-    cwd: ROOT,
-    stdio: ['ignore', 'ignore', 'inherit'],
-  })
-  const [tarball = ''] = readdirSync(scratch).filter((name) => name.endsWith('.tgz'))
-  execFileSync('tar', ['xzf', join(scratch, tarball), '-C', scratch])
-  return join(scratch, 'package')
 }
 
 /** Installs a checkout, or the package as npm does. The package has no dependencies. */
@@ -161,8 +150,8 @@ async function run(transcript: string, environment: Place['environment']): Promi
   return VARYING.reduce((text, [pattern, word]) => text.replace(pattern, word), head + same)
 }
 
-describe('the first hour', () => {
-  const packed = pack()
+/** Declares the tests, for the package in a folder and for the checkout. */
+export function testFirstHour(packed: string): void {
   const checkout = [install(undefined, true), install(undefined, false)] as const
   const published = [install(packed, true), install(packed, false)] as const
   // Each way to install starts; what comes after depends on it less, and takes longer.
@@ -171,15 +160,18 @@ describe('the first hour', () => {
     '2-serve.txt': [checkout[0], published[1]],
     '3-gateway.txt': [published[1]],
   }
-  for (const name of readdirSync(TRANSCRIPTS)) {
-    for (const { name: place, environment } of where[name] ?? []) {
-      it(`goes as written: ${name}, ${place}`, async () => {
-        const file = join(TRANSCRIPTS, name)
-        const written = readFileSync(file, 'utf8')
-        const came = await run(written, environment)
-        if (process.env.WRITE_TRANSCRIPTS === '1') writeFileSync(file, came)
-        else assert.equal(came, written)
-      })
+  describe('the first hour', () => {
+    afterAll(() => rmSync(scratch, { recursive: true, force: true }))
+    for (const name of readdirSync(TRANSCRIPTS)) {
+      for (const { name: place, environment } of where[name] ?? []) {
+        it(`goes as written: ${name}, ${place}`, async () => {
+          const file = join(TRANSCRIPTS, name)
+          const written = readFileSync(file, 'utf8')
+          const came = await run(written, environment)
+          if (process.env.WRITE_TRANSCRIPTS === '1') writeFileSync(file, came)
+          else assert.equal(came, written)
+        })
+      }
     }
-  }
-})
+  })
+}

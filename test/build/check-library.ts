@@ -4,11 +4,10 @@
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { test } from 'vitest'
+import type { TestContext } from 'vitest'
 import { LIBRARY } from '../../build/library.ts'
-import { buildPackage } from '../../build/package.ts'
 import { temporaryFolder } from '../exporter/temporary-folder.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -17,12 +16,10 @@ const ROOT = join(import.meta.dirname, '../..')
 const PAGE = readFileSync(join(ROOT, 'docs/library.md'), 'utf8')
 const [, PROGRAM = ''] = /```ts\n([\s\S]*?)```/.exec(PAGE) ?? []
 
-test('the package exports modules with types for another program', async (t) => {
+/** Compiles and runs a program that has installed the package of a folder. */
+export function checkLibrary(t: TestContext, packed: string): void {
   const folder = temporaryFolder(t, { 'program.ts': PROGRAM, 'package.json': '{"type":"module"}' })
-  const place = join(folder, 'node_modules/kubedoh')
-  mkdirSync(place, { recursive: true })
-  await buildPackage(join(place, 'dist'))
-  copyFileSync(join(ROOT, 'package.json'), join(place, 'package.json'))
+  cpSync(packed, join(folder, 'node_modules/kubedoh'), { recursive: true })
   symlinkSync(join(ROOT, 'node_modules/@types'), join(folder, 'node_modules/@types'))
   // The types need no other package but Node's, so their own files are checked as well.
   const options = { module: 'nodenext', target: 'es2024', strict: true, types: ['node'] }
@@ -41,4 +38,4 @@ test('the package exports modules with types for another program', async (t) => 
     '',
   ])
   for (const name of LIBRARY) assert.match(PROGRAM, new RegExp(`'kubedoh/${name}'`))
-})
+}
