@@ -84,6 +84,7 @@ function idOf({ args: [given = ''] }: Input): string {
   return tokenId(given) ?? given
 }
 
+/** Prints a new token alone to standard output, so that no log has it that keeps the rest. */
 function printNew(input: Input, output: Output, text: string): void {
   if (input.isSet('json')) {
     output.stdout.write(text)
@@ -97,7 +98,7 @@ function printNew(input: Input, output: Output, text: string): void {
   const until = expires ?? 'it is revoked'
   output.stderr.write(`token ${id} is valid until ${until} and is not shown again. Try it:\n`)
   const url = new URL('/resolve', input.text('gateway'))
-  output.stderr.write(`  curl -H "Authorization: Bearer ${token}" "${url.href}?name=NAME"\n`)
+  output.stderr.write(`  curl -H "Authorization: Bearer TOKEN" "${url.href}?name=NAME"\n`)
 }
 
 function listOf(input: Input, flag: FlagName): string[] {

@@ -22,6 +22,8 @@ describe('kubedoh token', () => {
     assert.equal(made.status, 0)
     const [, id = ''] = /^kdt_([0-9a-f]{12})_[\w-]{43}\n$/.exec(made.stdout) ?? []
     assert.match(made.stderr, /^token [0-9a-f]{12} is valid until 20\d\d-/m)
+    // The log of a CI job that keeps standard output has only the rest.
+    assert.equal(made.stderr.includes(made.stdout.trim()), false)
     const listed = await run('list')
     const [head = '', row = '', ...others] = listed.stdout.trimEnd().split('\n')
     assert.match(
