@@ -41,7 +41,8 @@ until grep -q ^ready "$log"; do
 done
 # The server refuses other names, so the resolver asks the next nameserver.
 if [ "$how" != "--system linux" ]; then
-  servers=$(cat /etc/resolv.conf)
+  # Docker keeps a changed file: without this, a third start would leave no other nameserver.
+  servers=$(grep -vx 'nameserver 127.0.0.1' /etc/resolv.conf || true)
   printf 'nameserver 127.0.0.1\\n%s\\n' "$servers" >/etc/resolv.conf
 fi
 if [ $# -gt 0 ]; then exec "$@"; fi
@@ -100,7 +101,9 @@ import { get } from 'node:http'
 async function addressesOf(name) {
   const query = new URL(\`/resolve?name=\${encodeURIComponent(name)}&type=A\`, '${origin}')
   const headers = { authorization: \`Bearer \${process.env.KUBEDOH_CLIENT_TOKEN}\` }
-  const { Answer = [] } = await (await fetch(query, { headers })).json()
+  const response = await fetch(query, { headers })
+  if (!response.ok) throw new Error(\`HTTP \${response.status} of the gateway\`)
+  const { Answer = [] } = await response.json()
   return Answer.filter(({ type }) => type === 1).map(({ data }) => ({ address: data, family: 4 }))
 }
 
@@ -178,6 +181,9 @@ func resolve(ctx context.Context, name string) (string, error) {
 		return "", err
 	}
 	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return "", fmt.Errorf("HTTP %d of the gateway", response.StatusCode)
+	}
 	var reply struct {
 		Answer []struct {
 			Type int

@@ -1,4 +1,8 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
 import { test } from 'vitest'
 import { parse } from 'yaml'
 import { readKit } from '../../src/onboarding/kit.ts'
@@ -55,4 +59,27 @@ test('the script for containers connects all domains', () => {
 
 test('the script for containers runs as root and writes to no name that others may guess', () => {
   assert.doesNotMatch(textOf('kubedoh-dns.sh'), /\/tmp|TMPDIR/)
+})
+
+test('the script keeps the other nameservers however often a container starts', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'kubedoh-script-'))
+  const file = (name: string): string => join(folder, name)
+  const nameservers = 'search a.test\nnameserver 192.0.2.53\n'
+  // The server runs until the test has removed it.
+  const server = '#!/bin/sh\necho ready\nwhile [ -e "$0" ]; do sleep 0.1; done\n'
+  try {
+    writeFileSync(file('kubedoh'), server, { mode: 0o755 })
+    writeFileSync(file('resolvectl'), '#!/bin/sh\nexit 1\n', { mode: 0o755 })
+    writeFileSync(file('resolv.conf'), nameservers)
+    const script = textOf('kubedoh-dns.sh').replaceAll('/etc/resolv.conf', file('resolv.conf'))
+    const env = { ...process.env, PATH: [folder, process.env.PATH].join(delimiter) }
+    for (let starts = 0; starts < 3; starts++) {
+      const { status, stderr } = spawnSync('sh', ['-c', script], { env, encoding: 'utf8' })
+      assert.deepEqual([status, stderr], [0, ''])
+    }
+    const after = readFileSync(file('resolv.conf'), 'utf8')
+    assert.equal(after, `nameserver 127.0.0.1\n${nameservers}`)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 })
