@@ -94,8 +94,10 @@ export function createMiniK8sApp(objects: MiniK8sObjects, token: string): Hono {
   app.get(ONE, (c) => jsonResponse(200, objects.get(keyOf(c))))
   app.post(LIST, async (c) => jsonResponse(200, objects.put(await readDocument(c))))
   app.post(`${ONE}/update`, async (c) => {
+    const document = await readDocument(c)
+    // Only now: another request may delete the object while the body arrives.
     objects.get(keyOf(c))
-    return jsonResponse(200, objects.put(await readDocument(c)))
+    return jsonResponse(200, objects.put(document))
   })
   app.delete(ONE, (c) => {
     objects.delete(keyOf(c))

@@ -9,8 +9,13 @@ import type { ObjectSource } from '../exporter/export-source.ts'
 import { readDocuments } from '../exporter/object-files.ts'
 import { objectKey } from '../kubernetes/objects/cluster.ts'
 import { fromMiniK8s } from '../kubernetes/objects/mini-k8s.ts'
-import type { ClusterObject, HostObject } from '../kubernetes/objects/objects.ts'
+import {
+  type ClusterObject,
+  describeObject,
+  type HostObject,
+} from '../kubernetes/objects/objects.ts'
 import { parseObject } from '../kubernetes/objects/parse-object.ts'
+import type { RecordVerdict } from '../kubernetes/trees/record-verdicts.ts'
 import { CommandError } from '../node/output.ts'
 
 const OBJECTS_MAX = 1000
@@ -65,7 +70,7 @@ export class MiniK8sObjects {
   /**
    * Adds or replaces a document, and returns it. After an error everything is as before.
    * @throws {HttpError} 400 for an invalid one, 409 for one of another file or one too many, 422 if
-   * its host would not be published
+   * its host would not be published, or would be taken from an object of another namespace
    */
   put(document: unknown): unknown {
     const object = parse(document)
@@ -87,9 +92,10 @@ export class MiniK8sObjects {
 
   private change(key: string, entry: Entry | undefined): void {
     const before = this.entries.get(key)
+    const refused = new Set(this.verdicts().flatMap((one) => (one.refusal ? [one.object] : [])))
     this.assign(key, entry)
     try {
-      if (entry !== undefined) this.requirePublished(entry.object)
+      if (entry !== undefined) this.requirePublished(entry.object, refused)
       save(
         this.options.file,
         [...this.entries.values()].map(({ document }) => document),
@@ -112,13 +118,25 @@ export class MiniK8sObjects {
     }
   }
 
-  private requirePublished(object: HostObject): void {
-    const verdict = this.options.source.build().verdicts?.find((one) => one.object === object)
-    const problem = verdict
-      ? verdict.refusal && `${verdict.refusal.reason}: ${verdict.refusal.message}`
-      : 'The Corefile publishes no HostRoutes'
-    if (problem !== undefined) throw new HttpError(422, 'not_published', problem)
+  /** @param before the objects that were refused without this one */
+  private requirePublished(object: HostObject, before: ReadonlySet<HostObject>): void {
+    const verdicts = this.verdicts()
+    const own = verdicts.find((one) => one.object === object)
+    if (own === undefined) throw notPublished('The Corefile publishes no HostRoutes')
+    if (own.refusal) throw notPublished(`${own.refusal.reason}: ${own.refusal.message}`)
+    // Without times of creation, a name would belong to the first object in the alphabet.
+    const loser = verdicts.find((one) => one.refusal && !before.has(one.object))?.object
+    if (loser === undefined) return
+    throw notPublished(`Conflict: ${object.hosts[0]?.name} belongs to ${describeObject(loser)}`)
   }
+
+  private verdicts(): readonly RecordVerdict[] {
+    return this.options.source.build().verdicts ?? []
+  }
+}
+
+function notPublished(problem: string): HttpError {
+  return new HttpError(422, 'not_published', problem)
 }
 
 /** Returns the HostRoute that a document means, or what is wrong. */

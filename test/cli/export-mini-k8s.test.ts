@@ -31,6 +31,7 @@ const ONE = `${LIST}/dns-test1`
 /** An app, what it publishes, and its file. */
 type Served = {
   readonly send: (method: string, path: string, body?: unknown, headers?: object) => Promise<string>
+  readonly app: Hono
   readonly records: () => number
   readonly file: string
   readonly changes: () => number
@@ -58,6 +59,7 @@ function serve(
   const onChange = (): void => void changes++
   const app: Hono = createMiniK8sApp(new MiniK8sObjects({ file, objects, source, onChange }), token)
   return {
+    app,
     file,
     changes: () => changes,
     records: () =>
@@ -134,6 +136,38 @@ describe('the REST paths of mini-k8s', () => {
       assert.equal(changes(), 0)
     })
   }
+
+  test('take no name from an object of another namespace', async (t) => {
+    const corefile = COREFILE.replace('recordZones default', 'recordZones *')
+    const { send, records, file, changes } = serve(t, '', corefile, [STORED])
+    const before = [records(), readFileSync(file, 'utf8')]
+    const answer = await send('POST', LIST.replace('default', 'alpha'), {
+      ...DNS,
+      namespace: 'alpha',
+    })
+    assert.equal(
+      answer,
+      '422 not_published: Conflict: node1.com belongs to HostRoute default/dns-test1',
+    )
+    assert.deepEqual([records(), readFileSync(file, 'utf8'), changes()], [...before, 0])
+    assert.match(await send('POST', `${ONE}/update`, DNS), /^200 /)
+  })
+
+  test('do not bring back an object that is deleted before the body of its update has come', async (t) => {
+    const { send, app } = serve(t, '', COREFILE, [STORED])
+    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
+    const writer = writable.getWriter()
+    const update = app.request(`http://127.0.0.1${ONE}/update`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: readable,
+      duplex: 'half',
+    } as RequestInit)
+    assert.match(await send('DELETE', ONE), /^200 /)
+    await writer.write(new TextEncoder().encode(JSON.stringify(DNS)))
+    await writer.close()
+    assert.equal((await update).status, 404)
+  })
 
   test('refuse what a page in a browser may send', async (t) => {
     const { send } = serve(t)
