@@ -29,6 +29,12 @@ const STRIP = {
   urlRewrite: { path: { type: 'ReplacePrefixMatch', replacePrefixMatch: '/' } },
 }
 
+/**
+ * Most HTTPRoutes of unchanged HostRoutes that are compared each time, in turn: somebody may have
+ * changed or deleted them, and to watch those of all others would need a further right.
+ */
+const COMPARED_MAX = 25
+
 /** Returns a target that writes HTTPRoutes through an API server. */
 export function httpRouteTarget(api: ObjectApi, gateway: ParentGateway): RouteTarget {
   const outcomes = new Outcomes()
@@ -78,9 +84,15 @@ class Outcomes {
     return this.byKey.size
   }
 
-  /** Forgets the outcomes of all other objects. */
+  /** Forgets the outcomes of all other objects, and those of HTTPRoutes to compare. */
   keep(present: ReadonlySet<string>): void {
-    for (const key of this.byKey.keys()) if (!present.has(key)) this.byKey.delete(key)
+    let compared = 0
+    for (const [key, { refusal, content }] of this.byKey) {
+      const isWritten = refusal === undefined && content !== undefined
+      const isDue = isWritten && compared < COMPARED_MAX
+      if (isDue) compared++
+      if (isDue || !present.has(key)) this.byKey.delete(key)
+    }
   }
 
   /** Returns the outcome of an object with this content, and decides it if it is not known. */

@@ -66,9 +66,29 @@ describeUnless(skip, 'kubedoh router gateway-api', () => {
     deepEqual(await pathsOf('www'), ['/', '/cart stripped'])
     await api.patch(object, { spec: { paths: [{ path: '/x', service: 'web', port: 80 }] } })
     await becomes(async () => (await pathsOf('www')).join(), '/x stripped')
-    const { metadata } = recordOf(await api.read(httpRoute('www')))
+    const { metadata, spec } = recordOf(await api.read(httpRoute('www')))
+    // A default that the API server added would be a difference, which is written again and again.
+    deepEqual(spec, {
+      parentRefs: [{ group: GATEWAY_API, kind: 'Gateway', namespace: 'infra', name: 'web' }],
+      hostnames: ['www.a.test'],
+      rules: [
+        {
+          matches: [{ path: { type: 'PathPrefix', value: '/x' } }],
+          filters: [
+            {
+              type: 'URLRewrite',
+              urlRewrite: { path: { type: 'ReplacePrefixMatch', replacePrefixMatch: '/' } },
+            },
+          ],
+          backendRefs: [{ group: '', kind: 'Service', name: 'web', port: 80, weight: 1 }],
+        },
+      ],
+    })
     const [owner] = recordOf(metadata).ownerReferences as { kind: string; name: string }[]
     deepEqual([owner?.kind, owner?.name], ['HostRoute', 'www'])
+    await api.delete(httpRoute('www'))
+    await createOnce(api, hostRoute('shop/more', 'more.a.test', '/ web 80'))
+    await becomes(async () => (await pathsOf('www').catch(() => ['gone'])).join(), '/x stripped')
     await api.patch(object, { spec: { host: 'b.test' } })
     await becomes(async () => (await pathsOf('www').catch(() => ['gone'])).join(), 'gone')
   })

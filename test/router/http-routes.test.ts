@@ -47,7 +47,7 @@ async function refusing(keys: readonly string[], status: number, pattern: RegExp
 }
 
 /** An API server with one HTTPRoute, and what was written to it. */
-function apiWith(before?: unknown): { api: ObjectApi; calls: string[]; bodies: unknown[] } {
+function apiWith(before?: unknown) {
   const calls: string[] = []
   const bodies: unknown[] = []
   let present = before
@@ -65,6 +65,9 @@ function apiWith(before?: unknown): { api: ObjectApi; calls: string[]; bodies: u
     api: { send: async (request: ApiRequest) => await send(request) } as unknown as ObjectApi,
     calls,
     bodies,
+    replace: (by: unknown): void => {
+      present = by
+    },
   }
 }
 
@@ -76,7 +79,7 @@ describe('the HTTPRoute of a HostRoute', () => {
       const { verdicts, problem } = await target.apply(routeTable([route()], CONTEXT), SIGNAL)
       assert.deepEqual([verdicts[0]?.refusal, problem], [undefined, undefined])
     }
-    assert.deepEqual(calls, [`GET ${PATH}/r`, `POST ${PATH}`])
+    assert.deepEqual(calls, [`GET ${PATH}/r`, `POST ${PATH}`, `GET ${PATH}/r`])
     const owner = { apiVersion: 'kubedoh.dev/v1alpha1', kind: 'HostRoute', name: 'r', uid: 'u1' }
     const rewrite = { path: { type: 'ReplacePrefixMatch', replacePrefixMatch: '/' } }
     const group = 'gateway.networking.k8s.io'
@@ -135,6 +138,40 @@ describe('the HTTPRoute of a HostRoute', () => {
     assert.deepEqual(calls, [`GET ${PATH}/r`, `DELETE ${PATH}/r`])
   })
 
+  test('comes back if somebody deletes or changes it', async () => {
+    const { api, bodies, replace } = apiWith()
+    const target = httpRouteTarget(api, { namespace: 'infra', name: 'web' })
+    const table = routeTable([route()], CONTEXT)
+    await target.apply(table, SIGNAL)
+    const [created] = bodies as { spec: object }[]
+    replace(undefined)
+    await target.apply(table, SIGNAL)
+    replace({ ...created, spec: { hostnames: ['b.test'] } })
+    await target.apply(table, SIGNAL)
+    assert.deepEqual(bodies, [created, created, created])
+  })
+
+  test('is compared in turn with those of many others', async () => {
+    const { api, calls } = apiWith()
+    const target = httpRouteTarget(api, { namespace: 'infra', name: 'web' })
+    const table = routeTable(
+      Array.from({ length: 100 }, (_, i) => routeOf(`shop/r${i}`)),
+      CONTEXT,
+    )
+    await target.apply(table, SIGNAL)
+    const read: Set<string>[] = []
+    for (let i = 0; i < 4; i++) {
+      const before = calls.length
+      await target.apply(table, SIGNAL)
+      read.push(new Set(calls.slice(before).filter((call) => call.startsWith('GET'))))
+    }
+    assert.deepEqual(
+      read.map(({ size }) => size),
+      [25, 25, 25, 25],
+    )
+    assert.equal(new Set(read.flatMap((names) => [...names])).size, 100)
+  })
+
   test('of another owner stays as it is', async () => {
     for (const metadata of [{}, { ownerReferences: [{ uid: 'u2' }] }]) {
       const { api, calls } = apiWith({ metadata, spec: {} })
@@ -149,7 +186,8 @@ describe('the HTTPRoute of a HostRoute', () => {
   const refused = 'ConfigurationRefused'
   test('that is invalid is refused once, and others are written', async () => {
     assert.deepEqual(await refusing(KEYS, 422, /^a.1$/, 2), {
-      posted: KEYS,
+      // This API server still has none when the others are compared.
+      posted: [...KEYS, 'a/2', 'b/1'],
       verdicts: [refused, undefined, undefined],
       problem: undefined,
     })
