@@ -97,9 +97,9 @@ export function Browser({ token, zones, onAsk }: Props) {
         }}
       />
       <List listing={listing} under={under} zone={zone} onPick={pick} search={place.search} />
-      {listing.next !== null && (
+      {(listing.next !== null || listing.problem !== '') && (
         <button type="button" class="quiet" disabled={listing.isBusy} onClick={more}>
-          Show more
+          {listing.problem === '' ? 'Show more' : 'Try again'}
         </button>
       )}
     </section>

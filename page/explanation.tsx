@@ -2,7 +2,7 @@
  * Why the gateway answers as it does, on request.
  * @module
  */
-import { useState } from 'hono/jsx/dom'
+import { useLayoutEffect, useRef, useState } from 'hono/jsx/dom'
 import { isRecord } from '../src/bytes/unknown.ts'
 import { explain, GatewayFailure } from './gateway.ts'
 import type { Question } from './query-box.tsx'
@@ -33,6 +33,9 @@ type State =
 /** A button that explains an answer, and the explanation. */
 export function Explanation({ token, asked, onAsk }: Props) {
   const [state, setState] = useState<State>({ kind: 'closed' })
+  const shown = useRef<HTMLElement>(null)
+  // The button has gone: its focus goes to what replaces it, so that screen readers read that.
+  useLayoutEffect(() => shown.current?.focus(), [state.kind])
   const open = async (): Promise<void> => {
     setState({ kind: 'busy' })
     try {
@@ -54,7 +57,7 @@ export function Explanation({ token, asked, onAsk }: Props) {
     )
   }
   return (
-    <section class="explanation" aria-label="Why this answer">
+    <section class="explanation" aria-label="Why this answer" tabindex={-1} ref={shown}>
       <h3>Why this answer</h3>
       {state.kind === 'failed' ? (
         <p>{visible(state.text)}</p>

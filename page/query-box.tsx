@@ -234,7 +234,7 @@ function Done({
         <Completions name={asked.name} type={asked.type} zones={zones} onAsk={onAsk} />
       )}
       <Explanation
-        key={`${asked.name} ${asked.type} ${asked.serial}`}
+        key={`${token} ${asked.name} ${asked.type} ${asked.serial}`}
         token={token}
         asked={asked}
         onAsk={onAsk}

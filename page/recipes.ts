@@ -72,7 +72,7 @@ const DEVICES: Readonly<Record<Exclude<System, 'Terminal'>, (place: Place) => re
     macOS: (place) => [
       {
         title: 'Install a profile',
-        text: `${PROFILE} Open the file, then System Settings, Profiles.`,
+        text: `${PROFILE} Open the file, then System Settings, General, Device Management.`,
         command: '',
         file: 'apple.mobileconfig',
       },
@@ -93,7 +93,7 @@ const DEVICES: Readonly<Record<Exclude<System, 'Terminal'>, (place: Place) => re
         command: 'powershell -ExecutionPolicy Bypass -File windows.ps1',
         file: 'windows.ps1',
       },
-      connect(place, 'kubedoh'),
+      connect(place, 'kubedoh', (token) => `$env:KUBEDOH_CLIENT_TOKEN = "${token}"`),
     ],
     Linux: (place) => [connect(place, 'sudo -E kubedoh')],
     Android: (place) => [
@@ -139,8 +139,12 @@ const DEVICES: Readonly<Record<Exclude<System, 'Terminal'>, (place: Place) => re
     ],
   }
 
-function connect({ origin, token, domain }: Place, program: string): Recipe {
-  const secret = token === '' ? '' : `export KUBEDOH_CLIENT_TOKEN=${token}\n`
+function connect(
+  { origin, token, domain }: Place,
+  program: string,
+  exportOf = (value: string): string => `export KUBEDOH_CLIENT_TOKEN=${value}`,
+): Recipe {
+  const secret = token === '' ? '' : `${exportOf(token)}\n`
   return {
     title: 'Connect with kubedoh',
     text: 'Sends only this domain to the gateway, and undoes everything when it ends.',

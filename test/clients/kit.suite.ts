@@ -3,7 +3,7 @@
  * resolves one cluster, and else only what browsers probe. Run by `npm run test:clients`.
  * @module
  */
-import { deepEqual, match } from 'node:assert/strict'
+import { deepEqual, match, rejects } from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Server } from 'node:http'
@@ -158,10 +158,11 @@ describeUnless(NEEDS_ROOT ?? missing, 'the onboarding kit', () => {
         const ca = ['CURL_CA_BUNDLE', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE']
         const variables = ca.map((name) => `export ${name}=${file('ca.pem')}`).join('; ')
         const run = command.replaceAll('KIT', file('kit'))
-        const text = await shell(
-          `export KUBEDOH_CLIENT_TOKEN=${token}; ${variables}; ${run} ${page}`,
-        )
-        match(text, /hello from the page/)
+        const request = (own: string): Promise<string> =>
+          shell(`export KUBEDOH_CLIENT_TOKEN=${own}; ${variables}; ${run} ${page}`)
+        match(await request(token), /hello from the page/)
+        // curl reports only that it cannot resolve the host.
+        if (program !== 'sh') await rejects(request('wrong'), /HTTP (Error )?401/)
       })
     })
   }

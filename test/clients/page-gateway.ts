@@ -41,7 +41,10 @@ export type PageGateway = {
 }
 
 /** Starts a gateway and publishes objects to it. */
-export async function startPageGateway(objects: string): Promise<PageGateway> {
+export async function startPageGateway(
+  objects: string,
+  variables: Readonly<Record<string, string>> = {},
+): Promise<PageGateway> {
   const folder = mkdtempSync(join(tmpdir(), 'kubedoh-page-'))
   const file = (name: string): string => join(folder, name)
   const texts = { Corefile: COREFILE, 'objects.yaml': objects, 'ca.pem': AUTHORITY }
@@ -58,6 +61,7 @@ export async function startPageGateway(objects: string): Promise<PageGateway> {
     gateway = start(process.execPath, [RUN, 'gateway', ...listen, ...tls, ...store], {
       CLUSTERS: JSON.stringify({ demo: { publicKey, tokenSha256 } }),
       ADMIN_TOKEN_SHA256: await hashToken(ADMIN),
+      ...variables,
     })
     await gateway.line(/^ready/)
   }

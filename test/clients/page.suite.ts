@@ -215,6 +215,26 @@ for (const [name, program] of Object.entries(BROWSERS) as [BrowserName, string][
       await until(page, shows('payments'))
     })
 
+    test('explains answers of an open gateway while it has a token', async ({ onTestFinished }) => {
+      const open = await startPageGateway(SHOP, { PUBLIC: 'true' })
+      onTestFinished(() => open.close())
+      const { token } = await open.token({ name: 'seer', explain: true })
+      const page = await visit('/')
+      await page.goto(`${open.origin}/`)
+      await paste(page, '#name', 'web.shop.svc.demo.test')
+      await until(page, shows('1 address.'))
+      await click(page, 'Why this answer')
+      await until(page, shows('enter a token that its operator created'))
+      await paste(page, '#token', token)
+      await click(page, 'Use token')
+      await until(page, shows('payments'))
+      await click(page, 'Why this answer')
+      await until(page, shows('Service shop/web'))
+      await click(page, 'Forget token')
+      await until(page, `!${shows('payments')}`)
+      assert.equal(await page.evaluate(shows('Service shop/web')), false)
+    })
+
     test('takes any text, and shows hostile records as text', async () => {
       const page = await visit(`/t/${whole.token}/`)
       await until(page, shows('payments'))
@@ -244,8 +264,13 @@ for (const [name, program] of Object.entries(BROWSERS) as [BrowserName, string][
       await page.keyboard.type('web.shop.svc.demo.test')
       await page.keyboard.press('Enter')
       await until(page, shows('1 address.'))
-      for (let i = 0; i < 30 && (await focused()) !== 'shop'; i++) await page.keyboard.press('Tab')
-      await page.keyboard.press('Enter')
+      const tabTo = async (text: string): Promise<void> => {
+        for (let i = 0; i < 30 && (await focused()) !== text; i++) await page.keyboard.press('Tab')
+        await page.keyboard.press('Enter')
+      }
+      await tabTo('Why this answer?')
+      await until(page, 'document.activeElement.ariaLabel === "Why this answer"')
+      await tabTo('shop')
       await until(page, shows('cart'))
     })
 
@@ -289,8 +314,13 @@ for (const [name, program] of Object.entries(BROWSERS) as [BrowserName, string][
       await until(page, shows('The gateway does not respond.'))
       await checkAccessible(page, 'gateway away')
       await picture(page, 'away')
+      await click(page, 'shop')
+      await until(page, shows('Try again'))
       await gateway.startGateway()
-      await until(page, `!${shows('The gateway does not respond.')}`)
+      await until(page, `!${shows('What is shown below')}`)
+      await click(page, 'Try again')
+      await until(page, shows('cart'))
+      assert.equal(await page.evaluate(shows('The gateway does not respond.')), false)
     })
 
     test('reports when it first paints', async ({ annotate }) => {

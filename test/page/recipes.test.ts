@@ -25,6 +25,12 @@ test('recipes have the origin, the token and the domain', () => {
   assert.match(resolve?.command ?? '', /^curl --doh-url "https:\/\/dns\.example\.org\/t\/kdt_ab_cd/)
   const [connect] = recipesOf('Linux', PLACE)
   assert.match(connect?.command ?? '', /--gateway https:\/\/dns\.example\.org --domain demo\.test$/)
+  assert.match(connect?.command ?? '', /^export KUBEDOH_CLIENT_TOKEN=kdt_ab_cd\nsudo -E kubedoh /)
+  const [, powershell] = recipesOf('Windows', PLACE)
+  assert.match(
+    powershell?.command ?? '',
+    /^\$env:KUBEDOH_CLIENT_TOKEN = "kdt_ab_cd"\nkubedoh connect /,
+  )
 })
 
 test('recipes name files that the onboarding kit has', async () => {
