@@ -89,18 +89,16 @@ function hasQuickWay(listener: Listener, message: Uint8Array, client: Client): b
 /** Answers over HTTPS as the app does, without a socket. */
 export function openDohApp(place: Place): Transport {
   const resolver = createScenarioResolver(place)
-  const appFor = (recorded: Case): ReturnType<typeof createDohApp> => {
-    const client: Client = { ...clientOf(recorded, []), transport: 'https' }
-    return createDohApp({
-      isPrivate: () => false,
-      answer: (message) => {
-        const [listener] = resolver.listeners
-        return listener && new ResolverClient(resolver, client, listener).answer(message)
-      },
-    })
-  }
+  const app = createDohApp({
+    isPrivate: () => false,
+    answer: (message, c) => {
+      const [listener] = resolver.listeners
+      const client: Client = { ...c.env, transport: 'https' }
+      return listener && new ResolverClient(resolver, client, listener).answer(message)
+    },
+  })
   return {
-    ask: (recorded, message) => askByPost(appFor(recorded), message),
+    ask: (recorded, message) => askByPost(app, message, clientOf(recorded, [])),
     close: () => {
       resolver.stop()
       return Promise.resolve()
@@ -207,10 +205,11 @@ function clientOf(
 async function askByPost(
   app: ReturnType<typeof createDohApp>,
   message: Uint8Array,
+  client: Client,
 ): Promise<readonly Uint8Array[]> {
   const headers = { 'content-type': WIRE_TYPE, accept: WIRE_TYPE }
   const init = { method: 'POST', headers, body: new Uint8Array(message) }
-  const response = await app.request('/dns-query', init)
+  const response = await app.request('/dns-query', init, client)
   return response.status === 200 ? [new Uint8Array(await response.arrayBuffer())] : []
 }
 
