@@ -48,7 +48,8 @@ export type GatewayClient = {
   ) => Promise<ManifestResult>
   /**
    * Sends shards and the manifest that lists them in one request. Returns `undefined` if the
-   * gateway is older than this route; nothing is stored then.
+   * gateway is older than this route, or a proxy before it takes no such body (nginx's bound is
+   * 1 MiB); nothing is stored then.
    */
   readonly putPublication: (
     publication: Publication,
@@ -56,6 +57,8 @@ export type GatewayClient = {
     expected: string | undefined,
   ) => Promise<ManifestResult | undefined>
 }
+
+const STATUS_TOO_LARGE = 413
 
 /** Address and credentials of the gateway. */
 export type GatewayClientOptions = {
@@ -95,7 +98,9 @@ export function createGatewayClient(options: GatewayClientOptions): GatewayClien
       const headers = conditions(signature, expected)
       const body = formatPublication(publication)
       const answer = await send('/publication', { method: 'PUT', body, headers })
-      return errorOf(answer).code === 'not_found' ? undefined : manifestResult(answer)
+      const isTooLarge = answer.status === STATUS_TOO_LARGE
+      if (isTooLarge || errorOf(answer).code === 'not_found') return undefined
+      return manifestResult(answer)
     },
   }
 }

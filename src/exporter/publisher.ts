@@ -219,8 +219,8 @@ export class Publisher {
   }
 
   /**
-   * Sends a manifest with shards that the gateway lacks, as many as one request carries; to an
-   * older gateway first all of these, one by one.
+   * Sends a manifest with shards that the gateway lacks, as many as one request carries; to a
+   * gateway that does not take them so, first all of these, one by one.
    */
   private async send(
     { manifest, signature, expected }: SignedManifest,

@@ -148,6 +148,11 @@ describe('a publication', () => {
     assert.equal(await put(json(404, errorBody('not_found', 'No such path'))), undefined)
   })
 
+  test('is too large for some proxies', async () => {
+    const page = new Response('<html>413 Request Entity Too Large</html>', { status: 413 })
+    assert.equal(await put(page), undefined)
+  })
+
   test('ends as a manifest does', async () => {
     assert.deepEqual(await put(json(200, {}, '"e2"')), { kind: 'stored', etag: '"e2"' })
     assert.deepEqual(await put(json(412, errorBody('changed', '…'))), { kind: 'changed' })
