@@ -4,6 +4,7 @@
  * @module
  */
 import { concatBytes, formatHex } from '../../src/bytes/bytes.ts'
+import { isBetweenNeighbours } from '../../src/dns/edns.ts'
 import { HEADER_BYTES } from '../../src/dns/limits.ts'
 import { nameOf } from '../../src/dns/name.ts'
 import { caseQuery } from '../conformance/case-query.ts'
@@ -16,6 +17,8 @@ export type Vocabulary = {
   readonly names: readonly string[]
   /** Types worth asking for, more often than others. */
   readonly types: readonly string[]
+  /** Whether a cache is before the upstreams: then no query has options for these. */
+  readonly isOrdered?: boolean
   /** Whether most are to ask for signatures. */
   readonly wantsSignatures?: boolean
   /** Keys to sign most questions with. */
@@ -74,7 +77,7 @@ export function seededRandom(seed: number): () => number {
 
 /** Makes questions, the same for the same seed. */
 export function generateQuestions(
-  { names, types, wantsSignatures = false, secrets = [] }: Vocabulary,
+  { names, types, isOrdered = false, wantsSignatures = false, secrets = [] }: Vocabulary,
   { count, seed }: { readonly count: number; readonly seed: number },
 ): GeneratedQuestion[] {
   const random = seededRandom(seed)
@@ -117,7 +120,9 @@ export function generateQuestions(
   /** What few clients send: other operations, classes, types, labels and sizes, EDNS options, damage. */
   const odd = (question: GeneratedQuestion): Partial<GeneratedQuestion> => {
     const { qname } = question
-    const options = OPTIONS.filter(() => isTrue(0.3))
+    // Our cache keeps answers to these options apart (RFC 7871 §7.3).
+    const isAsked = (code: number): boolean => !isOrdered || isBetweenNeighbours(code)
+    const options = OPTIONS.filter(() => isTrue(0.3)).filter(({ code }) => isAsked(code))
     switch (Math.floor(random() * 8)) {
       case 0:
         return { opcode: pick(OPCODES) }
@@ -134,7 +139,8 @@ export function generateQuestions(
       case 6:
         return { ad: true, edns: { size: pick(ODD_SIZES), do: isTrue(0.3) } }
       default:
-        return { raw: formatHex(damaged(question, random)) }
+        // Over TCP, a reply without the question counts as none.
+        return { raw: formatHex(damaged(question, random)), transport: 'udp' }
     }
   }
   return Array.from({ length: count }, (_, i): GeneratedQuestion => {
