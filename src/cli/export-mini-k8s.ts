@@ -16,6 +16,7 @@ import { parseListenAddress } from '../server/feature-servers.ts'
 import { HttpServer } from '../server/http-server.ts'
 import type { Input } from './flags.ts'
 import { MiniK8sObjects, type MiniK8sOptions, save } from './mini-k8s-objects.ts'
+import { readOwnToken } from './operator-call.ts'
 
 const FILE = 'mini-k8s.json'
 const BODY_BYTES_MAX = 16 * 1024
@@ -46,7 +47,7 @@ export function miniK8sPlace(input: Input): MiniK8sPlace | undefined {
   }
   const { host = '127.0.0.1', port } = parseListenAddress(address)
   const path = input.text('mini-k8s-token')
-  const token = path === '' ? '' : requireTextFile(path).trim()
+  const token = path === '' ? '' : readOwnToken(requireTextFile(path), path)
   if (path !== '' && token === '') throw new CommandError(`--mini-k8s-token ${path}: it is empty`)
   if (!LOOPBACK.has(host) && (token === '' || !input.isSet('insecure'))) {
     const wanted = 'use a loopback address, or pass --mini-k8s-token and --insecure'

@@ -93,6 +93,16 @@ export function readToken(text: string, from: string): string {
   throw new CommandError(`${from} contains a space or another character that tokens cannot have`)
 }
 
+/** Fewest characters of a token that this process checks: attempts have no bound. */
+const OWN_TOKEN_MIN = 16
+
+/** As {@link readToken}, for such a token. @throws {CommandError} for a short one, too */
+export function readOwnToken(text: string, from: string): string {
+  const token = readToken(text, from)
+  if (token === '' || token.length >= OWN_TOKEN_MIN) return token
+  throw new CommandError(`${from} has fewer than ${OWN_TOKEN_MIN} characters`)
+}
+
 /**
  * Reads `--gateway`. Never sends a token unencrypted to another machine.
  * @throws {CommandError} for other text than a URL, and `http://` to another machine without

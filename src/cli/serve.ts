@@ -16,14 +16,12 @@ import { ALL_PLUGINS } from '../plugins/all-plugins.ts'
 import { type RunningServer, type ServeOptions, Server } from '../server/server.ts'
 import { serveByWorkers } from '../server/worker-pool.ts'
 import type { FlagName, Input } from './flags.ts'
-import { readToken } from './operator-call.ts'
+import { readOwnToken } from './operator-call.ts'
 
 /** Maximum of --workers: one for each CPU of a large machine. */
 const WORKERS_MAX = 256
 /** Holds the token of `/v1/explain` without `--explain-token`. */
 const EXPLAIN_VARIABLE = 'KUBEDOH_EXPLAIN_TOKEN'
-/** Fewest characters of that token. */
-const EXPLAIN_TOKEN_MIN = 16
 /** Interval of the checks whether a started server is ready. */
 const READY_POLL_MS = 50
 
@@ -113,10 +111,7 @@ function readExplainToken(input: Input): string {
   const path = input.text('explain-token')
   const [text, from] =
     path === '' ? [input.env(EXPLAIN_VARIABLE), EXPLAIN_VARIABLE] : [requireTextFile(path), path]
-  const token = readToken(text, from)
-  if (token !== '' && token.length < EXPLAIN_TOKEN_MIN) {
-    throw new CommandError(`${from} has fewer than ${EXPLAIN_TOKEN_MIN} characters`)
-  }
+  const token = readOwnToken(text, from)
   if (path !== '' && token === '') throw new CommandError(`${from} is empty`)
   if (path !== '' && input.text('doh.listen') === '') {
     throw new CommandError('--explain-token needs --doh.listen, where /v1/explain is served')

@@ -25,6 +25,7 @@ const PATHS = [{ address: '10.1.1.10', service: 'service1', port: 8010 }]
 const DNS = { kind: 'DNS', apiVersion: 'v1', name: 'dns-test1', host: 'node1.com', paths: PATHS }
 const { kind, apiVersion, name: NAME, ...REST } = DNS
 const STORED = { kind, apiVersion, name: NAME, namespace: 'default', ...REST }
+const TOKEN = 'a-token-of-16-ch'
 const LIST = '/api/v1/namespaces/default/dnsrecords'
 const ONE = `${LIST}/dns-test1`
 
@@ -196,7 +197,12 @@ describe('the REST paths of mini-k8s', () => {
 
 describe('kubedoh export --mini-k8s', () => {
   const place = (t: TestContext, flags: Readonly<Record<string, string>>, names = ['objects']) => {
-    const folder = temporaryFolder(t, { 'objects/a.yaml': '', token: 'secret\n', none: '\n' })
+    const folder = temporaryFolder(t, {
+      'objects/a.yaml': '',
+      token: `${TOKEN}\n`,
+      none: '\n',
+      short: 'secret\n',
+    })
     const given = Object.entries(flags).map(([flag, value]) => {
       return [flag, [flag === 'mini-k8s-token' ? join(folder, value) : value]] as const
     })
@@ -212,7 +218,7 @@ describe('kubedoh export --mini-k8s', () => {
     assert.deepEqual([own?.host, own?.port, own?.token], ['127.0.0.1', 8080, ''])
     assert.equal(readFileSync(own?.file ?? '', 'utf8'), '{"items":[]}')
     const open = { 'mini-k8s': '[::]:80', 'mini-k8s-token': 'token', insecure: '' }
-    assert.deepEqual(place(t, open)?.token, 'secret')
+    assert.deepEqual(place(t, open)?.token, TOKEN)
   })
 
   const refused: readonly (readonly [Readonly<Record<string, string>>, RegExp, string[]?])[] = [
@@ -220,6 +226,7 @@ describe('kubedoh export --mini-k8s', () => {
     [{ 'mini-k8s': '0.0.0.0:80', insecure: '' }, /lets other machines/],
     [{ 'mini-k8s': '0.0.0.0:80', 'mini-k8s-token': 'token' }, /lets other machines/],
     [{ 'mini-k8s': ':80', 'mini-k8s-token': 'none' }, /none: it is empty$/],
+    [{ 'mini-k8s': ':80', 'mini-k8s-token': 'short' }, /short has fewer than 16 characters$/],
     [{ 'mini-k8s': ':80', 'mini-k8s-token': 'absent' }, /^Cannot read .*absent/],
     [{ 'mini-k8s': 'localhost' }, /"localhost" is not HOST:PORT/],
     [{ 'mini-k8s': ':80', once: '' }, /needs --objects with a folder, and works without --once/],
