@@ -111,6 +111,26 @@ describe('a list of names', () => {
     assert.equal(second.next, null)
   })
 
+  test('is read one at a time, so that queries do not wait for all of them', async () => {
+    const running = await start()
+    const { readShard } = running.store
+    const { promise: released, resolve: release } = Promise.withResolvers<void>()
+    running.store.readShard = (sha256) => released.then(() => readShard(sha256))
+    const { promise: refused, resolve: onRefused } = Promise.withResolvers<number>()
+    const listings = Array.from({ length: 65 }, async () => {
+      const { status } = await running.get('/v1/names?under=cluster.local&search=b', CLIENT_TOKEN)
+      if (status !== 200) onRefused(status)
+      return status
+    })
+    assert.equal(await refused, 429)
+    release()
+    const statuses = await Promise.all(listings)
+    assert.equal(statuses.filter((status) => status === 200).length, 64)
+    assert.deepEqual(await namesBelow(running, '?under=data.svc.cluster.local'), [
+      'db.data.svc.cluster.local.',
+    ])
+  })
+
   test('is not whole of a cluster that has published nothing', async () => {
     const running = await Running.start({ CLIENT_TOKEN_SHA256: clientSha256 })
     const { names, isWhole } = JSON.parse(await list(running, '?under=cluster.local'))
