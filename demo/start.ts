@@ -217,7 +217,7 @@ async function checkFree(port: number, flag: string): Promise<void> {
   }).catch((error: unknown) => {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
     throw new CommandError(
-      `cannot listen on ${HOST}:${port}: ${code}; stop the other process or run npm start -- ${flag} PORT`,
+      `cannot listen on ${HOST}:${port}: ${code === 'EADDRINUSE' ? 'address in use' : code}; stop the other process or run npm start -- ${flag} PORT`,
     )
   })
 }

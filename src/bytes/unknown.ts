@@ -33,11 +33,16 @@ export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
+/** A message of `node:fs`, `ENOENT: no such file or directory, open 'PATH'`, or of OpenSSL. */
+const WRAPPED = /^E[A-Z]+: (.+), [a-z]+(?: '.*')?$|^\w+:error:\w+:[^:]*:[^:]*:([^:]+):.*$/s
+
 /** Returns the cause of an error in words, because "fetch failed" does not say what to do. */
 export function causeText(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (error instanceof AggregateError && error.message === '') return causeText(error.errors[0])
-  return error.cause instanceof Error ? causeText(error.cause) : error.message
+  if (error.cause instanceof Error) return causeText(error.cause)
+  const text = error.message.replace(WRAPPED, '$1$2')
+  return text === 'wrong version number' ? 'no TLS is spoken there' : text
 }
 
 /** Parses JSON; `undefined` for other text. */

@@ -9,6 +9,11 @@ import type { Input } from './flags.ts'
 
 /** Prints new keys of a cluster, or an operator's token with `--admin` or `--read-only`. */
 export async function runKeys(input: Input, output: Output): Promise<void> {
+  const [cluster] = input.args
+  const kinds = ['admin', 'read-only'] as const
+  if (kinds.filter((kind) => input.isSet(kind)).length + input.args.length !== 1) {
+    throw new UsageError('name a cluster, or give --admin or --read-only')
+  }
   if (input.isSet('admin')) {
     const use = 'kubedoh token and other commands of operators'
     const hash = 'ADMIN_TOKEN_SHA256'
@@ -20,9 +25,7 @@ export async function runKeys(input: Input, output: Output): Promise<void> {
     await printToken(output, { use, before: '# credentials: ', hash: 'READ_ONLY_TOKEN_SHA256' })
     return
   }
-  const [cluster] = input.args
-  if (cluster === undefined) throw new UsageError('name a cluster, or give --admin or --read-only')
-  if (!CLUSTER_ID.test(cluster)) {
+  if (cluster === undefined || !CLUSTER_ID.test(cluster)) {
     throw new CommandError(`"${cluster}": use at most 63 characters of a-z, 0-9 and "-"`)
   }
   const { token, signingKey, tokenSha256, publicKey } = await createClusterKeys()

@@ -27,7 +27,9 @@ export async function callGateway(
   if (response.ok) return text
   const { message } = recordOf(recordOf(parseJson(text)).error)
   const problem = typeof message === 'string' ? message : `HTTP status ${response.status}`
-  throw new CommandError(`${new URL(response.url).origin}: ${problem}`)
+  const from = token === '' ? ADMIN_VARIABLE : '--token'
+  const next = response.status === 401 ? `; the token in ${from} is not this gateway's` : ''
+  throw new CommandError(`${new URL(response.url).origin}: ${problem}${next}`)
 }
 
 /**

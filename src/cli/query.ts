@@ -42,7 +42,9 @@ export async function runQuery(input: Input, output: Output): Promise<void> {
   const message = writeQuery({ ...question, id: random16(), udpBytes: UDP_BYTES_ADVERTISED })
   const { result: reply, tookMs } = await timeExchange(() => ask(message)).catch(
     (error: unknown) => {
-      throw new CommandError(`Cannot query ${server}: ${causeText(error)}`, { cause: error })
+      const reason = causeText(error)
+      const next = reason === 'HTTP status 401' ? '; pass a valid token, --token TOKEN' : ''
+      throw new CommandError(`Cannot query ${server}: ${reason}${next}`, { cause: error })
     },
   )
   const response = parseResponse(reply)

@@ -6,7 +6,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Document, LineCounter, parseAllDocuments } from 'yaml'
-import { errorText } from '../bytes/unknown.ts'
+import { causeText, errorText } from '../bytes/unknown.ts'
 import { fromMiniK8s } from '../kubernetes/objects/mini-k8s.ts'
 import type { ClusterObject } from '../kubernetes/objects/objects.ts'
 import { parseObject } from '../kubernetes/objects/parse-object.ts'
@@ -82,10 +82,6 @@ function kindOf(value: unknown): string {
  * @throws {ObjectFileError} with the file, and the line if known
  */
 export function readDocuments(path: string): unknown[] {
-  const { size } = statSync(path)
-  if (size > FILE_BYTES_MAX) {
-    throw new ObjectFileError(`${path}: ${size} bytes, at most ${FILE_BYTES_MAX}`)
-  }
   const text = readText(path)
   const documents = path.endsWith('.json') ? [parseJson(path, text)] : parseYaml(path, text)
   return documents.flatMap(listItems)
@@ -93,9 +89,11 @@ export function readDocuments(path: string): unknown[] {
 
 function readText(path: string): string {
   try {
-    return readFileSync(path, 'utf8')
+    const { size } = statSync(path)
+    if (size <= FILE_BYTES_MAX) return readFileSync(path, 'utf8')
+    throw new Error(`${size} bytes, at most ${FILE_BYTES_MAX}`)
   } catch (error) {
-    throw new ObjectFileError(`${path}: ${errorText(error)}`)
+    throw new ObjectFileError(`${path}: ${causeText(error)}`)
   }
 }
 

@@ -55,6 +55,10 @@ describe('convert', () => {
       await runCli(['convert', 'skydns', '/none/conf']),
       failed('kubedoh: Cannot read /none/conf: no such file'),
     )
+    assert.deepEqual(
+      await runCli(['convert', 'kube-dns', '/none/map.yaml']),
+      failed('kubedoh: /none/map.yaml: no such file or directory'),
+    )
   })
 
   test('rejects an unused value of --set', async () => {

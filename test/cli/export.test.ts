@@ -230,9 +230,7 @@ describe('export --once', () => {
     {
       name: 'a missing kubeconfig',
       flags: ['--objects', '', '--kubeconfig', '/none/config'],
-      line:
-        'kubedoh: Cannot read kubeconfig /none/config: ' +
-        "ENOENT: no such file or directory, open '/none/config'",
+      line: 'kubedoh: Cannot read kubeconfig /none/config: no such file or directory',
     },
   ]
   for (const { name, flags = [], environment, line } of refusals) {

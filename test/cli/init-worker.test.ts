@@ -62,7 +62,10 @@ describe('init worker', () => {
         args: [folder, 'k8s.test'],
         message: `Cannot write to ${folder}: it is not empty; name another folder`,
       },
-      { args: [join(folder, 'wrangler.toml'), 'k8s.test'], message: /^Cannot write to .*EEXIST/ },
+      {
+        args: [join(folder, 'wrangler.toml'), 'k8s.test'],
+        message: /^Cannot write to .*: file already exists$/,
+      },
       ...['a..b', '.', 'a"b', "a'''b", 'a b', 'a{b'].map((domain) => ({
         args: [join(folder, 'a'), domain],
         message: `"${domain}" is not a domain such as prod.k8s.example.org`,

@@ -49,6 +49,19 @@ describe('keys', () => {
     })
   }
 
+  for (const args of [
+    [],
+    ['prod', '--admin'],
+    ['--admin', '--read-only'],
+    ['prod', '--read-only'],
+  ]) {
+    test(`are of one kind at a time: ${args.join(' ') || 'none'}`, async () => {
+      const { status, stdout, stderr } = await runCli(['keys', ...args])
+      assert.deepEqual([status, stdout], [2, ''])
+      assert.match(stderr, /^kubedoh: name a cluster, or give --admin or --read-only\n/)
+    })
+  }
+
   for (const id of ['Prod', 'a.b', '-a', 'a-', '', 'a'.repeat(64)]) {
     test(`are not created for cluster "${id}"`, async () => {
       const line = `kubedoh: "${id}": use at most 63 characters of a-z, 0-9 and "-"`

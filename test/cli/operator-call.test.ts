@@ -32,7 +32,7 @@ describe('callGateway', () => {
     const server = serverOf(({ url: asked }) =>
       asked.endsWith('/a')
         ? Response.json({ error: { message: 'No such thing' } }, { status: 404 })
-        : new Response('<html>', { status: 502 }),
+        : new Response('<html>', { status: asked.endsWith('/b') ? 502 : 401 }),
     )
     const url = `http://127.0.0.1:${await server.listen('127.0.0.1', 0)}`
     t.onTestFinished(() => server.close())
@@ -41,6 +41,9 @@ describe('callGateway', () => {
     })
     await assert.rejects(callGateway(inputFor(url), 'GET', '/b'), {
       message: `${url}: HTTP status 502`,
+    })
+    await assert.rejects(callGateway(inputFor(url), 'GET', '/c'), {
+      message: `${url}: HTTP status 401; the token in KUBEDOH_ADMIN_TOKEN is not this gateway's`,
     })
   })
 

@@ -176,7 +176,9 @@ describe('query', () => {
       response.writeHead(401)
       response.end()
     })
-    const refused = failed(`kubedoh: Cannot query ${url}: HTTP status 401`)
+    const refused = failed(
+      `kubedoh: Cannot query ${url}: HTTP status 401; pass a valid token, --token TOKEN`,
+    )
     const args = ['query', 'a.example.org', '--server', url]
     assert.deepEqual(await runCli([...args, '--token', 's3cret']), refused)
     assert.deepEqual(await runCli(args, { KUBEDOH_CLIENT_TOKEN: 'from-environment' }), refused)
@@ -187,7 +189,10 @@ describe('query', () => {
     assert.equal(sent.at(-1), 'Bearer s3cret')
     const inPath = await runCli(['query', 'a.example.org', '--server', `${url}/t/s3cret/dns-query`])
     const label = `${url}/t/TOKEN/dns-query`
-    assert.deepEqual(inPath, failed(`kubedoh: Cannot query ${label}: HTTP status 401`))
+    assert.deepEqual(
+      inPath,
+      failed(`kubedoh: Cannot query ${label}: HTTP status 401; pass a valid token, --token TOKEN`),
+    )
   })
 })
 
