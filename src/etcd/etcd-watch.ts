@@ -24,7 +24,7 @@ type EtcdWatchOptions = {
   /** Receives errors of requests, which are retried. */
   readonly onError: (message: string) => void
   /** Receives each change, and whether the key's value is valid; those of a list at its end. */
-  readonly onChange?: OnKeyChange
+  readonly onChange?: OnKeyChange | undefined
   /** Called when the watch has opened, and when it has ended. */
   readonly onConnected?: () => void
   /** Most characters of keys and values (default: 256 Mi). */
@@ -234,7 +234,10 @@ export class EtcdWatch implements KeySource {
     if (table.size >= KEYS_MAX) throw new KeysFullError(`more than ${KEYS_MAX} keys; delete some`)
     const wrong = table.set(stored)
     this.checkSize(table.characters)
-    if (stored.lease !== '') this.leases.seconds(stored.lease)
+    // An exporter, which receives changes, does not publish what remains of a lease.
+    if (stored.lease !== '' && this.options.onChange === undefined) {
+      this.leases.seconds(stored.lease)
+    }
     if (wrong === undefined || ++this.warnings > WARNINGS_MAX) return
     const rest = this.warnings === WARNINGS_MAX ? '; further ones are not logged' : ''
     this.options.onWarning(`key "${stored.key}" of etcd: ${wrong}${rest}`)

@@ -19,9 +19,8 @@ class Scene implements EtcdApi {
   private watcher: { send: (message: WatchMessage) => void; end: () => void } | undefined
   private wake: (() => void) | undefined
 
-  constructor(t: TestContext, bounds: { readonly charactersMax?: number } = {}) {
+  constructor(t: TestContext, some: Partial<ConstructorParameters<typeof EtcdWatch>[0]> = {}) {
     this.watch_ = new EtcdWatch({
-      ...bounds,
       api: this,
       path: '/skydns',
       now: () => 0,
@@ -39,6 +38,7 @@ class Scene implements EtcdApi {
         const key = change.kind === 'put' ? change.stored.key : change.key
         this.changes.push(`${change.kind} ${key}${isValid ? '' : ', invalid'}`)
       },
+      ...some,
     })
     t.onTestFinished(() => this.watch_.stop())
   }
@@ -283,8 +283,17 @@ describe('EtcdWatch', () => {
   })
 
   test('requests leases when their keys appear', async (t) => {
-    const scene = await new Scene(t).run(page(5, [stored('a', '{}', '17')]))
+    const scene = new Scene(t, { onChange: undefined })
+    await scene.run(page(5, [stored('a', '{}', '17')]))
     assert.ok(scene.calls.includes('lease 17'))
     assert.equal(scene.watch_.leaseSeconds('17'), 60)
+  })
+
+  test('requests no leases for an exporter, which does not publish their times', async (t) => {
+    const scene = await new Scene(t).run(page(5, [stored('a', '{}', '17')]))
+    assert.deepEqual(
+      scene.calls.filter((call) => call.startsWith('lease')),
+      [],
+    )
   })
 })
