@@ -107,6 +107,7 @@ async function readNames(
     const { names: listed, hasMore } = list.finish()
     const own = []
     for (const { labels, types } of listed) {
+      await from.pause()
       const name = concatBytes(labels, from.served.zone.bytes)
       if (await from.isOwn(name)) own.push({ name: formatName(name), types })
     }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { describe, test } from 'vitest'
+import { describe, test, vi } from 'vitest'
 import { hashToken } from '../../src/gateway/token.ts'
 import { CLIENT_TOKEN, clientSha256, Running } from './running.ts'
 import { tokenRecord } from './tokens.ts'
@@ -180,6 +180,25 @@ describe('a list of names', () => {
       const found = JSON.parse(await list(await start(names, { COREFILE }), query))
       assert.deepEqual([found.names, found.next, found.isWhole], [[], null, isWhole])
     }
+  })
+
+  test('lets other requests run while acl decides on each name', async () => {
+    const COREFILE =
+      '. {\n acl data.svc.cluster.local {\n block\n }\n kubernetes cluster.local {\n cluster shop\n }\n}\n'
+    const names = Array.from({ length: 400 }, (_, i) => `db-${i}.data`)
+    const running = await start(names, { COREFILE })
+    const { host } = running
+    let nowMs = host.elapsed()
+    // Each look at the clock takes a millisecond.
+    vi.spyOn(host, 'elapsed').mockImplementation(() => nowMs++)
+    let pauses = 0
+    vi.spyOn(host, 'after').mockImplementation((_, task) => {
+      pauses++
+      setImmediate(task)
+      return () => undefined
+    })
+    await list(running, '?under=cluster.local&search=db&limit=500')
+    assert.ok(pauses >= names.length / 10, String(pauses))
   })
 
   test('needs parameters that make sense', async () => {
