@@ -69,7 +69,9 @@ export function App(props: { readonly token: string; readonly isPublic: boolean 
             <Clusters zones={zones} readMs={readMs} isOld={failure !== undefined} />
           </div>
         )}
-        {mayQuery && <Setup token={token} zones={zones ?? []} isPublic={isPublic} />}
+        {mayQuery && (isPublic || token !== '' || zones !== undefined) && (
+          <Setup token={token} zones={zones ?? []} isPublic={isPublic} />
+        )}
       </main>
       <footer>
         <p>

@@ -27,6 +27,18 @@ export function Setup({
     isSecure(place) ? systemOf(navigator.userAgent) : 'Terminal',
   )
   const recipes = recipesOf(system, place)
+  // A certificate or a login of Access belongs to this browser, not to devices and programs.
+  if (!isPublic && token === '') {
+    return (
+      <section class="card setup" aria-labelledby="setup-title">
+        <h2 id="setup-title">Set up this device</h2>
+        <p class="hint">
+          Devices and programs need a token, and you are signed in without one. Ask the operator of
+          this gateway for a link with a token.
+        </p>
+      </section>
+    )
+  }
   return (
     <section class="card setup" aria-labelledby="setup-title">
       <h2 id="setup-title">Set up this device</h2>

@@ -235,6 +235,20 @@ for (const [name, program] of Object.entries(BROWSERS) as [BrowserName, string][
       assert.equal(await page.evaluate(shows('Service shop/web')), false)
     })
 
+    test('has no steps that need a token for a visitor with a login only', async () => {
+      const page = await visit('/')
+      // As Cloudflare Access does, this adds the credential to requests of the page.
+      await page.evaluateOnNewDocument(`{
+        const { fetch: send } = window
+        window.fetch = (path, init) =>
+          send(path, { ...init, headers: { ...init.headers, authorization: 'Bearer ${whole.token}' } })
+      }`)
+      await page.goto(`${gateway.origin}/`)
+      await until(page, shows('Signed in'))
+      await until(page, shows('Ask the operator of this gateway for a link with a token.'))
+      assert.equal(await page.evaluate(shows('kubedoh connect')), false)
+    })
+
     test('takes any text, and shows hostile records as text', async () => {
       const page = await visit(`/t/${whole.token}/`)
       await until(page, shows('payments'))
