@@ -13,7 +13,7 @@ import { type AskFor, explainSearch } from './explain-search.ts'
 import { formatExplanation } from './explanation-text.ts'
 import { builtInCorefile } from './export-directive.ts'
 import type { Input } from './flags.ts'
-import { callGateway, printResponse } from './operator-call.ts'
+import { callGateway, idOf, printResponse } from './operator-call.ts'
 
 /** The client that a cluster's answers are explained for. */
 const CLIENT = { address: '127.0.0.1', port: 0, transport: 'tcp' } as const
@@ -56,7 +56,7 @@ function ofGateway(input: Input): Answers {
   const [, type = 'A'] = input.args
   return {
     ask: async (name) => {
-      const as = input.text('as')
+      const as = idOf(input.text('as'))
       const query = new URLSearchParams({ name, type, ...(as !== '' && { as }) })
       const token = input.text('token')
       return JSON.parse(await callGateway(input, 'GET', `/v1/explain?${query}`, undefined, token))

@@ -3,6 +3,7 @@
  * @module
  */
 import { causeText, parseJson, recordOf } from '../bytes/unknown.ts'
+import { tokenId } from '../gateway/token.ts'
 import { CommandError, type Output } from '../node/output.ts'
 import { LOOPBACK } from '../server/doh-listener.ts'
 import type { Input } from './flags.ts'
@@ -93,6 +94,11 @@ export function readToken(text: string, from: string): string {
   const token = text.trim()
   if (token === '' || TOKEN.test(token)) return token
   throw new CommandError(`${from} contains a space or another character that tokens cannot have`)
+}
+
+/** Returns the identifier, also of a complete token: a secret does not belong into a URL. */
+export function idOf(given = ''): string {
+  return tokenId(given) ?? given
 }
 
 /** Fewest characters of a token that this process checks: attempts have no bound. */

@@ -3,12 +3,11 @@
  * @module
  */
 import { isTexts, recordOf } from '../bytes/unknown.ts'
-import { tokenId } from '../gateway/token.ts'
 import { CommandError, type Output } from '../node/output.ts'
 import { parseDuration } from './duration.ts'
 import type { FlagName, Input } from './flags.ts'
 import { checkKit, writeKit } from './kit.ts'
-import { callGateway, formatColumns, printResponse } from './operator-call.ts'
+import { callGateway, formatColumns, idOf, printResponse } from './operator-call.ts'
 
 /** Creates a token and prints it; the gateway stores only its hash. */
 export async function runTokenCreate(input: Input, output: Output): Promise<void> {
@@ -66,22 +65,17 @@ function formatTokens(value: unknown): string {
 
 /** Revokes a token. */
 export async function runTokenRevoke(input: Input, output: Output): Promise<void> {
-  const id = idOf(input)
+  const id = idOf(input.args[0])
   await callGateway(input, 'DELETE', `/v1/tokens/${encodeURIComponent(id)}`)
   output.stdout.write(`revoked ${id}; running gateways refuse it within five seconds\n`)
 }
 
 /** Gives a token a new secret and prints it. */
 export async function runTokenRotate(input: Input, output: Output): Promise<void> {
-  const id = idOf(input)
+  const id = idOf(input.args[0])
   const grace = seconds('grace', input.text('grace'))
   const path = `/v1/tokens/${encodeURIComponent(id)}/rotate?graceSeconds=${grace}`
   printNew(input, output, await callGateway(input, 'POST', path))
-}
-
-/** Returns the identifier, also of a complete token: a secret does not belong into a URL. */
-function idOf({ args: [given = ''] }: Input): string {
-  return tokenId(given) ?? given
 }
 
 /** Prints a new token alone to standard output, so that no log has it that keeps the rest. */

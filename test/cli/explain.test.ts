@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, type TestContext, test } from 'vitest'
+import { describe, type TestContext, test, vi } from 'vitest'
 import { temporaryFolder } from '../exporter/temporary-folder.ts'
 import { ADMIN, startShopGateway } from './operated-gateway.ts'
 import { type Ran, runCli } from './run-cli.ts'
@@ -55,6 +55,21 @@ view          everything
     const run = await start(t)
     const { stdout } = await run('\\027[31m.cluster.local')
     assert.ok(!stdout.includes('\u001b'))
+  })
+
+  test('takes a complete token for its identifier, so that its secret is in no URL', async (t) => {
+    const url = await startShopGateway(t, COREFILE, undefined)
+    const to = ['--gateway', url]
+    const environment = { KUBEDOH_ADMIN_TOKEN: ADMIN }
+    const token = (await runCli(['token', 'create', ...to], environment)).stdout.trim()
+    const sent = vi.spyOn(globalThis, 'fetch')
+    t.onTestFinished(() => sent.mockRestore())
+    const words = ['explain', 'a.cluster.local', '--as', token, ...to]
+    const { status, stderr } = await runCli(words, environment)
+    assert.equal(status, 0, stderr)
+    const [, id = '', secret = ''] = token.split('_')
+    const [called = ''] = sent.mock.calls.map(([input]) => String(input))
+    assert.ok(called.endsWith(`&as=${id}`) && !called.includes(secret), called)
   })
 
   test('prints the visibility of the token', async (t) => {
