@@ -282,9 +282,11 @@ function readEvent(line: string): WatchEvent {
 }
 
 function toApiError(error: unknown): ApiError {
-  return error instanceof ApiError
-    ? error
-    : new ApiError(causeText(error), undefined, { cause: error })
+  if (error instanceof ApiError) return error
+  // No other part of the line has the path of a certificate or token that cannot be read.
+  const isOfFile = error instanceof Error && 'path' in error
+  const text = isOfFile ? error.message : causeText(error)
+  return new ApiError(text, undefined, { cause: error })
 }
 
 /** Returns the error of a response, with the message of its Status object (meta/v1). */

@@ -75,7 +75,11 @@ describe('kubedoh token', () => {
   test('reports errors of the gateway', async (t) => {
     const run = await start(t)
     const cases: [words: string, line: string, admin?: string][] = [
-      ['list', "kubedoh: URL: The operator's token is needed", 'wrong'],
+      [
+        'list',
+        "kubedoh: URL: The operator's token is needed; the token in KUBEDOH_ADMIN_TOKEN is not this gateway's",
+        'wrong',
+      ],
       ['revoke 0', 'kubedoh: URL: There is no token with this identifier'],
       ['rotate 0', 'kubedoh: URL: There is no token with this identifier'],
       [

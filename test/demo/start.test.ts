@@ -95,7 +95,7 @@ describe('npm start says what is wrong', () => {
     t.onTestFinished(() => void server.close())
     const { status, err } = await run('--port', `${port}`)
     assert.equal(status, 1)
-    const message = `cannot listen on 127.0.0.1:${port}: EADDRINUSE; stop the other process or run npm start`
+    const message = `cannot listen on 127.0.0.1:${port}: address in use; stop the other process or run npm start`
     assert.match(err, new RegExp(message.replace(/[()]/g, '\\$&')))
   })
 
