@@ -53,6 +53,8 @@ describe('init worker', () => {
       assert.doesNotMatch(readFileSync(join(folder, 'wrangler.toml'), 'utf8'), new RegExp(secret))
     }
     assert.match(readFileSync(join(folder, '.gitignore'), 'utf8'), /^\*\.env$/m)
+    // The files of a kit have a token, and git does not ignore them.
+    assert.match(readFileSync(join(folder, 'README.md'), 'utf8'), / --kit \.\.\/laptop$/m)
   })
 
   test('refuses a folder with files, and bad names, in one line', async (t) => {
