@@ -38,6 +38,7 @@ const COMPARED_MAX = 25
 /** Returns a target that writes HTTPRoutes through an API server. */
 export function httpRouteTarget(api: ObjectApi, gateway: ParentGateway): RouteTarget {
   const outcomes = new Outcomes()
+  let isServing = false
   return {
     apply: async ({ hosts, verdicts }, signal): Promise<Applied> => {
       const routesOf = Map.groupBy(
@@ -64,8 +65,11 @@ export function httpRouteTarget(api: ObjectApi, gateway: ParentGateway): RouteTa
       }
       // If nothing may be written, the router's own rights are missing.
       if (outcomes.count === 0) failure ??= closed.values().next().value
+      // Once written, they stay in service while the API server is away.
+      isServing ||= failure === undefined
       if (failure === undefined) return { verdicts: decided }
-      return { verdicts: decided, problem: `cannot write HTTPRoutes: ${failure.message}` }
+      const problem = `cannot write HTTPRoutes: ${failure.message}`
+      return { verdicts: decided, problem, isServing }
     },
   }
 }

@@ -193,6 +193,21 @@ describe('the HTTPRoute of a HostRoute', () => {
     })
   })
 
+  test('stays in service while the API server is away', async () => {
+    const { api } = apiWith()
+    let isAway = true
+    const send: ObjectApi['send'] = (request, signal) =>
+      isAway ? Promise.reject(new ApiError('away', 503)) : api.send(request, signal)
+    const target = httpRouteTarget({ ...api, send }, { namespace: 'infra', name: 'web' })
+    const table = routeTable([route()], CONTEXT)
+    const problem = 'cannot write HTTPRoutes: away'
+    assert.deepEqual(await target.apply(table, SIGNAL), { verdicts: [], problem, isServing: false })
+    isAway = false
+    assert.equal((await target.apply(table, SIGNAL)).problem, undefined)
+    isAway = true
+    assert.deepEqual(await target.apply(table, SIGNAL), { verdicts: [], problem, isServing: true })
+  })
+
   test('that is forbidden ends the attempts in its namespace only', async () => {
     assert.deepEqual(await refusing(KEYS, 403, /^a.1$/), {
       posted: ['a/1', 'b/1'],
