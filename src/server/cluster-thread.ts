@@ -27,7 +27,7 @@ export type ClusterThreadOptions = {
 /** A thread that watches clusters. Another one replaces it when it exits. */
 export class ClusterThread {
   private readonly options: ClusterThreadOptions
-  private readonly clusters = new SharedClusters()
+  private readonly clusters = new SharedClusters((wanted) => this.thread.serviceState(wanted))
   private wanted: readonly ClusterWanted[] = []
   private keys: ReadonlySet<string> = new Set()
   private thread: WorkerThread
@@ -41,11 +41,7 @@ export class ClusterThread {
 
   /** Returns the snapshots that the thread has, or will have, of a cluster. */
   source(wanted: ClusterWanted): SnapshotSource {
-    const place = { cluster: keyOf(wanted) }
-    return {
-      ...this.clusters.open(wanted.directive, wanted.tree),
-      serviceState: (namespace, name) => this.thread.serviceState({ ...place, namespace, name }),
-    }
+    return this.clusters.open(wanted.directive, wanted.tree)
   }
 
   /**

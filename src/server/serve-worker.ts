@@ -7,12 +7,22 @@ import type { LoadedCorefile } from '../node/load-corefile.ts'
 import { describeError } from '../node/output.ts'
 import { type ServeOptions, Server } from './server.ts'
 import { SharedClusters } from './shared-snapshots.ts'
-import { type FromWorker, runWorker, type ToWorker, type WorkerQuery } from './worker-messages.ts'
+import {
+  type FromWorker,
+  type KnownState,
+  runWorker,
+  type ServiceWanted,
+  type ToWorker,
+  type WorkerQuery,
+} from './worker-messages.ts'
 
 /** Handles the messages of the main thread. */
 export class ServeWorker {
   private readonly send: (message: FromWorker) => void
-  private readonly clusters = new SharedClusters()
+  private readonly clusters = new SharedClusters((wanted) => this.stateOf(wanted))
+  /** Explanations that wait for the state of a Service. */
+  private readonly waiting = new Map<number, (state: KnownState) => void>()
+  private lastId = 0
   private server: Server | undefined
   /** Resolves when the last Corefile is applied: one at a time. */
   private served: Promise<void> = Promise.resolve()
@@ -35,6 +45,10 @@ export class ServeWorker {
       case 'query':
         this.send({ kind: 'reply', id: message.id, lines: this.answer(message.what) })
         return
+      case 'state':
+        this.waiting.get(message.id)?.(message.state)
+        this.waiting.delete(message.id)
+        return
       case 'stop':
         await this.stop()
         return
@@ -42,6 +56,12 @@ export class ServeWorker {
       case 'service':
         throw new TypeError('a worker that serves does not watch clusters')
     }
+  }
+
+  private stateOf(wanted: ServiceWanted): Promise<KnownState> {
+    const id = ++this.lastId
+    this.send({ kind: 'service', id, wanted })
+    return new Promise((resolve) => this.waiting.set(id, resolve))
   }
 
   private async stop(): Promise<void> {

@@ -9,6 +9,7 @@ import { Shard } from '../snapshot/read/shard.ts'
 import { Snapshot, type SnapshotInfo } from '../snapshot/read/snapshot.ts'
 import { type ClusterWanted, keyOf } from './cluster-sources.ts'
 import type { Clusters } from './server.ts'
+import type { KnownState, ServiceWanted } from './worker-messages.ts'
 
 /** Interval of the checks for clusters whose freshness has changed. */
 export const FRESHNESS_MS = 500
@@ -92,6 +93,12 @@ export class SnapshotSharer {
 /** The clusters of a thread that another one watches. */
 export class SharedClusters implements Clusters {
   private readonly mirrors = new Map<string, Mirror>()
+  private readonly stateOf: (wanted: ServiceWanted) => Promise<KnownState>
+
+  /** @param stateOf queries the other thread for a Service */
+  constructor(stateOf: (wanted: ServiceWanted) => Promise<KnownState> = async () => undefined) {
+    this.stateOf = stateOf
+  }
 
   /** Updates the cluster with this key. */
   update(key: string, shared: SharedSnapshot): void {
@@ -121,7 +128,7 @@ export class SharedClusters implements Clusters {
   }
 
   private mirror(key: string): Mirror {
-    const known = this.mirrors.get(key) ?? new Mirror()
+    const known = this.mirrors.get(key) ?? new Mirror(key, this.stateOf)
     this.mirrors.set(key, known)
     return known
   }
@@ -132,10 +139,15 @@ class Mirror {
   private current: Snapshot | undefined
   private received: Snapshot | undefined
   private freshness: SharedSnapshot['freshness'] = 'partial'
-  readonly source: SnapshotSource = {
-    current: () => this.current,
-    load: () => Promise.resolve(this.current),
-    freshness: () => this.freshness,
+  readonly source: SnapshotSource
+
+  constructor(cluster: string, stateOf: (wanted: ServiceWanted) => Promise<KnownState>) {
+    this.source = {
+      current: () => this.current,
+      load: () => Promise.resolve(this.current),
+      freshness: () => this.freshness,
+      serviceState: (namespace, name) => stateOf({ cluster, namespace, name }),
+    }
   }
 
   update({ freshness, snapshot }: SharedSnapshot): void {

@@ -53,6 +53,7 @@ export class WatchWorker {
         return
       case 'serve':
       case 'snapshot':
+      case 'state':
         throw new TypeError('a worker that watches clusters does not serve')
     }
   }

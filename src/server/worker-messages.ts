@@ -21,6 +21,16 @@ export type ServiceWanted = {
   readonly name: string
 }
 
+/** A query for a Service, to the thread that watches its cluster. */
+type ServiceQuery = {
+  readonly kind: 'service'
+  readonly id: number
+  readonly wanted: ServiceWanted
+}
+
+/** A Service; `null` if it does not exist, `undefined` if that is unknown. */
+export type KnownState = ServiceState | null | undefined
+
 /** Where a worker finds the clusters that it watches. */
 export type WatchOptions = Pick<ClusterSourceOptions, 'kubeconfig' | 'folder' | 'localAddresses'>
 
@@ -36,7 +46,9 @@ export type ToWorker =
       readonly clusters: readonly ClusterWanted[]
     }
   | { readonly kind: 'query'; readonly id: number; readonly what: WorkerQuery }
-  | { readonly kind: 'service'; readonly id: number; readonly wanted: ServiceWanted }
+  | ServiceQuery
+  /** Answers a worker's query for a Service. */
+  | { readonly kind: 'state'; readonly id: number; readonly state: KnownState }
   | { readonly kind: 'stop' }
 
 /** A message from a worker. */
@@ -50,8 +62,9 @@ export type FromWorker =
       readonly kind: 'reply'
       readonly id: number
       readonly lines: readonly string[]
-      readonly state?: ServiceState | null | undefined
+      readonly state?: KnownState
     }
+  | ServiceQuery
   /** The state of a watched cluster, after each change. */
   | { readonly kind: 'watched'; readonly cluster: string; readonly snapshot: SharedSnapshot }
   /** A plugin requests the end of the process. */

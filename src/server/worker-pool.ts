@@ -168,6 +168,10 @@ class WorkerPool implements RunningServer {
         this.log({ level: 'error', message })
         process.exit(1)
       },
+      stateOf: ({ cluster, namespace, name }) =>
+        this.current?.clusters
+          .find((one) => keyOf(one) === cluster)
+          ?.source.serviceState?.(namespace, name),
     })
     this.workers.set(number, worker)
     this.share([worker], current)

@@ -5,12 +5,19 @@
 import { extname, join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { errorText } from '../bytes/unknown.ts'
+import type { MaybePromise } from '../chain/maybe-promise.ts'
 import type { LoadedCorefile } from '../node/load-corefile.ts'
 import type { Output } from '../node/output.ts'
 import type { ClusterWanted } from './cluster-sources.ts'
 import type { ServeOptions } from './server.ts'
 import type { SharedSnapshot } from './shared-snapshots.ts'
-import type { FromWorker, ServiceWanted, ToWorker, WatchOptions } from './worker-messages.ts'
+import type {
+  FromWorker,
+  KnownState,
+  ServiceWanted,
+  ToWorker,
+  WatchOptions,
+} from './worker-messages.ts'
 
 /** Whether a worker does what it was sent for, and the ports that it serves. */
 export type Served = Extract<FromWorker, { kind: 'serving' | 'failed' }>
@@ -35,6 +42,8 @@ type WorkerThreadOptions = {
   readonly entry?: string
   /** Called when a plugin requests the end of the process. */
   readonly onAbort?: (message: string) => void
+  /** Returns a Service of a cluster that the main thread watches; `undefined` if it is unknown. */
+  readonly stateOf?: (wanted: ServiceWanted) => MaybePromise<KnownState>
   /** Called with each state of a cluster that the worker watches. */
   readonly onSnapshot?: (cluster: string, snapshot: SharedSnapshot) => void
 }
@@ -113,7 +122,7 @@ export class WorkerThread {
   }
 
   /** Returns a Service of a watched cluster; `undefined` if the worker does not answer in time. */
-  async serviceState(wanted: ServiceWanted): Promise<Reply['state']> {
+  async serviceState(wanted: ServiceWanted): Promise<KnownState> {
     return (await this.query((id) => ({ kind: 'service', id, wanted })))?.state
   }
 
@@ -144,6 +153,10 @@ export class WorkerThread {
     })
   }
 
+  private async answer(id: number, wanted: ServiceWanted): Promise<void> {
+    this.send({ kind: 'state', id, state: await this.options.stateOf?.(wanted) })
+  }
+
   private handle(message: FromWorker): void {
     switch (message.kind) {
       case 'serving':
@@ -152,6 +165,9 @@ export class WorkerThread {
         return
       case 'reply':
         this.queries.get(message.id)?.(message)
+        return
+      case 'service':
+        void this.answer(message.id, message.wanted)
         return
       case 'watched':
         this.options.onSnapshot?.(message.cluster, message.snapshot)

@@ -68,6 +68,20 @@ async function addressesOf(port: number, name: string): Promise<string[]> {
 }
 
 describe('workers', () => {
+  test('explain by the objects that the main thread has', async (t) => {
+    const [explainToken, doh] = ['a-token-of-sixteen', `${LOOPBACK}:${await freePort()}`]
+    const corefile = (features: readonly string[]): string =>
+      block('kubernetes cluster.local', ...features)
+    await start(t, corefile, { dohListen: doh, explainToken })
+    const url = `http://${doh}/v1/explain?name=none.shop.svc.cluster.local`
+    const headers = { authorization: `Bearer ${explainToken}`, connection: 'close' }
+    // Either thread may get a connection.
+    for (let i = 0; i < 8; i++) {
+      const { reason } = JSON.parse(await (await fetch(url, { headers })).text())
+      assert.equal(reason.text, 'namespace "shop" has no Service "none"')
+    }
+  })
+
   test('share one port, readiness and metrics', async (t) => {
     const hosts = 'hosts {\n 192.0.2.1 a.example.org\n }'
     const { pool, port, get } = await start(t, (features) => block(hosts, 'cache', ...features))
