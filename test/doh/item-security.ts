@@ -378,7 +378,8 @@ function tailOf({ body }: Got): Uint8Array {
   return body.slice(12 + WEB.length + 6)
 }
 
-async function makeToken(
+/** Creates a token of the closed gateway. */
+export async function makeToken(
   send: Way['send'],
   wish: Readonly<Record<string, unknown>>,
 ): Promise<{ readonly id: string; readonly token: string }> {

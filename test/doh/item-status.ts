@@ -18,6 +18,7 @@ import {
   WIRE,
   withByte,
 } from './item-cases.ts'
+import { makeToken } from './item-security.ts'
 import { pathOf } from './replies.ts'
 
 const QUERY = messageOf(`${WEB} A`)
@@ -87,10 +88,12 @@ export const STATUS: readonly Item[] = [
       { name: 'nor in the path', to: 'closed', path: `/t/x${PATH}`, status: 401 },
       {
         name: 'a known client without permission gets 403',
-        to: 'open',
-        path: `/v1/explain?name=${WEB}`,
-        status: 403,
-        code: 'forbidden',
+        check: async ({ send }) => {
+          const { token } = await makeToken(send, {})
+          const path = `/v1/explain?name=${WEB}`
+          const got = await send({ path, headers: bearer(token) }, 'closed')
+          assert.deepEqual([got.status, JSON.parse(textOf(got)).error.code], [403, 'forbidden'])
+        },
       },
     ],
   },
