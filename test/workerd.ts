@@ -1,8 +1,7 @@
 /**
  * Runs the gateway in workerd without miniflare: for the protocol items, which send raw bytes of HTTP
- * and must see workerd's own statuses, for recorded answers, whose many scenarios start many gateways
- * (miniflare takes 130 ms to write its configuration), and for benches, which count the CPU time of
- * the process. All other tests run the Worker in miniflare (`build/local-gateway.ts`).
+ * and must see workerd's own statuses, for tests that start many gateways (miniflare takes 130 ms to
+ * write its configuration), and for benches, which count the CPU time of the process. All other tests run the Worker in miniflare (`build/local-gateway.ts`).
  * @module
  */
 import { type ChildProcess, spawn } from 'node:child_process'

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { Writable } from 'node:stream'
 import { describe, test } from 'vitest'
-import { startGateway } from '../../build/local-gateway.ts'
 import { checkDeployment } from '../../src/cli/deployment.ts'
 import { keys } from '../exporter/memory-gateway.ts'
+import { startGateway } from '../workerd.ts'
 
 const { publicKeyText: publicKey } = await keys()
 const CLUSTERS = JSON.stringify({ prod: { publicKey, tokenSha256: '0'.repeat(64) } })
@@ -70,7 +70,7 @@ describe('a deployment is refused if the Worker would answer 503:', () => {
   for (const { name, variables, message } of cases) {
     test(name, async (t) => {
       await assert.rejects(check(variables), { message })
-      const gateway = await startGateway({ variables })
+      const gateway = await startGateway({ port: 0, variables })
       t.onTestFinished(() => gateway.stop())
       const { status } = await fetch(`${gateway.url}/dns-query?name=a.test`)
       assert.equal(status, 503)
