@@ -11,7 +11,9 @@ import { TYPE } from './rr-type.ts'
  * - `time`: a `u32`, in text a date (RFC 4034 §3.2)
  * - `type`: a `u16`, in text the mnemonic of a type
  * - `algorithm`: a `u8`, in text optionally the mnemonic of a DNSSEC algorithm
+ * - `certificate`: a `u16`, in text optionally the mnemonic of a kind of certificate
  * - `ipv4` `ipv6`: addresses of 4 and 16 bytes
+ * - `eui48` `eui64` `node`: identifiers of 6, 8 and 8 bytes, as groups of hexadecimal digits
  * - `name`: a domain name that is never compressed when written (RFC 3597 §4)
  * - `pointable`: a domain name in an RFC 1035 type, which can be compressed
  * - `string`: a length byte and up to 255 bytes (RFC 1035 §3.3)
@@ -31,8 +33,12 @@ export type Field =
   | 'time'
   | 'type'
   | 'algorithm'
+  | 'certificate'
   | 'ipv4'
   | 'ipv6'
+  | 'eui48'
+  | 'eui64'
+  | 'node'
   | 'name'
   | 'pointable'
   | 'string'
@@ -68,6 +74,7 @@ const SCHEMAS: ReadonlyMap<number, readonly Field[]> = new Map<number, readonly 
   [TYPE.SRV, ['u16', 'u16', 'u16', 'name']],
   [TYPE.NAPTR, ['u16', 'u16', 'string', 'string', 'string', 'name']],
   [TYPE.KX, ['u16', 'name']],
+  [TYPE.CERT, ['certificate', 'u16', 'algorithm', 'base64']],
   [TYPE.DNAME, ['name']],
   [TYPE.DS, ['u16', 'algorithm', 'u8', 'hex']],
   [TYPE.SSHFP, ['u8', 'u8', 'hex']],
@@ -85,8 +92,15 @@ const SCHEMAS: ReadonlyMap<number, readonly Field[]> = new Map<number, readonly 
   [TYPE.SVCB, ['u16', 'name', 'params']],
   [TYPE.HTTPS, ['u16', 'name', 'params']],
   [TYPE.SPF, ['strings']],
+  [TYPE.NID, ['u16', 'node']],
+  [TYPE.L32, ['u16', 'ipv4']],
+  [TYPE.L64, ['u16', 'node']],
+  [TYPE.LP, ['u16', 'name']],
+  [TYPE.EUI48, ['eui48']],
+  [TYPE.EUI64, ['eui64']],
   [TYPE.URI, ['u16', 'u16', 'rest']],
   [TYPE.CAA, ['u8', 'tag', 'rest']],
+  [TYPE.RESINFO, ['strings']],
 ])
 
 /** Returns the fields of a type's rdata; `undefined` for an unknown type. */
@@ -102,12 +116,18 @@ export function fieldBytes(field: Field): number | undefined {
       return 1
     case 'u16':
     case 'type':
+    case 'certificate':
       return 2
     case 'u32':
     case 'seconds':
     case 'time':
     case 'ipv4':
       return 4
+    case 'eui48':
+      return 6
+    case 'eui64':
+    case 'node':
+      return 8
     case 'ipv6':
       return 16
     default:

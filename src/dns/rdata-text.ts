@@ -158,6 +158,9 @@ type FieldText = {
   readonly isOptional?: boolean
 }
 
+/** Kinds of certificates from 1 on (RFC 4398 §2.1). */
+const CERTIFICATES = ['PKIX', 'SPKI', 'PGP', 'IPKIX', 'ISPKI', 'IPGP', 'ACPKIX', 'IACPKIX']
+
 const NUMBERS = {
   1: [byteAt, (value: number) => Uint8Array.of(value)],
   2: [readUint16, (value: number) => uint16Bytes(value)],
@@ -180,6 +183,17 @@ function numberText(
   }
 }
 
+/** Returns the text form of bytes as groups of digits; the schema knows their number. */
+function groupsText(digits: 2 | 4, separator: '-' | ':'): FieldText {
+  const text = new RegExp(`^[0-9a-f]{${digits}}(?:${separator}[0-9a-f]{${digits}})+$`, 'i')
+  return {
+    format: (bytes) =>
+      formatHex(bytes).replace(new RegExp(`(.{${digits}})\\B`, 'g'), `$1${separator}`),
+    parse: ([word = '']) =>
+      text.test(word) ? parseHex(word.replaceAll(separator, '')) : undefined,
+  }
+}
+
 const NAME: FieldText = {
   format: formatName,
   parse: ([word = ''], origin) => parseNameBelow(word, origin),
@@ -193,8 +207,15 @@ const FIELDS: Readonly<Record<Field, FieldText>> = {
   time: numberText(4, parseSignatureTime, formatSignatureTime),
   type: numberText(2, parseType, formatType),
   algorithm: numberText(1, parseAlgorithm),
+  certificate: numberText(2, (word) => {
+    const kind = CERTIFICATES.indexOf(word)
+    return kind < 0 ? parseNumber(word, 0xffff) : kind + 1
+  }),
   ipv4: { format: formatAddress, parse: ([word = '']) => parseIPv4(word) },
   ipv6: { format: formatAddress, parse: ([word = '']) => parseIPv6(word) },
+  eui48: groupsText(2, '-'),
+  eui64: groupsText(2, '-'),
+  node: groupsText(4, ':'),
   name: NAME,
   pointable: NAME,
   string: {

@@ -8,8 +8,9 @@ import type { ResourceRecord } from '../dns/message.ts'
 import { rdataSchema } from '../dns/rdata-schema.ts'
 import { parseNameBelow, parseRdata } from '../dns/rdata-text.ts'
 import { CLASS, parseClass } from '../dns/rr-class.ts'
-import { formatType, parseType } from '../dns/rr-type.ts'
+import { formatType, parseType, TYPE } from '../dns/rr-type.ts'
 import { parseTtl } from '../dns/ttl-text.ts'
+import { parseLocation } from './location.ts'
 import { ZoneFileError, type ZoneLine, type ZoneWord } from './zone-scanner.ts'
 
 /** State from previous lines. */
@@ -49,7 +50,9 @@ export function readRecord(line: ZoneLine, state: ZoneState): ResourceRecord {
   const type = head.type ?? 0
   const ttlSeconds = ttlOf(line, head, state)
   const words = line.words.slice(head.size)
-  const rdata = parseRdata(type, rdataTexts(type, words), state.origin)
+  const texts = rdataTexts(type, words)
+  const location = type === TYPE.LOC ? parseLocation(texts) : undefined
+  const rdata = location ?? parseRdata(type, texts, state.origin)
   if (rdata === undefined) {
     const shown = words.map(({ text }) => text).join(' ')
     const reason = shown === '' ? 'has no data' : `cannot have "${shorten(shown)}" for its data`

@@ -15,6 +15,13 @@ const example = '076578616d706c65036f726700'
 
 /** Names are below the root when they have no final dot. */
 export const RDATA: readonly RdataCase[] = [
+  { type: 'CERT', text: 'PGP 1 8 AQID', written: '3 1 8 AQID', wire: '0003 0001 08 010203' },
+  { type: 'CERT', text: '254 1 0 AQID', wire: '00fe 0001 00 010203' },
+  { type: 'EUI48', text: '00-00-5e-00-53-2a', wire: '00005e00532a' },
+  { type: 'EUI64', text: '00-00-5e-ef-10-00-00-2a', wire: '00005eef1000002a' },
+  { type: 'NID', text: '10 0014:4fff:ff20:ee64', wire: '000a 00144fffff20ee64' },
+  { type: 'L32', text: '10 10.1.2.0', wire: '000a 0a010200' },
+  { type: 'LP', text: '10 example.org.', wire: `000a ${example}` },
   { type: 'A', text: '192.0.2.1', wire: 'c0000201' },
   { type: 'AAAA', text: '2001:db8::1', wire: '20010db8000000000000000000000001' },
   {
@@ -157,6 +164,8 @@ export const BAD_RDATA: readonly {
   readonly type: string
   readonly text: string
 }[] = [
+  { name: 'a group too many', type: 'EUI48', text: '00-00-5e-00-53-2a-00' },
+  { name: 'groups of the other identifier', type: 'NID', text: '10 00-00-5e-ef-10-00-00-2a' },
   { name: 'no rdata', type: 'A', text: '' },
   { name: 'an IPv6 address', type: 'A', text: '2001:db8::1' },
   { name: 'an IPv4 address', type: 'AAAA', text: '192.0.2.1' },

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'vitest'
+import { formatHex } from '../../src/bytes/bytes.ts'
+import { parseLocation } from '../../src/records/location.ts'
+
+// Checked with the bytes that CoreDNS sends.
+describe('the text of a location', () => {
+  const cases: readonly [text: string, hex: string][] = [
+    ['0 N 0 E 0', '00121613 80000000 80000000 00989680'],
+    ['52 22 23.000 N 4 53 32.000 E -2.00m 0.00m 10000m 10m', '00001613 8b3cf018 810cbce0 009895b8'],
+    ['33 51 0 s 151 12 30.5 w 19.25', '00121613 78bc9060 5f8ddedc 00989e05'],
+    ['90 s 180 w .5m .01m 12.34m 90000000', '00101399 6cb02700 59604e00 009896b2'],
+  ]
+  for (const [text, hex] of cases) {
+    test(`${text} has its bytes`, () => {
+      const bytes = parseLocation(text.split(' ')) ?? new Uint8Array(0)
+      assert.equal(formatHex(bytes), hex.replaceAll(' ', ''))
+    })
+  }
+
+  const wrong: readonly [name: string, text: string][] = [
+    ['a latitude over 90°', '90 0 1 N 4 E 0'],
+    ['a longitude over 180°', '9 N 181 E 0'],
+    ['sixty minutes', '9 60 N 4 E 0'],
+    ['an altitude below all', '9 N 4 E -100000.01'],
+    ['an altitude above all', '9 N 4 E 42849672.96'],
+    ['too imprecise a location', '9 N 4 E 0 90000001'],
+    ['a side of the other angle', '9 E 4 N 0'],
+    ['no altitude', '9 N 4 E'],
+    ['five lengths', '9 N 4 E 0 1 1 1 1'],
+  ]
+  for (const [name, text] of wrong) {
+    test(`is not ${name}`, () => {
+      assert.equal(parseLocation(text.split(' ')), undefined)
+    })
+  }
+})
