@@ -31,11 +31,11 @@ describe('router nginx', () => {
     const folder = temporaryFolder(t, {
       Corefile: BLOCKS.get('corefile') ?? '',
       'shop.yaml': BLOCKS.get('yaml') ?? '',
-      'nginx.mjs': FAKE_NGINX,
+      nginx: FAKE_NGINX,
     })
-    chmodSync(`${folder}/nginx.mjs`, 0o755)
+    chmodSync(`${folder}/nginx`, 0o755)
     const files = ['--conf', `${folder}/Corefile`, '--objects', `${folder}/shop.yaml`]
-    const program = ['--folder', `${folder}/run`, '--nginx', `${folder}/nginx.mjs`]
+    const program = ['--folder', `${folder}/run`, '--nginx', `${folder}/nginx`]
     const screen = new Screen()
     const ended = main(['router', 'nginx', ...files, ...program], screen, ENVIRONMENT)
     await screen.shows('stdout', /^ready: 1 hosts with 1 paths are routed$/m)

@@ -24,12 +24,12 @@ function inFolder(t: TestContext): {
   readonly errors: string[]
   readonly run: (some?: object) => Nginx
 } {
-  const folder = temporaryFolder(t, { 'nginx.mjs': FAKE_NGINX })
-  chmodSync(`${folder}/nginx.mjs`, 0o755)
+  const folder = temporaryFolder(t, { nginx: FAKE_NGINX })
+  chmodSync(`${folder}/nginx`, 0o755)
   const errors: string[] = []
   const run = (some: object = {}): Nginx => {
     const nginx = new Nginx({
-      program: `${folder}/nginx.mjs`,
+      program: `${folder}/nginx`,
       folder,
       isAttached: false,
       onError: (message) => errors.push(message),

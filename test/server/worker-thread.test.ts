@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import { describe, type TestContext, test } from 'vitest'
+import { describe, type TestContext, test, vi } from 'vitest'
 import type { ServeOptions } from '../../src/server/server.ts'
 import { WorkerThread } from '../../src/server/worker-thread.ts'
 import { Screen } from '../cli/run-cli.ts'
@@ -72,7 +72,10 @@ describe('a worker thread', () => {
   test('is terminated when it does not stop', async (t) => {
     const { thread, options } = start(t, 'stays')
     await thread.serve(options, COREFILE)
-    await thread.stop()
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const stopped = thread.stop()
+    vi.advanceTimersByTime(8000)
+    await stopped
     assert.equal(await thread.exited, 'status 1')
   })
 })
