@@ -81,7 +81,7 @@ const DEVICES: Readonly<Record<Exclude<System, 'Terminal'>, (place: Place) => re
     iOS: () => [
       {
         title: 'Install a profile',
-        text: `${PROFILE} Download it on the device, then Settings, Profile Downloaded.`,
+        text: `${PROFILE} Download it on the device, open it in the Files app, then Settings.`,
         command: '',
         file: 'apple.mobileconfig',
       },

@@ -9,6 +9,9 @@ import type { Zone } from './names.ts'
 import { isSecure, type Recipe, recipesOf, SYSTEMS, type System, systemOf } from './recipes.ts'
 import { visible } from './visible.ts'
 
+/** How long a file to download stays: ten seconds. */
+const READ_MS = 10_000
+
 /** The recipes of one system, the visitor's at first. */
 export function Setup({
   token,
@@ -100,7 +103,8 @@ function Download({ file, token }: { readonly file: string; readonly token: stri
       link.href = url
       link.download = file
       link.click()
-      URL.revokeObjectURL(url)
+      // Safari begins to read it after the click.
+      setTimeout(() => URL.revokeObjectURL(url), READ_MS)
       setProblem('')
     } catch (error) {
       setProblem(error instanceof GatewayFailure ? error.failure.message : String(error))
