@@ -78,7 +78,8 @@ function readHead({ hasOwner, words }: ZoneLine, file: string): Head {
   for (let i = hasOwner ? 1 : 0; i < words.length; i++) {
     const word = words[i] ?? words[0]
     const rrClass = parseClass(word.text)
-    if (rrClass !== undefined && head.class === undefined) {
+    // ANY is a class of queries only (RFC 1035 §3.2.5).
+    if (rrClass !== undefined && head.class === undefined && !/^any$/i.test(word.text)) {
       head.class = rrClass
       continue
     }

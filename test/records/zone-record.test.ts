@@ -69,9 +69,9 @@ describe('a record', () => {
       is: [`IN.example.org. 1 ${A}`, `A.example.org. 1 ${A}`],
     },
     {
-      name: 'takes ANY for the class',
+      name: 'refuses ANY for the class, as CoreDNS does',
       text: 'a 1 ANY A 192.0.2.1',
-      is: ['a.example.org. 1 ANY A 192.0.2.1'],
+      is: ['db:1:9: a ANY record cannot have "A 192.0.2.1" for its data'],
     },
     {
       name: 'refuses two classes',

@@ -10,7 +10,7 @@ import { isSameRecord, type Reply, type ResourceRecord } from '../../dns/message
 import { equalNames, nameKey } from '../../dns/name.ts'
 import { RCODE } from '../../dns/rcode.ts'
 import { CLASS } from '../../dns/rr-class.ts'
-import { TYPE } from '../../dns/rr-type.ts'
+import { isTransferType, TYPE } from '../../dns/rr-type.ts'
 import { typeBitmap } from '../../dns/type-bitmap.ts'
 import { type ResponseKind, responseKind } from '../../plugin-kit/response-class.ts'
 import { closestZone } from '../../plugin-kit/zones.ts'
@@ -36,7 +36,8 @@ export function signReply(reply: Reply, question: Question, signing: Signing): R
     hasNs: hasType(TYPE.NS),
   })
   if (kind === 'delegation') return signDelegation(reply, question, signing)
-  if (kind === 'nodata' || kind === 'nxdomain') return signNegative(reply, question, signing)
+  const isDenial = kind === 'nodata' || kind === 'nxdomain'
+  if (isDenial && !isTransferType(question.type)) return signNegative(reply, question, signing)
   return {
     ...reply,
     answer: withSignatures(answer, signing),

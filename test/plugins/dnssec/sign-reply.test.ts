@@ -146,6 +146,12 @@ describe('signReply', () => {
       },
     },
     {
+      name: 'signs a refused transfer as it is',
+      asked: 'a.example.org AXFR',
+      reply: { rcode: 'NXDOMAIN', authority: [SOA] },
+      is: { rcode: 'NXDOMAIN', authority: [SOA, 'example.org. 60 SOA by example.org.'] },
+    },
+    {
       name: 'makes NXDOMAIN one of its type',
       asked: 'a.example.org A',
       reply: { rcode: 'NXDOMAIN', authority: [SOA] },
