@@ -112,6 +112,26 @@ describeUnless(typeof binaries === 'string' && binaries, 'the chart', () => {
     assert.doesNotMatch(notes('server.service.mode=create'), /coredns/)
   })
 
+  test('keeps the number of servers when an autoscaler takes over', async () => {
+    const options = ['--namespace', 'scaled', '--kubeconfig', api.adminConfig]
+    const apply = async (...values: string[]): Promise<unknown> => {
+      const set = ['server.service.mode=create', ...values].flatMap((value) => ['--set', value])
+      const args = ['upgrade', '--install', 'kubedoh', CHART, '--create-namespace']
+      const { status, stderr } = helm(...args, ...options, ...set)
+      assert.equal(status, 0, stderr)
+      const [found] = (await api.list('Deployment', 'apps/v1')) as {
+        metadata: { namespace: string }
+        spec: { replicas: number }
+      }[]
+      assert.equal(found?.metadata.namespace, 'scaled')
+      return found?.spec.replicas
+    }
+    assert.equal(await apply('server.replicas=3'), 3)
+    assert.equal(await apply('server.autoscaling.enabled=true'), 3)
+    assert.equal(await apply('server.autoscaling.enabled=true', 'image.tag=x'), 3)
+    assert.equal(helm('uninstall', 'kubedoh', ...options).status, 0)
+  })
+
   test('has custom resources that an API server accepts', async () => {
     const version = ['--kube-version', KUBERNETES]
     const { stdout, stderr } = helm('template', 'crds', join(DEPLOY, 'crds'), ...version)
