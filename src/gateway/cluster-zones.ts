@@ -69,8 +69,9 @@ export class ClusterZones {
   private readonly options: ClusterZonesOptions
   private readonly loaders = new Map<string, SnapshotLoader>()
   private readonly memory = new ShardMemory()
-  /** The zones of published hostnames. */
+  /** The zones of published hostnames, and those with cluster IPs: both have the same conflicts. */
   private readonly hosts: HostZones[] = []
+  private readonly inside: HostZones[] = []
   /** The longest zone first: the first one that a name is in is the closest. */
   private readonly zones: ServedZone[] = []
 
@@ -94,8 +95,10 @@ export class ClusterZones {
     const name = treeName(tree)
     const reader = this.readerOf(options, id, kind === 'cluster' ? undefined : name)
     if (options.clusters.length > 1) this.merged.add(options, kind, reader)
-    // The tree with cluster IPs has the same conflicts.
-    if (name === 'hosts') this.hosts.push({ zones: options.zones, cluster: id, reader })
+    if (kind === 'hosts') {
+      const list = name === 'inside' ? this.inside : this.hosts
+      list.push({ zones: options.zones, cluster: id, reader })
+    }
     const isShared = kind === 'multicluster' || kind === 'exports'
     for (const zone of options.zones) {
       const isOfTree = options.multiclusterZones.some((one) => isSubdomain(zone, one)) === isShared
@@ -163,7 +166,8 @@ export class ClusterZones {
   /** Reads the snapshots whose Services or hostnames may conflict, and lists those that do. */
   async conflicts(): Promise<Conflicts> {
     const groups = await this.merged.conflicts()
-    return { groups, hosts: await Promise.all(this.hosts.map(hostConflicts)) }
+    const more = this.inside.filter((place) => !this.hosts.some((one) => coversZones(one, place)))
+    return { groups, hosts: await Promise.all([...this.hosts, ...more].map(hostConflicts)) }
   }
 
   /** Reads a cluster's manifest at once, for gateways that know when one is published. */
@@ -214,6 +218,12 @@ export class ClusterZones {
     this.readers.set(key, reader)
     return reader
   }
+}
+
+/** Returns whether a directive has the hostnames of all zones of another one. */
+function coversZones(one: HostZones, { zones, cluster }: HostZones): boolean {
+  const has = (zone: Uint8Array): boolean => one.zones.some((own) => equalNames(own, zone))
+  return one.cluster === cluster && zones.every(has)
 }
 
 /** Formats all metrics, with the age and size of each cluster's snapshot as of now. */

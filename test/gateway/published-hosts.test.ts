@@ -8,6 +8,7 @@ import { encodeBase64url } from '../../src/bytes/base64url.ts'
 import { loadExportDirectives } from '../../src/cli/export-directive.ts'
 import { createObjectSource } from '../../src/exporter/export-source.ts'
 import { namingOptions, publishedTrees } from '../../src/exporter/naming.ts'
+import type { HostZoneConflicts } from '../../src/gateway/host-conflicts.ts'
 import { hashToken } from '../../src/gateway/token.ts'
 import { read, section } from '../docs/pages.ts'
 import { temporaryFolder } from '../exporter/temporary-folder.ts'
@@ -109,7 +110,7 @@ const ADMIN = 'the-token-of-the-operator'
 
 async function start(
   t: TestContext,
-  { objects = OBJECTS, corefile = EXPORTER, inside = NOBODY } = {},
+  { objects = OBJECTS, corefile = EXPORTER, gateway = GATEWAY, inside = NOBODY } = {},
 ): Promise<Running> {
   const host = new FakeHost({
     upstream: ({ question }) =>
@@ -119,7 +120,7 @@ async function start(
   })
   const running = await Running.start(
     {
-      COREFILE: GATEWAY.replace('NETWORK', inside),
+      COREFILE: gateway.replace('NETWORK', inside),
       EXPIRE_SECONDS: '600',
       CLIENT_TOKEN_SHA256: clientSha256,
       ADMIN_TOKEN_SHA256: await hashToken(ADMIN),
@@ -289,6 +290,16 @@ test('/v1/conflicts has hostnames in the form of docs/http-api.md', async (t) =>
     /```json\n([\s\S]*?)```/.exec(section(read('docs/http-api.md'), '### Conflicts')) ?? []
   const response = await (await start(t)).get('/v1/conflicts', ADMIN)
   assert.deepEqual(await response.json(), { groups: [], hosts: [JSON.parse(example)] })
+})
+
+test('/v1/conflicts has the hostnames of a gateway that answers with cluster IPs only', async (t) => {
+  const gateway = 'apps.test {\n  k8s_gateway {\n    cluster shop\n    clusterIPs\n  }\n}\n'
+  const response = await (await start(t, { gateway })).get('/v1/conflicts', ADMIN)
+  const { hosts } = (await response.json()) as { hosts: readonly HostZoneConflicts[] }
+  assert.deepEqual(
+    hosts.map(({ zones, conflicts }) => [zones, conflicts.map(({ host }) => host)]),
+    [[['apps.test.'], ['www.apps.test.']]],
+  )
 })
 
 describe('a token for one namespace', () => {
