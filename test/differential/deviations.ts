@@ -94,8 +94,8 @@ export const DEVIATIONS: readonly Deviation[] = [
       question.raw !== undefined && wrong.every((line) => line === 'tc: false, expected true'),
   },
   {
-    reason: 'a pointer in a name leads back (RFC 1035 §4.1.4): never into the question itself',
-    applies: ({ question, ours }) => ours?.rcode === 'FORMERR' && asksByPointer(question.raw ?? ''),
+    reason: 'a pointer in a name leads back (RFC 1035 §4.1.4), never ahead',
+    applies: ({ question, ours }) => ours?.rcode === 'FORMERR' && pointsAhead(question.raw ?? ''),
   },
   {
     reason: 'a link-local address is of no use to clients of a name server (RFC 4007 §6)',
@@ -184,12 +184,13 @@ export const DEVIATIONS: readonly Deviation[] = [
   },
 ]
 
-/** Whether the name in the question of a message ends in a pointer. */
-function asksByPointer(hex: string): boolean {
+/** Whether a message has a pointer that leads to itself or to what comes after it. */
+function pointsAhead(hex: string): boolean {
   const bytes = parseHex(hex) ?? new Uint8Array(0)
-  let at = HEADER_BYTES
-  while ((bytes[at] ?? 0) > 0 && (bytes[at] ?? 0) < 64) at += 1 + (bytes[at] ?? 0)
-  return (bytes[at] ?? 0) >= 0xc0
+  return bytes.some((first, at) => {
+    const target = ((first & 0x3f) << 8) | (bytes[at + 1] ?? 0)
+    return at >= HEADER_BYTES && first >= 0xc0 && target >= at
+  })
 }
 
 function recordCount(answer: Answer | undefined): number {
