@@ -55,14 +55,19 @@ http {
   uninitialized_variable_warn off;
   server_names_hash_bucket_size ${BUCKET_BYTES};
   server_names_hash_max_size ${HASH_BYTES};
-${temporaryFolders(folder)}  map $http_upgrade $kubedoh_connection {
-    default upgrade;
-    "" "";
+${temporaryFolders(folder)}  # WebSockets only: requests within an h2c connection would pass without these headers.
+  map $http_upgrade $kubedoh_upgrade {
+    default "";
+    websocket websocket;
+  }
+  map $http_upgrade $kubedoh_connection {
+    default "";
+    websocket upgrade;
   }
   proxy_http_version 1.1;
   proxy_connect_timeout 5s;
   proxy_set_header Host $http_host;
-  proxy_set_header Upgrade $http_upgrade;
+  proxy_set_header Upgrade $kubedoh_upgrade;
   proxy_set_header Connection $kubedoh_connection;
   proxy_set_header X-Forwarded-For $remote_addr;
   proxy_set_header X-Forwarded-Proto $scheme;

@@ -127,6 +127,11 @@ describeUnless(skip, 'kubedoh router nginx', () => {
     })
   }
 
+  it('lets a client change to a WebSocket, and to no other protocol', async () => {
+    equal(await fetchFrom(port, HOST, '/', 'WebSocket'), '200 web / www.a.test websocket')
+    equal(await fetchFrom(port, HOST, '/', 'h2c'), '200 web / www.a.test')
+  })
+
   it('answers 404 for other hosts, logs no request, and writes a condition', async () => {
     equal(await get('other.a.test', '/'), '404')
     doesNotMatch(router.tail(), /\[warn\]/)

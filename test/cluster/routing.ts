@@ -72,9 +72,10 @@ export class EchoService {
 }
 
 /** Sends a request for a URL's path to a router on loopback. @returns `STATUS BODY` */
-export function fetchFrom(port: number, host: string, path: string): Promise<string> {
+export function fetchFrom(port: number, host: string, path: string, upgrade = ''): Promise<string> {
   return new Promise((resolve, reject) => {
-    const sent = request({ host: '127.0.0.1', port, path, agent: false, headers: { host } })
+    const headers = { host, ...(upgrade !== '' && { connection: 'Upgrade', upgrade }) }
+    const sent = request({ host: '127.0.0.1', port, path, agent: false, headers })
     sent.setTimeout(PATIENCE_MS, () => sent.destroy(new Error('no response')))
     sent.on('error', reject)
     sent.on('response', (response) => {
