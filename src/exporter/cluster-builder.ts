@@ -27,6 +27,9 @@ import type { KeyTree } from './key-tree.ts'
 import type { ObjectSink } from './mirrored-objects.ts'
 import type { BuiltSnapshot, BuiltTree } from './snapshot-builder.ts'
 
+/** Most warnings of one build that are logged, each; the others are counted. */
+const WARNINGS_MAX = 100
+
 /** Receives objects and builds snapshots. */
 export class ClusterBuilder {
   private readonly groups: NameGroups | HostGroups
@@ -89,7 +92,7 @@ export class ClusterBuilder {
     const labels = this.labels.build()
     const { conflicts } = this.groups
     const warnings = [...this.groups.warnings(), ...labels.warnings]
-    for (const warning of warnings) if (!this.warned.has(warning)) this.onWarning(warning)
+    this.warn(warnings.filter((warning) => !this.warned.has(warning)))
     this.warned = new Set(warnings)
     const verdicts = this.groups.verdicts()
     return {
@@ -121,6 +124,13 @@ export class ClusterBuilder {
   ): ReturnType<NameGroups['serviceState']> | undefined {
     const { groups } = this
     return groups instanceof NameGroups ? groups.serviceState(namespace, name) : undefined
+  }
+
+  /** A tenant may have any number of objects that DNS cannot name. */
+  private warn(fresh: readonly string[]): void {
+    for (const warning of fresh.slice(0, WARNINGS_MAX)) this.onWarning(warning)
+    const more = fresh.length - WARNINGS_MAX
+    if (more > 0) this.onWarning(`${more} more warnings`)
   }
 
   private emptyShards(): GroupedShards {

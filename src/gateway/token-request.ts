@@ -84,12 +84,21 @@ function readPatterns(
   return [...new Set(value)].sort()
 }
 
+/** A pattern of names of namespaces (RFC 1123 labels). */
+const NAMESPACE = /^[a-z0-9*-]+$/
+
 /** Patterns of names or of labels (`key=value`), or several of these joined by `&`. */
 function readNamespaces(fields: Fields): readonly string[] {
   const patterns = readPatterns(fields, 'namespaces', NAMESPACE_PATTERN_MAX)
-  const wrong = patterns.find((one) => one.split('&').some((part) => /^$|^=/.test(part)))
-  if (wrong === undefined) return patterns
-  throw bad('namespaces', `has "${wrong.slice(0, 40)}", in which a part is empty`)
+  for (const pattern of patterns) {
+    const text = pattern.slice(0, 40)
+    for (const part of pattern.split('&')) {
+      if (/^$|^=/.test(part)) throw bad('namespaces', `has "${text}", in which a part is empty`)
+      if (part.includes('=') || NAMESPACE.test(part)) continue
+      throw bad('namespaces', `has "${text}", which no namespace is called`)
+    }
+  }
+  return patterns
 }
 
 /** Returns an origin in the form of the configuration: absolute and in lower case. */

@@ -102,6 +102,19 @@ describe('ClusterBuilder', () => {
     assert.equal(warnings.length, 3)
   })
 
+  test('logs a hundred warnings of a build at most, and counts the others', () => {
+    const logged: string[] = []
+    const builder = new ClusterBuilder(optionsOf(), (warning) => logged.push(warning))
+    builder.set(SHOP)
+    for (let i = 0; i < 103; i++) {
+      builder.set(objectOf(`{ kind: Service, metadata: { namespace: shop, name: db-${i} } }`))
+    }
+    assert.equal(builder.build().warnings.length, 103)
+    assert.deepEqual([logged.length, logged.at(-1)], [101, '3 more warnings'])
+    builder.build()
+    assert.equal(logged.length, 101)
+  })
+
   test('builds the same bytes whatever came before', () => {
     const change = fc.record({ object, isDeleted: fc.boolean() })
     fc.assert(

@@ -56,6 +56,8 @@ describe('a token request', () => {
     { text: '{"namespaces":["a b"]}', message: /"namespaces" has "a b"/ },
     { text: `{"namespaces":["${'x'.repeat(513)}"]}`, message: /which is not a pattern/ },
     { text: '{"namespaces":["a=b&"]}', message: /"namespaces" has "a=b&", in which a part/ },
+    { text: '{"namespaces":["team-*","Shop"]}', message: /has "Shop", which no namespace is/ },
+    { text: '{"namespaces":["a=b&shop_"]}', message: /has "a=b&shop_", which no namespace is/ },
     { text: '{"namespaces":["=b"]}', message: /"namespaces" has "=b", in which a part/ },
     { text: '{"origins":["a..b"]}', message: /"origins" has "a..b", which is not a domain name/ },
     { text: '{"recurse":"yes"}', message: /"recurse" is neither/ },
