@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { type TestContext, test } from 'vitest'
+import { test } from 'vitest'
 import { recordOf } from '../../src/bytes/unknown.ts'
 import { loadCFunctions } from '../../src/node/c-functions.ts'
 import { listenOnMoreHandles } from '../../src/server/listening-handles.ts'
@@ -11,16 +11,14 @@ import { describeUnless } from '../describe-unless.ts'
 
 const CONNECTIONS = 64
 
-/** Opens connections from another process, and returns once it says that all are open. */
-async function openConnections(t: TestContext, port: number): Promise<void> {
+/** Opens connections from another process while this one waits, so that all are there at once. */
+function openConnections(port: number): void {
   const script = `const { connect } = require('node:net')
     let open = 0
     for (let i = 0; i < ${CONNECTIONS}; i++) connect(${port}, '127.0.0.1', () => {
-      if (++open === ${CONNECTIONS}) console.log('open')
+      if (++open === ${CONNECTIONS}) process.exit()
     })`
-  const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] })
-  t.onTestFinished(() => void child.kill())
-  await once(child.stdout, 'data')
+  execFileSync(process.execPath, ['-e', script])
 }
 
 const found = loadCFunctions({ dup: { return: 'i32', arguments: ['i32'] } })
@@ -51,7 +49,7 @@ describeUnless(found ? false : 'needs node:ffi (Node 26 on 64-bit Linux)', 'more
     }
     const bound = server.address()
     assert.ok(bound !== null && typeof bound === 'object')
-    await openConnections(t, bound.port)
+    openConnections(bound.port)
     while (accepted < CONNECTIONS) await new Promise(setImmediate)
     assert.equal(accepted, CONNECTIONS)
     assert.ok(Math.max(...iterations) > 1, `${iterations}`)
