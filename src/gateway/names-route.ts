@@ -30,7 +30,7 @@ const LIMIT_MAX = 500
 const SEARCH_MAX = 253
 /** How long a listing keeps other requests waiting before it lets them run. */
 const SLICE_MS = 4
-/** Most listings that wait: each takes some 0.2 s for 100,000 Services. */
+/** Most listings under way; all but one wait. Each takes some 0.1 s for 100,000 Services. */
 const WAITING_MAX = 64
 
 type Runtime = { readonly host: Pick<Host, 'after' | 'elapsed' | 'isolatesRequests'> }

@@ -13,9 +13,11 @@ const PRECISION_CM_MAX = 9_000_000_000
 /** Size, horizontal and vertical precision when left out. */
 const DEFAULTS = ['1', '10000', '10'] as const
 const ANGLE = String.raw`(\d+)(?: (\d+)(?: (\d+(?:\.\d+)?))?)?`
-const METERS = String.raw`(?: (\d*\.?\d+)m?)?`
+/** Each text fits in one way only: a long word of digits must not be tried in all of them. */
+const NUMBER = String.raw`(?:\d+(?:\.\d+)?|\.\d+)`
+const METERS = `(?: (${NUMBER})m?)?`
 const TEXT = new RegExp(
-  String.raw`^${ANGLE} ([NS]) ${ANGLE} ([EW]) (-?\d*\.?\d+)m?${METERS}${METERS}${METERS}$`,
+  `^${ANGLE} ([NS]) ${ANGLE} ([EW]) (-?${NUMBER})m?${METERS}${METERS}${METERS}$`,
   'i',
 )
 

@@ -28,6 +28,9 @@ describe('the text of a location', () => {
     ['a side of the other angle', '9 E 4 N 0'],
     ['no altitude', '9 N 4 E'],
     ['five lengths', '9 N 4 E 0 1 1 1 1'],
+    // In time that grows with the square of the digits, these would take an hour.
+    ['a megabyte of digits for an altitude', `9 N 4 E ${'1'.repeat(1_000_000)}x`],
+    ['a megabyte of digits for a size', `9 N 4 E 0 ${'1'.repeat(1_000_000)}x`],
   ]
   for (const [name, text] of wrong) {
     test(`is not ${name}`, () => {
