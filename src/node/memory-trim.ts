@@ -24,7 +24,11 @@ const EARLY_COLLECTION = '--gc-memory-reducer-start-delay-ms=3000'
  * 200 changes a second, an exporter of 10,000 hostnames marked 77 MiB of objects twice a second.
  */
 const BUFFER_GROWTH = '--heap-growing-percent=40'
-/** Trims once resident memory exceeds its minimum since the start by this factor. */
+/**
+ * Trims once resident memory exceeds its minimum since the start by this factor, and once it has
+ * fallen by it: V8 has collected, and glibc keeps the buffers that it freed. With 500,000 endpoints
+ * these were 50 of 423 MiB.
+ */
 const GROWTH_MIN = 1.1
 /** The same factor for collecting garbage, unless the process is still growing. */
 const SURGE_MIN = 1.25
@@ -174,7 +178,7 @@ class MemoryTrimmer {
       collect()
       trim()
       this.collected = this.resident()
-    } else if (now > this.least * GROWTH_MIN) trim()
+    } else if (now > this.least * GROWTH_MIN || now * GROWTH_MIN < this.previous) trim()
     this.previous = this.resident()
     this.least = Math.min(this.least, this.previous)
     this.collected = Math.min(this.collected, this.previous)
