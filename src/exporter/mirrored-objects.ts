@@ -129,7 +129,7 @@ export class MirroredObjects {
 }
 
 function endpointsOf(object: ClusterObject | undefined): number {
-  return object?.kind === 'EndpointSlice' ? object.endpoints.length : 0
+  return object?.kind === 'EndpointSlice' ? object.endpoints.count : 0
 }
 
 function identify(item: unknown): Identity & { readonly version: number } {

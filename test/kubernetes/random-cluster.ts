@@ -8,6 +8,7 @@ import { nameOf } from '../../src/dns/name.ts'
 import { Cluster } from '../../src/kubernetes/objects/cluster.ts'
 import type { ClusterObject, Port } from '../../src/kubernetes/objects/objects.ts'
 import type { NamingOptions, Tree } from '../../src/kubernetes/objects/options.ts'
+import { PackedEndpoints } from '../../src/kubernetes/objects/packed-endpoints.ts'
 import { optionsOf } from './naming.ts'
 
 const namespace = fc.constantFrom('app', 'ops', 'Mixed', 'n'.repeat(63), 'a.b')
@@ -97,7 +98,7 @@ export const object: fc.Arbitrary<ClusterObject> = fc.oneof(
     labels: clusterLabels,
     serviceName: name,
     importName: name,
-    endpoints: fc.array(endpoint, { maxLength: 4 }),
+    endpoints: fc.array(endpoint, { maxLength: 4 }).map((all) => new PackedEndpoints(all)),
     ports,
     triggeredMs: fc.constant(0),
   }),

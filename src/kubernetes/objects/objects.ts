@@ -3,6 +3,7 @@
  * Kubernetes API (core/v1, discovery.k8s.io/v1).
  * @module
  */
+import type { PackedEndpoints } from './packed-endpoints.ts'
 
 /** Labels of an object. */
 export type Labels = ReadonlyMap<string, string>
@@ -136,7 +137,7 @@ export type EndpointSlice = Meta & {
   readonly serviceName: string
   /** Name of the ServiceImport that it belongs to, '' for none. */
   readonly importName: string
-  readonly endpoints: readonly Endpoint[]
+  readonly endpoints: PackedEndpoints
   readonly ports: readonly Port[]
   /**
    * When its last change was triggered, in milliseconds since 1970, from the control plane's

@@ -19,6 +19,7 @@ import type {
   Service,
   ServiceImport,
 } from './objects.ts'
+import { PackedEndpoints } from './packed-endpoints.ts'
 import { ANNOTATIONS, ingressEntries, parseIngressStatus } from './parse-hosts.ts'
 
 /**
@@ -193,7 +194,7 @@ function parseEndpointSlice(fields: Fields): EndpointSlice {
     ...meta,
     serviceName: meta.labels.get(SERVICE_NAME_LABEL) ?? '',
     importName: meta.labels.get(IMPORT_NAME_LABEL) ?? '',
-    endpoints: fields.children('endpoints').map(parseEndpoint),
+    endpoints: new PackedEndpoints(fields.children('endpoints').map(parseEndpoint)),
     ports: fields.children('ports').map(parsePort),
     triggeredMs: fields.child('metadata').child('annotations').time(TRIGGER_ANNOTATION),
   }

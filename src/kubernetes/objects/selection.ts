@@ -24,7 +24,7 @@ export function isSelected(object: ClusterObject, options: NamingOptions): boole
 /** Trees beside the main one need few kinds of objects. */
 function isUsed(object: ClusterObject, { tree, localAddresses }: NamingOptions): boolean {
   const isLocal = ({ endpoints }: EndpointSlice): boolean =>
-    endpoints.some(({ addresses }) => addresses.some((at) => localAddresses.includes(at)))
+    endpoints.hasOneOf(new Set(localAddresses))
   switch (tree.kind) {
     case 'cluster':
       return true

@@ -101,7 +101,7 @@ export function externalNameserver(
     const service = cluster.services.get(key)
     if (service === undefined) return []
     if (!options.tree.hasEndpoints || !service.isHeadless) return externalHosts(service)
-    const ready = slice.endpoints.filter(({ isReady }) => isReady)
+    const ready = slice.endpoints.unpack().filter(({ isReady }) => isReady)
     return ready.flatMap(({ addresses }) => addresses)
   })
   const own = hosts ?? options.localAddresses

@@ -47,7 +47,7 @@ export function nameSlice(
   const addresses: NamedAddress[] = []
   let isWhole = true
   let place = 0
-  for (const endpoint of slice.endpoints) {
+  for (const endpoint of slice.endpoints.unpack()) {
     if (!endpoint.isReady) {
       place += endpoint.addresses.length
       continue

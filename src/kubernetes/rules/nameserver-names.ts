@@ -18,7 +18,7 @@ import {
 import type { RRset } from '../../records/zone-entry.ts'
 import { type Cluster, objectKey } from '../objects/cluster.ts'
 import { serviceOwner } from '../objects/labels.ts'
-import type { EndpointSlice } from '../objects/objects.ts'
+import type { Endpoint, EndpointSlice } from '../objects/objects.ts'
 import type { NamingOptions } from '../objects/options.ts'
 import { type Backend, backendRecords, backendsOf } from './backend-records.ts'
 import { endpointBackends } from './named-slices.ts'
@@ -107,8 +107,10 @@ export function servingSlices(
 ): readonly EndpointSlice[] | undefined {
   const local = new Set(localAddresses.filter((text) => parseAddress(text) !== undefined))
   if (local.size === 0 || !hasEndpoints) return undefined
-  const slices = [...cluster.slices.values()].filter(({ endpoints }) =>
-    endpoints.some(({ isReady, addresses }) => isReady && addresses.some((a) => local.has(a))),
+  const isServing = ({ isReady, addresses }: Endpoint): boolean =>
+    isReady && addresses.some((address) => local.has(address))
+  const slices = [...cluster.slices.values()].filter(
+    ({ endpoints }) => endpoints.hasOneOf(local) && endpoints.unpack().some(isServing),
   )
   if (slices.length === 0) return undefined
   return slices.sort((a, b) => (objectKey(a) < objectKey(b) ? -1 : 1))

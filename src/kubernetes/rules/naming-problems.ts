@@ -36,7 +36,7 @@ export function findSliceProblem(
   { endpoints, ports }: EndpointSlice,
   usesPodNames: boolean,
 ): string | undefined {
-  for (const endpoint of endpoints) {
+  for (const endpoint of endpoints.unpack()) {
     if (!endpoint.isReady) continue
     const { addresses, hostname } = endpoint
     if (hostname !== '' && !isLabel(hostname)) return notLabel('hostname', hostname)

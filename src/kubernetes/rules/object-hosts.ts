@@ -235,8 +235,8 @@ function baseTargets(service: Service, { slicesOf, tree }: HostContext): readonl
 }
 
 function readyAddresses(slices: readonly EndpointSlice[]): string[] {
-  const ready = slices.flatMap(({ endpoints }) => endpoints.filter(({ isReady }) => isReady))
-  return ready.flatMap(({ addresses }) => addresses)
+  const endpoints = slices.flatMap((slice) => slice.endpoints.unpack())
+  return endpoints.flatMap(({ addresses, isReady }) => (isReady ? addresses : []))
 }
 
 /** Returns the hosts of a hostname annotation that `k8s_gateway` does not read. */

@@ -16,6 +16,7 @@ import type { RRset, ZoneEntry } from '../../records/zone-entry.ts'
 import { joinLabels, labelOf } from '../objects/labels.ts'
 import type { EndpointSlice, Port, Service } from '../objects/objects.ts'
 import type { NamingOptions } from '../objects/options.ts'
+import { PackedEndpoints } from '../objects/packed-endpoints.ts'
 import {
   type Backend,
   backendRecords,
@@ -92,8 +93,8 @@ export function zonalNames(
     const owner = joinLabels(...zone.split('.').map((label) => labelOf(label)), PIN, anchor)
     if (owner === undefined) continue
     const within = slices.map((slice) => {
-      const endpoints = slice.endpoints.filter((endpoint) => endpoint.zone === zone)
-      return { ...slice, endpoints }
+      const endpoints = slice.endpoints.unpack().filter((endpoint) => endpoint.zone === zone)
+      return { ...slice, endpoints: new PackedEndpoints(endpoints) }
     })
     const backends = endpointBackends(place.owner, within, usesPodNames)
     entries.push(...backendRecords({ ...place, owner }, backends))
@@ -104,7 +105,7 @@ export function zonalNames(
 function zonesOf(slices: readonly EndpointSlice[]): Set<string> {
   const zones = new Set<string>()
   for (const { endpoints } of slices) {
-    for (const { zone } of endpoints) if (zone !== '') zones.add(zone)
+    for (const { zone } of endpoints.unpack()) if (zone !== '') zones.add(zone)
   }
   return zones
 }

@@ -108,7 +108,7 @@ function namesAt(place: Place, backends: readonly Backend[]): ZoneEntry[] {
 
 function endpointsBelow(parent: Uint8Array, slices: readonly EndpointSlice[]): Backend[] {
   return slices.flatMap(({ endpoints, ports }) =>
-    endpoints.flatMap(({ addresses, hostname, isReady }) => {
+    endpoints.unpack().flatMap(({ addresses, hostname, isReady }) => {
       if (!isReady) return []
       return addresses.flatMap((host) => {
         const target = joinLabels(labelOf(hostname) ?? labelOf(hashOf(host)), parent)

@@ -113,7 +113,7 @@ function* headlessSets(
   for (const slice of slices) {
     const { endpoints, ports } = slice
     const parent = tree.kind === 'multicluster' ? clusterOwner(slice, place.owner) : place.owner
-    const ready = endpoints.filter(({ isReady }) => isReady)
+    const ready = endpoints.unpack().filter(({ isReady }) => isReady)
     const weight = shareOf(ready.reduce((sum, { addresses }) => sum + addresses.length, 0))
     for (const endpoint of ready) {
       for (const address of endpoint.addresses) {

@@ -135,7 +135,8 @@ export class NameGroups {
   ): { readonly service: Service; readonly endpoints: readonly Endpoint[] } | null {
     const service = this.cluster.services.get(objectKey({ namespace, name }))
     if (service === undefined) return null
-    return { service, endpoints: this.cluster.slicesOf(service).flatMap((one) => one.endpoints) }
+    const slices = this.cluster.slicesOf(service)
+    return { service, endpoints: slices.flatMap(({ endpoints }) => endpoints.unpack()) }
   }
 
   /** Finds the slice of the same name. */
@@ -165,7 +166,8 @@ export class NameGroups {
   private unitsOf(slice: EndpointSlice, { unitOf }: GroupPart): Int32Array {
     const known = this.units.get(slice)
     if (known !== undefined) return known
-    const addresses = slice.endpoints.flatMap((endpoint) => endpoint.addresses.map(parseAddress))
+    const endpoints = slice.endpoints.unpack()
+    const addresses = endpoints.flatMap((endpoint) => endpoint.addresses.map(parseAddress))
     const units = Int32Array.from(addresses, (address) =>
       address === undefined ? 0 : unitOf(address),
     )
@@ -216,11 +218,7 @@ export class NameGroups {
   private markSlice(slice: EndpointSlice | undefined): void {
     if (slice === undefined) return
     this.changed.add(SERVICE + this.keyOfSlice(slice))
-    if (this.localAddresses.size === 0) return
-    const isLocal = slice.endpoints.some(({ addresses }) =>
-      addresses.some((address) => this.localAddresses.has(address)),
-    )
-    if (isLocal) this.changed.add(ZONE)
+    if (slice.endpoints.hasOneOf(this.localAddresses)) this.changed.add(ZONE)
   }
 
   private markNamespace(name: string): void {

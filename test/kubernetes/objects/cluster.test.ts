@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, test } from 'vitest'
 import { Cluster, objectKey } from '../../../src/kubernetes/objects/cluster.ts'
 import type { ClusterObject, EndpointSlice, Kind } from '../../../src/kubernetes/objects/objects.ts'
+import { PackedEndpoints } from '../../../src/kubernetes/objects/packed-endpoints.ts'
 import { objectsOf } from '../naming.ts'
 
 const SLICE = '{ kind: EndpointSlice, metadata: { name: s, labels: { kubernetes.io/service-name: '
@@ -145,7 +146,7 @@ describe('Cluster', () => {
           }
           const meta = { namespace, name, labels: new Map() }
           const belongs = { serviceName, importName: '' }
-          const rest = { endpoints: [], ports: [], triggeredMs: 0 }
+          const rest = { endpoints: new PackedEndpoints([]), ports: [], triggeredMs: 0 }
           const slice: EndpointSlice = { kind: 'EndpointSlice', ...meta, ...belongs, ...rest }
           cluster.set(slice)
           expected.set(`${namespace}/${name}`, slice)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { parse } from 'yaml'
+import { PackedEndpoints } from '../../../src/kubernetes/objects/packed-endpoints.ts'
 import { parseObject } from '../../../src/kubernetes/objects/parse-object.ts'
 
 const meta = { namespace: 'default', labels: new Map() }
@@ -8,25 +9,14 @@ const noPorts = { securePorts: [], isProxied: false }
 
 describe('parseObject', () => {
   const port = { name: '', protocol: 'TCP', port: undefined }
-  const service = {
-    ...meta,
-    kind: 'Service',
-    type: 'ClusterIP',
-    name: 'a',
-    ports: [],
-    outside: undefined,
-  }
+  const named = { ...meta, kind: 'Service', name: 'a' }
+  const service = { ...named, type: 'ClusterIP', ports: [], outside: undefined }
   const clusterIp = { ...service, isHeadless: false, clusterIPs: ['192.0.2.1'], externalName: '' }
   const headless = { ...service, isHeadless: true, clusterIPs: [], externalName: '' }
   const belongs = { serviceName: '', importName: '' }
   const slice = { ...meta, ...belongs, kind: 'EndpointSlice', name: 'a', ports: [], triggeredMs: 0 }
-  const endpoint = {
-    addresses: ['192.0.2.1'],
-    hostname: '',
-    targetName: '',
-    zone: '',
-    isReady: true,
-  }
+  const host = { addresses: ['192.0.2.1'], hostname: '', targetName: '', zone: '' }
+  const endpoint = { ...host, isReady: true }
   const pod = { ...meta, kind: 'Pod', name: 'a', podIP: '192.0.2.1', isGone: false }
   const cases: { name: string; yaml: string; object: object }[] = [
     {
@@ -135,7 +125,9 @@ describe('parseObject', () => {
         ...slice,
         labels: new Map([['kubernetes.io/service-name', 'web']]),
         serviceName: 'web',
-        endpoints: [{ ...endpoint, hostname: 'web-0', targetName: 'web-abc', isReady: false }],
+        endpoints: new PackedEndpoints([
+          { ...host, hostname: 'web-0', targetName: 'web-abc', isReady: false },
+        ]),
         ports: [port],
       },
     },
@@ -150,12 +142,15 @@ describe('parseObject', () => {
           - { addresses: [192.0.2.1], conditions: {} }
           - { addresses: [192.0.2.1], conditions: { ready: null } }
           - { addresses: [192.0.2.1], conditions: { ready: true } }`,
-      object: { ...slice, endpoints: Array.from({ length: 5 }, () => endpoint) },
+      object: {
+        ...slice,
+        endpoints: new PackedEndpoints(Array.from({ length: 5 }, () => endpoint)),
+      },
     },
     {
       name: 'reads a slice of nothing',
       yaml: '{ kind: EndpointSlice, metadata: { name: a }, endpoints: null, ports: null }',
-      object: { ...slice, endpoints: [] },
+      object: { ...slice, endpoints: new PackedEndpoints([]) },
     },
     {
       name: 'reads a Pod and its first address',
@@ -264,7 +259,7 @@ describe('parseObject', () => {
         ...slice,
         labels: new Map([['multicluster.kubernetes.io/service-name', 'web']]),
         importName: 'web',
-        endpoints: [{ ...endpoint, zone: 'eu-1a' }],
+        endpoints: new PackedEndpoints([{ ...endpoint, zone: 'eu-1a' }]),
         triggeredMs: Date.UTC(2026, 0, 1, 0, 0, 1),
       },
     },

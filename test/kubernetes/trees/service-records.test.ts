@@ -86,7 +86,8 @@ describe('a part of a Service', () => {
         const served = findServed(cluster, naming)
         const isWanted = (address: Uint8Array): boolean => (address.at(-1) ?? 0) % 2 === 0
         const placesOf = ({ endpoints }: EndpointSlice): ReadonlySet<number> => {
-          const count = endpoints.reduce((sum, { addresses }) => sum + addresses.length, 0)
+          const addresses = endpoints.unpack().flatMap((endpoint) => endpoint.addresses)
+          const count = addresses.length
           return new Set(Array.from({ length: count }, (_, place) => place))
         }
         const part = { hasNames, takesAddress: isWanted, placesOf }
