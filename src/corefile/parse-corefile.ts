@@ -8,7 +8,7 @@
 import { type CorefileSource, LexemeStream } from './lexeme-stream.ts'
 import { isBrace, type Lexeme } from './lexemes.ts'
 import { translateOldWords } from './old-words.ts'
-import { ConfigError, comparePositions, type Position, type Problem } from './problem.ts'
+import { ConfigError, comparePositions, type Position, type Problem, problemAt } from './problem.ts'
 import type { Directive, Line, ServerBlock, Word } from './server-block.ts'
 import { parseZoneKey } from './zone-key.ts'
 
@@ -17,6 +17,8 @@ const BLOCKS_WITHIN_MAX = 100
 
 /** First words of a ConfigMap in YAML. */
 const YAML_KEYS: ReadonlySet<string> = new Set(['apiVersion:', 'kind:', 'data:', 'metadata:'])
+
+const NO_BLOCK = 'no server block, so no query would get an answer; add one, such as ". { … }"'
 
 /** The parsed parts of a Corefile, which may have errors. */
 export type Corefile = {
@@ -39,7 +41,10 @@ export function parseCorefile(text: string, file: string, source: CorefileSource
 
 /** Parses a Corefile and returns its errors with it. Never throws a ConfigError. */
 export function readCorefile(text: string, file: string, source: CorefileSource): Corefile {
-  return new Parser(new LexemeStream(text, file, source)).read()
+  const corefile = new Parser(new LexemeStream(text, file, source)).read()
+  if (corefile.blocks.length > 0 || corefile.problems.length > 0) return corefile
+  // An editor that truncates the file before it writes must not stop all servers in a reload.
+  return { ...corefile, problems: [problemAt({ file, line: 1, column: 1 }, NO_BLOCK)] }
 }
 
 class Parser {

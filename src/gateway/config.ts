@@ -80,6 +80,8 @@ export class GatewayConfigError extends Error {
   override readonly name = 'GatewayConfigError'
 }
 
+/** Stands for the file of a Corefile that a variable holds. */
+const COREFILE_NAME = 'COREFILE'
 const SHA256 = /^[0-9a-f]{64}$/
 const REFRESH_MS = 250
 const BLOCK_MS = 5000
@@ -100,7 +102,7 @@ export type CorefileOrigin = {
  */
 export async function readGatewayConfig(
   variables: GatewayVariables,
-  { file, source }: CorefileOrigin = { file: 'COREFILE', source: NO_FILES },
+  { file, source }: CorefileOrigin = { file: COREFILE_NAME, source: NO_FILES },
 ): Promise<GatewayConfig> {
   const clusters = await readClusters(variables.CLUSTERS ?? '')
   const blocks = readBlocks(variables.COREFILE ?? '', { file, source })
@@ -131,7 +133,8 @@ export const NO_FILES: CorefileSource = {
 }
 
 function readBlocks(text: string, { file, source }: CorefileOrigin): readonly ServerBlock[] {
-  if (text.trim() === '') throw new GatewayConfigError(`${file} is not set`)
+  const isUnset = file === COREFILE_NAME && text.trim() === ''
+  if (isUnset) throw new GatewayConfigError(`${COREFILE_NAME} is not set`)
   try {
     return parseCorefile(text, file, source)
   } catch (error) {

@@ -14,8 +14,6 @@ function outlines({ text, ...surroundings }: Case): string[] {
 
 describe('parseCorefile reads server blocks', () => {
   const cases: Case[] = [
-    { name: 'none of nothing', text: '', blocks: [] },
-    { name: 'none of comments', text: '# .:53 {\n# }\n', blocks: [] },
     { name: 'in braces', text: '.:53 {\n  errors\n  log\n}\n', blocks: ['.:53 | errors | log'] },
     { name: 'with CRLF', text: '.:53 {\r\n  errors\r\n}\r\n', blocks: ['.:53 | errors'] },
     { name: 'one after another', text: 'a {\nx\n}\nb {\ny\n}', blocks: ['a. | x', 'b. | y'] },
@@ -55,6 +53,21 @@ describe('parseCorefile reads server blocks', () => {
   for (const one of cases) {
     test(one.name, () => {
       assert.deepEqual(outlines(one), one.blocks)
+    })
+  }
+})
+
+describe('parseCorefile refuses a Corefile without a server block', () => {
+  const cases = [
+    { name: 'an empty one', text: '' },
+    { name: 'of comments', text: '# .:53 {\n# }\n' },
+    { name: 'of snippets', text: '(a) {\nlog\n}' },
+  ]
+  for (const { name, text } of cases) {
+    test(name, () => {
+      const [problem, ...others] = problemsOf(() => parse(text))
+      assert.match(problem ?? '', /^1:1: no server block/)
+      assert.deepEqual(others, [])
     })
   }
 })
@@ -148,7 +161,11 @@ describe('parseCorefile expands variables', () => {
 
 describe('parseCorefile imports snippets', () => {
   const cases: Case[] = [
-    { name: 'and makes no server block of them', text: '(a) {\nlog\n}', blocks: [] },
+    {
+      name: 'and makes no server block of them',
+      text: '(a) {\nlog\n}\nb {\n}',
+      blocks: ['b.'],
+    },
     {
       name: 'for directives',
       text: '(a) {\nlog\nerrors\n}\n. {\nimport a\ncache\n}',

@@ -63,6 +63,7 @@ describe('readGatewayConfig refuses', () => {
   const one = { publicKey, tokenSha256: SHA256 }
   const cases: { variables: Partial<GatewayVariables>; message: string }[] = [
     { variables: { COREFILE: ' \n' }, message: 'COREFILE is not set' },
+    { variables: { COREFILE: '# . {\n# }\n' }, message: 'COREFILE:1:1: no server block' },
     { variables: { COREFILE: '. {\n' }, message: 'COREFILE:1:3: ' },
     { variables: { COREFILE: 'import other\n' }, message: 'COREFILE:1:8: ' },
     { variables: { CLUSTERS: '{' }, message: 'CLUSTERS is not JSON' },

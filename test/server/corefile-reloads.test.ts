@@ -83,6 +83,14 @@ describe('CorefileReloads', () => {
     assert.deepEqual(reloading.taken, [SECOND])
   })
 
+  test('keeps the Corefile in use while an editor has truncated the file', async (t) => {
+    const reloading = new Reloading(t)
+    writeFileSync(reloading.path, '')
+    await reloading.pass(INTERVAL_MS)
+    assert.deepEqual(reloading.taken, [])
+    assert.match(JSON.stringify(reloading.logged), /no server block/)
+  })
+
   test('reloadNow reloads an unchanged Corefile, even without a reload directive', async (t) => {
     const reloading = new Reloading(t, [])
     await reloading.reloads.reloadNow()
