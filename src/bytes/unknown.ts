@@ -28,6 +28,23 @@ export function errorCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
 }
 
+/** Returns the reason of a failed call of `node:fs` in words, or its code. */
+export function fileReason(error: unknown): string {
+  const code = errorCode(error)
+  return FILE_REASONS.get(code) ?? code
+}
+
+const FILE_REASONS: ReadonlyMap<string, string> = new Map([
+  ['ENOENT', 'no such file or folder'],
+  ['ENOTDIR', 'a part of the path is not a folder'],
+  ['EEXIST', 'a file has this name'],
+  ['EISDIR', 'it is a folder'],
+  ['EACCES', 'permission denied'],
+  ['EPERM', 'permission denied'],
+  ['EROFS', 'the file system is read-only'],
+  ['ENOSPC', 'no space is left on the device'],
+])
+
 /** Returns the message of an error, or the text of anything else that was thrown. */
 export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error)

@@ -2,8 +2,9 @@
  * `kubedoh gateway`: runs the gateway on this machine instead of Cloudflare Workers.
  * @module
  */
+import { accessSync, constants, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { errorText } from '../bytes/unknown.ts'
+import { errorText, fileReason } from '../bytes/unknown.ts'
 import type { TlsService } from '../chain/feature.ts'
 import { ConfigError } from '../corefile/problem.ts'
 import {
@@ -19,6 +20,7 @@ import { startMemoryTrim } from '../node/memory-trim.ts'
 import { CommandError, createLog, listenMessage, type Output } from '../node/output.ts'
 import { requireTextFile } from '../node/read-files.ts'
 import { onReloadSignal, untilSignal } from '../node/signals.ts'
+import { FOLDER_MODE } from '../node-gateway/files.ts'
 import { createNodeGateway, type GatewayServer } from '../node-gateway/node-gateway.ts'
 import { LOOPBACK } from '../server/doh-listener.ts'
 import { parseListenAddress } from '../server/feature-servers.ts'
@@ -149,8 +151,19 @@ function commandError(error: GatewayConfigError): Error {
 function storeFolder(text: string): string | undefined {
   if (text === 'memory') return undefined
   const [, folder = ''] = /^file:(.+)$/.exec(text) ?? []
-  if (folder !== '') return folder
+  if (folder !== '') return writable(folder)
   throw new CommandError(`--store is "${text}", expected file:FOLDER or memory`)
+}
+
+/** Creates the folder now: the exporter's first upload would be a late place for this error. */
+function writable(folder: string): string {
+  try {
+    mkdirSync(folder, { recursive: true, mode: FOLDER_MODE })
+    accessSync(folder, constants.W_OK | constants.X_OK)
+    return folder
+  } catch (error) {
+    throw new CommandError(`Cannot write to --store file:${folder}: ${fileReason(error)}`)
+  }
 }
 
 function readTls(input: Input): TlsService | undefined {

@@ -2,8 +2,9 @@
  * `kubedoh serve`: a DNS server for a Corefile.
  * @module
  */
+
 import { rmSync, writeFileSync } from 'node:fs'
-import { errorCode } from '../bytes/unknown.ts'
+import { fileReason } from '../bytes/unknown.ts'
 import { sleep } from '../exporter/backoff.ts'
 import { storeCompiledCode } from '../node/compile-cache.ts'
 import { inheritedSockets } from '../node/inherited-sockets.ts'
@@ -123,7 +124,7 @@ function writePid(path: string): void {
   try {
     writeFileSync(path, `${process.pid}\n`)
   } catch (error) {
-    throw new CommandError(`Cannot write --pidfile ${path}: ${errorCode(error)}`, { cause: error })
+    throw new CommandError(`Cannot write --pidfile ${path}: ${fileReason(error)}`, { cause: error })
   }
 }
 

@@ -2,9 +2,10 @@
  * `kubedoh snapshot`: builds and prints snapshots without a gateway.
  * @module
  */
+
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { errorText } from '../bytes/unknown.ts'
+import { fileReason } from '../bytes/unknown.ts'
 import { nameOf } from '../dns/name.ts'
 import { ClusterBuilder } from '../exporter/cluster-builder.ts'
 import { namingOptions } from '../exporter/naming.ts'
@@ -100,7 +101,7 @@ export function writeSnapshotFolder(
     writeFileSync(join(folder, `${MANIFEST}.new`), formatManifest(manifest))
     renameSync(join(folder, `${MANIFEST}.new`), join(folder, MANIFEST))
   } catch (error) {
-    const reason = errorText(error)
+    const reason = fileReason(error)
     throw new CommandError(`Cannot write a snapshot to ${folder}: ${reason}`, { cause: error })
   }
 }

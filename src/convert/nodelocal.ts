@@ -109,7 +109,7 @@ function overUdp(template: string, kubeDns: KubeDnsConfig | undefined): string {
 }
 
 function findTemplate({ texts, documents }: NodeLocalSource): string {
-  const [text] = texts
+  const text = texts.find((one) => one.trim() !== '')
   if (text !== undefined) return text
   for (const document of documents) {
     const data = isRecord(document) ? document.data : undefined

@@ -4,6 +4,8 @@
  * github.com/openshift/api, operator/v1/types_dns.go).
  * @module
  */
+
+import { isRecord } from '../bytes/unknown.ts'
 import { parseAddress } from '../dns/address.ts'
 import { FieldError, Fields } from '../kubernetes/objects/object-fields.ts'
 import { type Conversion, ConversionError, type Settings } from './conversion.ts'
@@ -63,7 +65,7 @@ export function convertOpenshift(documents: readonly unknown[], settings: Settin
 }
 
 function findDns(documents: readonly unknown[]): Fields {
-  for (const document of documents) {
+  for (const document of documents.filter(isRecord)) {
     const fields = new Fields(document, '')
     const [group] = fields.text('apiVersion').split('/')
     if (fields.text('kind') === 'DNS' && group === 'operator.openshift.io') return fields

@@ -3,7 +3,7 @@
  * @module
  */
 import { readFileSync, statSync } from 'node:fs'
-import { errorText } from '../bytes/unknown.ts'
+import { errorText, fileReason } from '../bytes/unknown.ts'
 import { sleep } from '../exporter/backoff.ts'
 import { CommandError } from '../node/output.ts'
 import { KeyTable } from '../plugins/etcd/key-table.ts'
@@ -117,17 +117,26 @@ function openFile({ file, log, onChange }: KeySourceOptions): Opened {
 function readKeys(file: string): [key: string, value: string][] {
   let list: unknown
   try {
-    if (statSync(file).size > FILE_BYTES_MAX) throw new CommandError(`${file}: over 256 MiB`)
-    list = JSON.parse(readFileSync(file, 'utf8'))
+    list = JSON.parse(readText(file))
   } catch (error) {
     if (error instanceof CommandError) throw error
-    throw new CommandError(`${file}: ${errorText(error)}`)
+    // Some messages quote several lines of the text.
+    throw new CommandError(`${file}: ${errorText(error).replaceAll('\n', ' ')}`)
   }
   if (!Array.isArray(list)) throw new CommandError(`${file}: not a list of keys`)
   return list.map((item: unknown, i) => {
     if (!isKeyValue(item)) throw new CommandError(`${file}: item ${i} is not {"key", "value"}`)
     return [item.key, typeof item.value === 'string' ? item.value : JSON.stringify(item.value)]
   })
+}
+
+function readText(file: string): string {
+  try {
+    if (statSync(file).size <= FILE_BYTES_MAX) return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new CommandError(`${file}: ${fileReason(error)}`)
+  }
+  throw new CommandError(`${file}: over 256 MiB`)
 }
 
 function isKeyValue(item: unknown): item is { key: string; value: unknown } {

@@ -6,7 +6,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Document, LineCounter, parseAllDocuments } from 'yaml'
-import { causeText, errorText } from '../bytes/unknown.ts'
+import { errorText, fileReason } from '../bytes/unknown.ts'
 import { fromMiniK8s } from '../kubernetes/objects/mini-k8s.ts'
 import type { ClusterObject } from '../kubernetes/objects/objects.ts'
 import { parseObject } from '../kubernetes/objects/parse-object.ts'
@@ -91,9 +91,10 @@ function readText(path: string): string {
   try {
     const { size } = statSync(path)
     if (size <= FILE_BYTES_MAX) return readFileSync(path, 'utf8')
-    throw new Error(`${size} bytes, at most ${FILE_BYTES_MAX}`)
+    throw new ObjectFileError(`${path}: ${size} bytes, at most ${FILE_BYTES_MAX}`)
   } catch (error) {
-    throw new ObjectFileError(`${path}: ${causeText(error)}`)
+    if (error instanceof ObjectFileError) throw error
+    throw new ObjectFileError(`${path}: ${fileReason(error)}`)
   }
 }
 
@@ -118,7 +119,9 @@ function parseYaml(path: string, text: string): unknown[] {
     const [error] = document.errors
     if (error === undefined) return toValue(path, document)
     const { line } = lines.linePos(error.pos[0])
-    throw new ObjectFileError(`${path}:${line}: ${error.message.split('\n')[0]}`)
+    // The message goes on with an excerpt, after a colon.
+    const [message = ''] = error.message.split('\n')
+    throw new ObjectFileError(`${path}:${line}: ${message.replace(/:$/, '')}`)
   })
 }
 

@@ -9,7 +9,8 @@ import { StoreError } from '../gateway/store.ts'
 
 /** Readable by the gateway's user only. */
 const FILE_MODE = 0o600
-const FOLDER_MODE = 0o700
+/** Permissions of a store's folders: their owner's only. */
+export const FOLDER_MODE = 0o700
 /** Ends the name of a file that is being written. */
 const TEMPORARY = '.tmp'
 /** A temporary file as old as this is no longer written: its process is dead. */

@@ -2,9 +2,9 @@
  * The output streams of commands, their errors and exit statuses.
  * @module
  */
-import { statSync } from 'node:fs'
+import { accessSync, constants, statSync } from 'node:fs'
 import type { Writable } from 'node:stream'
-import { errorCode } from '../bytes/unknown.ts'
+import { errorCode, fileReason } from '../bytes/unknown.ts'
 import { ConfigError, formatProblem } from '../corefile/problem.ts'
 import { formatLogEvent, type Log } from '../telemetry/log.ts'
 
@@ -39,10 +39,11 @@ export function ignoreClosedPipes({ stdout, stderr }: Output): void {
 /** Returns the reason why a file cannot be read, to print after its path. */
 export function whyUnreadable(path: string): string {
   try {
-    return statSync(path).isFile() ? 'it cannot be read, or is too large' : 'it is not a file'
+    if (!statSync(path).isFile()) return 'it is not a file'
+    accessSync(path, constants.R_OK)
+    return 'it is too large'
   } catch (error) {
-    const code = errorCode(error)
-    return code === 'ENOENT' ? 'no such file' : code
+    return errorCode(error) === 'ENOENT' ? 'no such file' : fileReason(error)
   }
 }
 

@@ -57,8 +57,22 @@ describe('convert', () => {
     )
     assert.deepEqual(
       await runCli(['convert', 'kube-dns', '/none/map.yaml']),
-      failed('kubedoh: /none/map.yaml: no such file or directory'),
+      failed('kubedoh: /none/map.yaml: no such file or folder'),
     )
+  })
+
+  test('reports files of another kind', async (t) => {
+    const files = { empty: ' \n', text: 'hello\n', 'b.yaml': 'a: b: c\n', 'folder/x': '' }
+    const folder = temporaryFolder(t, files)
+    const stderrOf = async (system: string, file: string): Promise<string> => {
+      const { status, stderr } = await runCli(['convert', system, join(folder, file)])
+      assert.equal(status, 1)
+      return stderr.replaceAll(`${folder}/`, '')
+    }
+    assert.match(await stderrOf('openshift', 'text'), /^kubedoh: no object of kind DNS /)
+    assert.match(await stderrOf('nodelocal', 'empty'), /^kubedoh: no Corefile, and no ConfigMap /)
+    assert.match(await stderrOf('openshift', 'folder'), /^kubedoh: folder: it is a folder\n$/)
+    assert.match(await stderrOf('kube-dns', 'b.yaml'), /^kubedoh: b\.yaml:1: .*[^:]\n$/)
   })
 
   test('rejects an unused value of --set', async () => {

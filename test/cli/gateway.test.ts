@@ -133,6 +133,12 @@ describe('kubedoh gateway', () => {
   const cases: { name: string; files?: Record<string, string>; flags: string; line: string }[] = [
     { name: 'a missing Corefile', flags: '', line: 'Cannot read Corefile: no such file' },
     {
+      name: 'a store that is a file',
+      files: { Corefile: '. {\n}\n' },
+      flags: '--store file:Corefile/inside',
+      line: 'Cannot write to --store file:',
+    },
+    {
       name: 'an address in the clear',
       files: { Corefile: '. {\n}\n' },
       flags: '--listen 0.0.0.0:0',
@@ -164,7 +170,7 @@ describe('kubedoh gateway', () => {
       const folder = temporaryFolder(t)
       for (const [file, text] of Object.entries(files)) writeFileSync(join(folder, file), text)
       const place = (word: string): string =>
-        /^(cert|key)$/.test(word) ? join(folder, word) : word
+        /^(cert|key)$/.test(word) ? join(folder, word) : word.replace('file:', `file:${folder}/`)
       const words = flags === '' ? [] : flags.split(' ').map(place)
       const ran = await runCli(['gateway', '--conf', join(folder, 'Corefile'), ...words])
       const stderr = ran.stderr.replaceAll(`${folder}/`, '')
@@ -174,6 +180,14 @@ describe('kubedoh gateway', () => {
       assert.equal(stderr.trimEnd().split('\n').length, 1)
     })
   }
+
+  test('reports an empty Corefile with file and line', async (t) => {
+    const conf = join(temporaryFolder(t), 'Corefile')
+    writeFileSync(conf, '')
+    const { status, stderr } = await runCli(['gateway', '--conf', conf])
+    assert.equal(status, 1)
+    assert.ok(stderr.startsWith(`${conf}:1:1: no server block`), stderr)
+  })
 
   test('prints each error in the Corefile on a line', async (t) => {
     const corefile = '. {\n  nonsense\n  health\n  kubernetes a.test\n}\n'

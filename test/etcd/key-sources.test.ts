@@ -33,6 +33,7 @@ describe('keys from a file', () => {
 
   const wrong: [text: string, problem: RegExp][] = [
     ['[', /etcd.json: .*JSON/],
+    ['keys\nof', /etcd.json: Unexpected token [^\n]*$/],
     ['{}', /etcd.json: not a list of keys$/],
     ['[{"key":"/a"}]', /etcd.json: item 0 is not {"key", "value"}$/],
     ['[{"key":"/a","value":1},[]]', /etcd.json: item 1 is not/],

@@ -222,7 +222,7 @@ describe('readObjectFiles', () => {
     const folder = temporaryFolder(t)
     mkdirSync(join(folder, 'a.yaml'))
     const reason = refusal(() => readObjectFiles([folder]))
-    assert.equal(reason, 'a.yaml: illegal operation on a directory')
+    assert.equal(reason, 'a.yaml: it is a folder')
   })
 
   test('refuses a file over 512 MiB without reading it', (t) => {

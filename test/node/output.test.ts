@@ -83,6 +83,7 @@ describe('createLog', () => {
 test('whyUnreadable distinguishes missing and unreadable files', () => {
   assert.equal(whyUnreadable('/none/such'), 'no such file')
   assert.equal(whyUnreadable('/'), 'it is not a file')
-  assert.equal(whyUnreadable(import.meta.filename), 'it cannot be read, or is too large')
+  assert.equal(whyUnreadable(import.meta.filename), 'it is too large')
+  assert.equal(whyUnreadable(`${import.meta.filename}/x`), 'a part of the path is not a folder')
   assert.equal(whyUnreadable(`/${'a'.repeat(300)}`), 'ENAMETOOLONG')
 })
