@@ -3,7 +3,7 @@
  * @module
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { causeText } from '../bytes/unknown.ts'
 import { parseName } from '../dns/name.ts'
 import { createClusterKeys, createToken } from '../exporter/cluster-keys.ts'
@@ -50,15 +50,17 @@ export async function runInitWorker(input: Input, output: Output): Promise<void>
 async function filesOf(cluster: string, domain: string): Promise<Record<string, string>> {
   const { token, signingKey, tokenSha256, publicKey } = await createClusterKeys()
   const admin = await createToken()
+  const { template, checkout } = findTemplate()
+  const tarball = checkout && join(checkout, `kubedoh-${VERSION}.tgz`)
   const clusters = JSON.stringify({ [cluster]: { publicKey, tokenSha256 } })
   const manifest = {
     private: true,
     scripts: { check: 'kubedoh deploy -- --dry-run', deploy: 'kubedoh deploy --' },
-    dependencies: { kubedoh: VERSION },
+    dependencies: { kubedoh: tarball === undefined ? VERSION : `file:${tarball}` },
     devDependencies: { wrangler: WRANGLER },
   }
   return {
-    'wrangler.toml': readTemplate()
+    'wrangler.toml': template
       .replace('"worker/index.ts"', '"node_modules/kubedoh/dist/worker.js"')
       .replace(/kubernetes prod\.k8s\.example\.org \{\n( +)cluster prod\n/, (_, indent) =>
         [`kubernetes ${domain} {`, `${indent}cluster ${cluster}`, ''].join('\n'),
@@ -69,25 +71,40 @@ async function filesOf(cluster: string, domain: string): Promise<Record<string, 
     'exporter.env': `KUBEDOH_TOKEN=${token}\nKUBEDOH_SIGNING_KEY=${signingKey}\n`,
     'operator.env': `KUBEDOH_ADMIN_TOKEN=${admin.token}\n`,
     '.gitignore': 'node_modules\n.wrangler\n*.env\n',
-    'README.md': readme(cluster, domain),
+    'README.md': readme(cluster, domain, tarball),
   }
 }
 
-/** Reads the configuration of the package, or of the checkout. */
-function readTemplate(): string {
-  const paths = ['..', '../..'].map((up) => join(import.meta.dirname, up, 'wrangler.toml'))
-  const path = paths.find((one) => existsSync(one))
-  if (path === undefined) throw new CommandError('wrangler.toml is missing; use the npm package')
-  return readFileSync(path, 'utf8')
+/** Reads the configuration of the package, or of the checkout, whose folder it then returns. */
+function findTemplate(): { readonly template: string; readonly checkout: string | undefined } {
+  for (const [up, isCheckout] of [
+    ['..', false],
+    ['../..', true],
+  ] as const) {
+    const folder = resolve(import.meta.dirname, up)
+    const path = join(folder, 'wrangler.toml')
+    if (!existsSync(path)) continue
+    return { template: readFileSync(path, 'utf8'), checkout: isCheckout ? folder : undefined }
+  }
+  throw new CommandError('wrangler.toml is missing; use the npm package')
 }
 
-function readme(cluster: string, domain: string): string {
+/** @param tarball of the checkout, which may differ from what npm's registry has */
+function readme(cluster: string, domain: string, tarball: string | undefined): string {
+  const isCheckout = tarball !== undefined
+  const install = isCheckout
+    ? `(cd '${dirname(tarball)}' && npm pack)   # the package of this checkout
+   npm install '${tarball}'`
+    : 'npm install'
+  const upgrade = isCheckout
+    ? 'To upgrade, update the checkout and repeat step 1.'
+    : 'After `npm install kubedoh@latest`, deploy again to upgrade.'
   return `# Names of the cluster ${cluster}, below ${domain}
 
 1. Install and deploy. \`deploy\` checks the Corefile in \`wrangler.toml\` first; \`npm run check\` only checks.
 
    \`\`\`sh
-   npm install
+   ${install}
    npm run deploy
    \`\`\`
 
@@ -106,6 +123,6 @@ function readme(cluster: string, domain: string): string {
    npx kubedoh query kubernetes.default.svc.${domain} --server https://YOUR-WORKER --token TOKEN
    \`\`\`
 
-Keep \`exporter.env\` and \`operator.env\` secret; git ignores them. After \`npm install kubedoh@latest\`, deploy again to upgrade.
+Keep \`exporter.env\` and \`operator.env\` secret; git ignores them. ${upgrade}
 `
 }

@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'n
 import { join } from 'node:path'
 import { describe, test } from 'vitest'
 import { bundleWorker } from '../../build/worker.ts'
+import { VERSION } from '../../src/telemetry/version.ts'
 import { temporaryFolder } from '../exporter/temporary-folder.ts'
 import { runCli } from './run-cli.ts'
 
@@ -40,6 +41,17 @@ describe('init worker', () => {
       readFileSync(join(folder, 'wrangler.toml'), 'utf8'),
       /kubernetes k8s\.test \{\n +cluster a\n/,
     )
+  })
+
+  test('takes the package from the checkout that it runs in', async (t) => {
+    const folder = join(temporaryFolder(t), 'worker')
+    await runCli(['init', 'worker', folder, 'k8s.test'])
+    const { dependencies } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+    const tarball = join(ROOT, `kubedoh-${VERSION}.tgz`)
+    assert.deepEqual(dependencies, { kubedoh: `file:${tarball}` })
+    const readme = readFileSync(join(folder, 'README.md'), 'utf8')
+    assert.ok(readme.includes(`   (cd '${ROOT}' && npm pack) `), readme)
+    assert.ok(readme.includes(`   npm install '${tarball}'\n   npm run deploy\n`), readme)
   })
 
   test('keeps secrets out of git, and from other users', async (t) => {
