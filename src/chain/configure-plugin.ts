@@ -3,7 +3,7 @@
  * long as that finds more mistakes, so that one run reports them all.
  * @module
  */
-import { ConfigError, type Position, type Problem } from '../corefile/problem.ts'
+import { ConfigError, type Position, type Problem, problemAt } from '../corefile/problem.ts'
 import type { Directive, Line, Word } from '../corefile/server-block.ts'
 import type { PluginEntry } from './plugin-entry.ts'
 import type { SetupContext, SetupResult } from './setup.ts'
@@ -16,6 +16,24 @@ export const PROBLEMS_MAX = 100
 
 /** @throws {ConfigError} with every mistake in the directives */
 export function configurePlugin(
+  plugin: PluginEntry,
+  directives: DirectiveGroup,
+  context: SetupContext,
+): SetupResult {
+  const { name, counts } = plugin
+  const [first, second] = directives
+  if (counts === undefined || second === undefined) {
+    return configureAll(plugin, directives, context)
+  }
+  const counting = counts === 'first' ? first : (directives.at(-1) ?? first)
+  const result = configureAll(plugin, [counting], context)
+  const message = `"${name}" appears twice in this server block; only the ${counts} one counts`
+  const ignored = directives.filter((one) => one !== counting)
+  const notices = ignored.map((one) => problemAt(one, message))
+  return { ...result, notices: [...notices, ...(result.notices ?? [])] }
+}
+
+function configureAll(
   plugin: PluginEntry,
   directives: DirectiveGroup,
   context: SetupContext,

@@ -71,6 +71,11 @@ export type PluginFacts = {
   readonly options?: readonly string[]
   /** Whether the arguments are a list: one mistake does not keep the others from being checked. */
   readonly hasListArgs?: boolean
+  /**
+   * Which of several directives of a block counts in CoreDNS, which ignores the others; absent if
+   * the setup gets them all.
+   */
+  readonly counts?: 'first' | 'last'
   /** Whether a block with it takes queries of all classes (CoreDNS, core/dnsserver/server.go). */
   readonly takesAnyClass?: boolean
   /** Whether it is not in CoreDNS's chain: a block of such plugins refuses every query. */

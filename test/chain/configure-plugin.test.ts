@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { block, directive, problemsOf } from '../ask.ts'
+import { formatProblem } from '../../src/corefile/problem.ts'
+import { block, directive, problemsOf, serve } from '../ask.ts'
 
 describe('configurePlugin finds all that is wrong', () => {
   const cases: { name: string; directives: string[]; problems: string[] }[] = [
@@ -40,10 +41,10 @@ describe('configurePlugin finds all that is wrong', () => {
     },
     {
       name: 'in a directive that appears twice',
-      directives: ['whoami x', 'whoami y'],
+      directives: ['errors x', 'errors y'],
       problems: [
-        'Corefile:3:3: "whoami" appears twice in this server block; remove one',
-        'Corefile:2:10: "whoami" takes no arguments, got "x"',
+        'Corefile:3:3: "errors" appears twice in this server block; remove one',
+        'Corefile:2:10: "errors" logs to "stdout" only, got "x"',
       ],
     },
   ]
@@ -57,5 +58,38 @@ describe('configurePlugin finds all that is wrong', () => {
     const lines = Array.from({ length: 500 }, (_, i) => `x${i}`)
     const problems = problemsOf(block(directive('forward . 192.0.2.1', ...lines)))
     assert.equal(problems.length, 101)
+  })
+})
+
+describe('configurePlugin', () => {
+  const repeated: { one: string; counts: 'first' | 'last' }[] = [
+    { one: 'any', counts: 'first' },
+    { one: 'autopath @kubernetes', counts: 'last' },
+    { one: 'bufsize 1232', counts: 'first' },
+    { one: 'chaos v2', counts: 'first' },
+    { one: directive('etcd', 'path /skydns'), counts: 'first' },
+    { one: directive('https', 'max_connections 5'), counts: 'first' },
+    { one: 'minimal', counts: 'first' },
+    { one: 'reload 10s', counts: 'first' },
+    { one: 'tls cert.pem key.pem', counts: 'last' },
+    { one: 'whoami', counts: 'first' },
+  ]
+  const files = { 'cert.pem': 'CERT', 'key.pem': 'KEY' }
+  for (const { one, counts } of repeated) {
+    const [name = ''] = one.split(' ')
+    test(`takes the ${counts} "${name}", as CoreDNS does`, () => {
+      const ignored = counts === 'first' ? 2 + one.split('\n').length : 2
+      const message = `"${name}" appears twice in this server block; only the ${counts} one counts`
+      const said = serve(block(one, one), { files }).resolver.notices.map(formatProblem)
+      assert.ok(said.includes(`Corefile:${ignored}:3: ${message}`), said.join('\n'))
+    })
+  }
+
+  test('sets up the one that counts', async () => {
+    const { resolver } = serve(block('reload 10s', 'reload 20s'))
+    assert.deepEqual(
+      resolver.features.filter(({ kind }) => kind === 'reload'),
+      [{ kind: 'reload', intervalMs: 10_000, jitterMs: 5000 }],
+    )
   })
 })

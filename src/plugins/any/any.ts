@@ -17,6 +17,7 @@ const HINFO = parseRdata(TYPE.HINFO, ['ANY obsoleted', 'See RFC 8482'], ROOT) ??
 /** Configures `any`. */
 export const anyPlugin: PluginEntry = {
   name: 'any',
+  counts: 'first',
   answers: { takesAll: false },
   setup: (directives) => {
     onlyArgs(directives, 0)

@@ -42,6 +42,7 @@ const SUCCESSES = {
 /** Configures `autopath [ZONE…] FILE|@PLUGIN`; the file is a resolv.conf, read once. */
 export const autopathPlugin: PluginEntry = {
   name: 'autopath',
+  counts: 'last',
   gateways: {
     at: 'gateway',
     is: 'noted',

@@ -12,6 +12,7 @@ const UDP_BYTES_MAX = 4096
 /** Configures `bufsize [SIZE]`, from 512 to 4096; 1232 by default. */
 export const bufsizePlugin: PluginEntry = {
   name: 'bufsize',
+  counts: 'first',
   setup: (directives) => {
     const [word] = onlyArgs(directives, 1)
     const size = word ? parseCount(word, UDP_BYTES_MIN, UDP_BYTES_MAX) : UDP_BYTES_ADVERTISED

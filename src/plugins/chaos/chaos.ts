@@ -28,6 +28,7 @@ type Facts = ReadonlyMap<string, () => readonly string[]>
  */
 export const chaosPlugin: PluginEntry = {
   name: 'chaos',
+  counts: 'first',
   answers: { takesAll: false },
   takesAnyClass: true,
   setup: (directives, { host }) => {

@@ -26,6 +26,7 @@ import { PublishedKeys } from './published-keys.ts'
 /** Configures `etcd [ZONE…] { … }`. */
 export const etcdPlugin: PluginEntry<EtcdHost> = {
   name: 'etcd',
+  counts: 'first',
   gateways: {
     at: 'gateway',
     is: 'other',

@@ -26,6 +26,7 @@ const READERS: OptionReaders<{ connectionsMax?: number }> = {
 /** Configures `https { max_connections COUNT }`; 0 means no limit. */
 export const httpsPlugin: PluginEntry = {
   name: 'https',
+  counts: 'first',
   gateways: {
     at: 'gateway',
     is: 'ignored',

@@ -12,6 +12,7 @@ import { TYPE } from '../../dns/rr-type.ts'
 /** Configures `minimal`. */
 export const minimalPlugin: PluginEntry = {
   name: 'minimal',
+  counts: 'first',
   setup: (directives) => {
     onlyArgs(directives, 0)
     return {

@@ -14,6 +14,7 @@ const JITTER_MS_MIN = 1000
 /** Configures `reload [INTERVAL [JITTER]]` (default 30s 15s, minimum 2s 1s; jitter 0: none). */
 export const reloadPlugin: PluginEntry = {
   name: 'reload',
+  counts: 'first',
   gateways: {
     at: 'gateway',
     is: 'ignored',

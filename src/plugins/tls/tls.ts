@@ -28,6 +28,7 @@ const CLIENT_AUTHS: readonly ClientAuth[] = [
 /** Configures `tls CERT KEY [CA] { client_auth … }`. */
 export const tlsPlugin: PluginEntry = {
   name: 'tls',
+  counts: 'last',
   gateways: {
     at: 'gateway',
     is: 'ignored',

@@ -14,6 +14,7 @@ import { TYPE } from '../../dns/rr-type.ts'
 /** Configures `whoami`. */
 export const whoamiPlugin: PluginEntry = {
   name: 'whoami',
+  counts: 'first',
   answers: { takesAll: true },
   setup: (directives) => {
     onlyArgs(directives, 0)

@@ -44,11 +44,6 @@ describe('any', () => {
       directives: [directive('any', 'x')],
       problem: 'Corefile:3:5: "any" has no options; remove "x"',
     },
-    {
-      name: 'may appear once in a block',
-      directives: ['any', 'any'],
-      problem: 'Corefile:3:3: "any" appears twice in this server block; remove one',
-    },
   ]
   for (const { name, directives, problem } of problems) {
     test(name, () => {

@@ -80,11 +80,6 @@ describe('bufsize', () => {
       directives: [directive('bufsize', 'size 512')],
       problem: 'Corefile:3:5: "bufsize" has no options; remove "size"',
     },
-    {
-      name: 'may appear once in a block',
-      directives: ['bufsize', 'bufsize'],
-      problem: 'Corefile:3:3: "bufsize" appears twice in this server block; remove one',
-    },
   ]
   for (const { name, directives, problem } of problems) {
     test(name, () => {

@@ -95,11 +95,6 @@ describe('chaos', () => {
       directives: [directive('chaos', 'version v')],
       problem: 'Corefile:3:5: "chaos" has no options; remove "version"',
     },
-    {
-      name: 'may appear once in a block',
-      directives: ['chaos', 'chaos'],
-      problem: 'Corefile:3:3: "chaos" appears twice in this server block; remove one',
-    },
   ]
   for (const { name, directives, problem } of problems) {
     test(name, () => {

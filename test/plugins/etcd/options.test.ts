@@ -100,9 +100,4 @@ describe('the options of etcd', () => {
       assert.deepEqual(problemsOf(block(directive('etcd', ...options))), [problem])
     })
   }
-
-  test('stand once in a block', () => {
-    const [problem] = problemsOf(block('etcd a.test', 'etcd b.test'))
-    assert.match(problem ?? '', /^Corefile:3:3: "etcd" appears twice/)
-  })
 })

@@ -57,11 +57,6 @@ describe('minimal', () => {
       directives: [directive('minimal', 'x')],
       problem: 'Corefile:3:5: "minimal" has no options; remove "x"',
     },
-    {
-      name: 'may appear once in a block',
-      directives: ['minimal', 'minimal'],
-      problem: 'Corefile:3:3: "minimal" appears twice in this server block; remove one',
-    },
   ]
   for (const { name, directives, problem } of problems) {
     test(name, () => {

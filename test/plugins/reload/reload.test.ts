@@ -53,11 +53,6 @@ describe('reload', () => {
       directives: [directive('reload', 'interval 30s')],
       problem: 'Corefile:3:5: "reload" has no options; remove "interval"',
     },
-    {
-      name: 'may appear once in a block',
-      directives: ['reload', 'reload'],
-      problem: 'Corefile:3:3: "reload" appears twice in this server block; remove one',
-    },
   ]
   for (const { name, directives, problem } of problems) {
     test(name, () => {

@@ -89,10 +89,6 @@ https://b.org {
       line: directive('tls cert.pem key.pem', 'ciphers all'),
       problem: ':3:5: "tls" has no option "ciphers"; it has client_auth',
     },
-    {
-      line: 'tls cert.pem key.pem\n  tls cert.pem key.pem',
-      problem: ':3:3: "tls" appears twice in this server block; remove one',
-    },
   ]
   for (const { line, problem } of problems) {
     test(`refuses "${line.replaceAll(/\s+/g, ' ')}"`, () => {

@@ -77,11 +77,6 @@ describe('whoami', () => {
       directives: [directive('whoami', 'x')],
       problem: 'Corefile:3:5: "whoami" has no options; remove "x"',
     },
-    {
-      name: 'may appear once in a block',
-      directives: ['whoami', 'whoami'],
-      problem: 'Corefile:3:3: "whoami" appears twice in this server block; remove one',
-    },
   ]
   for (const { name, directives, problem } of problems) {
     test(name, () => {
