@@ -21,6 +21,8 @@ export type ZoneKey = Position & {
 }
 
 const SCHEME = /^([a-z0-9]+):\/\/(.*)$/
+/** A sign is one of Go's numbers. */
+const PORT = /^(.*):([+-]?\d+)$/
 const UNSUPPORTED_SCHEMES: ReadonlyMap<string, string> = new Map([
   ['grpc', 'DNS over gRPC is not supported; use "tls://" or "https://"'],
   ['quic', 'DNS over QUIC is not supported; use "tls://" or "https://"'],
@@ -39,22 +41,30 @@ export function parseZoneKey(text: string, at: Position): ZoneKey[] {
   if (scheme !== 'dns' && scheme !== 'tls' && scheme !== 'https') {
     throw configError(at, `"${text}": unknown scheme "${scheme}", expected dns, tls or https`)
   }
-  const [, host = rest, digits] = /^(.*):(\d+)$/.exec(rest) ?? []
+  const [, host = rest, digits] = PORT.exec(rest) ?? []
   if (host === '' && digits !== undefined) {
     throw configError(at, `"${text}" has no zone before the colon; did you mean ".:${digits}"?`)
   }
   const port = digits === undefined ? undefined : Number(digits)
-  if (rest.endsWith(':') || (port !== undefined && port > 65535)) {
+  if (rest.endsWith(':') || (port !== undefined && !(port >= 0 && port <= 65535))) {
     throw configError(at, `"${text}" has no port from 0 to 65535 after the colon`)
   }
-  return parseZones(host, at).map((zone) => ({ ...position(at), transport: scheme, zone, port }))
+  return parseHost(host, at).map((zone) => ({ ...position(at), transport: scheme, zone, port }))
 }
 
 /**
- * Parses a zone: a domain name, or a CIDR block, which gives one or several reverse zones.
+ * Parses a zone that a directive names: a domain name, or a CIDR block, which gives one or several
+ * reverse zones. Ignores a scheme and a port (plugin/normalize.go, `NormalizeExact`).
  * @throws {ConfigError} for other text
  */
 export function parseZones(text: string, at: Position): Uint8Array[] {
+  const rest = text.replace(/^(?:dns|tls|https|https3|grpc|quic):\/\//, '')
+  const [, host = rest] = PORT.exec(rest) ?? []
+  if (rest.endsWith(':')) throw configError(at, `"${text}" has nothing after the colon`)
+  return parseHost(host, at)
+}
+
+function parseHost(text: string, at: Position): Uint8Array[] {
   if (/^[^/]+\/\d+$/.test(text)) {
     const zones = parseAddressBlock(text)
     if (zones !== undefined) return zones

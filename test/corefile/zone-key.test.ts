@@ -153,6 +153,11 @@ describe('parseZoneKey refuses', () => {
       message: '".:" has no port from 0 to 65535 after the colon',
     },
     {
+      name: 'a negative port',
+      text: '.:-1',
+      message: '".:-1" has no port from 0 to 65535 after the colon',
+    },
+    {
       name: 'port 65536',
       text: '.:65536',
       message: '".:65536" has no port from 0 to 65535 after the colon',
@@ -195,16 +200,38 @@ describe('parseZoneKey refuses', () => {
 })
 
 describe('parseZones', () => {
-  test('rejects a scheme and a port', () => {
-    assert.deepEqual(
-      parseZones('example.org:53', AT).map((zone) => formatName(zone)),
-      ['example.org:53.'],
-    )
-    assert.deepEqual(
-      problemsOf(() => parseZones('a..b', AT)),
-      ['Corefile:1:2: "a..b" is not a domain name'],
-    )
-  })
+  const cases: readonly (readonly [text: string, zone: string])[] = [
+    ['example.org:53', 'example.org.'],
+    ['example.org:65536', 'example.org.'],
+    ['dns://example.org:53', 'example.org.'],
+    ['grpc://example.org', 'example.org.'],
+    ['tls://10.0.0.0/8', '10.in-addr.arpa.'],
+    ['2001:db8::/32:53', '8.b.d.0.1.0.0.2.ip6.arpa.'],
+    ['foo://example.org', 'foo://example.org.'],
+    ['a:b', 'a:b.'],
+  ]
+  for (const [text, zone] of cases) {
+    test(`reads ${text} as ${zone}, as CoreDNS does`, () => {
+      assert.deepEqual(
+        parseZones(text, AT).map((one) => formatName(one)),
+        [zone],
+      )
+    })
+  }
+
+  const refused: readonly (readonly [text: string, message: string])[] = [
+    ['a..b', '"a..b" is not a domain name'],
+    ['a.org:', '"a.org:" has nothing after the colon'],
+    [':53', '"" is not a domain name; the root is "."'],
+  ]
+  for (const [text, message] of refused) {
+    test(`refuses "${text}"`, () => {
+      assert.deepEqual(
+        problemsOf(() => parseZones(text, AT)),
+        [`Corefile:1:2: ${message}`],
+      )
+    })
+  }
 
   test('gives distinct reverse zones for a CIDR block', () => {
     const block = fc.oneof(
