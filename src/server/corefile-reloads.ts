@@ -8,6 +8,7 @@ import type { Feature, TlsService } from '../chain/feature.ts'
 import { CertificateFiles } from '../node/certificate-files.ts'
 import { type LoadedCorefile, loadCorefile } from '../node/load-corefile.ts'
 import { describeError } from '../node/output.ts'
+import { timerMs } from '../node/timer-ms.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { MetricInfo, Metrics, Series } from '../telemetry/metrics.ts'
 
@@ -69,7 +70,7 @@ export class CorefileReloads {
     const delayMs = reload.intervalMs + Math.random() * reload.jitterMs
     this.timer = setTimeout(() => {
       this.busy = this.busy.then(() => this.reload('changed')).then(() => this.schedule())
-    }, delayMs)
+    }, timerMs(delayMs))
     this.timer.unref()
   }
 

@@ -15,6 +15,7 @@ import { openSigner } from '../node/open-signer.ts'
 import { postJson } from '../node/post-json.ts'
 import { random16 } from '../node/random16.ts'
 import { listFiles, modifiedMs, readDatabase, readTextFile } from '../node/read-files.ts'
+import { timerMs } from '../node/timer-ms.ts'
 import { checkIdentity } from '../node/tls-service.ts'
 import { ALL_PLUGINS } from '../plugins/all-plugins.ts'
 import type { DnstapHost } from '../plugins/dnstap/setup.ts'
@@ -66,7 +67,7 @@ export function createNodeHost({
     elapsed,
     random16,
     after: (delayMs, task) => {
-      const timer = setTimeout(task, delayMs)
+      const timer = setTimeout(task, timerMs(delayMs))
       timer.unref()
       return () => {
         clearTimeout(timer)

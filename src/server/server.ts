@@ -16,6 +16,7 @@ import { elapsed } from '../node/elapsed.ts'
 import { type LoadedCorefile, loadCorefile } from '../node/load-corefile.ts'
 import { outsideAddresses } from '../node/local-addresses.ts'
 import { createLog, type Output } from '../node/output.ts'
+import { timerMs } from '../node/timer-ms.ts'
 import type { EtcdConnection } from '../plugins/etcd/options.ts'
 import { Metrics } from '../telemetry/metrics.ts'
 import { ClusterSources, type ClusterWanted } from './cluster-sources.ts'
@@ -189,7 +190,7 @@ export class Server implements RunningServer {
 
   async stop(): Promise<void> {
     this.dns.announceStop()
-    await new Promise((resolve) => setTimeout(resolve, this.dns.lameduckMs))
+    await new Promise((resolve) => setTimeout(resolve, timerMs(this.dns.lameduckMs)))
     await this.drain()
     await this.close()
   }

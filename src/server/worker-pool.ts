@@ -17,6 +17,7 @@ import { elapsed } from '../node/elapsed.ts'
 import { type LoadedCorefile, loadCorefile } from '../node/load-corefile.ts'
 import { outsideAddresses } from '../node/local-addresses.ts'
 import { CommandError, createLog, describeError, type Output } from '../node/output.ts'
+import { timerMs } from '../node/timer-ms.ts'
 import type { Log } from '../telemetry/log.ts'
 import { mergeMetrics, withoutGauges } from '../telemetry/merge-metrics.ts'
 import { Metrics } from '../telemetry/metrics.ts'
@@ -143,7 +144,7 @@ class WorkerPool implements RunningServer {
   async stop(): Promise<void> {
     this.isStopping = true
     const lameduckMs = lameduckMsOf(this.current?.resolver.features ?? [])
-    await new Promise((resolve) => setTimeout(resolve, lameduckMs))
+    await new Promise((resolve) => setTimeout(resolve, timerMs(lameduckMs)))
     await this.close()
   }
 

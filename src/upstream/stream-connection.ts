@@ -6,6 +6,7 @@
 import type { Socket } from 'node:net'
 import { concatBytes, readUint16, uint16Bytes, writeUint16 } from '../bytes/bytes.ts'
 import { MessageStream } from '../dns/message-stream.ts'
+import { timerMs } from '../node/timer-ms.ts'
 import { answers } from './answers.ts'
 
 /** A connection that ended before the response. */
@@ -83,7 +84,7 @@ export class StreamConnection {
       const id = this.freeId(readUint16(query, 0))
       const timer = setTimeout(() => {
         this.giveUp(id)
-      }, timeoutMs)
+      }, timerMs(timeoutMs))
       const framed = concatBytes(uint16Bytes(query.length), query)
       writeUint16(framed, 2, id)
       const answered = (reply: Uint8Array): void => {

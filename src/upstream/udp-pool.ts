@@ -7,6 +7,7 @@ import { createSocket, type Socket } from 'node:dgram'
 import { readUint16, writeUint16 } from '../bytes/bytes.ts'
 import { OverloadError } from '../chain/host.ts'
 import { random16 } from '../node/random16.ts'
+import { timerMs } from '../node/timer-ms.ts'
 import { answers } from './answers.ts'
 
 /** Maximum number of sockets to one upstream. */
@@ -63,7 +64,8 @@ export class UdpPool {
         forget()
         reject(reason)
       }
-      const timer = setTimeout(() => fail(new Error('no response over UDP in time')), timeoutMs)
+      const late = (): void => fail(new Error('no response over UDP in time'))
+      const timer = setTimeout(late, timerMs(timeoutMs))
       this.waiting.add(fail)
       signal?.addEventListener('abort', () => fail(new Error('aborted')), { once: true })
       const forget = socket.send(query, (result) => {

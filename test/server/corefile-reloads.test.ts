@@ -51,6 +51,13 @@ class Reloading {
 }
 
 describe('CorefileReloads', () => {
+  test('waits with an interval that is longer than a timer can be', async (t) => {
+    const reloading = new Reloading(t, [{ ...RELOAD, intervalMs: 3_600_000_000 }])
+    writeFileSync(reloading.path, SECOND)
+    await reloading.pass(INTERVAL_MS)
+    assert.deepEqual(reloading.taken, [])
+  })
+
   test('applies a changed Corefile once, after the interval', async (t) => {
     const reloading = new Reloading(t)
     writeFileSync(reloading.path, SECOND)

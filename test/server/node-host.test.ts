@@ -129,6 +129,14 @@ describe('createNodeHost', () => {
     assert.equal(count, 1)
   })
 
+  test('does not run a task at once whose delay is longer than a timer can be', () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    let count = 0
+    hostIn('/').after(3_600_000_000, () => count++)
+    vi.advanceTimersByTime(1000)
+    assert.equal(count, 0)
+  })
+
   test('does not run a cancelled task', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     let count = 0
