@@ -173,23 +173,28 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   ns: 1e-6,
   us: 1e-3,
   µs: 1e-3,
+  μs: 1e-3,
   ms: 1,
   s: 1000,
   m: 60_000,
   h: 3_600_000,
 }
 
-/** Parses a Go duration such as `30s`, `1m30s`, `500ms`. Returns milliseconds. */
+/** Parts of a Go duration. Its micro sign is U+00B5 or U+03BC. */
+const DURATION = /^\+?(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/
+const DURATION_PART = /(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)/g
+/** Go's longest duration, of 2^63 - 1 nanoseconds. */
+const DURATION_MS_MAX = 2 ** 63 / 1e6
+
+/** Parses a Go duration such as `30s`, `1m30s` or `.5s`, but not `-1s`. Returns milliseconds. */
 export function parseDuration(word: Word): number {
   const { text } = word
-  if (/^(\d+(\.\d+)?(ns|us|µs|ms|s|m|h))+$/.test(text)) {
-    let total = 0
-    for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h)/g)) {
-      total += Number(amount) * (UNIT_MS[unit ?? ''] ?? 0)
-    }
-    return total
+  if (/^[+-]?0$/.test(text)) return 0
+  let total = DURATION.test(text) ? 0 : Infinity
+  for (const [, amount, unit] of text.matchAll(DURATION_PART)) {
+    total += Number(amount) * (UNIT_MS[unit ?? ''] ?? 0)
   }
-  if (text === '0') return 0
+  if (total <= DURATION_MS_MAX) return total
   throw configError(word, `"${text}" is not a duration such as 30s, 1m30s or 500ms`)
 }
 

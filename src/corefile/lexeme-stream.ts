@@ -77,6 +77,11 @@ export class LexemeStream {
     this.warn(brace, 'CoreDNS accepts this "}" only on a line of its own')
   }
 
+  /** Warns about a closing brace that ends the file and closes nothing. */
+  noteSurplus(brace: Lexeme): void {
+    this.warn(brace, 'this "}" closes nothing and is ignored; CoreDNS serves it as a zone')
+  }
+
   /** Warns about a server block that only the end of the file closes. */
   noteUnclosed(opening: Lexeme): void {
     this.warn(opening, 'this "{" is not closed; CoreDNS accepts that only at the end of the file')

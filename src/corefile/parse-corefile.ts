@@ -130,7 +130,8 @@ class Parser {
       if (keys.length > 0 && comma === undefined && stream.isLineStart()) return { keys }
       stream.advance()
       if (isBrace(lexeme, '}')) {
-        this.reportStray(lexeme)
+        if (keys.length === 0 && stream.lexeme === undefined) stream.noteSurplus(lexeme)
+        else this.reportStray(lexeme)
         continue
       }
       if (this.isGlued(lexeme)) {

@@ -204,14 +204,21 @@ describe('parseDuration', () => {
     { text: '1.5h', ms: 5_400_000 },
     { text: '250us', ms: 0.25 },
     { text: '250µs', ms: 0.25 },
+    { text: '250μs', ms: 0.25 },
     { text: '5000000ns', ms: 5 },
+    { text: '.5s', ms: 500 },
+    { text: '5.s', ms: 5000 },
+    { text: '+1h.5m', ms: 3_630_000 },
+    { text: '-0', ms: 0 },
+    { text: '2562047h', ms: 9_223_369_200_000 },
   ]
   for (const { text, ms } of taken) {
     test(`takes ${text}`, () => {
       assert.equal(parseDuration(wordOf(text)), ms)
     })
   }
-  for (const text of ['', '30', 's', '-1s', '1 s', '1d', '1S', '1s30', '.s', '1.s', '1e3s', '00']) {
+  const refused = ['', '30', 's', '-1s', '1 s', '1d', '1S', '1s30', '.s', '1.5.5s', '1e3s', '00']
+  for (const text of [...refused, '+', '.', '3000000h', '-.5s']) {
     test(`refuses "${text}"`, () => {
       assert.deepEqual(
         problemsOf(() => parseDuration(wordOf(text))),

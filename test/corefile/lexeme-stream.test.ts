@@ -63,6 +63,11 @@ describe('LexemeStream warns about', () => {
       warnings: ['3:3: this "{" is not closed; CoreDNS accepts that only at the end of the file'],
     },
     {
+      name: 'a closing brace too many at the end, as CoreDNS lets it',
+      text: 'a {\n}\n}\n# end\n',
+      warnings: ['3:1: this "}" closes nothing and is ignored; CoreDNS serves it as a zone'],
+    },
+    {
       name: 'nothing in what is usual',
       text: '# all\n. { # of it\n  log "#" # is\n  errors {$EMPTY}\n}\nb {\n}',
       warnings: [],

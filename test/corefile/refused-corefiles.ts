@@ -56,7 +56,7 @@ export const REFUSED: readonly RefusedCorefile[] = [
   },
   {
     name: 'a brace that closes nothing',
-    text: 'a {\n}\n}',
+    text: 'a {\n}\n}\nb {\n}',
     problems: ['3:1: this "}" closes nothing; the block of line 1 ended on line 2'],
   },
   {
@@ -111,7 +111,7 @@ export const REFUSED: readonly RefusedCorefile[] = [
   },
   {
     name: 'what is wrong in several places',
-    text: '{\nlog\n}\na {\n import\n import x y\n import none\n cache\n {\n }\n}\n}\n',
+    text: '{\nlog\n}\na {\n import\n import x y\n import none\n cache\n {\n }\n}\n}\nb {\n}\n',
     problems: [
       '1:1: expected a zone before "{"',
       '5:2: "import" needs a snippet, a file or a pattern',
@@ -193,7 +193,7 @@ export const REFUSED: readonly RefusedCorefile[] = [
   },
   {
     name: 'what is wrong in an imported file',
-    text: 'import bad',
+    text: 'import bad\nb {\n}',
     problems: ['/etc/bad:3:1: this "}" closes nothing; the block of line 1 ended on line 2'],
   },
   {
