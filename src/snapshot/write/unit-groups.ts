@@ -73,7 +73,7 @@ export class UnitGroups {
   }
 
   private insert(unit: number, group: number): void {
-    if (2 * this.taken >= this.units.length) this.grow()
+    if (4 * this.taken >= 3 * this.units.length) this.grow()
     const mask = this.units.length - 1
     let slot = unit & mask
     while (word(this.groups, slot) > FREE) slot = (slot + stepOf(unit)) & mask
@@ -82,13 +82,13 @@ export class UnitGroups {
     this.groups[slot] = group
   }
 
-  /** Doubles the table when it is full, and drops deleted slots. */
+  /** Doubles the table when three quarters are taken, and drops deleted slots. */
   private grow(): void {
     const { units, groups } = this
     let count = 0
     for (const group of groups) if (group > FREE) count++
     let size = SLOTS_LEAST
-    while (size < 4 * count) size *= 2
+    while (3 * size < 8 * count) size *= 2
     this.units = new Int32Array(size)
     this.groups = new Int32Array(size)
     this.taken = 0
