@@ -5,6 +5,9 @@
 import { isRecord } from '../../bytes/unknown.ts'
 import type { Labels } from './objects.ts'
 
+/** Shared, as a map without entries takes 180 bytes. */
+const NO_LABELS: Labels = new Map()
+
 /** A field has a type or value that the API does not allow. */
 export class FieldError extends Error {
   override readonly name = 'FieldError'
@@ -130,7 +133,8 @@ export class Fields {
   }
 
   private labels(): Labels {
-    return new Map(Object.entries(this.child('labels').all()))
+    const labels = Object.entries(this.child('labels').all())
+    return labels.length === 0 ? NO_LABELS : new Map(labels)
   }
 
   /** @throws {FieldError} if a list has more items than that */
