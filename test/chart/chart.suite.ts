@@ -132,6 +132,30 @@ describeUnless(typeof binaries === 'string' && binaries, 'the chart', () => {
     assert.equal(helm('uninstall', 'kubedoh', ...options).status, 0)
   })
 
+  test('keeps the Service when the servers join kube-dns, and when they leave it', async () => {
+    const options = ['--namespace', 'kube-system', '--kubeconfig', api.adminConfig]
+    const addressIn = async (mode: string): Promise<unknown> => {
+      const args = ['upgrade', '--install', 'kubedoh', CHART, ...options]
+      const { status, stderr } = helm(...args, '--set', `server.service.mode=${mode}`)
+      assert.equal(status, 0, stderr)
+      const services = (await api.list('Service', 'v1')) as {
+        metadata: { name: string }
+        spec: { clusterIP: string; ports: { name: string }[] }
+      }[]
+      const found = services.find(({ metadata }) => metadata.name === 'kubedoh-server')
+      assert.deepEqual(
+        found?.spec.ports.map(({ name }) => name),
+        ['dns', 'dns-tcp', 'metrics'],
+      )
+      return found.spec.clusterIP
+    }
+    const address = await addressIn('create')
+    assert.notEqual(address, 'None')
+    assert.equal(await addressIn('join'), address)
+    assert.equal(await addressIn('create'), address)
+    assert.equal(helm('uninstall', 'kubedoh', ...options).status, 0)
+  })
+
   test('has custom resources that an API server accepts', async () => {
     const version = ['--kube-version', KUBERNETES]
     const { stdout, stderr } = helm('template', 'crds', join(DEPLOY, 'crds'), ...version)
