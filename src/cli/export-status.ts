@@ -7,7 +7,7 @@ import { CommandError, listenMessage } from '../node/output.ts'
 import { parseListenAddress } from '../server/feature-servers.ts'
 import { HttpServer } from '../server/http-server.ts'
 import { formatMetrics } from '../server/process-metrics.ts'
-import type { Metrics } from '../telemetry/metrics.ts'
+import { METRICS_TYPE, type Metrics } from '../telemetry/metrics.ts'
 
 /** What the server reports. */
 type StatusOptions = {
@@ -31,7 +31,7 @@ export async function listenStatus(
   const app = new Hono()
   app.get('/healthz', (c) => c.text('OK'))
   app.get('/readyz', (c) => (isReady() ? c.text(`OK${state()}`) : c.text(notReady(), 503)))
-  app.get('/metrics', (c) => c.text(formatMetrics(metrics)))
+  app.get('/metrics', (c) => c.text(formatMetrics(metrics), 200, { 'content-type': METRICS_TYPE }))
   const server = new HttpServer(app)
   const { host, port } = parseListenAddress(address)
   try {

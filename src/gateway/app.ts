@@ -11,6 +11,7 @@ import { createExplainRoute } from '../doh/explain-route.ts'
 import { refuseFinalSlash } from '../doh/final-slash.ts'
 import { errorResponse, HttpError, notFound } from '../doh/http-error.ts'
 import { jsonResponse, uncached } from '../doh/json-response.ts'
+import { METRICS_TYPE } from '../telemetry/metrics.ts'
 import { createAudit } from './audit.ts'
 import type { GatewayConfig } from './config.ts'
 import { createCors } from './cors.ts'
@@ -118,7 +119,7 @@ function addStatusRoutes(app: Hono, gateway: Gateway, config: GatewayConfig): vo
     const isReady = waiting.length === 0
     return text(isReady ? 200 : 503, isReady ? 'OK' : waiting.join(','), 'text/plain')
   })
-  app.get('/metrics', () => text(200, gateway.metrics(), 'text/plain; version=0.0.4'))
+  app.get('/metrics', () => text(200, gateway.metrics(), METRICS_TYPE))
   app.get('/v1/conflicts', async (c) => {
     await checkAdmin(c, config.adminSha256)
     return jsonResponse(200, await gateway.zones.conflicts())

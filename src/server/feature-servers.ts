@@ -5,7 +5,7 @@
 import { Hono } from 'hono'
 import type { Feature } from '../chain/feature.ts'
 import { listenMessage } from '../node/output.ts'
-import type { Metrics } from '../telemetry/metrics.ts'
+import { METRICS_TYPE, type Metrics } from '../telemetry/metrics.ts'
 import { startHealthProbe } from './health-probe.ts'
 import type { Direct, Ready } from './http-request.ts'
 import { HttpServer } from './http-server.ts'
@@ -23,7 +23,7 @@ export type FeatureSource = {
 
 /** Returns a text with status 200, or another status. */
 type Page = () => Shown | Promise<Shown>
-type Shown = string | { readonly status: number; readonly text: string }
+type Shown = string | { readonly status: number; readonly text: string; readonly type?: string }
 
 /** Pages by their paths. */
 type Pages = ReadonlyMap<string, Page>
@@ -116,7 +116,9 @@ export class FeatureServers {
         })
         return
       case 'metrics':
-        pages.set('/metrics', async () => this.source.format())
+        pages.set('/metrics', async () => {
+          return { status: 200, text: await this.source.format(), type: METRICS_TYPE }
+        })
         return
     }
   }
@@ -141,12 +143,10 @@ async function open(address: string, pages: Pages, reusePort: boolean): Promise<
 }
 
 function textResponse(shown: Shown): Ready {
-  const { status, text } = typeof shown === 'string' ? { status: 200, text: shown } : shown
+  const page = typeof shown === 'string' ? { status: 200, text: shown } : shown
+  const { status, text, type = 'text/plain; charset=utf-8' } = page
   const body = Buffer.from(text)
-  const headers = {
-    'content-type': 'text/plain; charset=UTF-8',
-    'content-length': String(body.length),
-  }
+  const headers = { 'content-type': type, 'content-length': String(body.length) }
   return { status, headers, body }
 }
 

@@ -7,6 +7,9 @@
  * @module
  */
 
+/** The media type of the text form: Prometheus reads it by its version. */
+export const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
+
 /** A series: a value for fixed labels. */
 export type Series = { value: number }
 

@@ -58,6 +58,21 @@ async function isOpen(port: number): Promise<boolean> {
 }
 
 describe('FeatureServers', () => {
+  const types: readonly (readonly [kind: Served, path: string, type: string])[] = [
+    ['health', '/health', 'text/plain; charset=utf-8'],
+    ['ready', '/ready', 'text/plain; charset=utf-8'],
+    ['metrics', '/metrics', 'text/plain; version=0.0.4; charset=utf-8'],
+  ]
+  for (const [kind, path, type] of types) {
+    test(`serves ${path} as ${type}`, async () => {
+      await withServers(async (servers, port) => {
+        await servers.apply([feature(kind, port)])
+        const { headers } = await fetch(`http://127.0.0.1:${port}${path}`)
+        assert.equal(headers.get('content-type'), type)
+      })
+    })
+  }
+
   const routes: { name: string; kinds: readonly Served[]; path: string; is: RegExp }[] = [
     { name: 'health', kinds: ['health'], path: '/health', is: /^200 OK$/ },
     { name: 'health, no other path', kinds: ['health'], path: '/', is: /^404/ },
