@@ -50,8 +50,6 @@ export type Refusal = {
   readonly kind: 'refusal'
   /** The RCODE, or `undefined` for no response. */
   readonly rcode: number | undefined
-  /** Whether the response includes the question. */
-  readonly echoesQuestion: boolean
 }
 
 /**
@@ -105,12 +103,11 @@ export class Query {
   wantsNsid = false
 }
 
-const DROP: Refusal = { kind: 'refusal', rcode: undefined, echoesQuestion: false }
-const NOT_IMPLEMENTED: Refusal = { kind: 'refusal', rcode: RCODE.NOTIMP, echoesQuestion: false }
-const FORMAT_ERROR: Refusal = { kind: 'refusal', rcode: RCODE.FORMERR, echoesQuestion: false }
-const FORMAT_ERROR_ECHO: Refusal = { kind: 'refusal', rcode: RCODE.FORMERR, echoesQuestion: true }
-const NO_TYPE_OR_CLASS: Refusal = { kind: 'refusal', rcode: RCODE.REFUSED, echoesQuestion: false }
-const BAD_VERSION: Refusal = { kind: 'refusal', rcode: RCODE.BADVERS, echoesQuestion: true }
+const DROP: Refusal = { kind: 'refusal', rcode: undefined }
+const NOT_IMPLEMENTED: Refusal = { kind: 'refusal', rcode: RCODE.NOTIMP }
+const FORMAT_ERROR: Refusal = { kind: 'refusal', rcode: RCODE.FORMERR }
+const NO_TYPE_OR_CLASS: Refusal = { kind: 'refusal', rcode: RCODE.REFUSED }
+const BAD_VERSION: Refusal = { kind: 'refusal', rcode: RCODE.BADVERS }
 
 /**
  * Parses a query into `into` and returns it, or a refusal; `into` then has the parts before the
@@ -144,10 +141,10 @@ export function parseQuery(
   const hasRecords = ((counts & 0xffff) | headView.getInt32(8)) !== 0
   if (hasRecords && !readRecords(into)) {
     clearEdns(into)
-    return FORMAT_ERROR_ECHO
+    return FORMAT_ERROR
   }
   // The refusal has an OPT record too.
-  if (isNoQuestionType(into.type)) return FORMAT_ERROR_ECHO
+  if (isNoQuestionType(into.type)) return FORMAT_ERROR
   return into.ednsVersion === 0 ? into : BAD_VERSION
 }
 

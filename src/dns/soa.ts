@@ -10,8 +10,6 @@ export type SoaTimes = {
   readonly refreshSeconds: number
   readonly retrySeconds: number
   readonly expireSeconds: number
-  /** TTL of negative responses (RFC 2308 §4). */
-  readonly minimumSeconds: number
 }
 
 /** Returns the serial in valid SOA rdata. */
@@ -26,7 +24,6 @@ export function soaTimes(rdata: Uint8Array): SoaTimes {
     refreshSeconds: readUint32(rdata, at + 4),
     retrySeconds: readUint32(rdata, at + 8),
     expireSeconds: readUint32(rdata, at + 12),
-    minimumSeconds: readUint32(rdata, at + 16),
   }
 }
 

@@ -17,7 +17,6 @@ describe('an SOA record', () => {
       refreshSeconds: 2,
       retrySeconds: 3,
       expireSeconds: 4,
-      minimumSeconds: 5,
     })
   })
 })
