@@ -117,7 +117,7 @@ export function buildFakeSnapshot(
   const shards = buildShards(entries, options.shardCount ?? 1).map((bytes) => openShard(bytes))
   const { ttlSeconds } = 'ttlSeconds' in naming.tree ? naming.tree : naming
   const origins = directive.cluster === undefined ? [] : naming.origins
-  const facts = { generation: GENERATION, timeMs: 1000 * GENERATION, records: entries.length }
+  const facts = { generation: GENERATION, timeMs: 1000 * GENERATION }
   return new Snapshot({ ...facts, ttlSeconds, origins }, shards)
 }
 

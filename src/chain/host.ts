@@ -120,7 +120,7 @@ export type SnapshotSource = {
 
 /** A Service, as far as it explains why names below it do not exist. */
 export type ServiceState = {
-  readonly service: { readonly type: string; readonly isHeadless: boolean }
+  readonly service: { readonly type: string }
   readonly endpoints: readonly {
     /** '' without one. */
     readonly hostname: string

@@ -91,11 +91,6 @@ export class LiveCluster {
     })
   }
 
-  /** Returns whether all objects have been read once. */
-  get hasSynced(): boolean {
-    return this.isWhole
-  }
-
   private take(object: ClusterObject): void {
     const slice = this.isWhole && object.kind === 'EndpointSlice' ? object : undefined
     const isNews = slice && slice.triggeredMs > this.builder.triggeredMsOf(slice)

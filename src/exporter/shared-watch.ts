@@ -118,7 +118,6 @@ type ClusterWatchOptions = {
 
 /** The state of one collection. */
 export type CollectionState = {
-  readonly kind: Kind
   readonly resource: string
   readonly count: number
   /** Present objects that cannot be parsed. */
@@ -178,9 +177,9 @@ export class ClusterWatch {
 
   /** Returns the state of each collection, for metrics. */
   states(): readonly CollectionState[] {
-    return this.followed.map(({ collection: { kind, resource }, reflector }) => {
+    return this.followed.map(({ collection: { resource }, reflector }) => {
       const { count, invalid, listCount: lists, missed, isConnected, isAvailable } = reflector
-      return { kind, resource, count, invalid, lists, missed, isConnected, isAvailable }
+      return { resource, count, invalid, lists, missed, isConnected, isAvailable }
     })
   }
 

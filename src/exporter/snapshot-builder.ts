@@ -55,13 +55,13 @@ export class ClusterSnapshots {
   /** Serves this snapshot from now on. One with the same names keeps its generation. */
   take(built: BuiltSnapshot): void {
     if (this.built !== undefined && isSame(this.built, built)) return
-    const { shards, records, ttlSeconds } = built
+    const { shards, ttlSeconds } = built
     const nowMs = this.now()
     const generation = nextGeneration(this.snapshot?.info.generation ?? 0, nowMs)
     const opened = this.openedShards()
     this.built = built
     this.snapshot = new Snapshot(
-      { generation, timeMs: nowMs, ttlSeconds, records, origins: [] },
+      { generation, timeMs: nowMs, ttlSeconds, origins: [] },
       // This process wrote the bytes: they need no check.
       shards.map((bytes) => opened.get(bytes) ?? new Shard(bytes)),
     )

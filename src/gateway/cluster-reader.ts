@@ -318,11 +318,11 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
   }
 }
 
-function infoOf(manifest: OpenManifest, { ttlSeconds, records }: Tree): SnapshotInfo {
+function infoOf(manifest: OpenManifest, { ttlSeconds }: Tree): SnapshotInfo {
   const { generation, time, confirmed = time } = manifest
   const timeMs = Date.parse(time)
   const origins = manifest.origins.map(nameOf)
-  const info = { generation, ttlSeconds, records, timeMs, origins }
+  const info = { generation, ttlSeconds, timeMs, origins }
   const confirmedMs = Math.min(timeMs, Date.parse(confirmed))
   const seconds = Math.max(0, Math.floor(confirmedMs / 1000))
   return { ...info, limited: { ...info, generation: seconds, timeMs: confirmedMs } }

@@ -81,8 +81,8 @@ export function kubeadmNaming(): NamingOptions {
 }
 
 /** Opens a snapshot that was built. */
-export function openBuilt({ shards, ttlSeconds, records }: BuiltSnapshot): Snapshot {
-  const info = { generation: 1, timeMs: 0, ttlSeconds, records, origins: [] }
+export function openBuilt({ shards, ttlSeconds }: BuiltSnapshot): Snapshot {
+  const info = { generation: 1, timeMs: 0, ttlSeconds, origins: [] }
   return new Snapshot(
     info,
     shards.map((bytes) => openShard(bytes)),

@@ -35,7 +35,7 @@ export async function benchOpen(): Promise<Row[]> {
   }
   const query = parseQuery(writeQuery({ name: nameOf('no.such.svc.cluster.local'), type: TYPE.A }))
   if (query.kind !== 'query') throw new TypeError('Nothing to ask')
-  const info = { generation: 1, timeMs: 0, ttlSeconds: 5, records: 0, origins: [] }
+  const info = { generation: 1, timeMs: 0, ttlSeconds: 5, origins: [] }
   const answer = new ZoneAnswer(new ReplyWriter())
   const times: number[] = []
   for (let round = 0; round < ROUNDS; round++) {

@@ -42,7 +42,6 @@ const FACTS = ['confirmed_timestamp_seconds 1767225600.5', 'records 7', 'shards 
 
 describe('recordSource', () => {
   const services: CollectionState = {
-    kind: 'Service',
     resource: 'services',
     count: 3,
     invalid: 0,
@@ -57,7 +56,6 @@ describe('recordSource', () => {
     recordSource(metrics, sourceOf([services]))
     const pods: CollectionState = {
       ...services,
-      kind: 'Pod',
       resource: 'pods',
       count: 9,
       invalid: 1,

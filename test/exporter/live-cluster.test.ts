@@ -110,17 +110,14 @@ describe('LiveCluster', () => {
     assert.equal(live.current(), undefined)
     await clock.advance(1)
     await live.ready
-    assert.deepEqual(
-      [names(), live.freshness(), live.hasSynced],
-      [NAMES.slice(0, 1), 'partial', false],
-    )
+    assert.deepEqual([names(), live.freshness()], [NAMES.slice(0, 1), 'partial'])
     api.watching('services').send('ADDED', value(DB))
     await clock.advance(0)
     assert.deepEqual([names(), live.freshness()], [NAMES, 'partial'])
     api.answer('endpointslices', page('1'))
     await clock.advance(100)
     openWatches(api, RESOURCES)
-    assert.deepEqual([names(), live.freshness(), live.hasSynced], [NAMES, 'fresh', true])
+    assert.deepEqual([names(), live.freshness()], [NAMES, 'fresh'])
   })
 
   test('waits no longer for the start when all is read, or it is stopped', async (t) => {

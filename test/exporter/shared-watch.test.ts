@@ -280,7 +280,6 @@ describe('ClusterWatch', () => {
     await clock.advance(500)
     assert.deepEqual(watch.states(), [
       {
-        kind: 'Namespace',
         resource: 'namespaces',
         count: 1,
         invalid: 0,
@@ -290,7 +289,6 @@ describe('ClusterWatch', () => {
         isAvailable: true,
       },
       {
-        kind: 'Service',
         resource: 'services',
         count: 2,
         invalid: 0,
@@ -300,7 +298,6 @@ describe('ClusterWatch', () => {
         isAvailable: true,
       },
       {
-        kind: 'EndpointSlice',
         resource: 'endpointslices',
         count: 0,
         invalid: 0,

@@ -120,7 +120,6 @@ describe('ClusterSnapshots', () => {
       generation: START + 5,
       timeMs: START_MS + 5999,
       ttlSeconds: 30,
-      records: built('web').records,
       origins: [],
     })
     assert.deepEqual(namesIn(snapshot, ['web.shop.svc', 'db.shop.svc']), ['web.shop.svc'])

@@ -9,9 +9,9 @@ import { Snapshot } from '../../src/snapshot/read/snapshot.ts'
 import { labels } from '../snapshot/entries.ts'
 
 /** A snapshot of these bytes, which says nothing that a test could mistake for a fact. */
-export function openBuilt({ shards, ttlSeconds, records }: BuiltSnapshot): Snapshot {
+export function openBuilt({ shards, ttlSeconds }: BuiltSnapshot): Snapshot {
   return new Snapshot(
-    { generation: 0, timeMs: 0, ttlSeconds, records, origins: [] },
+    { generation: 0, timeMs: 0, ttlSeconds, origins: [] },
     shards.map((bytes) => openShard(bytes)),
   )
 }

@@ -11,7 +11,7 @@ import { answerLists, SHOP_LISTS, value } from '../exporter/scripted-api.ts'
 import { within } from './clients.ts'
 import { directiveOf, Sources } from './scripted-sources.ts'
 
-const INFO = { generation: 7, timeMs: 0, ttlSeconds: 5, records: 0, origins: [] }
+const INFO = { generation: 7, timeMs: 0, ttlSeconds: 5, origins: [] }
 const EMPTY = new Snapshot(INFO, buildShards([]).map(openShard))
 
 /** Services as a YAML list. */

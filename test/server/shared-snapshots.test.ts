@@ -24,7 +24,7 @@ function shardOf(name: string): Shard {
 }
 
 function snapshotOf(generation: number, ...shards: readonly Shard[]): Snapshot {
-  const facts = { timeMs: 0, ttlSeconds: 5, records: 1, origins: [nameOf('a.test')] }
+  const facts = { timeMs: 0, ttlSeconds: 5, origins: [nameOf('a.test')] }
   return new Snapshot({ generation, ...facts }, shards)
 }
 

@@ -120,10 +120,6 @@ export function notifyPeers(peers: readonly Plugin[], zone: Uint8Array): void {
 export class ZoneMap<T> {
   private readonly byKey = new Map<string, T>()
 
-  get size(): number {
-    return this.byKey.size
-  }
-
   set(zone: Uint8Array, value: T): void {
     this.byKey.set(nameKey(zone), value)
   }

@@ -15,8 +15,6 @@ export type SnapshotInfo = {
   readonly timeMs: number
   /** TTL of negative answers and of names made from addresses, in seconds. */
   readonly ttlSeconds: number
-  /** Records in all shards. */
-  readonly records: number
   /**
    * Origins of the cluster itself, absolute. A CNAME target below one of them is rewritten to be
    * below the query's origin. Empty if CNAMEs stay as they are.

@@ -7,7 +7,7 @@ import { openShard } from '../../../src/snapshot/read/open-shard.ts'
 import { Snapshot } from '../../../src/snapshot/read/snapshot.ts'
 
 const COUNT = 4000
-const FACTS = { timeMs: 0, ttlSeconds: 0, records: 0, origins: [] }
+const FACTS = { timeMs: 0, ttlSeconds: 0, origins: [] }
 
 /** Snapshots of a tree of keys, whose shards are loaded one by one. */
 class Scene {

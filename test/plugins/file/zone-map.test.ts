@@ -37,7 +37,7 @@ describe('zones', () => {
   test('are found by their names, replaced and taken away', () => {
     const map = mapOf('a.test', 'b.test')
     map.set(nameOf('A.test'), 'other')
-    assert.deepEqual([map.size, ...map.values()], [2, 'other', 'b.test'])
+    assert.deepEqual([...map.values()], ['other', 'b.test'])
     assert.equal(map.get(nameOf('x.a.test')), undefined)
     assert.equal(map.get(nameOf('a.TEST')), 'other')
     map.delete(nameOf('a.test'))

@@ -12,7 +12,7 @@ import { buildShards } from '../../../src/snapshot/write/build-shards.ts'
 import { claimOf } from '../../kubernetes/naming.ts'
 
 const NAMES = ['a.gw.test', '*.gw.test', '*.b.gw.test', 'd.b.gw.test']
-const FACTS = { generation: 1, timeMs: 0, ttlSeconds: 5, records: NAMES.length, origins: [] }
+const FACTS = { generation: 1, timeMs: 0, ttlSeconds: 5, origins: [] }
 
 const placeOf = (snapshot: Snapshot, zone: string): FindPlace => {
   return { snapshot, zone: nameOf(zone), namespaces: undefined }

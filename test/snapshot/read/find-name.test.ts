@@ -9,7 +9,7 @@ import { Snapshot } from '../../../src/snapshot/read/snapshot.ts'
 import { buildShards } from '../../../src/snapshot/write/build-shards.ts'
 import { existingName, labels, ORIGIN, pointer, rrset } from '../entries.ts'
 
-const INFO = { generation: 1, timeMs: 0, ttlSeconds: 5, records: 0, origins: [] }
+const INFO = { generation: 1, timeMs: 0, ttlSeconds: 5, origins: [] }
 const ENTRIES = [
   rrset('web.shop.cluster.local. 5 IN A 192.0.2.1\nweb.shop.cluster.local. 5 IN A 192.0.2.2'),
   rrset('web.shop.cluster.local. 7 IN SRV 0 100 80 web.shop.cluster.local.'),

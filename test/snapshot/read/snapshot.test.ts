@@ -6,7 +6,7 @@ import { Snapshot, type SnapshotInfo } from '../../../src/snapshot/read/snapshot
 import { buildShards } from '../../../src/snapshot/write/build-shards.ts'
 import { labels, pointer, rrset } from '../entries.ts'
 
-const INFO: SnapshotInfo = { generation: 1, timeMs: 0, ttlSeconds: 5, records: 0, origins: [] }
+const INFO: SnapshotInfo = { generation: 1, timeMs: 0, ttlSeconds: 5, origins: [] }
 
 describe('Snapshot', () => {
   for (const count of [1, 2, 8, 4096]) {
