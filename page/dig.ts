@@ -2,10 +2,12 @@
  * A response as `dig` prints it.
  * @module
  */
+
 import { formatHex, readUint16 } from '../src/bytes/bytes.ts'
 import { OPTION, readExtendedError } from '../src/dns/edns.ts'
 import { parseResponse, type ResourceRecord } from '../src/dns/message.ts'
 import { formatName } from '../src/dns/name.ts'
+import { FLAG } from '../src/dns/query.ts'
 import { formatRcode, OPCODE } from '../src/dns/rcode.ts'
 import { formatRdata } from '../src/dns/rdata-text.ts'
 import { formatClass } from '../src/dns/rr-class.ts'
@@ -20,16 +22,6 @@ export type Exchange = {
   readonly when: string
 }
 
-/** The flags of the header, in the order of dig. */
-const FLAGS: readonly (readonly [string, number])[] = [
-  ['qr', 0x8000],
-  ['aa', 0x0400],
-  ['tc', 0x0200],
-  ['rd', 0x0100],
-  ['ra', 0x0080],
-  ['ad', 0x0020],
-  ['cd', 0x0010],
-]
 const SECTIONS = ['QUERY', 'ANSWER', 'AUTHORITY', 'ADDITIONAL']
 /** Columns of a tab. */
 const TAB = 8
@@ -40,7 +32,8 @@ export function formatDig({ reply, tookMs, server, when }: Exchange): string | u
   if (response === undefined) return undefined
   const { question, answer, authority, additional, options, rcode, id } = response
   const bits = readUint16(reply, 2)
-  const flags = FLAGS.filter(([, bit]) => (bits & bit) !== 0).map(([name]) => name)
+  const set = Object.entries(FLAG).filter(([, bit]) => (bits & bit) !== 0)
+  const flags = set.map(([name]) => name.toLowerCase())
   const opcode = Object.entries(OPCODE).find(([, code]) => code === ((bits >>> 11) & 15))?.[0]
   const counts = [4, 6, 8, 10].map((at) => readUint16(reply, at))
   const sizes = SECTIONS.map((name, i) => `${name}: ${counts[i]}`)

@@ -3,7 +3,7 @@
  * @module
  */
 import { useLayoutEffect, useRef, useState } from 'hono/jsx/dom'
-import { isRecord } from '../src/bytes/unknown.ts'
+import { isRecord, listOf } from '../src/bytes/unknown.ts'
 import { explain, GatewayFailure } from './gateway.ts'
 import type { Question } from './query-box.tsx'
 import { visible } from './visible.ts'
@@ -159,8 +159,4 @@ function sourceText({ object, rule, plugin }: Readonly<Record<string, unknown>>)
 
 function textOf(value: unknown): string {
   return visible(typeof value === 'string' ? value : JSON.stringify(value))
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : []
 }
