@@ -2,11 +2,13 @@
  * From a Corefile's text and a question's to the reply's: how nearly all tests of plugins ask.
  * @module
  */
+
 import assert from 'node:assert/strict'
 import type { Client } from '../src/chain/client.ts'
 import { createResolver } from '../src/chain/create-resolver.ts'
 import type { Listener } from '../src/chain/listener.ts'
 import type { Resolver } from '../src/chain/resolver.ts'
+import { NO_FILES } from '../src/corefile/lexeme-stream.ts'
 import { parseCorefile } from '../src/corefile/parse-corefile.ts'
 import { ConfigError } from '../src/corefile/problem.ts'
 import type { Directive, ServerBlock } from '../src/corefile/server-block.ts'
@@ -96,12 +98,7 @@ export function serve(corefile: string, options: FakeHostOptions = {}): Server {
 
 /** Reads a Corefile without imports. */
 export function parseBlocks(corefile: string): ServerBlock[] {
-  return parseCorefile(corefile, 'Corefile', {
-    readText: () => undefined,
-    glob: () => [],
-    resolvePath: (_, path) => path,
-    environment: () => undefined,
-  })
+  return parseCorefile(corefile, 'Corefile', NO_FILES)
 }
 
 /** Reads the only directive of a block for the root. */

@@ -3,9 +3,11 @@
  * for them.
  * @module
  */
+
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { causeText } from '../bytes/unknown.ts'
+import { NO_FILES } from '../corefile/lexeme-stream.ts'
 import { readCorefile } from '../corefile/parse-corefile.ts'
 import { ConfigError } from '../corefile/problem.ts'
 import { parseResponse } from '../dns/message.ts'
@@ -200,16 +202,11 @@ async function probe({ url, token }: Gateway, split: Split, output: Output): Pro
 
 async function startServer(split: Split, gateway: Gateway, output: Output): Promise<Server> {
   const text = corefileOf(split, gateway)
-  const corefile = readCorefile(text, 'the configuration of connect', {
-    readText: () => undefined,
-    glob: () => [],
-    resolvePath: (_, path) => path,
-    environment: () => undefined,
-  })
+  const corefile = readCorefile(text, 'the configuration of connect', NO_FILES)
   if (corefile.problems.length > 0) throw new ConfigError(corefile.problems)
   const nothing = { objects: [], etcd: '', files: '', kubeconfig: '', dohListen: '' }
   const options = { ...nothing, conf: '', dnsPort: 53, insecure: false, localAddresses: '' }
-  const server = new Server(options, { stdout: output.stdout, stderr: output.stderr })
+  const server = new Server(options, output)
   try {
     await server.start({ ...corefile, text })
     return server

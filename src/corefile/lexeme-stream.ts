@@ -19,6 +19,14 @@ export type CorefileSource = {
   readonly environment: Environment
 }
 
+/** Without imported files and environment variables. */
+export const NO_FILES: CorefileSource = {
+  readText: () => undefined,
+  glob: () => [],
+  resolvePath: (_, path) => path,
+  environment: () => undefined,
+}
+
 /** Maximum number of imports; beyond it, the Corefile probably imports itself. */
 const IMPORTS_MAX = 10_000
 /** Lexemes inserted at once: they are arguments of one call, which the stack must hold. */

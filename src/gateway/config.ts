@@ -4,7 +4,7 @@
  */
 
 import { isRecord } from '../bytes/unknown.ts'
-import type { CorefileSource } from '../corefile/lexeme-stream.ts'
+import { type CorefileSource, NO_FILES } from '../corefile/lexeme-stream.ts'
 import { parseCorefile } from '../corefile/parse-corefile.ts'
 import { ConfigError, formatProblem } from '../corefile/problem.ts'
 import type { ServerBlock } from '../corefile/server-block.ts'
@@ -122,14 +122,6 @@ export async function readGatewayConfig(
     corsOrigins: readOrigins(variables),
     application: readApplication(variables),
   }
-}
-
-/** Without imported files and environment variables. */
-export const NO_FILES: CorefileSource = {
-  readText: () => undefined,
-  glob: () => [],
-  resolvePath: (_, path) => path,
-  environment: () => undefined,
 }
 
 function readBlocks(text: string, { file, source }: CorefileOrigin): readonly ServerBlock[] {

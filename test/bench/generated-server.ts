@@ -5,8 +5,8 @@
 
 import { createResolver } from '../../src/chain/create-resolver.ts'
 import { parseKubernetes } from '../../src/corefile/kubernetes-options.ts'
+import { NO_FILES } from '../../src/corefile/lexeme-stream.ts'
 import { parseCorefile } from '../../src/corefile/parse-corefile.ts'
-import type { ServerBlock } from '../../src/corefile/server-block.ts'
 import { nameOf } from '../../src/dns/name.ts'
 import { TYPE } from '../../src/dns/rr-type.ts'
 import { writeQuery } from '../../src/dns/write-query.ts'
@@ -74,7 +74,7 @@ export function parsed(object: ApiObject): ClusterObject {
 
 /** How kubeadm's Corefile has a cluster named. */
 export function kubeadmNaming(): NamingOptions {
-  const [block] = corefileBlocks(COREFILE)
+  const [block] = parseCorefile(COREFILE, 'Corefile', NO_FILES)
   const directive = block?.directives.find(({ name }) => name === 'kubernetes')
   if (directive === undefined) throw new TypeError('No kubernetes directive')
   return namingOptions(parseKubernetes(directive, []), [])
@@ -133,7 +133,7 @@ export class GeneratedServer {
       }),
       abort: () => undefined,
     })
-    const resolver = createResolver(corefileBlocks(corefile), host)
+    const resolver = createResolver(parseCorefile(corefile, 'Corefile', NO_FILES), host)
     return new GeneratedServer(cluster, await UdpHandler.start(resolver, metrics))
   }
 
@@ -210,13 +210,4 @@ function nameText({ name, namespace }: GeneratedService): string {
 
 function reverseText(ip: string): string {
   return `${ip.split('.').reverse().join('.')}.in-addr.arpa`
-}
-
-function corefileBlocks(corefile: string): readonly ServerBlock[] {
-  return parseCorefile(corefile, 'Corefile', {
-    readText: () => undefined,
-    glob: () => [],
-    resolvePath: (_, path) => path,
-    environment: () => undefined,
-  })
 }

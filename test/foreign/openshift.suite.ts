@@ -4,6 +4,7 @@
  * server (from the Go module of OpenShift's API).
  * @module
  */
+
 import { deepEqual, ok } from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -15,6 +16,7 @@ import { parse } from 'yaml'
 import { recordOf } from '../../src/bytes/unknown.ts'
 import { Settings } from '../../src/convert/conversion.ts'
 import { convertOpenshift } from '../../src/convert/openshift.ts'
+import { NO_FILES } from '../../src/corefile/lexeme-stream.ts'
 import { parseCorefile } from '../../src/corefile/parse-corefile.ts'
 import { formatName } from '../../src/dns/name.ts'
 import { type ApiObject, ApiServer } from '../cluster/api-server.ts'
@@ -37,14 +39,6 @@ const CONFIG_MAP: ApiObject = {
 const ATTEMPTS = 600
 const SPECS = 300
 const SEED = 20200529
-
-/** Neither Corefile imports files or reads variables. */
-const SOURCE = {
-  readText: () => undefined,
-  glob: () => [],
-  resolvePath: (_from: string, path: string) => path,
-  environment: () => undefined,
-}
 
 /** A server of a DNS object. */
 type Server = {
@@ -197,7 +191,7 @@ function refusalOf(spec: object): string | undefined {
 
 /** Returns who answers which zones: keys, and the arguments of `kubernetes` and `forward`. */
 function routesOf(corefile: string): string[] {
-  return parseCorefile(corefile, 'Corefile', SOURCE)
+  return parseCorefile(corefile, 'Corefile', NO_FILES)
     .map(({ keys, directives }) => {
       const zones = keys.map(({ zone, port }) => `${formatName(zone)}:${port}`)
       const routes = directives.filter(({ name }) => ['forward', 'kubernetes'].includes(name))
