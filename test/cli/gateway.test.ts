@@ -11,7 +11,7 @@ import { main } from '../../src/cli/main.ts'
 import { RCODE } from '../../src/dns/rcode.ts'
 import { hashToken } from '../../src/gateway/token.ts'
 import { AUTHORITY, SERVER, STRANGER } from '../certificates.ts'
-import { temporaryFolder } from '../node-gateway/temporary-folder.ts'
+import { temporaryFolder } from '../exporter/temporary-folder.ts'
 import { within } from '../server/clients.ts'
 import { failed, runCli, Screen } from './run-cli.ts'
 

@@ -9,8 +9,8 @@ import { hashToken } from '../../src/gateway/token.ts'
 import { createNodeGateway } from '../../src/node-gateway/node-gateway.ts'
 import type { LogEvent } from '../../src/telemetry/log.ts'
 import { keys } from '../exporter/memory-gateway.ts'
+import { temporaryFolder } from '../exporter/temporary-folder.ts'
 import { snapshotOf } from '../gateway/publishing.ts'
-import { temporaryFolder } from './temporary-folder.ts'
 
 const COREFILE = '. {\n  kubernetes cluster.local {\n    cluster shop\n  }\n}\n'
 const [EXPORTER, ADMIN] = ['the-exporter', 'the-operator']

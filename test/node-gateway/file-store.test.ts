@@ -3,8 +3,8 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'vitest'
 import { createFileStore } from '../../src/node-gateway/file-store.ts'
+import { temporaryFolder } from '../exporter/temporary-folder.ts'
 import { STORE_PROMISES } from '../gateway/store-contract.ts'
-import { temporaryFolder } from './temporary-folder.ts'
 
 describe('the store in a folder', () => {
   for (const { name, hold } of STORE_PROMISES) {

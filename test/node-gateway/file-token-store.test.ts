@@ -6,9 +6,9 @@ import { dirname, join } from 'node:path'
 import { describe, test } from 'vitest'
 import { formatTokenRecord, type TokenStore } from '../../src/gateway/token-store.ts'
 import { createFileTokenStore } from '../../src/node-gateway/file-token-store.ts'
+import { temporaryFolder } from '../exporter/temporary-folder.ts'
 import { TOKEN_STORE_PROMISES } from '../gateway/token-store-contract.ts'
 import { tokenRecord } from '../gateway/tokens.ts'
-import { temporaryFolder } from './temporary-folder.ts'
 
 const MODULE = join(import.meta.dirname, '../../src/node-gateway/file-token-store.ts')
 /** A process that adds 30 tokens and removes every second one, one by one. */

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { describe, test } from 'vitest'
 import { StoreError } from '../../src/gateway/store.ts'
 import { Files } from '../../src/node-gateway/files.ts'
+import { temporaryFolder } from '../exporter/temporary-folder.ts'
 import { errno, FakeDisk } from './fake-disk.ts'
-import { temporaryFolder } from './temporary-folder.ts'
 
 const OLD = Uint8Array.of(7, 7)
 const NEW = [Uint8Array.of(1, 2, 3), Uint8Array.of(4, 5)]

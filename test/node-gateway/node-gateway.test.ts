@@ -13,10 +13,10 @@ import { hashToken } from '../../src/gateway/token.ts'
 import { createNodeGateway, createNodeRuntime } from '../../src/node-gateway/node-gateway.ts'
 import { AUTHORITY, CLIENT, SERVER } from '../certificates.ts'
 import { keys } from '../exporter/memory-gateway.ts'
+import { temporaryFolder } from '../exporter/temporary-folder.ts'
 import { snapshotOf, WEB } from '../gateway/publishing.ts'
 import { tokenRecord } from '../gateway/tokens.ts'
 import { formatReply, parseQuestion } from '../message-text.ts'
-import { temporaryFolder } from './temporary-folder.ts'
 
 const COREFILE = '. {\n  kubernetes shop.test {\n    cluster shop\n  }\n}\n'
 const [EXPORTER, ADMIN, READER] = ['the-exporter', 'the-operator', 'the-reader']

@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'vitest'
+import { temporaryFolder } from '../exporter/temporary-folder.ts'
 
 const MODULE = import.meta.resolve('../../src/node/compile-cache.ts')
 
 /** Writes a program that imports itself with the cache. @returns the folder, and how to run it */
 function program(t: TestContext, name: string): { folder: string; run: () => string } {
-  const folder = mkdtempSync(join(tmpdir(), 'kubedoh-compiled-'))
-  t.onTestFinished(() => rmSync(folder, { recursive: true }))
+  const folder = temporaryFolder(t)
   const entry = join(folder, name)
   writeFileSync(join(folder, 'other.mjs'), 'console.log("runs")')
   writeFileSync(

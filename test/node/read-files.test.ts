@@ -1,19 +1,9 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'vitest'
 import { readTextFile } from '../../src/node/read-files.ts'
-
-/** Runs with a folder that is gone afterwards. */
-function withFolder(run: (folder: string) => void): void {
-  const folder = mkdtempSync(join(tmpdir(), 'node-host-'))
-  try {
-    run(folder)
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
-}
+import { temporaryFolder } from '../exporter/temporary-folder.ts'
 
 describe('readTextFile', () => {
   const cases: { name: string; path: string; text: string | undefined }[] = [
@@ -25,15 +15,14 @@ describe('readTextFile', () => {
     { name: 'reads nothing over 64 MiB', path: 'large', text: undefined },
   ]
   for (const { name, path, text } of cases) {
-    test(name, () => {
-      withFolder((folder) => {
-        mkdirSync(join(folder, 'folder'))
-        writeFileSync(join(folder, 'file'), 'ä\n')
-        for (const file of ['empty', 'large']) writeFileSync(join(folder, file), '')
-        // Takes no room: what was never written is a hole.
-        truncateSync(join(folder, 'large'), 64 * 1024 * 1024 + 1)
-        assert.equal(readTextFile(join(folder, path)), text)
-      })
+    test(name, (t) => {
+      const folder = temporaryFolder(t)
+      mkdirSync(join(folder, 'folder'))
+      writeFileSync(join(folder, 'file'), 'ä\n')
+      for (const file of ['empty', 'large']) writeFileSync(join(folder, file), '')
+      // Takes no room: what was never written is a hole.
+      truncateSync(join(folder, 'large'), 64 * 1024 * 1024 + 1)
+      assert.equal(readTextFile(join(folder, path)), text)
     })
   }
 })

@@ -1,24 +1,15 @@
 import assert from 'node:assert/strict'
-import {
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'vitest'
 import type { CacheFile } from '../../src/plugins/cache/persistence.ts'
 import { openCacheFile } from '../../src/server/cache-file.ts'
+import { temporaryFolder } from '../exporter/temporary-folder.ts'
 
 const REASON = 'it is damaged, or of another version or configuration'
 
 function open(t: TestContext): { folder: string; path: string; file: CacheFile } {
-  const folder = mkdtempSync(join(tmpdir(), 'kubedoh-cache-'))
-  t.onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = temporaryFolder(t)
   const path = join(folder, 'cache.bin')
   return { folder, path, file: openCacheFile(path, 'a') }
 }

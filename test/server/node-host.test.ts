@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test, vi } from 'vitest'
 import type { Host } from '../../src/chain/host.ts'
@@ -9,16 +8,7 @@ import { createNodeHost } from '../../src/server/node-host.ts'
 import type { LogEvent } from '../../src/telemetry/log.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
 import { openUpstream } from '../../src/upstream/upstream-client.ts'
-
-/** Runs a function with a temporary folder. */
-function withFolder(run: (folder: string) => void): void {
-  const folder = mkdtempSync(join(tmpdir(), 'node-host-'))
-  try {
-    run(folder)
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
-}
+import { temporaryFolder } from '../exporter/temporary-folder.ts'
 
 function openNothing(): never {
   throw new Error('No cluster here')
@@ -30,48 +20,44 @@ function hostIn(folder: string, parts: Partial<Host> = {}): Host {
 }
 
 describe('files', () => {
-  test('are listed recursively, sorted, relative to the folder', () => {
-    withFolder((folder) => {
-      for (const path of ['z', 'z/b', 'z/b/c']) mkdirSync(join(folder, path))
-      for (const path of ['z/x', 'z/a', 'z/b/c/y', 'z/b/x', 'other']) {
-        writeFileSync(join(folder, path), '')
-      }
-      symlinkSync('x', join(folder, 'z/link'))
-      symlinkSync('..', join(folder, 'z/b/up'))
-      const host = hostIn(folder)
-      const files = ['z/a', 'z/b/c/y', 'z/b/up', 'z/b/x', 'z/link', 'z/x']
-      assert.deepEqual(host.listFiles('z'), files)
-      assert.deepEqual(
-        host.listFiles(join(folder, 'z')),
-        files.map((path) => join(folder, path)),
-      )
-    })
+  test('are listed recursively, sorted, relative to the folder', (t) => {
+    const folder = temporaryFolder(t)
+    for (const path of ['z', 'z/b', 'z/b/c']) mkdirSync(join(folder, path))
+    for (const path of ['z/x', 'z/a', 'z/b/c/y', 'z/b/x', 'other']) {
+      writeFileSync(join(folder, path), '')
+    }
+    symlinkSync('x', join(folder, 'z/link'))
+    symlinkSync('..', join(folder, 'z/b/up'))
+    const host = hostIn(folder)
+    const files = ['z/a', 'z/b/c/y', 'z/b/up', 'z/b/x', 'z/link', 'z/x']
+    assert.deepEqual(host.listFiles('z'), files)
+    assert.deepEqual(
+      host.listFiles(join(folder, 'z')),
+      files.map((path) => join(folder, path)),
+    )
   })
 
-  test('are listed in a symlinked folder', () => {
-    withFolder((folder) => {
-      mkdirSync(join(folder, 'z'))
-      writeFileSync(join(folder, 'z/x'), '')
-      symlinkSync('z', join(folder, 'link'))
-      assert.deepEqual(hostIn(folder).listFiles('link'), ['link/x'])
-    })
+  test('are listed in a symlinked folder', (t) => {
+    const folder = temporaryFolder(t)
+    mkdirSync(join(folder, 'z'))
+    writeFileSync(join(folder, 'z/x'), '')
+    symlinkSync('z', join(folder, 'link'))
+    assert.deepEqual(hostIn(folder).listFiles('link'), ['link/x'])
   })
 
-  test('are empty for a missing folder', () => {
-    withFolder((folder) => {
-      writeFileSync(join(folder, 'x'), '')
-      assert.equal(hostIn(folder).listFiles('z'), undefined)
-      assert.equal(hostIn(folder).listFiles('x'), undefined)
-    })
+  test('are empty for a missing folder', (t) => {
+    const folder = temporaryFolder(t)
+    writeFileSync(join(folder, 'x'), '')
+    assert.equal(hostIn(folder).listFiles('z'), undefined)
+    assert.equal(hostIn(folder).listFiles('x'), undefined)
   })
 
-  test('have a modification time', () => {
-    withFolder((folder) => {
-      writeFileSync(join(folder, 'x'), '')
-      utimesSync(join(folder, 'x'), 1_700_000_000, 1_700_000_000)
-      assert.equal(hostIn(folder).modifiedMs('x'), 1_700_000_000_000)
-      assert.equal(hostIn(folder).modifiedMs('y'), undefined)
-    })
+  test('have a modification time', (t) => {
+    const folder = temporaryFolder(t)
+    writeFileSync(join(folder, 'x'), '')
+    utimesSync(join(folder, 'x'), 1_700_000_000, 1_700_000_000)
+    assert.equal(hostIn(folder).modifiedMs('x'), 1_700_000_000_000)
+    assert.equal(hostIn(folder).modifiedMs('y'), undefined)
   })
 })
 
@@ -105,16 +91,15 @@ describe('createNodeHost', () => {
     assert.equal(host.now(), 0)
   })
 
-  test('reads relative and absolute paths', () => {
-    withFolder((folder) => {
-      writeFileSync(join(folder, 'hosts'), '192.0.2.1 a.example.org\n')
-      const host = hostIn(folder)
-      assert.equal(host.readText('hosts'), '192.0.2.1 a.example.org\n')
-      assert.equal(hostIn('/').readText(join(folder, 'hosts')), '192.0.2.1 a.example.org\n')
-      assert.equal(host.readText('other'), undefined)
-      assert.equal(host.readBytes?.('hosts')?.length, '192.0.2.1 a.example.org\n'.length)
-      assert.equal(host.readBytes?.('other'), undefined)
-    })
+  test('reads relative and absolute paths', (t) => {
+    const folder = temporaryFolder(t)
+    writeFileSync(join(folder, 'hosts'), '192.0.2.1 a.example.org\n')
+    const host = hostIn(folder)
+    assert.equal(host.readText('hosts'), '192.0.2.1 a.example.org\n')
+    assert.equal(hostIn('/').readText(join(folder, 'hosts')), '192.0.2.1 a.example.org\n')
+    assert.equal(host.readText('other'), undefined)
+    assert.equal(host.readBytes?.('hosts')?.length, '192.0.2.1 a.example.org\n'.length)
+    assert.equal(host.readBytes?.('other'), undefined)
   })
 
   test('runs a task once, after its delay', () => {

@@ -1,12 +1,12 @@
 /** What the Worker may cost before it answers anything. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, test } from 'vitest'
 import { bundleWorker } from '../../build/worker.ts'
+import { temporaryFolder } from '../exporter/temporary-folder.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 /** The platform takes 3 MB on the free plan. */
@@ -20,8 +20,7 @@ describe('the Worker', () => {
   })
 
   test('can be deployed: wrangler knows all that may be bound, and makes it no larger', (t) => {
-    const folder = mkdtempSync(join(tmpdir(), 'kubedoh-deploy-'))
-    t.onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    const folder = temporaryFolder(t)
     const config = join(folder, 'wrangler.toml')
     writeFileSync(config, withAllBindings(readFileSync(join(ROOT, 'wrangler.toml'), 'utf8')))
     const args = ['--dry-run', '-c', config, '--outdir', folder]

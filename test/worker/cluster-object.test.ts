@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { test } from 'vitest'
 import { keys } from '../exporter/memory-gateway.ts'
+import { temporaryFolder } from '../exporter/temporary-folder.ts'
 import { WEB } from '../gateway/publishing.ts'
 import { PublishingGateway } from './publishing-gateway.ts'
 
@@ -36,8 +34,7 @@ test('shards and manifest of one request are stored, and answered', async (t) =>
 })
 
 test('what is published outlives the gateway’s process', async (t) => {
-  const storage = mkdtempSync(join(tmpdir(), 'kubedoh-objects-'))
-  t.onTestFinished(() => rmSync(storage, { recursive: true }))
+  const storage = temporaryFolder(t)
   const pair = await keys()
   const first = await PublishingGateway.start(pair, storage)
   const etag = await first.publish(WEB, 7).finally(() => first.stop())
