@@ -4,7 +4,7 @@
  * server/config.go and main.go).
  * @module
  */
-import { isRecord } from '../bytes/unknown.ts'
+import { isRecord, parseJson } from '../bytes/unknown.ts'
 import { type Conversion, ConversionError } from './conversion.ts'
 import { type TextLine, type TextServer, writeCorefile } from './corefile-text.ts'
 
@@ -167,12 +167,8 @@ function readOptions(text: string): Options {
 }
 
 function readJson(text: string): Options {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    throw new ConversionError('the file starts like JSON but is invalid')
-  }
+  const value = parseJson(text)
+  if (value === undefined) throw new ConversionError('the file starts like JSON but is invalid')
   if (!isRecord(value)) throw new ConversionError('the JSON is not an object')
   return new Map(
     Object.entries(value).map(([name, one]) => [

@@ -3,6 +3,7 @@
  * keys. No query finds these names; gateways read all sets.
  * @module
  */
+import { listOf, parseJson } from '../bytes/unknown.ts'
 import type { Rdata } from './zone-entry.ts'
 
 /** A key as it is stored in etcd. */
@@ -37,14 +38,7 @@ export function writeStoredKey({ key, value, lease }: StoredKey): Rdata {
 
 /** Reads what `writeStoredKey` wrote; `undefined` for anything else. */
 export function readStoredKey(rdata: Uint8Array): StoredKey | undefined {
-  let parsed: unknown
-  try {
-    parsed = JSON.parse(new TextDecoder().decode(rdata))
-  } catch {
-    return undefined
-  }
-  if (!Array.isArray(parsed)) return undefined
-  const [key, value, lease = '']: unknown[] = parsed
+  const [key, value, lease = ''] = listOf(parseJson(new TextDecoder().decode(rdata)))
   const isKey = typeof key === 'string' && typeof value === 'string' && typeof lease === 'string'
   return isKey ? { key, value, lease } : undefined
 }

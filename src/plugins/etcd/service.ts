@@ -3,6 +3,7 @@
  * (github.com/coredns/coredns, plugin/etcd/msg).
  * @module
  */
+import { isRecord, parseJson } from '../../bytes/unknown.ts'
 import { parseAddress, unmapped } from '../../dns/address.ts'
 import type { StoredKey } from '../../records/stored-keys.ts'
 import { nameOfKey, nameOfText } from './key-path.ts'
@@ -144,14 +145,10 @@ function parseFields(value: string): Fields | string {
     targetstrip: 0,
     group: '',
   }
-  let parsed: unknown
-  try {
-    parsed = JSON.parse(value)
-  } catch {
-    return 'its value is not JSON'
-  }
+  const parsed = parseJson(value)
+  if (parsed === undefined) return 'its value is not JSON'
   if (parsed === null) return fields
-  if (typeof parsed !== 'object' || Array.isArray(parsed)) return 'its value is not an object'
+  if (!isRecord(parsed)) return 'its value is not an object'
   for (const [name, field] of Object.entries(parsed)) {
     // Go ignores letter case and null.
     const reason = field === null ? undefined : setField(fields, name.toLowerCase(), field)
