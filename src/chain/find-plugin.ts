@@ -54,5 +54,5 @@ function describe(name: string, plugins: FactsByPlugin): string {
   }
   const near = nearest(name, [...plugins.keys()])
   if (near !== undefined) return `there is no plugin "${name}"; did you mean "${near}"?`
-  return `there is no plugin "${name}"; it is none of CoreDNS either`
+  return `there is no plugin "${name}"; CoreDNS has none of this name either`
 }

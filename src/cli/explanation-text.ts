@@ -36,6 +36,7 @@ function formatSearch(value: unknown): string[] {
   const tried = listOf(attempts).map(recordOf)
   const cost = FAMILIES * Number(misses)
   const isAvoidable = cost > 0 && answeredBy !== null
+  const names = tried.length === 1 ? 'name' : 'names'
   const hint = isAvoidable ? `; "${answeredBy}" with its dot saves them` : ''
   return [
     `from          ${from}: ${dnsPolicy}, ndots ${ndots}${others}`,
@@ -45,7 +46,7 @@ function formatSearch(value: unknown): string[] {
       const outcome = text === null ? 'wins' : `${text}`
       return `attempt ${String(i + 1).padEnd(6)}${name} ${status}: ${outcome}`
     }),
-    `cost          ${tried.length} names; ${cost} queries for A and AAAA are in vain${hint}`,
+    `cost          ${tried.length} ${names}; ${cost} queries for A and AAAA are in vain${hint}`,
   ]
 }
 

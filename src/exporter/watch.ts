@@ -127,8 +127,8 @@ function loadDefault(config: KubeConfig): void {
   config.loadFromDefault()
   if (config.getCurrentContext() !== LAST_RESORT) return
   throw new ConnectionError(
-    'No cluster is named: there is no KUBECONFIG, no ~/.kube/config, and this is not a pod; ' +
-      'give --kubeconfig FILE; serve and export can read objects from files, --objects FILE',
+    'Cannot find a cluster: there is no KUBECONFIG, no ~/.kube/config, and this is not a pod; ' +
+      'pass --kubeconfig FILE, or with serve and export --objects FILE',
   )
 }
 

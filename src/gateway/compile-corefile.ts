@@ -71,7 +71,7 @@ function unreached(blocks: readonly ServerBlock[]): Problem[] {
  */
 export function publishedCluster(options: KubernetesOptions, clusters?: readonly string[]): string {
   if (options.cluster !== undefined) return options.cluster
-  const known = clusters === undefined ? '' : `, with one of ${clusters.join(', ') || 'none'}`
+  const known = clusters === undefined ? '' : `; CLUSTERS has ${clusters.join(', ') || 'none'}`
   throw configError(options, `add the cluster to read: "cluster ID"${known}`)
 }
 

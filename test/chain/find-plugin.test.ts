@@ -96,12 +96,12 @@ describe('unknownPlugin', () => {
     {
       name: 'guesses nothing that is far off',
       directive: 'dnsmasq',
-      problem: 'there is no plugin "dnsmasq"; it is none of CoreDNS either',
+      problem: 'there is no plugin "dnsmasq"; CoreDNS has none of this name either',
     },
     {
       name: 'is not misled by what every object has',
       directive: 'constructor',
-      problem: 'there is no plugin "constructor"; it is none of CoreDNS either',
+      problem: 'there is no plugin "constructor"; CoreDNS has none of this name either',
     },
   ]
   for (const { name, directive, problem } of cases) {

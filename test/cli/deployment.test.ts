@@ -33,7 +33,7 @@ describe('a deployment is refused if the Worker would answer 503:', () => {
     {
       name: 'no cluster',
       variables: { COREFILE: KUBERNETES, CLUSTERS: '{}' },
-      message: /^COREFILE:2:3: add the cluster to read: "cluster ID", with one of none$/,
+      message: /^COREFILE:2:3: add the cluster to read: "cluster ID"; CLUSTERS has none$/,
     },
     {
       name: 'a refused plugin',
@@ -55,7 +55,7 @@ describe('a deployment is refused if the Worker would answer 503:', () => {
       variables: { COREFILE: '. {\n  file db a.test\n}\n', FILES: '{"db": "@ 60 IN A x\\n"}' },
       message: /^db:1/,
     },
-    { name: 'no Corefile', variables: { COREFILE: '' }, message: /^COREFILE is not set$/ },
+    { name: 'no Corefile', variables: { COREFILE: '' }, message: /^COREFILE:1:1: no server block/ },
     {
       name: 'files that are none',
       variables: { COREFILE: '. {\n}\n', FILES: '[]' },

@@ -64,6 +64,12 @@ describe('kubedoh explain --from', () => {
     })
   }
 
+  test('counts one name as one', async () => {
+    const args = ['explain', 'web', '--objects', 'demo/shop.yaml', '--from', 'shop']
+    const { stdout } = await runCli(args)
+    assert.match(stdout, /^cost {10}1 name; 0 queries for A and AAAA are in vain$/m)
+  })
+
   test('explains the attempt with similar names if none has records', async () => {
     const args = ['explain', 'pstgres.data', '--objects', 'demo/shop.yaml', '--from', 'payments']
     const { stdout } = await runCli(args)

@@ -196,8 +196,8 @@ describe('kubedoh gateway', () => {
     const { status, stderr } = await runCli(['gateway', '--conf', join(folder, 'Corefile')])
     assert.equal(status, 1)
     assert.deepEqual(stderr.replaceAll(`${folder}/`, '').trimEnd().split('\n'), [
-      'Corefile:2:3: there is no plugin "nonsense"; it is none of CoreDNS either',
-      'Corefile:4:3: add the cluster to read: "cluster ID", with one of none',
+      'Corefile:2:3: there is no plugin "nonsense"; CoreDNS has none of this name either',
+      'Corefile:4:3: add the cluster to read: "cluster ID"; CLUSTERS has none',
     ])
   })
 })

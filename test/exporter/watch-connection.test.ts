@@ -177,8 +177,7 @@ describe('openApi', () => {
     setEnvironment(t, { HOME, KUBECONFIG: undefined, KUBERNETES_SERVICE_HOST: undefined })
     assert.throws(() => openApi({ kind: 'default' }), {
       name: 'ConnectionError',
-      message:
-        /^No cluster is named: .* give --kubeconfig FILE; serve and export .* --objects FILE/,
+      message: /^Cannot find a cluster: .* pass --kubeconfig FILE, .* export --objects FILE$/,
     })
   })
 

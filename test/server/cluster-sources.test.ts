@@ -174,13 +174,13 @@ describe('watched clusters', () => {
   test('report unusable connection options at their directive', async () => {
     const sources = new Sources({
       loadApi: async () => () => {
-        throw new ConnectionError('No cluster is named')
+        throw new ConnectionError('Cannot find a cluster')
       },
     })
     await sources.prepare(parseBlocks(block('kubernetes cluster.local')))
     assert.throws(() => sources.open(directiveOf()), {
       name: 'ConfigError',
-      message: 'Corefile:2:3: No cluster is named',
+      message: 'Corefile:2:3: Cannot find a cluster',
     })
   })
 

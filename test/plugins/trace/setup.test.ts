@@ -55,7 +55,7 @@ describe('trace', () => {
     assert.equal(rcode, 'SERVFAIL')
   })
 
-  test('has what a query asks for elsewhere in the same trace', async () => {
+  test('has the look-ups of a query in the same trace', async () => {
     const keys = { '/skydns/org/example/www': { host: 'www.example.net' } }
     const corefile = block('trace', 'etcd example.org', 'forward . 192.0.2.53')
     const server = serve(corefile, { keys, upstream: UPSTREAM })
@@ -86,7 +86,7 @@ describe('trace', () => {
     assert.deepEqual(await spansOf(server), [])
   })
 
-  test('keeps nobody waiting, and stands in no way, when nothing is taken', async () => {
+  test('does not delay queries when the collector takes nothing', async () => {
     const server = serve(block('trace', 'whoami'))
     server.host.postFailure = new Error('nobody is here')
     const replies = [await server.ask('www.example.org A'), await server.ask('www.example.org A')]
