@@ -1,6 +1,14 @@
-{{/* Name of a component's objects: dict "root" $ "component" NAME */}}
+{{/* Name of a component's objects: dict "root" $ "component" NAME. The longest Service is NAME-node-cache-upstream, of 63 characters. */}}
 {{- define "kubedoh.name" -}}
-{{ printf "%s-%s" (trunc 50 .root.Release.Name | trimSuffix "-") .component }}
+{{- if not (regexMatch "^[a-z][-a-z0-9]*$" .root.Release.Name) }}
+{{- fail (printf "the release %q must begin with a letter and have no dots: Services are named after it" .root.Release.Name) }}
+{{- end }}
+{{- printf "%s-%s" (trunc 43 .root.Release.Name | trimSuffix "-") .component }}
+{{- end }}
+
+{{/* Data of a ConfigMap, whatever the text has: dict KEY TEXT. Block scalars must not begin with spaces. */}}
+{{- define "kubedoh.data" -}}
+data: {{- toYaml . | nindent 2 }}
 {{- end }}
 
 {{- define "kubedoh.selector" -}}

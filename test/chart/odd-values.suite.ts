@@ -1,0 +1,84 @@
+/**
+ * Values that a chart gets in practice: null, indented Corefiles, names of releases of any length.
+ * @module
+ */
+import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, test } from 'vitest'
+import { parse } from 'yaml'
+import { KUBERNETES, prepareBinaries } from '../cluster/binaries.ts'
+import { describeUnless } from '../describe-unless.ts'
+import { CHART, DEPLOY, helm, objectsOf, render, VALUES } from './helm.ts'
+
+const binaries = prepareBinaries()
+const ALL = [
+  ...['--values', join(DEPLOY, 'values/everything.yaml')],
+  ...['--values', join(VALUES, 'router-ipv6.yaml')],
+  ...['--set', 'server.enabled=true,nodeCache.enabled=true,server.proportional.enabled=true'],
+]
+/** Values for which null means nothing. */
+const FREE = /(resources|Resources|extraRules)$/
+const SERVICE_NAME = /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/
+
+describeUnless(typeof binaries === 'string' && binaries, 'odd values of the chart', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'kubedoh-values-'))
+  afterAll(() => rmSync(folder, { recursive: true }))
+
+  const releaseOf = (name: string) => {
+    const options = ['--namespace', 'kube-system', '--kube-version', KUBERNETES]
+    return helm('template', name, CHART, ...options, ...ALL)
+  }
+
+  test('null is refused by the name of the value, or means nothing', () => {
+    const values: Readonly<Record<string, object>> = parse(
+      readFileSync(join(CHART, 'values.yaml'), 'utf8'),
+    )
+    const paths = Object.entries(values).flatMap(([part, fields]) => [
+      part,
+      ...Object.keys(fields).map((field) => `${part}.${field}`),
+    ])
+    paths.push('server.service.mode', 'gateway.service.type', 'server.autoscaling.cpuPercent')
+    for (const path of paths) {
+      const { status, stderr } = render(...ALL, '--set', `${path}=null`)
+      if (FREE.test(path)) assert.equal(status, 0, `${path}: ${stderr}`)
+      else assert.match(stderr, new RegExp(`missing property '${path.split('.').at(-1)}'`), path)
+    }
+  })
+
+  test('a Corefile stays as it is, also indented or with lines before it', () => {
+    const texts = [
+      '  .:53 {\n    errors\n  }\n# end\n',
+      '\n\n   # a\n.:53 {\n}\n',
+      '.:53 {\n\terrors  \n}',
+    ]
+    for (const text of texts) {
+      const path = join(folder, 'Corefile')
+      writeFileSync(path, text)
+      const files = ['server', 'exporter', 'gateway', 'router', 'nodeCache'].flatMap((part) => [
+        '--set-file',
+        `${part}.corefile=${path}`,
+      ])
+      const { status, stdout, stderr } = render(...ALL, ...files)
+      assert.equal(status, 0, stderr)
+      const found = objectsOf(stdout).flatMap(({ data = {} }) =>
+        ['Corefile', 'Corefile.base'].flatMap((key) => Object(data)[key] ?? []),
+      )
+      assert.deepEqual(found, [text, text, text, text, text])
+    }
+  })
+
+  test('Services have valid names for each name of a release', () => {
+    for (const name of ['a', 'a'.repeat(53), `${'a'.repeat(42)}-${'b'.repeat(10)}`]) {
+      const { status, stdout, stderr } = releaseOf(name)
+      assert.equal(status, 0, stderr)
+      const services = objectsOf(stdout).filter(({ kind }) => kind === 'Service')
+      assert.ok(services.length > 6)
+      for (const { metadata } of services) assert.match(metadata.name, SERVICE_NAME)
+    }
+    for (const name of ['1kubedoh', 'kube.doh']) {
+      assert.match(releaseOf(name).stderr, /must begin with a letter and have no dots/)
+    }
+  })
+})
