@@ -64,22 +64,30 @@ const REJECTS = {
 const OVERLOADED = extendedError(EXTENDED_ERROR.OTHER, 'too many queries under way')
 /** Look-ups within look-ups. */
 const DEPTH_MAX = 10
+/** Look-ups of one query in all: names can have many CNAMEs, and these again. */
+const LOOKUPS_MAX = 256
 
 /** A look-up on behalf of a request, at a depth of nested look-ups. */
 type Lookup = {
   readonly name: Uint8Array
   readonly type: number
   readonly depth: number
+  /** What is left of `LOOKUPS_MAX`; all of them when absent. */
+  readonly budget?: LookupBudget
   /** The query that causes the look-up, which copies its flags and EDNS. */
   readonly query?: Query
   /** The spans of the request's trace. */
   readonly spans?: Trace['spans']
 }
 
+/** The look-ups that a query may still cause, at any depth. */
+type LookupBudget = { left: number }
+
 type RequestOrigin = {
   readonly client: Client
   readonly listener: Listener
   readonly depth: number
+  readonly budget?: LookupBudget | undefined
   readonly spans?: Trace['spans']
 }
 
@@ -185,13 +193,15 @@ export class Resolver {
   lookup(
     listener: Listener,
     client: Client,
-    { spans, depth, query: from, name, type }: Lookup,
+    { spans, depth, budget, query: from, name, type }: Lookup,
   ): MaybePromise<Outcome> {
     if (depth > DEPTH_MAX) return failure(RCODE.SERVFAIL, 'too many nested look-ups')
+    if (budget?.left === 0) return failure(RCODE.SERVFAIL, 'too many look-ups')
+    if (budget !== undefined) budget.left--
     const query = parseQuery(writeQuery({ name, type, ...(from && ofClient(from)) }))
     const chain = query.kind === 'query' ? findChain(listener, query, client) : undefined
     if (query.kind === 'refusal' || chain === undefined) return failure(RCODE.REFUSED)
-    const request = this.request(query, { client, listener, depth, spans })
+    const request = this.request(query, { client, listener, depth, budget, spans })
     return chain.serve({ ...request, isLookup: true })
   }
 
@@ -199,7 +209,8 @@ export class Resolver {
     return this.chains.flatMap(({ plugins }) => plugins)
   }
 
-  private request(query: Query, { client, listener, depth, spans }: RequestOrigin): Request {
+  private request(query: Query, origin: RequestOrigin): Request {
+    const { client, listener, depth, budget = { left: LOOKUPS_MAX }, spans } = origin
     const end = query.questionEnd - 4
     const trace: Trace = spans === undefined ? { plugin: '' } : { plugin: '', spans }
     return {
@@ -214,8 +225,10 @@ export class Resolver {
         advertisedBytes: advertisedTo(query),
       },
       trace,
-      lookup: (name, type) =>
-        this.lookup(listener, client, { name, type, depth: depth + 1, query, spans: trace.spans }),
+      lookup: (name, type) => {
+        const from = { depth: depth + 1, budget, query, spans: trace.spans }
+        return this.lookup(listener, client, { name, type, ...from })
+      },
     }
   }
 

@@ -172,21 +172,20 @@ export function addressesOf(
   { owner, type }: { readonly owner: Uint8Array; readonly type: number },
 ): MaybePromise<Addresses> {
   const as = { owner, origin: ROOT }
-  const own: Addresses = { records: recordsOf(found, type, as), isPartial: false }
-  let all: MaybePromise<Addresses> = own
+  const records = [...recordsOf(found, type, as)]
+  let isPartial = false
+  let all: MaybePromise<void> = undefined
   for (const { rdata: host, ttlSeconds } of recordsOf(found, TYPE.CNAME, as)) {
-    all = andThen(all, (before) =>
-      andThen(request.lookup(host, type), (outcome) => {
-        const ofHost = hostAddresses(outcome, type).map((record) => {
-          // The hostname's own TTL is the upper bound.
-          return { ...record, owner, ttlSeconds: Math.min(ttlSeconds, record.ttlSeconds) }
-        })
-        const isPartial = before.isPartial || !hasAnswer(outcome)
-        return { records: [...before.records, ...ofHost], isPartial }
-      }),
-    )
+    const take = (outcome: Outcome): void => {
+      isPartial ||= !hasAnswer(outcome)
+      for (const record of hostAddresses(outcome, type)) {
+        // The hostname's own TTL is the upper bound.
+        records.push({ ...record, owner, ttlSeconds: Math.min(ttlSeconds, record.ttlSeconds) })
+      }
+    }
+    all = andThen(all, () => andThen(request.lookup(host, type), take))
   }
-  return andThen(all, ({ records, isPartial }) => ({ records: unique(records), isPartial }))
+  return andThen(all, () => ({ records: unique(records), isPartial }))
 }
 
 function hostAddresses(outcome: Outcome, type: number): readonly ResourceRecord[] {

@@ -53,3 +53,23 @@ describe('load balancers with hostnames', () => {
     ])
   })
 })
+
+describe('names that point to each other', () => {
+  const names = Array.from({ length: 12 }, (_, i) => `n${i}.gw.test`)
+  const objects = names
+    .map((name, i) => {
+      const others = names.filter((_, k) => k !== i).map((one) => `{hostname: ${one}}`)
+      return `
+- kind: Ingress
+  metadata: {name: i${i}, namespace: shop}
+  spec: {rules: [{host: ${name}}]}
+  status: {loadBalancer: {ingress: [${others.join(', ')}]}}
+`
+    })
+    .join('')
+
+  test('take no more look-ups than a query may cause', async () => {
+    const server = serveGateway([], { objects })
+    assert.deepEqual(await server.ask('n0.gw.test A'), ['SERVFAIL rd'])
+  })
+})
