@@ -154,6 +154,9 @@ function readEscape(text: string, i: number): [value: number, width: number] {
 
 /** Removes the final dot, unless it is escaped. */
 function dropDot(text: string): string {
-  const backslashes = /\\*$/.exec(text.slice(0, -1))?.[0].length ?? 0
-  return backslashes % 2 === 0 ? text.slice(0, -1) : text
+  const last = text.length - 2
+  let at = last
+  // A regular expression would try each of a million backslashes for the start of the last ones.
+  while (text.charCodeAt(at) === BACKSLASH) at--
+  return (last - at) % 2 === 0 ? text.slice(0, -1) : text
 }

@@ -27,6 +27,11 @@ describe('parseName', () => {
     { name: 'takes a name with its final dot', text: 'a.b.', wire: '0161016200' },
     { name: 'keeps letter case', text: 'aB', wire: '02614200' },
     { name: 'reads \\. as part of a label', text: 'a\\.b.c', wire: '03612e62016300' },
+    {
+      name: 'refuses a megabyte of backslashes',
+      text: `${'\\'.repeat(2 ** 20)}a.`,
+      wire: undefined,
+    },
     { name: 'reads a final \\. as part of a label', text: 'a\\.', wire: '02612e00' },
     { name: 'reads \\DDD', text: '\\000\\255', wire: '0200ff00' },
     { name: 'reads \\. as the only label', text: '\\.', wire: '012e00' },
