@@ -112,6 +112,7 @@ function parseStrings(words: readonly string[]): Uint8Array | undefined {
   if (words.length > MESSAGE_BYTES_MAX) return undefined
   const strings = words.map(parseString).filter((bytes) => bytes !== undefined)
   if (strings.length < words.length) return undefined
+  if (strings.some(({ length }) => length > MESSAGE_BYTES_MAX)) return undefined
   return concatBytes(...strings.map(characterStrings))
 }
 

@@ -6,6 +6,14 @@ import { decodeBase64, encodeBase64 } from '../bytes/base64url.ts'
 import { byteAt, concatBytes, EMPTY, readUint16, toLatin1, uint16Bytes } from '../bytes/bytes.ts'
 import { formatAddress, parseIPv4, parseIPv6 } from './address.ts'
 import { parseString } from './character-string.ts'
+import { MESSAGE_BYTES_MAX } from './limits.ts'
+
+/** Most parameters: each takes four bytes and more, and the length of rdata has 16 bits. */
+const PARAMS_MAX = MESSAGE_BYTES_MAX >> 2
+/** Most items of a list, which take a byte and more each. */
+const ITEMS_MAX = MESSAGE_BYTES_MAX
+/** Most items of `mandatory`, which take two bytes each. */
+const KEYS_MAX = MESSAGE_BYTES_MAX >> 1
 
 /** Formats the parameters at the end of rdata, in their order. */
 export function formatServiceParams(bytes: Uint8Array): string {
@@ -23,6 +31,7 @@ export function formatServiceParams(bytes: Uint8Array): string {
  * parameter, or if a mandatory key is missing.
  */
 export function parseServiceParams(words: readonly string[]): Uint8Array | undefined {
+  if (words.length > PARAMS_MAX) return undefined
   const params = new Map<number, Uint8Array>()
   for (const word of words) {
     const split = word.indexOf('=')
@@ -68,6 +77,7 @@ function isKeyList(value: Uint8Array): boolean {
 
 function parseKeyList(text: string): Uint8Array | undefined {
   const keys = text.split(',').map(parseKey)
+  if (keys.length > KEYS_MAX) return undefined
   const value = uint16Bytes(...keys.filter((key) => key !== undefined).sort((a, b) => a - b))
   return value.length === 2 * keys.length && isKeyList(value) ? value : undefined
 }
@@ -128,6 +138,7 @@ function parsePort(text: string): Uint8Array | undefined {
 }
 
 function joinAll(parts: readonly (Uint8Array | undefined)[]): Uint8Array | undefined {
+  if (parts.length > ITEMS_MAX) return undefined
   const whole: Uint8Array[] = []
   for (const part of parts) {
     if (part === undefined) return undefined

@@ -66,8 +66,10 @@ export function parseWatchMessage(value: unknown): WatchMessage {
   }
   if (created === true) return { kind: 'created', ...parseHeader(header) }
   const list = listOf(events).map(recordOf)
-  const revisions = list.map(({ kv }) => numberOf(recordOf(kv).mod_revision))
-  const revision = list.length === 0 ? numberOf(recordOf(header).revision) : Math.max(...revisions)
+  let revision = list.length === 0 ? numberOf(recordOf(header).revision) : 0
+  for (const { kv } of list) {
+    revision = Math.max(revision, numberOf(recordOf(kv).mod_revision))
+  }
   return { kind: 'changes', revision, changes: list.map(parseChange) }
 }
 

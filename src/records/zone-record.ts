@@ -114,10 +114,11 @@ function ttlOf(line: ZoneLine, head: Head, state: ZoneState): number {
 function rdataTexts(type: number, words: readonly ZoneWord[]): string[] {
   if (rdataSchema(type)?.at(-1) !== 'params') return words.map(({ text }) => text)
   const texts: string[] = []
-  for (const { text, isQuoted, isAttached } of words) {
-    const before = texts.at(-1)
-    if (isQuoted && isAttached && before?.endsWith('=') === true)
-      texts.push(`${texts.pop()}${text}`)
+  for (const [i, { text, isQuoted, isAttached }] of words.entries()) {
+    const before = words[i - 1]
+    // Only of a word that is not joined itself: `endsWith` of a joined one would copy it.
+    const isValue = isQuoted && isAttached && before?.isQuoted === false
+    if (isValue && before.text.endsWith('=')) texts.push(`${texts.pop()}${text}`)
     else texts.push(text)
   }
   return texts

@@ -19,6 +19,8 @@ import { hostObject } from './parse-hosts.ts'
 export const HOSTNAMES_LABEL = 'kubedoh.dev/hostnames'
 /** Most records and names of a ConfigMap, generated ones included. */
 const HOSTS_MAX = 100_000
+/** Most bytes of the owners and data of its records: `$GENERATE` makes many of a few words. */
+const RECORD_BYTES_MAX = 16 * 1024 * 1024
 
 /** Parses a ConfigMap with the label. @throws {FieldError} */
 export function parseConfigMap(fields: Fields): HostObject {
@@ -27,24 +29,34 @@ export function parseConfigMap(fields: Fields): HostObject {
   if (form !== 'zone' && form !== 'hosts') {
     throw new FieldError(`label ${HOSTNAMES_LABEL} is "${form}", expected "zone" or "hosts"`)
   }
-  const hosts = files.flatMap(([key, text]) =>
-    form === 'zone' ? zoneHosts(key, text) : hostsFile(text),
-  )
+  const hosts = form === 'zone' ? zoneHosts(files) : files.flatMap(([, text]) => hostsFile(text))
   if (hosts.length > HOSTS_MAX) throw new FieldError(`it has more than ${HOSTS_MAX} hostnames`)
   return hostObject('ConfigMap', fields, { hosts })
 }
 
-function zoneHosts(zone: string, text: string): Host[] {
+/** Returns the hosts of zone files. Stops at the bounds, which count for all files together. */
+function zoneHosts(files: readonly (readonly [zone: string, text: string])[]): Host[] {
+  const hosts: Host[] = []
+  let count = 0
+  let bytes = 0
+  for (const [zone, text] of files) {
+    for (const record of zoneRecords(zone, text)) {
+      bytes += record.owner.length + record.rdata.length
+      if (++count > HOSTS_MAX) throw new FieldError(`it has more than ${HOSTS_MAX} records`)
+      if (bytes > RECORD_BYTES_MAX) {
+        throw new FieldError(`its records take more than ${RECORD_BYTES_MAX} bytes`)
+      }
+      if (record.type !== TYPE.SOA && record.type !== TYPE.NS) hosts.push(hostOf(record))
+    }
+  }
+  return hosts
+}
+
+function* zoneRecords(zone: string, text: string): Generator<ResourceRecord> {
   const origin = parseName(zone.toLowerCase())
   if (origin === undefined) throw new FieldError(`key "${zone}" is not a zone`)
   try {
-    const records = readZoneFile({ file: zone, text, origin, readText: () => undefined })
-    const hosts: Host[] = []
-    for (const record of records) {
-      if (hosts.length > HOSTS_MAX) throw new FieldError(`it has more than ${HOSTS_MAX} records`)
-      if (record.type !== TYPE.SOA && record.type !== TYPE.NS) hosts.push(hostOf(record))
-    }
-    return hosts
+    yield* readZoneFile({ file: zone, text, origin, readText: () => undefined })
   } catch (error) {
     if (error instanceof ZoneFileError) throw new FieldError(error.message)
     throw error

@@ -117,13 +117,15 @@ function serviceRdata(backends: readonly Backend[], priority: number): Rdata[] {
   for (const { address } of backends) if (address !== undefined) count++
   const weight = shareOf(count)
   const isKnown = backends.length > FEW ? tellsKnown(backends.length) : undefined
+  const ports = new TargetPorts()
   const rdata: Rdata[] = []
   for (let i = 0; i < backends.length; i++) {
     const backend = backends[i]
     if (backend?.port?.port === undefined || backend.address === undefined) continue
     const { target, port, isAlone } = backend
-    const isAgain =
-      isAlone || isKnown === undefined
+    const isAgain = isAlone
+      ? ports.isAgain(target, backend.port.port)
+      : isKnown === undefined
         ? hasSameBefore(backends, i)
         : isKnown(`${port.port}${toLatin1(target)}`)
     if (!isAgain) rdata.push({ bytes: sharedNumbers(priority, weight, backend.port.port), target })
@@ -135,14 +137,33 @@ function serviceRdata(backends: readonly Backend[], priority: number): Rdata[] {
 function hasSameBefore(backends: readonly Backend[], index: number): boolean {
   const backend = backends[index]
   if (backend === undefined) return false
-  const { target, port, isAlone } = backend
+  const { target, port } = backend
   for (let i = index - 1; i >= 0; i--) {
     const other = backends[i]
-    if (isAlone && other?.target !== target) return false
     if (other?.address === undefined || other.port?.port !== port?.port) continue
     if (other.target === target || equalBytes(other.target, target)) return true
   }
   return false
+}
+
+/** The ports of one target after the other, of backends that differ in nothing else. */
+class TargetPorts {
+  private target: Uint8Array | undefined
+  private readonly few: number[] = []
+  private readonly more = new Set<number>()
+
+  /** Adds a port; returns whether the target has it already. */
+  isAgain(target: Uint8Array, port: number): boolean {
+    if (target !== this.target) {
+      this.target = target
+      this.few.length = 0
+      if (this.more.size > 0) this.more.clear()
+    }
+    if (this.few.includes(port) || this.more.has(port)) return true
+    if (this.few.length < FEW) this.few.push(port)
+    else this.more.add(port)
+    return false
+  }
 }
 
 /** Returns a function that reports whether it got a string before, for at most `count` strings. */

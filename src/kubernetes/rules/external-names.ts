@@ -33,6 +33,7 @@ import {
 import { endpointNames } from './endpoint-names.ts'
 import { endpointBackends } from './named-slices.ts'
 import { servingSlices } from './nameserver-names.ts'
+import { fitting } from './pairs.ts'
 import { portNames } from './port-names.ts'
 
 /** The tree of external names. */
@@ -51,7 +52,8 @@ export function externalNames(
   const recordsOf = recordsWith(options.ttlSeconds)
   const hosts = externalHosts(service)
   if (hosts.length > 0) {
-    const backends = hosts.flatMap((host) => backendsOf(host, owner, service.ports))
+    const ports = fitting(service.ports, hosts.length)
+    const backends = hosts.flatMap((host) => backendsOf(host, owner, ports))
     const anything = joinLabels(WILDCARD, owner) ?? owner
     return [
       ...recordsOf(place, backends),

@@ -20,6 +20,7 @@ import {
 } from './backend-records.ts'
 import { type ExternalTree, externalHosts, externalOwner } from './external-names.ts'
 import { endpointBackends } from './named-slices.ts'
+import { fitting } from './pairs.ts'
 import { portOwner } from './port-names.ts'
 
 /** Weight of a single SRV record. */
@@ -36,7 +37,8 @@ export function externalTransfer(
   const place: Place = { owner, namespace: service.namespace, ttlSeconds }
   const hosts = externalHosts(service)
   if (hosts.length > 0) {
-    const backends = hosts.flatMap((host) => backendsOf(host, owner, service.ports))
+    const ports = fitting(service.ports, hosts.length)
+    const backends = hosts.flatMap((host) => backendsOf(host, owner, ports))
     return hostTransfer(place, backends, tree)
   }
   if (!tree.hasEndpoints || !options.hasEndpoints || !service.isHeadless) return []

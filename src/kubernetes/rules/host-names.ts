@@ -30,6 +30,9 @@ export type Targets = {
 /** Most characters of a name in a message. */
 const SHOWN_MAX = 80
 
+/** Most types of records of a name: a node of a shard has room for 127, ours included. */
+const TYPES_MAX = 100
+
 const BINDING_TYPES = [TYPE.HTTPS, TYPE.SVCB]
 
 /** Labels of names that records may have; the first may be a wildcard. */
@@ -120,7 +123,7 @@ export function hostRecords(name: string, claim: HostClaim, ttlSeconds: number):
       claim.hosts.flatMap((host) => backendsOf(host, EMPTY, [])),
     ),
     ...setOf(place, TYPE.TXT, [...new Set(claim.texts)].flatMap(textRdata)),
-    ...claim.records.flatMap(({ type, rdata }) =>
+    ...firstTypes(claim.records).flatMap(({ type, rdata }) =>
       setOf(
         place,
         type,
@@ -132,6 +135,14 @@ export function hostRecords(name: string, claim: HostClaim, ttlSeconds: number):
   return records.length === 0
     ? []
     : [...records, ...setOf(place, CLAIMS_TYPE, objects.map(writeClaim))]
+}
+
+/** Returns the records of the lowest types: with too many, a shard could not be built. */
+function firstTypes(records: readonly HostRecords[]): readonly HostRecords[] {
+  const types = new Set(records.map(({ type }) => type))
+  if (types.size <= TYPES_MAX) return records
+  const kept = new Set([...types].sort((a, b) => a - b).slice(0, TYPES_MAX))
+  return records.filter(({ type }) => kept.has(type))
 }
 
 function setOf(place: Place, type: number, rdata: readonly Rdata[]): RRset[] {

@@ -11,6 +11,7 @@ import type { Endpoint, EndpointSlice } from '../objects/objects.ts'
 import type { NamingOptions } from '../objects/options.ts'
 import type { Backend } from './backend-records.ts'
 import { endpointLabel } from './endpoint-names.ts'
+import { fitting } from './pairs.ts'
 
 /** Most hashes that are compared pairwise; a set takes longer to create. */
 const FEW = 24
@@ -78,12 +79,15 @@ export function nameEndpoints(
   return { owner, slices: slices.map((slice) => nameSlice(slice, owner ?? EMPTY, usesPodNames)) }
 }
 
-/** Lists every named address of all slices with each port of its slice, or once without ports. */
+/**
+ * Lists every named address of all slices with each port of its slice, or once without ports. Of a
+ * slice with too many pairs, the last ports are left out.
+ */
 export function sliceBackends(slices: readonly NamedSlice[]): Backend[] {
   const isAlone = areAlone(slices)
   const backends: Backend[] = []
   for (const { slice, addresses } of slices) {
-    const { ports } = slice
+    const ports = fitting(slice.ports, addresses.length)
     for (const { host, address, target } of addresses) {
       for (const port of ports) backends.push({ host, address, target, port, isAlone })
       if (ports.length > 0) continue

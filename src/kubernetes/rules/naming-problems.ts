@@ -10,6 +10,7 @@ import { isLabel } from '../objects/labels.ts'
 import type { EndpointSlice, Port, Service, ServiceImport } from '../objects/objects.ts'
 import type { NamingOptions } from '../objects/options.ts'
 import { endpointLabel } from './endpoint-names.ts'
+import { fitting, PAIRS_MAX } from './pairs.ts'
 
 /** Returns the problem of a Service; `undefined` if it gets all names. */
 export function findServiceProblem(service: Service): string | undefined {
@@ -61,6 +62,14 @@ function findExternalProblem(externalName: string): string | undefined {
 export function findPortProblem(ports: readonly Port[]): string | undefined {
   const bad = ports.find(({ name }) => name !== '' && !isLabel(name))
   return bad && notLabel('the name of a port', bad.name)
+}
+
+/** Returns the problem of an object with more pairs of an address and a port than get records. */
+export function findPairsProblem(ports: readonly Port[], addressCount: number): string | undefined {
+  const { length } = fitting(ports, addressCount)
+  if (length === ports.length) return undefined
+  const given = `${addressCount} addresses with ${ports.length} ports`
+  return `${given} are over ${PAIRS_MAX} records: only the first ${length} ports get names`
 }
 
 function notLabel(what: string, text: string): string {

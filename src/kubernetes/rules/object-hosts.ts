@@ -29,10 +29,7 @@ import type {
   Host,
   HostObject,
   HostRecords,
-  Listener,
   Node,
-  ParentGateway,
-  SecurePort,
   Service,
 } from '../objects/objects.ts'
 import type { HostsTree } from '../objects/options.ts'
@@ -40,6 +37,8 @@ import { serviceNumbers } from './backend-records.ts'
 import { recordRefusal } from './dns-records.ts'
 import { externalHosts, insideAddresses } from './external-names.ts'
 import { type HostAnnotations, readAnnotations } from './host-annotations.ts'
+import { listenerPorts } from './listener-ports.ts'
+import { fitting, NAMES_MAX, PAIRS_MAX } from './pairs.ts'
 import { withBindings } from './service-bindings.ts'
 
 /** An object with hostnames. */
@@ -67,8 +66,18 @@ const HOST_NAME = new RegExp(`^(?:\\*\\.)?${LABEL}(?:\\.${LABEL})*$`)
 /** Weight of the SRV records of NodePort Services, as in external-dns. */
 const NODE_PORT_WEIGHT = 50
 
-/** Returns the hostnames of an object, each absolute or below any zone. */
+/**
+ * Returns the hostnames of an object, each absolute or below any zone. If they have too many
+ * targets in all, the last targets of each are left out.
+ */
 export function hostsOf(object: Naming, context: HostContext): readonly Host[] {
+  const hosts = allHosts(object, context)
+  const count = hosts.reduce((sum, { targets }) => sum + targets.length, 0)
+  if (count <= PAIRS_MAX) return hosts
+  return hosts.map((host) => ({ ...host, targets: fitting(host.targets, hosts.length) }))
+}
+
+function allHosts(object: Naming, context: HostContext): readonly Host[] {
   switch (object.kind) {
     case 'Node': {
       const isInternal = context.tree.nodeAddressType === 'InternalIP'
@@ -108,54 +117,14 @@ function objectHosts(object: HostObject, context: HostContext): readonly Host[] 
   if (said.isForeign) return []
   const gateways = object.gateways.flatMap(({ key }) => gatewayTargets(key, context))
   const own = (said.takesOwn ? object.hosts : []).map((host): Host => {
-    return { ...host, targets: [...host.targets, ...gateways] }
+    return gateways.length === 0 ? host : { ...host, targets: [...host.targets, ...gateways] }
   })
-  const added = said.hostnames.map((name): Host => {
-    return { name, targets: [...object.targets, ...gateways], texts: [] }
-  })
+  const targets = [...object.targets, ...gateways]
+  const added = said.hostnames.map((name): Host => ({ name, targets, texts: [] }))
   const hosts = [...own, ...added].map((host) => withAnnotations(host, said))
-  return tree.hasBindings
-    ? withBindings(hosts, {
-        isNamesOnly,
-        portsOf: ({ name }) => listenerPorts(object, name, context),
-      })
-    : hosts
-}
-
-/** Returns the HTTPS listeners that serve a hostname: the object's own, or its Gateways'. */
-function listenerPorts(
-  object: HostObject,
-  name: string,
-  { gatewayOf }: HostContext,
-): readonly SecurePort[] {
-  const attached = object.gateways.flatMap((parent) => {
-    const gateway = gatewayOf(parent.key)
-    return gateway?.listeners.filter((one) => takes(gateway, one, { route: object, parent })) ?? []
-  })
-  // TLS of an Ingress needs the host itself (Kubernetes, "Ingress", TLS).
-  const serving = [...object.listeners, ...attached].filter(({ hostname }) =>
-    object.kind === 'Ingress' ? hostname === name : covers(hostname, name),
-  )
-  return serving.map(({ port }) => ({ service: 'https', protocol: 'TCP', port }))
-}
-
-type Attachment = { readonly route: HostObject; readonly parent: ParentGateway }
-
-/**
- * Returns whether a listener takes a route that names its Gateway. A selector of namespaces counts
- * as met: their labels are not known here.
- */
-function takes(gateway: HostObject, listener: Listener, { route, parent }: Attachment): boolean {
-  const { name, port, kinds, isPrivate } = listener
-  const isNamed = parent.listener === '' || parent.listener === name
-  const isReachable = !isPrivate || route.namespace === gateway.namespace
-  return isNamed && isReachable && (parent.port ?? port) === port && kinds.includes(route.kind)
-}
-
-/** Returns whether a listener's hostname, whose wildcard stands for many labels, has a name. */
-function covers(hostname: string, name: string): boolean {
-  const isWildcard = hostname.startsWith('*.')
-  return hostname === '' || hostname === name || (isWildcard && name.endsWith(hostname.slice(1)))
+  if (!tree.hasBindings) return hosts
+  const portsOf = listenerPorts(object, context.gatewayOf)
+  return withBindings(hosts, { isNamesOnly, portsOf: ({ name }) => portsOf(name) })
 }
 
 /** Returns the addresses and hostnames of a Gateway, or those of an annotation in their place. */
@@ -192,13 +161,13 @@ function serviceHosts(service: Service, context: HostContext): readonly Host[] {
   if (outside === undefined) return []
   const said = annotationsOf(service, context.tree.annotations)
   if (said.isForeign) return []
-  const base = baseNames(service).map((name): Host => {
-    return { name, targets: baseTargets(service, context), texts: [] }
-  })
-  const known = new Set(base.map(({ name }) => name))
-  const added = said.hostnames
-    .filter((name) => !known.has(name))
-    .flatMap((name) => annotatedHosts(service, name, { context, said }))
+  // There may be tens of thousands of names, which all have the same targets.
+  const names = baseNames(service)
+  const known = new Set(names)
+  const others = said.hostnames.filter((name) => !known.has(name))
+  const targets = names.length > 0 ? baseTargets(service, context) : []
+  const base = names.map((name): Host => ({ name, targets, texts: [] }))
+  const added = annotatedHosts(service, others, { context, said })
   const inside = said.internalHostnames.map((name): Host => {
     return { name, targets: clusterIPs, texts: [] }
   })
@@ -242,21 +211,30 @@ function readyAddresses(slices: readonly EndpointSlice[]): string[] {
 /** Returns the hosts of a hostname annotation that `k8s_gateway` does not read. */
 function annotatedHosts(
   service: Service,
-  name: string,
+  names: readonly string[],
   { context, said }: { readonly context: HostContext; readonly said: HostAnnotations },
 ): Host[] {
+  const targets = names.length === 0 ? undefined : annotatedTargets(service, { context, said })
+  if (targets === undefined) return []
+  const hosts = names.map((name): Host => ({ name, targets, texts: [] }))
+  const nodePorts = fitting(service.outside?.nodePorts ?? [], names.length, NAMES_MAX)
+  return hosts.flatMap((host) => [host, ...portHosts(service.name, host.name, nodePorts)])
+}
+
+/** Returns where these hosts point; `undefined` if the service has none. */
+function annotatedTargets(
+  service: Service,
+  { context, said }: { readonly context: HostContext; readonly said: HostAnnotations },
+): readonly string[] | undefined {
   const { outside, isHeadless, externalName } = service
-  if (outside === undefined) return []
-  if (outside.nodePorts !== undefined) {
-    const targets = nodeAddresses(context.nodes(), said.access)
-    return [{ name, targets, texts: [] }, ...portHosts(service, name)]
-  }
+  if (outside === undefined) return undefined
+  if (outside.nodePorts !== undefined) return nodeAddresses(context.nodes(), said.access)
   if (outside.isLoadBalancer || outside.resolvesEndpoints || outside.externalIPs.length > 0) {
-    return [{ name, targets: baseTargets(service, context), texts: [] }]
+    return baseTargets(service, context)
   }
-  if (externalName !== '') return [{ name, targets: [externalName], texts: [] }]
-  if (!isHeadless) return said.targets.length > 0 ? [{ name, targets: [], texts: [] }] : []
-  return [{ name, targets: readyAddresses(context.slicesOf(service)), texts: [] }]
+  if (externalName !== '') return [externalName]
+  if (!isHeadless) return said.targets.length > 0 ? [] : undefined
+  return readyAddresses(context.slicesOf(service))
 }
 
 /** Returns the addresses of Nodes: those from outside, if there are any, unless `access` says. */
@@ -269,9 +247,13 @@ function nodeAddresses(nodes: Iterable<Node>, access: string): string[] {
 }
 
 /** Returns an SRV record for each port of a NodePort Service, `_<service>._<protocol>.<name>`. */
-function portHosts({ name: service, outside }: Service, name: string): Host[] {
-  const target = parseName(name)
-  return (outside?.nodePorts ?? []).flatMap(({ protocol, port }): Host[] => {
+function portHosts(
+  service: string,
+  name: string,
+  ports: NonNullable<NonNullable<Service['outside']>['nodePorts']>,
+): Host[] {
+  const target = ports.length === 0 ? undefined : parseName(name)
+  return ports.flatMap(({ protocol, port }): Host[] => {
     if (target === undefined || port === undefined) return []
     const rdata = concatBytes(serviceNumbers(0, NODE_PORT_WEIGHT, port), target)
     const records: HostRecords[] = [{ type: TYPE.SRV, rdata: [rdata] }]

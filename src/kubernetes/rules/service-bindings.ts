@@ -18,6 +18,7 @@ import { TYPE } from '../../dns/rr-type.ts'
 import { parseServiceParams } from '../../dns/service-params.ts'
 import type { Rdata } from '../../records/zone-entry.ts'
 import type { Binding, Host, SecurePort } from '../objects/objects.ts'
+import { fitting, NAMES_MAX } from './pairs.ts'
 
 const HTTPS_PORT = 443
 const DNS_PORT = 853
@@ -40,15 +41,20 @@ export function withBindings(
   hosts: readonly Host[],
   { portsOf, isNamesOnly }: BoundPorts,
 ): readonly Host[] {
+  // Hosts of one object mostly share their targets, and their ports.
+  const areAddresses = rememberLast((targets: readonly string[]) => {
+    return targets.length > 0 && targets.every((one) => parseAddress(one) !== undefined)
+  })
+  const bindingsOf = rememberLast((ports: readonly SecurePort[]) => {
+    const some = fitting(ports, hosts.length, NAMES_MAX)
+    return [...httpsBindings(some), ...dnsBindings(some)]
+  })
   return hosts.flatMap((host) => {
     const { name, targets } = host
-    const hasTargets = targets.length > 0 && targets.every((one) => parseAddress(one) !== undefined)
-    if (!hasTargets && !isNamesOnly) return [host]
-    const ports = portsOf(host)
-    const bound = new Map([...httpsBindings(ports), ...dnsBindings(ports)])
-    const own = bound.get('') ?? []
-    bound.delete('')
-    const prefixed = name.startsWith('*') ? [] : [...bound]
+    if (!isNamesOnly && !areAddresses(targets)) return [host]
+    const bound = bindingsOf(portsOf(host))
+    const own = bound.find(([prefix]) => prefix === '')?.[1] ?? []
+    const prefixed = name.startsWith('*') ? [] : bound.filter(([prefix]) => prefix !== '')
     return [
       own.length === 0 ? host : { ...host, bindings: own },
       ...prefixed.map(([prefix, bindings]): Host => {
@@ -58,8 +64,17 @@ export function withBindings(
   })
 }
 
+/** Returns a function that keeps its last result, for the same argument. */
+function rememberLast<In extends object, Out>(compute: (given: In) => Out): (given: In) => Out {
+  let last: { readonly given: In; readonly result: Out } | undefined
+  return (given) => {
+    if (last?.given !== given) last = { given, result: compute(given) }
+    return last.result
+  }
+}
+
 /** Bindings by what precedes the hostname in their names. */
-type ByPrefix = Iterable<readonly [prefix: string, bindings: readonly Binding[]]>
+type ByPrefix = readonly (readonly [prefix: string, bindings: readonly Binding[]])[]
 
 function httpsBindings(ports: readonly SecurePort[]): ByPrefix {
   return protocolsOf(ports, 'https').flatMap(([port, protocols]) => {

@@ -26,6 +26,7 @@ import {
 } from './backend-records.ts'
 import { endpointNames } from './endpoint-names.ts'
 import { endpointBackends, type NamedService, sliceBackends } from './named-slices.ts'
+import { fitting } from './pairs.ts'
 import { portNames } from './port-names.ts'
 import { skydnsNames } from './skydns-names.ts'
 
@@ -72,7 +73,8 @@ export function clusterIpBackends(
   owner: Uint8Array,
 ): Backend[] {
   const hosts = service.clusterIPs.filter((ip) => parseAddress(ip) !== undefined)
-  return hosts.flatMap((host) => backendsOf(host, owner, service.ports))
+  const ports = fitting(service.ports, hosts.length)
+  return hosts.flatMap((host) => backendsOf(host, owner, ports))
 }
 
 const ANCHOR = labelOf('_zone')
@@ -89,23 +91,26 @@ export function zonalNames(
   const entries: ZoneEntry[] = [
     { kind: 'name', owner: anchor, namespace: place.namespace, isImplied: true },
   ]
-  for (const zone of zonesOf(slices)) {
+  for (const [zone, within] of slicesByZone(slices)) {
     const owner = joinLabels(...zone.split('.').map((label) => labelOf(label)), PIN, anchor)
     if (owner === undefined) continue
-    const within = slices.map((slice) => {
-      const endpoints = slice.endpoints.unpack().filter((endpoint) => endpoint.zone === zone)
-      return { ...slice, endpoints: new PackedEndpoints(endpoints) }
-    })
     const backends = endpointBackends(place.owner, within, usesPodNames)
     entries.push(...backendRecords({ ...place, owner }, backends))
   }
   return entries
 }
 
-function zonesOf(slices: readonly EndpointSlice[]): Set<string> {
-  const zones = new Set<string>()
-  for (const { endpoints } of slices) {
-    for (const { zone } of endpoints.unpack()) if (zone !== '') zones.add(zone)
+/** Returns the slices of each zone, with its endpoints only. */
+function slicesByZone(slices: readonly EndpointSlice[]): Map<string, EndpointSlice[]> {
+  const byZone = new Map<string, EndpointSlice[]>()
+  for (const slice of slices) {
+    for (const [zone, some] of Map.groupBy(slice.endpoints.unpack(), ({ zone }) => zone)) {
+      if (zone === '') continue
+      const within = { ...slice, endpoints: new PackedEndpoints(some) }
+      const known = byZone.get(zone)
+      if (known === undefined) byZone.set(zone, [within])
+      else known.push(within)
+    }
   }
-  return zones
+  return byZone
 }

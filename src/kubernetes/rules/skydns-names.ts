@@ -21,6 +21,7 @@ import type { EndpointSlice, Service } from '../objects/objects.ts'
 import type { NamingOptions } from '../objects/options.ts'
 import { type Backend, backendRecords, backendsOf, type Place } from './backend-records.ts'
 import { endpointNames } from './endpoint-names.ts'
+import { fitting } from './pairs.ts'
 import { portNames } from './port-names.ts'
 
 const PRIORITY = 10
@@ -84,9 +85,10 @@ export function standInOf(key: string): string | undefined {
 }
 
 function clusterIpNames(place: Place, { clusterIPs, ports }: Service): ZoneEntry[] {
+  const most = fitting(ports, clusterIPs.length)
   const backends = clusterIPs.flatMap((host) => {
     const target = joinLabels(labelOf(hashOf(host)), place.owner)
-    return target === undefined ? [] : backendsOf(host, target, ports)
+    return target === undefined ? [] : backendsOf(host, target, most)
   })
   const addresses = backends.map((backend): Backend => ({ ...backend, port: undefined }))
   const anything = joinLabels(WILDCARD, place.owner) ?? place.owner
@@ -107,15 +109,17 @@ function namesAt(place: Place, backends: readonly Backend[]): ZoneEntry[] {
 }
 
 function endpointsBelow(parent: Uint8Array, slices: readonly EndpointSlice[]): Backend[] {
-  return slices.flatMap(({ endpoints, ports }) =>
-    endpoints.unpack().flatMap(({ addresses, hostname, isReady }) => {
-      if (!isReady) return []
-      return addresses.flatMap((host) => {
+  return slices.flatMap((slice) => {
+    const ready = slice.endpoints.unpack().filter(({ isReady }) => isReady)
+    const count = ready.reduce((sum, { addresses }) => sum + addresses.length, 0)
+    const ports = fitting(slice.ports, count)
+    return ready.flatMap(({ addresses, hostname }) =>
+      addresses.flatMap((host) => {
         const target = joinLabels(labelOf(hostname) ?? labelOf(hashOf(host)), parent)
         return target === undefined ? [] : backendsOf(host, target, ports)
-      })
-    }),
-  )
+      }),
+    )
+  })
 }
 
 /** Returns the 32-bit FNV-1a hash of the address as text, in hexadecimal without leading zeros. */

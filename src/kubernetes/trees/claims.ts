@@ -16,13 +16,17 @@ export function sharing(own: readonly Claim[]): readonly Claim[] {
 
 /** Joins targets; the lowest TTL counts. */
 export function joinTargets(some: readonly Targets[]): Targets {
-  const ttls = some.flatMap(({ ttlSeconds }) => ttlSeconds ?? [])
+  // Not `Math.min(...ttls)`: there may be more than a call has room for.
+  const lowest = some.reduce(
+    (least, { ttlSeconds = least }) => Math.min(least, ttlSeconds),
+    Number.POSITIVE_INFINITY,
+  )
   return {
     hosts: some.flatMap(({ hosts }) => hosts),
     texts: some.flatMap(({ texts }) => texts),
     records: some.flatMap(({ records }) => records),
     bindings: some.flatMap(({ bindings }) => bindings),
-    ttlSeconds: ttls.length === 0 ? undefined : Math.min(...ttls),
+    ttlSeconds: lowest === Number.POSITIVE_INFINITY ? undefined : lowest,
   }
 }
 

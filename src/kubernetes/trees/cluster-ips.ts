@@ -24,11 +24,15 @@ export class ClusterIPs {
     const before = this.services.get(id)
     const old = before === undefined ? [] : externalHosts(before).map(keyOf)
     const current = service === undefined ? [] : externalHosts(service).map(keyOf)
+    const keys = [...new Set([...old, ...current])]
+    // An address of several Services before and after gives the same targets.
+    const owned = keys.filter((key) => this.owners.count(key) < 2)
     for (const key of old) this.owners.delete(key, id)
     for (const key of current) this.owners.add(key, id)
     if (service === undefined) this.services.delete(id)
     else this.services.set(id, service)
-    return [...old, ...current].flatMap((key) => this.users.of(key))
+    const affected = new Set([...owned, ...keys.filter((key) => this.owners.count(key) < 2)])
+    return [...affected].flatMap((key) => this.users.of(key))
   }
 
   /** Sets the targets of an object; none to forget it. */
@@ -46,10 +50,9 @@ export class ClusterIPs {
    */
   replace(targets: readonly string[]): readonly string[] {
     return targets.flatMap((target) => {
-      const [owner = '', ...others] = this.owners.of(keyOf(target))
-      const service = this.services.get(owner)
+      const service = this.services.get(this.owners.only(keyOf(target)))
       const inner = service === undefined ? [] : insideAddresses(service)
-      return others.length > 0 || inner.length === 0 ? [target] : inner
+      return inner.length === 0 ? [target] : inner
     })
   }
 }

@@ -17,6 +17,17 @@ export class KeyIndex {
     return this.byKey.has(key)
   }
 
+  /** Returns how many identifiers a key has. */
+  count(key: string): number {
+    return this.byKey.get(key)?.size ?? 0
+  }
+
+  /** Returns the identifier of a key that has one alone; '' for none and for several. */
+  only(key: string): string {
+    const [first = ''] = this.byKey.get(key) ?? []
+    return this.count(key) === 1 ? first : ''
+  }
+
   /** Adds an identifier to a key. */
   add(key: string, id: string): void {
     const ids = this.byKey.get(key) ?? new Set<string>()

@@ -102,11 +102,13 @@ export class NameGroups {
       const { hasNames, unitOf, takesUnit } = part
       const placesOf = (slice: EndpointSlice): ReadonlySet<number> => {
         const units = this.unitsOf(slice, part)
-        let places = NO_PLACES
+        let places: Set<number> | undefined
         for (let place = 0; place < units.length; place++) {
-          if (takesUnit(word(units, place))) places = new Set([...places, place])
+          if (!takesUnit(word(units, place))) continue
+          places ??= new Set()
+          places.add(place)
         }
-        return places
+        return places ?? NO_PLACES
       }
       const takesAddress = (address: Uint8Array): boolean => takesUnit(unitOf(address))
       const wanted = { hasNames, takesAddress, placesOf }

@@ -23,6 +23,7 @@ import {
 } from '../rules/named-slices.ts'
 import {
   findImportProblem,
+  findPairsProblem,
   findPortProblem,
   findServiceProblem,
   findSliceProblem,
@@ -150,9 +151,9 @@ function nameService(
   if (tree.kind === 'cluster') {
     const names = serviceNames(service, named, options)
     const others = options.scheme === 'openshift3' ? standInNames(cluster, service, options) : []
-    const problems = named.slices.map(({ slice, isWhole }): Problem => {
+    const problems = named.slices.map(({ slice, isWhole, addresses }): Problem => {
       const problem = isWhole ? findPortProblem(slice.ports) : findSliceProblem(slice, usesPodNames)
-      return [slice, problem]
+      return [slice, problem ?? findPairsProblem(slice.ports, addresses.length)]
     })
     return fittingRecords(service, joinEntries(names, others), { problems, options })
   }

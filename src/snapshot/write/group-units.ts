@@ -15,6 +15,8 @@ import { addressKey, addressUnit, nameKey } from '../format/shard-key.ts'
 
 /** Numbers of each unit: itself, its shard key, and the two halves of its digest. */
 const FIELDS = 4
+/** Where the lower half of the digest is. */
+const DIGEST = 2
 
 /** The units of one group, those of names first. */
 export class GroupUnits {
@@ -24,6 +26,8 @@ export class GroupUnits {
   readonly weight: number
   private readonly nameCount: number
   private readonly fields: Int32Array
+  /** The last unit with each lower half of a digest; only of a group that is compared. */
+  private byDigest: ReadonlyMap<number, number> | undefined
 
   constructor(entries: readonly ZoneEntry[]) {
     const units = new UnitList()
@@ -46,16 +50,21 @@ export class GroupUnits {
   }
 
   /**
-   * Returns the index of the unit here that equals `other`'s unit at `index`, digest included, or
-   * -1.
-   * @param hint where the search starts; it wraps around
+   * Returns the index of a unit here that equals `other`'s unit at `index`, digest included, or -1.
+   * May miss one whose digest equals another's by half: it then counts as changed.
+   * @param hint where it probably is
    */
   indexOfSame(other: GroupUnits, index: number, hint: number): number {
-    for (let i = 0; i < this.count; i++) {
-      const at = (hint + i) % this.count
-      if (this.isSame(at, other, index)) return at
-    }
-    return -1
+    if (hint < this.count && this.isSame(hint, other, index)) return hint
+    this.byDigest ??= this.indexByDigest()
+    const at = this.byDigest.get(word(other.fields, FIELDS * index + DIGEST)) ?? -1
+    return at >= 0 && this.isSame(at, other, index) ? at : -1
+  }
+
+  private indexByDigest(): Map<number, number> {
+    const index = new Map<number, number>()
+    for (let i = 0; i < this.count; i++) index.set(word(this.fields, FIELDS * i + DIGEST), i)
+    return index
   }
 
   /** Returns whether the group has names in one of some units. */

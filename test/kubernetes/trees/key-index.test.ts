@@ -7,6 +7,14 @@ test('an index lists the identifiers of a key sorted, and forgets keys without a
   for (const id of ['b', 'a', 'a']) index.add('x', id)
   index.add('y', 'c')
   assert.deepEqual([index.of('x'), index.of('none')], [['a', 'b'], []])
+  assert.deepEqual(
+    ['x', 'y', 'none'].map((key) => index.count(key)),
+    [2, 1, 0],
+  )
+  assert.deepEqual(
+    ['x', 'y', 'none'].map((key) => index.only(key)),
+    ['', 'c', ''],
+  )
   index.delete('x', 'a')
   index.delete('x', 'none')
   assert.deepEqual([index.of('x'), index.has('x')], [['b'], true])

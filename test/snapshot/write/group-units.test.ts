@@ -29,6 +29,22 @@ describe('GroupUnits', () => {
     }
   })
 
+  test('takes time in proportion to the units if all differ', () => {
+    const unitsOf = (count: number, first: number): GroupUnits => {
+      const address = (i: number): number[] => [first, i >> 16, (i >> 8) & 255, i & 255]
+      return new GroupUnits(Array.from({ length: count }, (_, i) => pointer(address(i), 'web')))
+    }
+    const timeOf = (count: number): number => {
+      const [before, after] = [unitsOf(count, 10), unitsOf(count, 11)]
+      const start = process.threadCpuUsage()
+      for (let i = 0; i < count; i++) assert.equal(before.indexOfSame(after, i, 0), -1)
+      const { user, system } = process.threadCpuUsage(start)
+      return Math.max(4, (user + system) / 1000)
+    }
+    const isLinear = (): boolean => timeOf(32_000) < 30 * timeOf(4000)
+    assert.ok(isLinear() || isLinear())
+  })
+
   test('returns whether it has names in some units', () => {
     const units = new GroupUnits([WEB, BACK])
     assert.equal(units.hasNamesIn(new Set([unitOf(BACK)])), false)
