@@ -49,23 +49,30 @@ function byOwner(records: readonly ResourceRecord[]): ByOwner {
   return Map.groupBy(records, ({ owner }) => nameKey(owner))
 }
 
-/** Returns the query name and the targets of its CNAMEs, by key. */
+/** Returns the query name and the targets of its CNAMEs, by key, `CHAIN_MAX` of them at most. */
 function cnames(name: Uint8Array, records: ByOwner): Map<string, Uint8Array> {
   const chain = new Map([[nameKey(name), name]])
   // The loop also visits names that it adds.
   for (const cname of chain.values()) {
-    if (chain.size >= CHAIN_MAX) break
-    for (const { type, rdata } of records.get(nameKey(cname)) ?? []) {
-      if (type === TYPE.CNAME) chain.set(nameKey(rdata), rdata)
-    }
-    for (const key of selfAndAbove(cname).slice(1)) {
-      for (const { owner, type, rdata } of records.get(key) ?? []) {
-        const target = joinName(cname.subarray(0, tailOffset(cname, owner)), rdata)
-        if (type === TYPE.DNAME && target !== undefined) chain.set(nameKey(target), target)
-      }
+    for (const target of aliasTargets(cname, records)) {
+      if (chain.size >= CHAIN_MAX) return chain
+      chain.set(nameKey(target), target)
     }
   }
   return chain
+}
+
+/** Yields where the CNAMEs of a name point, and the DNAME records above it. */
+function* aliasTargets(name: Uint8Array, records: ByOwner): Generator<Uint8Array> {
+  for (const { type, rdata } of records.get(nameKey(name)) ?? []) {
+    if (type === TYPE.CNAME) yield rdata
+  }
+  for (const key of selfAndAbove(name).slice(1)) {
+    for (const { owner, type, rdata } of records.get(key) ?? []) {
+      const target = joinName(name.subarray(0, tailOffset(name, owner)), rdata)
+      if (type === TYPE.DNAME && target !== undefined) yield target
+    }
+  }
 }
 
 /** Returns the keys of the chain and of all names that records point to, recursively. */

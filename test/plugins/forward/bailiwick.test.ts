@@ -60,6 +60,14 @@ const cases: readonly Case[] = [
     dropped: ['b.org. 60 IN A 192.0.2.1'],
   },
   {
+    name: 'follows at most 63 CNAMEs of one name',
+    kept: [
+      ...Array.from({ length: 100 }, (_, i) => `www.a.org. 60 IN CNAME t${i}.example.`),
+      't62.example. 60 IN A 192.0.2.1',
+    ],
+    dropped: ['t63.example. 60 IN A 192.0.2.1'],
+  },
+  {
     name: 'drops all but the first 64 CNAMEs',
     ask: 'n0.a.org A',
     kept: MANY.slice(0, 64),
