@@ -37,7 +37,7 @@ export type Replaced = 'replaced' | 'in place' | 'unchanged'
 /**
  * Replaces the content of a file by that of a function, byte by byte as Latin-1. Keeps mode, owner,
  * extended attributes and SELinux label; follows a symbolic link. Writes to the file itself where a
- * rename fails, as in a bind mount.
+ * rename fails, as in a bind mount. Refuses what is no regular file: root could replace a device.
  * @throws {Error} with a code of the file system; the content is then the old one
  */
 export function replaceFile(path: string, change: (text: string) => string): Replaced {
@@ -57,10 +57,14 @@ export function replaceFile(path: string, change: (text: string) => string): Rep
   }
 }
 
-/** Reads a file of at most 16 MiB. @throws {Error} */
+/** Reads a regular file, not a device, of at most 16 MiB. @throws {Error} */
 export function readText(path: string): string {
-  const { size } = statSync(path)
-  if (size > BYTES_MAX) throw Object.assign(new Error('file too large'), { code: 'EFBIG' })
+  const stat = statSync(path)
+  // Reading a folder says that it is one.
+  if (!stat.isFile() && !stat.isDirectory()) {
+    throw Object.assign(new Error('not a regular file'), { code: 'EINVAL' })
+  }
+  if (stat.size > BYTES_MAX) throw Object.assign(new Error('file too large'), { code: 'EFBIG' })
   return readFileSync(path, 'latin1')
 }
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import {
   chmodSync,
   lstatSync,
@@ -10,6 +11,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'vitest'
 import { readText, replaceFile } from '../../src/node-local/replace-file.ts'
@@ -96,5 +98,16 @@ describe('replaceFile', () => {
     assert.throws(() => replaceFile(join(folder, 'none'), () => ''), { code: 'ENOENT' })
     truncateSync(path, 16 * 1024 * 1024 + 1)
     assert.throws(() => replaceFile(path, () => ''), { code: 'EFBIG' })
+  })
+
+  test('refuses what is no regular file, and leaves it', async (t) => {
+    const { folder } = createFile(t)
+    const path = join(folder, 'socket')
+    const server = createServer().listen(path)
+    await once(server, 'listening')
+    t.onTestFinished(() => void server.close())
+    assert.throws(() => replaceFile(path, () => ''), { code: 'EINVAL' })
+    assert.ok(lstatSync(path).isSocket())
+    assert.throws(() => replaceFile(folder, () => ''), { code: 'EISDIR' })
   })
 })
