@@ -153,7 +153,9 @@ describeUnless(skip, 'exporters of a real cluster', () => {
     const lines = exporter.tail().match(/cannot list or watch services/g)
     equal(lines?.length, 1, exporter.tail())
     match(await answers(edge, 'third'), /10\.96\.77\.3/)
-    equal(await metric(exporter, 'kubedoh_exporter_watch_connected{resource="namespaces"}'), 1)
+    // This watch, too, has to be opened again.
+    const connected = 'kubedoh_exporter_watch_connected{resource="namespaces"}'
+    await until(async () => (await metric(exporter, connected)) === 1)
     await api.patch(role, { rules: role.rules })
     await addService('fourth', '10.96.77.4')
   })
