@@ -174,18 +174,20 @@ export function addressesOf(
   const as = { owner, origin: ROOT }
   const records = [...recordsOf(found, type, as)]
   let isPartial = false
-  let all: MaybePromise<void> = undefined
-  for (const { rdata: host, ttlSeconds } of recordsOf(found, TYPE.CNAME, as)) {
-    const take = (outcome: Outcome): void => {
-      isPartial ||= !hasAnswer(outcome)
-      for (const record of hostAddresses(outcome, type)) {
-        // The hostname's own TTL is the upper bound.
-        records.push({ ...record, owner, ttlSeconds: Math.min(ttlSeconds, record.ttlSeconds) })
+  const takeAll = recordsOf(found, TYPE.CNAME, as).reduce<MaybePromise<void>>(
+    (before, { rdata: host, ttlSeconds }) => {
+      const take = (outcome: Outcome): void => {
+        isPartial ||= !hasAnswer(outcome)
+        for (const record of hostAddresses(outcome, type)) {
+          // The hostname's own TTL is the upper bound.
+          records.push({ ...record, owner, ttlSeconds: Math.min(ttlSeconds, record.ttlSeconds) })
+        }
       }
-    }
-    all = andThen(all, () => andThen(request.lookup(host, type), take))
-  }
-  return andThen(all, () => ({ records: unique(records), isPartial }))
+      return andThen(before, () => andThen(request.lookup(host, type), take))
+    },
+    undefined,
+  )
+  return andThen(takeAll, () => ({ records: unique(records), isPartial }))
 }
 
 function hostAddresses(outcome: Outcome, type: number): readonly ResourceRecord[] {
