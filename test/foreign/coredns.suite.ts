@@ -47,7 +47,9 @@ describe("CoreDNS's READMEs", () => {
     const left = blocks.filter(({ plugin }) => LEFT.has(plugin))
     const wrong: string[] = []
     for (const block of blocks.filter((one) => !left.includes(one))) {
-      const said = await check(block.corefile, files)
+      // Without a server block, CoreDNS listens on port 53 for no plugin; kubedoh refuses the file.
+      const isSnippet = /^\(\w+\) \{/.test(block.corefile)
+      const said = await check(isSnippet ? `${block.corefile}. {\n}\n` : block.corefile, files)
       if (said !== undefined) wrong.push(`${placeOf(block)}: ${said}`)
     }
     process.stdout.write(`README blocks: ${blocks.length}, left out: ${left.length}\n`)
