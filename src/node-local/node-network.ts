@@ -16,7 +16,6 @@ import {
   type RulesKind,
   rulesRemovalScript,
   rulesScript,
-  staleRulesScript,
 } from './node-rules.ts'
 
 const SCRIPT_MS = 30_000
@@ -83,11 +82,10 @@ export class NodeSetup {
     log({ level: 'warning', message })
   }
 
-  /** Loads the rules, or restores them, and removes those of caches with other flags. */
+  /** Loads the rules, or restores them. */
   async ensureRules(): Promise<void> {
     const { network, rules } = this.options
-    if (rules === undefined) return
-    await this.attempt(rules, rulesScript(rules, network) + staleRulesScript(rules, network))
+    if (rules !== undefined) await this.attempt(rules, rulesScript(rules, network))
   }
 
   /** Restores the interface if an address is missing, which takes 0.1 ms to see. */

@@ -82,39 +82,18 @@ export function rulesScript(kind: RulesKind, network: NodeNetwork): string {
 /** Returns the commands that remove the rules. */
 export function rulesRemovalScript(kind: RulesKind, network: NodeNetwork): string {
   if (kind === 'nftables') return `nft delete table ${TABLE}\n`
-  const removals = families(network).map(({ program }) => chainsRemoval(program))
-  return `${removals.join('')}test -z "$status"\n`
-}
-
-/**
- * Returns the commands that remove what caches with other flags have left: rules of the other kind,
- * and those of iptables for a family without addresses. Packets to the Service's address would skip
- * its translation for ever. Programs that the machine lacks are no error.
- */
-export function staleRulesScript(kind: RulesKind, network: NodeNetwork): string {
-  const used = kind === 'iptables' ? families(network).map(({ program }) => program) : []
-  const removals = ['iptables', 'ip6tables']
-    .filter((program) => !used.includes(program))
-    .map((program) => {
-      const command = `${program} -w 5 -t`
-      return `if { ${command} raw -S ${CHAIN}-IN || ${command} filter -S ${CHAIN}-OUT; } >/dev/null 2>&1
-then
-${chainsRemoval(program)}fi
-`
-    })
-  const table = kind === 'iptables' ? `nft delete table ${TABLE} 2>/dev/null || :\n` : ''
-  return `${table}${removals.join('')}test -z "$status"\n`
-}
-
-/** Sets `status` if the chains cannot be removed. */
-function chainsRemoval(program: string): string {
-  return JUMPS.map(([table, chain, end]) => {
-    const command = `${program} -w 5 -t ${table}`
-    const ours = `${CHAIN}-${end}`
-    return `while ${command} -D ${chain} -j ${ours} 2>/dev/null; do :; done
+  return families(network)
+    .flatMap(({ program }) =>
+      JUMPS.map(([table, chain, end]) => {
+        const command = `${program} -w 5 -t ${table}`
+        const ours = `${CHAIN}-${end}`
+        return `while ${command} -D ${chain} -j ${ours} 2>/dev/null; do :; done
 ${command} -F ${ours} && ${command} -X ${ours} || status=$?
 `
-  }).join('')
+      }),
+    )
+    .concat('test -z "$status"\n')
+    .join('')
 }
 
 /** Returns the table of both families. `th` is the header of TCP and of UDP. */

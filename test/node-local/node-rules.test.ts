@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
 import { describe, test } from 'vitest'
 import {
   interfaceRemovalScript,
@@ -7,7 +6,6 @@ import {
   type NodeNetwork,
   rulesRemovalScript,
   rulesScript,
-  staleRulesScript,
 } from '../../src/node-local/node-rules.ts'
 
 const NETWORK: NodeNetwork = {
@@ -133,32 +131,5 @@ EOF
       rulesRemovalScript('nftables', NETWORK),
       'nft delete table inet kubedoh_node_cache\n',
     )
-  })
-})
-
-describe('rules of caches with other flags', () => {
-  const DELETES = 'nft delete table inet kubedoh_node_cache 2>/dev/null || :'
-  const programsOf = (script: string): string[] => [
-    ...new Set([...script.matchAll(/^while (\S+) /gm)].map(([, program = '']) => program)),
-  ]
-
-  test('are those of the other kind, and of a family without addresses', () => {
-    const both = staleRulesScript('iptables', NETWORK)
-    assert.equal(both, `${DELETES}\ntest -z "$status"\n`)
-    assert.deepEqual(programsOf(staleRulesScript('iptables', IPV4)), ['ip6tables'])
-    const ipv6 = { ...NETWORK, addresses: ['fd00::a'] }
-    assert.deepEqual(programsOf(staleRulesScript('iptables', ipv6)), ['iptables'])
-    const nftables = staleRulesScript('nftables', NETWORK)
-    assert.deepEqual(programsOf(nftables), ['iptables', 'ip6tables'])
-    assert.ok(!nftables.includes('nft'))
-  })
-
-  test('are no error where there are none, and none of the programs', () => {
-    for (const kind of ['iptables', 'nftables'] as const) {
-      const script = staleRulesScript(kind, IPV4)
-      const options = { env: { PATH: '/nonexistent' }, encoding: 'utf8' } as const
-      const { status, stderr } = spawnSync('/bin/sh', ['-ec', script], options)
-      assert.deepEqual([status, stderr], [0, ''])
-    }
   })
 })

@@ -84,27 +84,6 @@ describeUnless(missing, 'node-cache', () => {
     })
   }
 
-  for (const [from, to] of [
-    ['iptables', 'nftables'],
-    ['nftables', 'iptables'],
-    ['iptables', 'iptables'],
-  ] as const) {
-    test(`removes the rules of a cache with other flags (${from}, then ${to})`, async (t) => {
-      const node = await Node.create(t)
-      const before = stateOf(node)
-      const killed = await node.startCache('--rules', from)
-      const ended = once(killed.child, 'exit')
-      killed.child.kill('SIGKILL')
-      await ended
-      // Without addresses of IPv6: nothing may keep its queries from the Service.
-      const cache = await node.startCache('--rules', to, '-localip', '169.254.20.10,10.96.0.10')
-      assert.equal(node.dig('10.96.0.10', WHO), BY_CACHE)
-      await vi.waitFor(() => assert.equal(node.dig('fd00:96::10', WHO), BY_CLUSTER), 20_000)
-      await node.stop(cache)
-      assert.deepEqual(stateOf(node), before)
-    })
-  }
-
   test('prints a script that does the same', async (t) => {
     const node = await Node.create(t)
     const cache = await node.startCache()
