@@ -75,13 +75,15 @@ async function runCache(input: Input, output: Output, plan: Plan): Promise<void>
   if (rules !== undefined) await waitForServer(corefile.clusterDns, log)
   await setup.ensureInterface()
   const isReplaced = (): boolean => isKept || isServedByOthers(network.addresses, network.dnsPort)
-  const end = async (): Promise<void> => {
-    if (!isReplaced()) await setup.removeInterface()
-    else log({ level: 'info', message: 'left interface and rules as they are' })
+  const end = async (hasRules: boolean): Promise<void> => {
+    if (!isReplaced()) {
+      if (hasRules) await setup.removeRules()
+      await setup.removeInterface()
+    } else log({ level: 'info', message: 'left interface and rules as they are' })
     await status.close()
   }
   const running = await serve(serveOptions(input, corefile), output).catch(async (error) => {
-    await end()
+    await end(false)
     throw error
   })
   // Only now: without a server, packets to the Service's address must reach kube-proxy.
@@ -109,9 +111,9 @@ async function runCache(input: Input, output: Output, plan: Plan): Promise<void>
     ended.abort()
     await Promise.all(loops)
     // First, so that packets to the Service's address reach kube-proxy while the server stops.
-    if (!isReplaced()) await setup.removeRules()
+    if (!isReplaced()) await setup.release()
     await running.stop()
-    await end()
+    await end(true)
   }
   const { ports } = running
   const notReady = (): ReturnType<RunningServer['notReady']> => running.notReady()

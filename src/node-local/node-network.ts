@@ -16,6 +16,8 @@ import {
   type RulesKind,
   rulesRemovalScript,
   rulesScript,
+  staleRulesScript,
+  stoppingScript,
 } from './node-rules.ts'
 
 const SCRIPT_MS = 30_000
@@ -82,10 +84,11 @@ export class NodeSetup {
     log({ level: 'warning', message })
   }
 
-  /** Loads the rules, or restores them. */
+  /** Loads the rules, or restores them, and removes those of caches with other flags. */
   async ensureRules(): Promise<void> {
     const { network, rules } = this.options
-    if (rules !== undefined) await this.attempt(rules, rulesScript(rules, network))
+    if (rules === undefined) return
+    await this.attempt(rules, rulesScript(rules, network) + staleRulesScript(rules, network))
   }
 
   /** Restores the interface if an address is missing, which takes 0.1 ms to see. */
@@ -98,7 +101,13 @@ export class NodeSetup {
     await this.ensureInterface()
   }
 
-  /** Removes the rules: packets to the Service's address reach kube-proxy again. */
+  /** Gives the Service's address back to kube-proxy; responses still skip connection tracking. */
+  async release(): Promise<void> {
+    const { network, rules } = this.options
+    if (rules !== undefined) await this.attempt(rules, stoppingScript(rules, network))
+  }
+
+  /** Removes the rules. Nothing may listen on the addresses any more. */
   async removeRules(): Promise<void> {
     const { network, rules } = this.options
     if (rules !== undefined) await this.attempt(rules, rulesRemovalScript(rules, network))

@@ -65,7 +65,22 @@ export function interfaceRemovalScript({ interfaceName }: NodeNetwork): string {
 
 /** Returns the commands that load the rules, or restore them. */
 export function rulesScript(kind: RulesKind, network: NodeNetwork): string {
-  if (kind === 'nftables') return `nft -f - <<'EOF'\n${nftablesRules(network)}EOF\n`
+  return loadingScript(kind, network, false)
+}
+
+/**
+ * Returns the commands that replace the rules by those of a cache that stops: packets to the
+ * Service's address reach kube-proxy again, and responses to earlier ones still skip connection
+ * tracking. A tracked one would be the first packet of a connection from the Service to the client,
+ * and the kernel takes what the client sends from this port, for 30 s, as its other direction,
+ * which nobody translates.
+ */
+export function stoppingScript(kind: RulesKind, network: NodeNetwork): string {
+  return loadingScript(kind, network, true)
+}
+
+function loadingScript(kind: RulesKind, network: NodeNetwork, isStopping: boolean): string {
+  if (kind === 'nftables') return `nft -f - <<'EOF'\n${nftablesRules(network, isStopping)}EOF\n`
   return families(network)
     .map(({ program, addresses }) => {
       const jumps = JUMPS.map(([table, chain, end]) => {
@@ -73,7 +88,7 @@ export function rulesScript(kind: RulesKind, network: NodeNetwork): string {
         const command = `${program} -w 5 -t ${table}`
         return `${command} -C ${rule} 2>/dev/null || ${command} -I ${rule}\n`
       })
-      const rules = iptablesRules({ ...network, addresses })
+      const rules = iptablesRules({ ...network, addresses }, isStopping)
       return `${program}-restore --noflush --wait=5 <<'EOF'\n${rules}EOF\n${jumps.join('')}`
     })
     .join('')
@@ -82,22 +97,44 @@ export function rulesScript(kind: RulesKind, network: NodeNetwork): string {
 /** Returns the commands that remove the rules. */
 export function rulesRemovalScript(kind: RulesKind, network: NodeNetwork): string {
   if (kind === 'nftables') return `nft delete table ${TABLE}\n`
-  return families(network)
-    .flatMap(({ program }) =>
-      JUMPS.map(([table, chain, end]) => {
-        const command = `${program} -w 5 -t ${table}`
-        const ours = `${CHAIN}-${end}`
-        return `while ${command} -D ${chain} -j ${ours} 2>/dev/null; do :; done
+  const removals = families(network).map(({ program }) => chainsRemoval(program))
+  return `${removals.join('')}test -z "$status"\n`
+}
+
+/**
+ * Returns the commands that remove what caches with other flags have left: rules of the other kind,
+ * and those of iptables for a family without addresses. Packets to the Service's address would skip
+ * its translation for ever. Programs that the machine lacks are no error.
+ */
+export function staleRulesScript(kind: RulesKind, network: NodeNetwork): string {
+  const used = kind === 'iptables' ? families(network).map(({ program }) => program) : []
+  const removals = ['iptables', 'ip6tables']
+    .filter((program) => !used.includes(program))
+    .map((program) => {
+      const command = `${program} -w 5 -t`
+      return `if { ${command} raw -S ${CHAIN}-IN || ${command} filter -S ${CHAIN}-OUT; } >/dev/null 2>&1
+then
+${chainsRemoval(program)}fi
+`
+    })
+  const table = kind === 'iptables' ? `nft delete table ${TABLE} 2>/dev/null || :\n` : ''
+  return `${table}${removals.join('')}test -z "$status"\n`
+}
+
+/** Sets `status` if the chains cannot be removed. */
+function chainsRemoval(program: string): string {
+  return JUMPS.map(([table, chain, end]) => {
+    const command = `${program} -w 5 -t ${table}`
+    const ours = `${CHAIN}-${end}`
+    return `while ${command} -D ${chain} -j ${ours} 2>/dev/null; do :; done
 ${command} -F ${ours} && ${command} -X ${ours} || status=$?
 `
-      }),
-    )
-    .concat('test -z "$status"\n')
-    .join('')
+  }).join('')
 }
 
 /** Returns the table of both families. `th` is the header of TCP and of UDP. */
-function nftablesRules({ addresses, dnsPort, healthPort }: NodeNetwork): string {
+function nftablesRules(network: NodeNetwork, isStopping: boolean): string {
+  const { addresses, dnsPort, healthPort } = network
   const sets = [
     { family: 'ip', members: addresses.filter((one) => !isIPv6(one)) },
     { family: 'ip6', members: addresses.filter(isIPv6) },
@@ -110,7 +147,7 @@ function nftablesRules({ addresses, dnsPort, healthPort }: NodeNetwork): string 
     return rules.join('')
   }
   const dns = 'meta l4proto { tcp, udp } th'
-  const queries = skip('daddr', `${dns} dport ${dnsPort}`)
+  const queries = isStopping ? '' : skip('daddr', `${dns} dport ${dnsPort}`)
   const responses = skip('saddr', `${dns} sport ${dnsPort}`)
   const health = skip('daddr', `tcp dport ${healthPort}`) + skip('saddr', `tcp sport ${healthPort}`)
   return `table ${TABLE}
@@ -127,7 +164,8 @@ ${queries}${responses}${health}	}
 }
 
 /** Returns the input of `iptables-restore` for addresses of one family. */
-function iptablesRules({ addresses, dnsPort, healthPort }: NodeNetwork): string {
+function iptablesRules(network: NodeNetwork, isStopping: boolean): string {
+  const { addresses, dnsPort, healthPort } = network
   const rule = (end: string, match: string, [comment, target]: readonly [string, string]): string =>
     `-A ${CHAIN}-${end} ${match} -m comment --comment "${comment}" -j ${target}\n`
   const raw = [SKIP, 'NOTRACK'] as const
@@ -136,9 +174,11 @@ function iptablesRules({ addresses, dnsPort, healthPort }: NodeNetwork): string 
     addresses.flatMap(make).join('')
   const both = (make: (protocol: string) => string): string[] => ['udp', 'tcp'].map(make)
   const heads = `:${CHAIN}-IN - [0:0]\n:${CHAIN}-OUT - [0:0]\n`
-  const skipped = each((ip) => [
+  const queries = each((ip) => [
     ...both((protocol) => rule('IN', `-d ${ip} -p ${protocol} --dport ${dnsPort}`, raw)),
     ...both((protocol) => rule('OUT', `-d ${ip} -p ${protocol} --dport ${dnsPort}`, raw)),
+  ])
+  const others = each((ip) => [
     ...both((protocol) => rule('OUT', `-s ${ip} -p ${protocol} --sport ${dnsPort}`, raw)),
     rule('OUT', `-d ${ip} -p tcp --dport ${healthPort}`, raw),
     rule('OUT', `-s ${ip} -p tcp --sport ${healthPort}`, raw),
@@ -148,6 +188,7 @@ function iptablesRules({ addresses, dnsPort, healthPort }: NodeNetwork): string 
     ...both((protocol) => rule('IN', `-d ${ip} -p ${protocol} --dport ${dnsPort}`, accept)),
     ...both((protocol) => rule('OUT', `-s ${ip} -p ${protocol} --sport ${dnsPort}`, accept)),
   ])
+  const skipped = isStopping ? others : queries + others
   return `*raw\n${heads}${skipped}COMMIT\n*filter\n${heads}${allowed}COMMIT\n`
 }
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { describe, test } from 'vitest'
 import {
   interfaceRemovalScript,
@@ -6,6 +7,8 @@ import {
   type NodeNetwork,
   rulesRemovalScript,
   rulesScript,
+  staleRulesScript,
+  stoppingScript,
 } from '../../src/node-local/node-rules.ts'
 
 const NETWORK: NodeNetwork = {
@@ -131,5 +134,45 @@ EOF
       rulesRemovalScript('nftables', NETWORK),
       'nft delete table inet kubedoh_node_cache\n',
     )
+  })
+})
+
+describe('rules of a cache that stops', () => {
+  for (const kind of ['iptables', 'nftables'] as const) {
+    test(`are those of ${kind} for responses`, () => {
+      const rules = stoppingScript(kind, NETWORK)
+      assert.doesNotMatch(rules, /(-d 169\.\S+|-d fd00::a|daddr \{ \S+ \}) .*53 .*notrack/i)
+      assert.match(rules, /(-s 169\.254\.20\.10|saddr \{ 169\.254\.20\.10 \}) .*53 .*notrack/i)
+      assert.match(rules, /(-s fd00::a|saddr \{ fd00::a \}) .*53 .*notrack/i)
+      const running = rulesScript(kind, NETWORK)
+      assert.ok(rules.split('\n').every((line) => running.includes(line)))
+    })
+  }
+})
+
+describe('rules of caches with other flags', () => {
+  const DELETES = 'nft delete table inet kubedoh_node_cache 2>/dev/null || :'
+  const programsOf = (script: string): string[] => [
+    ...new Set([...script.matchAll(/^while (\S+) /gm)].map(([, program = '']) => program)),
+  ]
+
+  test('are those of the other kind, and of a family without addresses', () => {
+    const both = staleRulesScript('iptables', NETWORK)
+    assert.equal(both, `${DELETES}\ntest -z "$status"\n`)
+    assert.deepEqual(programsOf(staleRulesScript('iptables', IPV4)), ['ip6tables'])
+    const ipv6 = { ...NETWORK, addresses: ['fd00::a'] }
+    assert.deepEqual(programsOf(staleRulesScript('iptables', ipv6)), ['iptables'])
+    const nftables = staleRulesScript('nftables', NETWORK)
+    assert.deepEqual(programsOf(nftables), ['iptables', 'ip6tables'])
+    assert.ok(!nftables.includes('nft'))
+  })
+
+  test('are no error where there are none, and none of the programs', () => {
+    for (const kind of ['iptables', 'nftables'] as const) {
+      const script = staleRulesScript(kind, IPV4)
+      const options = { env: { PATH: '/nonexistent' }, encoding: 'utf8' } as const
+      const { status, stderr } = spawnSync('/bin/sh', ['-ec', script], options)
+      assert.deepEqual([status, stderr], [0, ''])
+    }
   })
 })

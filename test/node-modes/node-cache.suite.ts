@@ -7,10 +7,14 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { test, vi } from 'vitest'
 import { findMissing } from '../clients/programs.ts'
 import { describeUnless } from '../describe-unless.ts'
-import { BY_CACHE, BY_CLUSTER, LOCAL, Node, WHO } from './node.ts'
+import { BY_CACHE, BY_CLUSTER, LOCAL, Node, SLOW, WHO } from './node.ts'
+
+/** Enough for a query to reach the cache, and less than the cluster takes for the response. */
+const IN_FLIGHT_MS = 700
 
 const missing =
   process.getuid?.() === 0
@@ -68,6 +72,17 @@ describeUnless(missing, 'node-cache', () => {
       }
     })
 
+    test(`leaves the ports of its last responses to the Service (${rules})`, async (t) => {
+      const node = await Node.create(t)
+      const cache = await node.startCache('--rules', rules)
+      const port = 40_053
+      const asked = node.digLater('10.96.0.10', SLOW, `-b 10.244.0.2#${port}`)
+      await setTimeout(IN_FLIGHT_MS)
+      await node.stop(cache)
+      assert.equal(await asked, '192.0.2.53')
+      assert.equal(node.dig('10.96.0.10', WHO, `-b 10.244.0.2#${port}`), BY_CLUSTER)
+    })
+
     test(`restores what somebody removes (${rules})`, async (t) => {
       const node = await Node.create(t)
       const cache = await node.startCache('--rules', rules, '-syncinterval', '1')
@@ -81,6 +96,27 @@ describeUnless(missing, 'node-cache', () => {
       node.sh('ip address add 192.0.2.77/32 dev nodelocaldns')
       await vi.waitFor(isRestored, 20_000)
       assert.match(cache.output(), /restoring nodelocaldns: an address is missing/)
+    })
+  }
+
+  for (const [from, to] of [
+    ['iptables', 'nftables'],
+    ['nftables', 'iptables'],
+    ['iptables', 'iptables'],
+  ] as const) {
+    test(`removes the rules of a cache with other flags (${from}, then ${to})`, async (t) => {
+      const node = await Node.create(t)
+      const before = stateOf(node)
+      const killed = await node.startCache('--rules', from)
+      const ended = once(killed.child, 'exit')
+      killed.child.kill('SIGKILL')
+      await ended
+      // Without addresses of IPv6: nothing may keep its queries from the Service.
+      const cache = await node.startCache('--rules', to, '-localip', '169.254.20.10,10.96.0.10')
+      assert.equal(node.dig('10.96.0.10', WHO), BY_CACHE)
+      await vi.waitFor(() => assert.equal(node.dig('fd00:96::10', WHO), BY_CLUSTER), 20_000)
+      await node.stop(cache)
+      assert.deepEqual(stateOf(node), before)
     })
   }
 

@@ -4,10 +4,11 @@
  * does.
  * @module
  */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import type { TestContext } from 'vitest'
 import { temporaryFolder } from '../exporter/temporary-folder.ts'
 
@@ -24,6 +25,9 @@ const UPSTREAM = ['10.96.0.11', 'fd00:96::11']
 export const WHO = 'who.shop.svc.cluster.local'
 export const BY_CLUSTER = '192.0.2.1'
 export const BY_CACHE = '192.0.2.2'
+
+/** A name that the cluster's server answers after 1.5 s. */
+export const SLOW = 'slow.shop.svc.cluster.local'
 
 /** The template: kubeadm's of NodeLocal DNSCache, with a name of its own. */
 const TEMPLATE = `${WHO}:53 {
@@ -66,6 +70,12 @@ const CLUSTER = `.:53 {
         192.0.2.80 web.shop.svc.cluster.local
         2001:db8::80 web.shop.svc.cluster.local
         192.0.2.90 www.example.org
+    }
+}
+${SLOW} {
+    bind ${UPSTREAM.join(' ')}
+    erratic {
+        delay 1 1500ms
     }
 }
 `
@@ -211,7 +221,21 @@ ip -6 route add default via fd00:244::1`)
 
   /** Queries from the pod; returns the addresses. */
   dig(server: string, name: string, ...options: readonly string[]): string {
-    return this.pod(`dig +short +tries=1 +time=3 ${options.join(' ')} @${server} ${name}`).trim()
+    return this.pod(digCommand(server, name, options)).trim()
+  }
+
+  /** Does as `dig` while the test goes on. */
+  async digLater(server: string, name: string, ...options: readonly string[]): Promise<string> {
+    const args = [
+      'netns',
+      'exec',
+      `${this.name}-pod`,
+      'sh',
+      '-c',
+      digCommand(server, name, options),
+    ]
+    const { stdout } = await promisify(execFile)('ip', args)
+    return stdout.trim()
   }
 
   private async remove(): Promise<void> {
@@ -225,6 +249,10 @@ ip -6 route add default via fd00:244::1`)
       rmSync(`/etc/netns/${one}`, { recursive: true, force: true })
     }
   }
+}
+
+function digCommand(server: string, name: string, options: readonly string[]): string {
+  return `dig +short +tries=1 +time=3 ${options.join(' ')} @${server} ${name}`
 }
 
 function inNamespace(name: string, script: string): string {
