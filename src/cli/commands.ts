@@ -54,6 +54,7 @@ export const COMMANDS: readonly Command[] = [
       'explain-token',
       'insecure',
       'workers',
+      'linger',
       'etcd',
       'quiet',
       'plugins',

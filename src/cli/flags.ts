@@ -83,6 +83,11 @@ const TABLE = {
     default: '1',
     help: 'number of threads; they share the ports and one watch per cluster',
   },
+  linger: {
+    value: 'DURATION',
+    default: '0s',
+    help: 'after lameduck, stay while queries come over UDP, at most this long (1h)',
+  },
   gateway: { value: 'URL', env: 'KUBEDOH_GATEWAY', help: 'URL of the gateway' },
   cluster: { value: 'ID', help: 'ID of the cluster at the gateway' },
   'signing-key': {

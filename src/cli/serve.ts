@@ -16,6 +16,7 @@ import { onReloadSignal, untilSignal } from '../node/signals.ts'
 import { ALL_PLUGINS } from '../plugins/all-plugins.ts'
 import { type RunningServer, type ServeOptions, Server } from '../server/server.ts'
 import { serveByWorkers } from '../server/worker-pool.ts'
+import { parseDuration } from './duration.ts'
 import type { FlagName, Input } from './flags.ts'
 import { readOwnToken } from './operator-call.ts'
 
@@ -23,6 +24,8 @@ import { readOwnToken } from './operator-call.ts'
 const WORKERS_MAX = 256
 /** Holds the token of `/v1/explain` without `--explain-token`. */
 const EXPLAIN_VARIABLE = 'KUBEDOH_EXPLAIN_TOKEN'
+/** Maximum of --linger, in seconds. */
+const LINGER_MAX = 3600
 /** Interval of the checks whether a started server is ready. */
 const READY_POLL_MS = 50
 
@@ -59,6 +62,7 @@ async function serveUntilSignal(input: Input, output: Output): Promise<void> {
     dohListen: input.text('doh.listen'),
     insecure: input.isSet('insecure'),
     explainToken: readExplainToken(input),
+    lingerMs: 1000 * readLinger(input),
     localAddresses: input.env('LOCAL_IPS'),
   }
   const count = parseWorkers(input.text('workers'), options)
@@ -105,6 +109,14 @@ export async function untilReady(
     await sleep(READY_POLL_MS, signal)
   }
   return false
+}
+
+/** Reads `--linger`, in seconds. @throws {CommandError} */
+function readLinger(input: Input): number {
+  const text = input.text('linger')
+  const seconds = parseDuration(text)
+  if (seconds !== undefined && seconds <= LINGER_MAX) return seconds
+  throw new CommandError(`--linger is "${text}", expected 0s to 1h, such as 60s`)
 }
 
 /** Reads the token of `/v1/explain`; '' for no such route. @throws {CommandError} */

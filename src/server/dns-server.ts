@@ -21,6 +21,10 @@ const DRAIN_MS = 5000
 /** Time for queries of connections that were accepted just before a hand-over. */
 const HANDOVER_MS = 1000
 
+/** Interval of the checks whether queries still come over UDP; so many without one end them. */
+const LINGER_POLL_MS = 500
+const QUIET_POLLS = 6
+
 type Bound = { readonly sockets: Sockets; listener: Listener; resolver: Resolver }
 
 type DnsServerOptions = {
@@ -28,6 +32,8 @@ type DnsServerOptions = {
   readonly isOneOfMany?: boolean
   /** Whether another process may listen on the same ports, to take over. */
   readonly isReplaceable?: boolean
+  /** How long at most to stay because queries still come over UDP; default 0. */
+  readonly lingerMs?: number
   /** Returns the metrics of another thread, if there is one. */
   readonly threadMetrics?: () => Promise<string> | undefined
 }
@@ -39,10 +45,13 @@ export class DnsServer {
   private readonly metrics: Metrics
   private readonly isOneOfMany: boolean
   private readonly isReplaceable: boolean
+  private readonly lingerMs: number
   private current: Resolver | undefined
   private isStopping = false
   /** Queries in flight: those whose response was not ready at once. */
   private pending = 0
+  /** Messages over UDP so far. */
+  private datagrams = 0
   private onDrained: (() => void) | undefined
 
   /** @param metrics the metrics that `prometheus` publishes */
@@ -51,12 +60,14 @@ export class DnsServer {
     {
       isOneOfMany = false,
       isReplaceable = false,
+      lingerMs = 0,
       threadMetrics = () => undefined,
     }: DnsServerOptions = {},
   ) {
     this.metrics = metrics
     this.isOneOfMany = isOneOfMany
     this.isReplaceable = isReplaceable
+    this.lingerMs = lingerMs
     const source = {
       metrics,
       format: async () => {
@@ -122,11 +133,13 @@ export class DnsServer {
   }
 
   /**
-   * Accepts no more connections, and waits until no query is in flight, at most 5 s. New queries
-   * over UDP and on open connections are answered meanwhile. A replaceable server leaves those over
-   * UDP to the other process, and serves open connections for another second.
+   * Goes on until no query has come over UDP for 3 s, at most `lingerMs`. Then accepts no more
+   * connections, and waits until no query is in flight, at most 5 s. New queries over UDP and on
+   * open connections are answered meanwhile. A replaceable server does not linger: it leaves those
+   * over UDP to the other process, and serves open connections for another second.
    */
   async drain(): Promise<void> {
+    if (!this.isReplaceable) await this.linger()
     for (const { sockets } of this.bound.values()) {
       sockets.stopListening()
       if (this.isReplaceable) sockets.handOver()
@@ -148,6 +161,21 @@ export class DnsServer {
     await Promise.all([...this.bound.values()].map(({ sockets }) => sockets.close()))
     await this.features.close()
     this.current?.stop()
+  }
+
+  /**
+   * kube-proxy sends clients that use a source port again to this server until it has deleted their
+   * conntrack entries: one by one, at 0.4 to 1.6 ms each.
+   */
+  private async linger(): Promise<void> {
+    let pollsLeft = this.lingerMs / LINGER_POLL_MS
+    let quietPolls = 0
+    let { datagrams } = this
+    while (quietPolls < QUIET_POLLS && pollsLeft-- > 0) {
+      await new Promise((resolve) => setTimeout(resolve, LINGER_POLL_MS))
+      quietPolls = datagrams === this.datagrams ? quietPolls + 1 : 0
+      datagrams = this.datagrams
+    }
   }
 
   /** Counts a query in flight until its response is ready. */
@@ -205,7 +233,11 @@ export class DnsServer {
       bounds: () => bound.listener.bounds,
       metrics: this.metrics,
     })
-    const sockets = new Sockets(() => answer, streams, {
+    const answerUdp = (): Answer => {
+      this.datagrams++
+      return answer
+    }
+    const sockets = new Sockets(answerUdp, streams, {
       sharesPort: this.sharesPort(listener, resolver.listeners),
       taken: () =>
         othersAt(bound.listener, bound.resolver.listeners).flatMap(({ addresses, except }) =>

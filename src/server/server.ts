@@ -43,6 +43,8 @@ export type ServeOptions = {
   readonly explainToken?: string
   /** Whether another process may listen on the same ports, to take over from this one. */
   readonly isReplaceable?: boolean
+  /** How long at most to stay after `lameduck` because queries still come over UDP. */
+  readonly lingerMs?: number
   /** Comma-separated addresses that replace the machine's own. */
   readonly localAddresses: string
 }
@@ -55,7 +57,7 @@ export type RunningServer = {
   readonly reload: () => Promise<void>
   /** Ports of the DNS listeners, in the order of the Corefile. */
   readonly ports: readonly number[]
-  /** Reports the shutdown on `/ready`, waits for `lameduck` and queries in flight, and closes. */
+  /** Reports the shutdown on `/ready`, waits for `lameduck` and for queries, and closes. */
   readonly stop: () => Promise<void>
 }
 
@@ -107,10 +109,11 @@ export class Server implements RunningServer {
 
   constructor(options: ServeOptions, output: Output, parts?: ServerParts) {
     this.parts = parts
-    const { conf, files, objects, kubeconfig, etcd, isReplaceable = false } = options
+    const { conf, files, objects, kubeconfig, etcd, isReplaceable = false, lingerMs = 0 } = options
     this.dns = new DnsServer(this.metrics, {
       isOneOfMany: parts !== undefined,
       isReplaceable,
+      lingerMs,
       threadMetrics: () => this.sources.threadMetrics?.(),
     })
     this.options = options

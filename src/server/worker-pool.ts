@@ -153,7 +153,8 @@ class WorkerPool implements RunningServer {
     this.isStopping = true
     this.reloads.stop()
     for (const timer of this.timers) clearTimeout(timer)
-    await Promise.all([...this.workers.values()].map((worker) => worker.stop()))
+    const { lingerMs } = this.options
+    await Promise.all([...this.workers.values()].map((worker) => worker.stop(lingerMs)))
     await this.features.close()
     this.sources.keep([])
   }

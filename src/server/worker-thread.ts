@@ -126,10 +126,10 @@ export class WorkerThread {
     return (await this.query((id) => ({ kind: 'service', id, wanted })))?.state
   }
 
-  /** Stops the worker; resolves when it has exited. */
-  async stop(): Promise<void> {
+  /** Stops the worker, which may linger; resolves when it has exited. */
+  async stop(lingerMs = 0): Promise<void> {
     this.send({ kind: 'stop' })
-    const timer = setTimeout(() => void this.worker.terminate(), STOP_MS)
+    const timer = setTimeout(() => void this.worker.terminate(), STOP_MS + lingerMs)
     await this.exited
     clearTimeout(timer)
   }

@@ -358,6 +358,11 @@ describe('the command serve', () => {
       line: 'kubedoh: --workers is "0", expected 1 to 256',
     },
     {
+      name: 'a time to linger without a unit',
+      flags: ['--linger', '60'],
+      line: 'kubedoh: --linger is "60", expected 0s to 1h, such as 60s',
+    },
+    {
       name: 'workers that would each have a port of their own',
       flags: ['--workers', '2'],
       line: 'kubedoh: --workers above 1 needs a fixed port; set --dns.port to 1 to 65535',

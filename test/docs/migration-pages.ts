@@ -58,7 +58,7 @@ export function runMigration(page: string, scratch: string = tmpdir()): Migratio
   const [example = '', ...results] = blocksOf(text, 'yaml|corefile')
   const tools = join(folder, 'tools')
   mkdirSync(tools)
-  for (const name of ['kubectl', 'oc', 'helm']) {
+  for (const name of ['kubectl', 'oc', 'helm', 'sleep']) {
     writeFileSync(join(tools, name), RECORDER, { mode: 0o755 })
   }
   writeFileSync(join(tools, 'kubedoh'), KUBEDOH, { mode: 0o755 })

@@ -21,7 +21,7 @@ import { prepareDebian } from './packages.ts'
 import { firstParts, laterParts, NODE, type Part, type Place, writeFiles } from './parts.ts'
 
 const SCRIPT = join(import.meta.dirname, 'node.sh')
-const READY_MS = 60_000
+const READY_MS = 120_000
 const PAUSE_MS = 100
 const OUTPUT_MAX = 64 * 1024 * 1024
 
@@ -188,7 +188,7 @@ export class KubernetesNode {
   }
 }
 
-/** Waits until a condition holds. @throws {Error} after a minute */
+/** Waits until a condition holds. @throws {Error} after two minutes */
 export async function waitFor(
   what: string,
   isTrue: () => boolean | Promise<boolean>,

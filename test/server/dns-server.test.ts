@@ -3,100 +3,23 @@ import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { connect } from 'node:tls'
 import { describe, test, vi } from 'vitest'
-import type { Chain } from '../../src/chain/chain.ts'
 import type { Feature, TlsService } from '../../src/chain/feature.ts'
 import type { Listener } from '../../src/chain/listener.ts'
-import type { Outcome } from '../../src/chain/outcome.ts'
 import type { Plugin } from '../../src/chain/plugin.ts'
-import { Resolver } from '../../src/chain/resolver.ts'
-import { EMPTY_REPLY, parseResponse } from '../../src/dns/message.ts'
-import { ROOT } from '../../src/dns/name.ts'
-import { formatRecord } from '../../src/records/zone-text.ts'
 import { DnsServer } from '../../src/server/dns-server.ts'
-import { createNodeHost } from '../../src/server/node-host.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
 import { AUTHORITY, type Certificate, CLIENT, SERVER } from '../certificates.ts'
-import { record } from '../doh/replies.ts'
 import { freePort } from '../free-port.ts'
-import { askUdp, fakeTcp, frame, LOOPBACKS, queryWith, TcpClient, within } from './clients.ts'
-
-const HERE = { addresses: ['127.0.0.1'] }
-
-/** Options of a test's resolver. */
-type Draft = {
-  /** The address to answer with, now or later. */
-  readonly says: string | Promise<string>
-  readonly onQuery?: () => void
-  readonly listeners?: readonly Partial<Listener>[]
-  readonly features?: readonly Feature[]
-  readonly plugin?: Partial<Plugin>
-}
-
-function resolverOf(draft: Draft): Resolver {
-  const { says, onQuery, listeners = [HERE], features = [], plugin = {} } = draft
-  const reply = (address: string): Outcome => ({
-    ...EMPTY_REPLY,
-    answer: [record(`a.example.org. 5 A ${address}`)],
-  })
-  const chain: Chain = {
-    plugins: [{ name: 'test', ...plugin }],
-    features,
-    notices: [],
-    fastPath: undefined,
-    serve: () => {
-      onQuery?.()
-      return typeof says === 'string' ? reply(says) : says.then(reply)
-    },
-    observers: [],
-    admits: undefined,
-    takesAnyClass: false,
-    explainsRefusals: false,
-  }
-  const zones = [{ zone: ROOT, chain }]
-  const common = { transport: 'dns', port: 0, addresses: [], except: [], zones } as const
-  const all = listeners.map((parts) => ({ ...common, bounds: {}, takesAnyClass: false, ...parts }))
-  const host = createNodeHost({
-    folder: '/',
-    metrics: new Metrics(),
-    log: () => undefined,
-    abort: () => undefined,
-    openCluster: () => {
-      throw new Error('No cluster here')
-    },
-  })
-  return new Resolver(all, [chain], host)
-}
-
-/** Runs a function with a server, then closes it. */
-async function withServer(run: (server: DnsServer) => Promise<void>): Promise<void> {
-  const server = new DnsServer(new Metrics())
-  try {
-    await run(server)
-  } finally {
-    await server.close()
-  }
-}
-
-/** Serves on a free port; retries when the port is in use for UDP. */
-async function serveAnywhere(server: DnsServer, resolver: Resolver): Promise<number> {
-  for (let i = 1; ; i++) {
-    try {
-      await server.serve(resolver)
-      return server.ports[0] ?? 0
-    } catch (error) {
-      if (i === 20 || !/another process/.test(String(error))) throw error
-    }
-  }
-}
-
-const answersOf = (message: Uint8Array | undefined): string[] | undefined =>
-  message && parseResponse(message)?.answer.map(formatRecord)
-
-async function ask(port: number, address = '127.0.0.1'): Promise<string[] | undefined> {
-  return answersOf((await askUdp(address, port, queryWith(1))).message)
-}
-
-const line = (address: string): string[] => [`a.example.org. 5 IN A ${address}`]
+import {
+  answersOf,
+  ask,
+  HERE,
+  line,
+  resolverOf,
+  serveAnywhere,
+  withServer,
+} from './answering-server.ts'
+import { fakeTcp, frame, LOOPBACKS, queryWith, TcpClient, within } from './clients.ts'
 
 async function get(port: number, path: string): Promise<string> {
   const response = await fetch(`http://127.0.0.1:${port}${path}`)
