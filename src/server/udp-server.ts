@@ -36,6 +36,13 @@ const SKIPS = 8
 const NEXT_BATCH_MIN = 8
 /** Batches in a row, before other sockets and timers have their turn. */
 const BATCHES_IN_A_ROW = 4
+/**
+ * Time of a full batch, in milliseconds, that makes it the last one of its turn of the event loop.
+ * Node hands over 32 datagrams in a turn, each of which could be followed by a batch, and accepts
+ * one TCP connection: with queries for a silent upstream, of 0.2 ms each, a turn could take 0.4 s,
+ * and clients that connected by TCP waited for up to 5.8 s.
+ */
+const SLOW_BATCH_MS = 5
 
 /** The sender of a datagram; reused for the next one unless a plugin kept it. */
 type UdpClient = Client & { address: string; port: number }
@@ -64,6 +71,11 @@ export class UdpServer {
   private isClosed = false
   /** Datagrams to leave to Node before the next batch is tried. */
   private skips = 0
+  private wasFull = false
+  private isTurnOver = false
+  private readonly endTurn = (): void => {
+    this.isTurnOver = false
+  }
   private readonly unsent = (index: number, response: Uint8Array): void => {
     const { batch } = this
     if (batch !== undefined) this.send(response, batch.address(index), batch.port(index))
@@ -153,14 +165,23 @@ export class UdpServer {
    */
   private receiveBatches(): void {
     const { batch } = this
-    if (batch === undefined || this.skips-- > 0) return
+    if (batch === undefined || this.isTurnOver || this.skips-- > 0) return
     for (let row = 0; row < BATCHES_IN_A_ROW && !this.isClosed; row++) {
+      const startMs = this.wasFull ? performance.now() : 0
       const count = batch.receive()
       this.skips = row === 0 && count === 0 ? SKIPS : 0
       for (let i = 0; i < count; i++) this.answerInBatch(batch, i)
       if (count > 0) batch.flush(this.unsent)
-      if (count < NEXT_BATCH_MIN || count === BATCH_MAX) return
+      if (this.wasFull && performance.now() - startMs > SLOW_BATCH_MS) this.leaveTurn()
+      this.wasFull = count === BATCH_MAX
+      if (count < NEXT_BATCH_MIN || this.wasFull) return
     }
+  }
+
+  /** Leaves further batches to the next turn of the event loop. */
+  private leaveTurn(): void {
+    this.isTurnOver = true
+    setImmediate(this.endTurn)
   }
 
   private answerInBatch(batch: DatagramBatch, index: number): void {
