@@ -18,6 +18,7 @@ const ALL = [
   ...['--values', join(VALUES, 'router-ipv6.yaml')],
   ...['--set', 'server.enabled=true,nodeCache.enabled=true,server.proportional.enabled=true'],
 ]
+const IMAGE = { digest: `sha256:${'0'.repeat(64)}`, pullSecrets: ['registry'] }
 /** Values for which null means nothing. */
 const FREE = /(resources|Resources|extraRules)$/
 const SERVICE_NAME = /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/
@@ -67,6 +68,42 @@ describeUnless(typeof binaries === 'string' && binaries, 'odd values of the char
       )
       assert.deepEqual(found, [text, text, text, text, text])
     }
+  })
+
+  test('pods take a place, annotations and volumes beside those of the chart', () => {
+    const pod = {
+      nodeSelector: { 'node-role/infra': '' },
+      tolerations: [{ key: 'infra', operator: 'Exists' }],
+      affinity: { nodeAffinity: {} },
+      annotations: { 'sidecar.istio.io/inject': 'false' },
+      volumes: [{ name: 'zones', configMap: { name: 'zones' } }],
+      volumeMounts: [{ name: 'zones', mountPath: '/zones' }],
+    }
+    const parts = ['server', 'exporter', 'gateway', 'router', 'nodeCache']
+    const values = { ...Object.fromEntries(parts.map((part) => [part, { pod }])), image: IMAGE }
+    Object.assign(values, { nodeCache: { pod, image: 'cache@sha256:1' } })
+    const path = join(folder, 'values.json')
+    writeFileSync(path, JSON.stringify(values))
+    const { status, stdout, stderr } = render(...ALL, '--values', path)
+    assert.equal(status, 0, stderr)
+    const templates = objectsOf(stdout).flatMap(({ spec = {} }) => Object(spec).template ?? [])
+    assert.equal(templates.length, 6)
+    for (const { metadata, spec } of templates) {
+      assert.equal(spec.nodeSelector['node-role/infra'], '')
+      assert.equal(spec.nodeSelector['kubernetes.io/os'], 'linux')
+      assert.deepEqual(spec.tolerations.at(-1), pod.tolerations[0])
+      assert.deepEqual(spec.affinity, pod.affinity)
+      assert.deepEqual(spec.imagePullSecrets, [{ name: 'registry' }])
+      const [{ name, image, volumeMounts }] = spec.containers
+      // The autoscaler is another project's, and goes where the server goes.
+      if (name === 'autoscaler') continue
+      assert.match(image, /^localhost\/kubedoh:[^@]+@sha256:0{64}$|^cache@sha256:1$/)
+      assert.equal(metadata.annotations['sidecar.istio.io/inject'], 'false')
+      assert.deepEqual(spec.volumes.at(-1), pod.volumes[0])
+      assert.deepEqual(volumeMounts.at(-1), pod.volumeMounts[0])
+    }
+    const cache = templates.find(({ spec }) => spec.hostNetwork === true)
+    assert.equal(cache.spec.containers[0].image, 'cache@sha256:1')
   })
 
   test('Services have valid names for each name of a release', () => {

@@ -36,6 +36,7 @@ imagePullPolicy: {{ .Values.image.pullPolicy }}
 
 {{- define "kubedoh.imageName" -}}
 {{ printf "%s:%s" .Values.image.repository (.Values.image.tag | default .Chart.AppVersion) }}
+{{- with .Values.image.digest }}@{{ . }}{{ end }}
 {{- end }}
 
 {{/* The capability is that of the file of Node, which does not start without it. */}}
@@ -53,7 +54,37 @@ securityContext:
   runAsGroup: 65532
   fsGroup: 65532
   seccompProfile: { type: RuntimeDefault }
-nodeSelector: { kubernetes.io/os: linux }
+{{- end }}
+
+{{/* Where pods run: dict "root" $ "pod" VALUES, and "tolerations" LIST of the chart */}}
+{{- define "kubedoh.placement" -}}
+nodeSelector: {{- merge (dict "kubernetes.io/os" "linux") (.pod.nodeSelector | default dict) | toYaml | nindent 2 }}
+{{- with concat (.tolerations | default list) (.pod.tolerations | default list) }}
+tolerations: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .pod.affinity }}
+affinity: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .root.Values.image.pullSecrets }}
+imagePullSecrets: {{- range . }}
+  - name: {{ . | quote }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* Of pods that the cluster needs, as kubeadm's CoreDNS: on its control plane too. */}}
+{{- define "kubedoh.criticalTolerations" -}}
+- { key: CriticalAddonsOnly, operator: Exists }
+- { key: node-role.kubernetes.io/control-plane, effect: NoSchedule }
+{{- end }}
+
+{{/* Annotations of pods: dict "pod" VALUES, and "corefile" TEXT whose change replaces them */}}
+{{- define "kubedoh.annotations" -}}
+{{- $own := dict }}
+{{- with .corefile }}{{ $own = dict "checksum/corefile" (sha256sum .) }}{{ end }}
+{{- with merge $own (.pod.annotations | default dict) }}
+annotations: {{- toYaml . | nindent 2 }}
+{{- end }}
 {{- end }}
 
 {{- define "kubedoh.spread" -}}
