@@ -3,8 +3,8 @@
  * @module
  */
 import { styleText } from 'node:util'
+import { escapeControls } from '../bytes/escape-controls.ts'
 import type { Output } from '../node/output.ts'
-import { escapeControls } from './explanation-text.ts'
 
 /** One finding. */
 export type Finding = {

@@ -3,9 +3,13 @@
  * Prints the next step for whatever is wrong.
  * @module
  */
+import { dirname } from 'node:path'
+import type { Corefile } from '../corefile/parse-corefile.ts'
+import { formatProblem } from '../corefile/problem.ts'
 import { loadCorefile } from '../node/load-corefile.ts'
 import { CommandError, type Output } from '../node/output.ts'
 import { readTextFile } from '../node/read-files.ts'
+import { checkCorefile } from './check.ts'
 import { checkDnsService, type DnsService } from './doctor-cluster.ts'
 import { checkNdots, checkServer, checkUpstreams } from './doctor-dns.ts'
 import { type Finding, ok, printDoctorFindings, problem } from './doctor-findings.ts'
@@ -52,9 +56,19 @@ async function examine(input: Input): Promise<readonly Finding[]> {
       : (await Promise.all(servers.map((server) => checkServer(server, domain)))).flat()),
     ...(corefile === undefined
       ? [skipped('upstreams', 'pass --conf COREFILE')]
-      : await checkUpstreams(corefile, own)),
+      : [checkConf(conf, corefile), ...(await checkUpstreams(corefile, own))]),
     checkNdots(readTextFile(RESOLV_CONF) ?? '', isAutopath),
   ]
+}
+
+/** Whether `kubedoh serve` would take the Corefile: its plugins may refuse what parses. */
+function checkConf(path: string, corefile: Corefile): Finding {
+  const place = { folder: dirname(path), isToCopy: false }
+  const { problems, count } = checkCorefile(corefile, place, 'serve')
+  const [first] = problems
+  const blocks = count === 1 ? '1 server block' : `${count} server blocks`
+  if (first === undefined) return ok('corefile', `${path}: ${blocks}`)
+  return problem('corefile', formatProblem(first), `kubedoh check ${path}`)
 }
 
 function skipped(check: string, next: string): Finding {

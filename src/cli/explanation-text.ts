@@ -2,6 +2,7 @@
  * The text of an explanation for people.
  * @module
  */
+import { escapeControls } from '../bytes/escape-controls.ts'
 import { listOf, recordOf } from '../bytes/unknown.ts'
 
 type Value = Readonly<Record<string, unknown>>
@@ -53,17 +54,6 @@ function formatSearch(value: unknown): string[] {
 function formatReason({ text, didYouMean }: Value): string[] {
   const names = listOf(didYouMean)
   return [`why           ${text}`, ...names.map((name) => `did you mean  ${name}`)]
-}
-
-/**
- * Escapes control characters, marks of text direction and other invisible characters: names in
- * records come from anybody.
- */
-export function escapeControls(text: string): string {
-  return text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (character) => {
-    const code = character.codePointAt(0) ?? 0
-    return `\\u{${code.toString(16)}}`
-  })
 }
 
 function formatRecordLine({ section, record, object, rule }: Value): string {

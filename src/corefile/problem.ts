@@ -2,6 +2,7 @@
  * Positions and errors in configuration files.
  * @module
  */
+import { escapeControls } from '../bytes/escape-controls.ts'
 
 /** A position in a file; lines and columns count from 1. */
 export type Position = { readonly file: string; readonly line: number; readonly column: number }
@@ -52,7 +53,7 @@ export function sortProblems(problems: readonly Problem[], first: string): Probl
   )
 }
 
-/** Formats a problem like a compiler: `file:line:column: message`. */
+/** Formats a problem like a compiler: `file:line:column: message`, without control characters. */
 export function formatProblem({ file, line, column, message }: Problem): string {
-  return `${file}:${line}:${column}: ${message}`
+  return escapeControls(`${file}:${line}:${column}: ${message}`)
 }

@@ -46,6 +46,22 @@ describe('kubedoh doctor', () => {
     })
   }
 
+  test('reports a Corefile that serve refuses', async (t) => {
+    const folder = temporaryFolder(t, {
+      Corefile: '. {\n  whoami a\n}\n',
+      Good: '. {\n  whoami\n}\n',
+    })
+    const path = join(folder, 'Corefile')
+    const { lines, status } = await findings(['--conf', path])
+    assert.match(
+      lines.join('\n'),
+      /^problem +corefile +\S+\/Corefile:2:\d+: .*\n +next: kubedoh check /m,
+    )
+    assert.equal(status, 1)
+    const good = await findings(['--conf', join(folder, 'Good')])
+    assert.match(good.lines.join('\n'), /^ok +corefile +\S+\/Good: 1 server block$/m)
+  })
+
   test('reports a gateway that refuses the token, and one that is away', async (t) => {
     const gateway = await startShopGateway(t, COREFILE, undefined)
     const refused = await findings(['--gateway', gateway], { KUBEDOH_ADMIN_TOKEN: 'x' })

@@ -38,6 +38,11 @@ test('sortProblems sorts by file and line without duplicates', () => {
   )
 })
 
+test('formatProblem prints no character that a terminal would interpret', () => {
+  const text = formatProblem({ ...PLACE, message: '"\x1b]0;x\x07\0"' })
+  assert.equal(text, '/etc/Corefile:3:5: "\\u{1b}]0;x\\u{7}\\u{0}"')
+})
+
 describe('ConfigError', () => {
   test('lists one problem per line', () => {
     const problems = [
