@@ -20,7 +20,7 @@ import {
   rulesRemovalScript,
   rulesScript,
 } from '../node-local/node-rules.ts'
-import { isServedByOthers } from '../node-local/other-servers.ts'
+import { isServedByOthers, newerCacheDetector } from '../node-local/other-servers.ts'
 import { waitForServer } from '../node-local/upstream-service.ts'
 import { FeatureServers } from '../server/feature-servers.ts'
 import { formatMetrics } from '../server/process-metrics.ts'
@@ -66,7 +66,9 @@ async function runCache(input: Input, output: Output, plan: Plan): Promise<void>
   const log = createLog(output)
   const metrics = new Metrics()
   const errors = setupErrors(metrics)
-  const setup = new NodeSetup({ network, hasInterface, rules, log, errors })
+  const isServed = (): boolean => isServedByOthers(network.addresses, network.dnsPort)
+  const isSuperseded = newerCacheDetector(isServed)
+  const setup = new NodeSetup({ network, hasInterface, rules, log, errors, isSuperseded })
   const config = new NodeCorefile(corefile, log, () => errors('configmap').value++)
   config.start()
   const status = metricsServer(input.text('metrics-listen-address'), metrics, log)
@@ -74,7 +76,7 @@ async function runCache(input: Input, output: Output, plan: Plan): Promise<void>
   // kube-proxy may learn of their Service later, and SERVFAIL would replace its responses.
   if (rules !== undefined) await waitForServer(corefile.clusterDns, log)
   await setup.ensureInterface()
-  const isReplaced = (): boolean => isKept || isServedByOthers(network.addresses, network.dnsPort)
+  const isReplaced = (): boolean => isKept || isServed()
   const end = async (hasRules: boolean): Promise<void> => {
     if (!isReplaced()) {
       if (hasRules) await setup.removeRules()
@@ -99,8 +101,7 @@ async function runCache(input: Input, output: Output, plan: Plan): Promise<void>
   const loops = [
     repeat(ADDRESSES_MS, () => setup.watchAddresses()),
     repeat(seconds * 1000, async () => {
-      await setup.ensureInterface()
-      await setup.ensureRules()
+      await setup.restore()
       await status.ensure()
     }),
     repeat(CONFIG_MS, async () => {

@@ -58,6 +58,8 @@ export type NodeNetworkOptions = {
   readonly log: Log
   readonly errors: (kind: SetupError) => Series
   readonly run?: RunScript
+  /** Whether a newer cache, maybe with other flags, owns interface and rules. */
+  readonly isSuperseded?: () => boolean
 }
 
 /** The interface and the rules of one cache. Never throws: failures are logged and counted. */
@@ -91,12 +93,19 @@ export class NodeSetup {
     await this.attempt(rules, rulesScript(rules, network) + staleRulesScript(rules, network))
   }
 
+  /** Restores interface and rules, unless a newer cache does. */
+  async restore(): Promise<void> {
+    if (this.isSuperseded()) return
+    await this.ensureInterface()
+    await this.ensureRules()
+  }
+
   /** Restores the interface if an address is missing, which takes 0.1 ms to see. */
   async watchAddresses(): Promise<void> {
     const { network, hasInterface, log } = this.options
     if (!hasInterface) return
     const isLocal = await Promise.all(network.addresses.map(isLocalAddress))
-    if (isLocal.every(Boolean)) return
+    if (isLocal.every(Boolean) || this.isSuperseded()) return
     log({ level: 'warning', message: `restoring ${network.interfaceName}: an address is missing` })
     await this.ensureInterface()
   }
@@ -117,6 +126,10 @@ export class NodeSetup {
   async removeInterface(): Promise<void> {
     const { network, hasInterface } = this.options
     if (hasInterface) await this.attempt('interface_check', interfaceRemovalScript(network))
+  }
+
+  private isSuperseded(): boolean {
+    return this.options.isSuperseded?.() ?? false
   }
 
   private async attempt(kind: SetupError, script: string): Promise<string | undefined> {

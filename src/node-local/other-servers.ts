@@ -21,6 +21,20 @@ export function isServedByOthers(addresses: readonly string[], port: number): bo
   })
 }
 
+/**
+ * Returns a function for whether a newer process serves the same addresses: one that came after
+ * this call, and has not ended.
+ * @param isServed {@link isServedByOthers}
+ */
+export function newerCacheDetector(isServed: () => boolean): () => boolean {
+  let isNewest = isServed()
+  return () => {
+    const isShared = isServed()
+    if (!isShared) isNewest = false
+    return isShared && !isNewest
+  }
+}
+
 /** Formats an address as the tables do: 32-bit words in the byte order of the machine. */
 export function tableAddress(
   text: string,

@@ -3,12 +3,29 @@ import { spawn } from 'node:child_process'
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { test } from 'vitest'
-import { isServedByOthers, tableAddress } from '../../src/node-local/other-servers.ts'
+import {
+  isServedByOthers,
+  newerCacheDetector,
+  tableAddress,
+} from '../../src/node-local/other-servers.ts'
 
 test('tableAddress formats addresses as the kernel does', () => {
   assert.equal(tableAddress('169.254.20.10', 53, 'LE'), '0A14FEA9:0035')
   assert.equal(tableAddress('169.254.20.10', 53, 'BE'), 'A9FE140A:0035')
   assert.equal(tableAddress('::1', 8080, 'LE'), '00000000000000000000000001000000:1F90')
+})
+
+test('a process is superseded by one that came after it, until that one ends', () => {
+  let isServed = false
+  const first = newerCacheDetector(() => isServed)
+  assert.equal(first(), false)
+  isServed = true
+  const second = newerCacheDetector(() => isServed)
+  assert.deepEqual([first(), second()], [true, false])
+  isServed = false
+  assert.deepEqual([first(), second()], [false, false])
+  isServed = true
+  assert.equal(second(), true)
 })
 
 test('distinguishes sockets of other processes from our own', async (t) => {

@@ -120,6 +120,28 @@ describeUnless(missing, 'node-cache', () => {
     })
   }
 
+  for (const rules of ['iptables', 'nftables']) {
+    test(`leaves interface and rules to a newer cache with other addresses (${rules})`, async (t) => {
+      const node = await Node.create(t)
+      const before = stateOf(node)
+      const flags = ['--rules', rules, '-syncinterval', '1']
+      const older = await node.startCache(...flags)
+      const newer = await node.startCache(...flags, '-localip', '169.254.20.10')
+      const running = stateOf(node)
+      assert.doesNotMatch(running.join('\n'), /nodelocaldns +inet 10\.96/)
+      // More than one interval in which each could undo what the other did.
+      await setTimeout(3000)
+      assert.deepEqual(stateOf(node), running)
+      assert.equal(node.dig('10.96.0.10', WHO), BY_CLUSTER)
+      assert.equal(node.dig('169.254.20.10', WHO), BY_CACHE)
+      await node.stop(older)
+      assert.deepEqual(stateOf(node), running)
+      assert.equal(node.dig('10.96.0.10', WHO), BY_CLUSTER)
+      await node.stop(newer)
+      assert.deepEqual(stateOf(node), before)
+    })
+  }
+
   test('prints a script that does the same', async (t) => {
     const node = await Node.create(t)
     const cache = await node.startCache()
