@@ -36,6 +36,36 @@ describe('UdpServer', () => {
     })
   }
 
+  test('leaves time to others in each turn of the event loop when queries are slow', async (t) => {
+    // No more than the smallest receive buffer holds.
+    const COUNT = 250
+    const perTurn = [0]
+    let isEnded = false
+    const turn = (): void => {
+      perTurn.push(0)
+      if (!isEnded) setImmediate(turn)
+    }
+    const all = Promise.withResolvers<void>()
+    let answered = 0
+    const slow: Answer = () => {
+      for (const endMs = performance.now() + 0.2; performance.now() < endMs; );
+      perTurn[perTurn.length - 1] = (perTurn.at(-1) ?? 0) + 1
+      if (++answered === COUNT) all.resolve()
+      return undefined
+    }
+    await withServer(slow, async (port) => {
+      const socket = createSocket('udp4')
+      t.onTestFinished(() => void socket.close())
+      await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve))
+      setImmediate(turn)
+      for (let i = 0; i < COUNT; i++) socket.send(queryWith(i), port, '127.0.0.1')
+      await within(all.promise, 'all queries')
+      isEnded = true
+      // Node hands over 32 in a turn; two batches of 64 may come between them.
+      assert.ok(Math.max(...perTurn) <= 200, `${perTurn}`)
+    })
+  })
+
   test('passes on both ends of the query', async (t) => {
     const clients: Client[] = []
     const answer: Answer = (message, client) => {
