@@ -11,7 +11,7 @@ function fakeMemory(parts: Partial<Memory>): Memory {
   let ms = 0
   return {
     resident: () => 0,
-    busyMs: () => (ms += 1000),
+    busyMs: () => (ms += 2000),
     trim: () => undefined,
     collect: () => undefined,
     compact: () => undefined,
