@@ -32,6 +32,9 @@ function withoutQuestion(message: Uint8Array): Uint8Array {
   return header
 }
 
+/** The header alone of a response with FORMERR. */
+export const BARE_ERROR: Uint8Array = changed(withoutQuestion(RIGHT), 3, 1)
+
 /** Invalid responses. */
 export const STRAYS: readonly { readonly name: string; readonly message: Uint8Array }[] = [
   { name: 'another ID', message: changed(RIGHT, 1, 0x35) },
@@ -41,11 +44,13 @@ export const STRAYS: readonly { readonly name: string; readonly message: Uint8Ar
   { name: 'another class', message: changed(RIGHT, RIGHT.length - 1, 3) },
   { name: 'a question cut off', message: RIGHT.subarray(0, -1) },
   { name: 'a response without a question', message: withoutQuestion(RIGHT) },
+  { name: 'an error without a question, and more', message: Uint8Array.of(...BARE_ERROR, 0) },
   { name: 'less than a header', message: withoutQuestion(RIGHT).subarray(0, 11) },
 ]
 /** Valid responses. */
 export const ACCEPTED: readonly { readonly name: string; readonly message: Uint8Array }[] = [
   { name: 'a response to the question', message: RIGHT },
   { name: 'a response in other letters', message: shouted(RIGHT) },
+  { name: 'the header of an error alone', message: BARE_ERROR },
   { name: 'a response with more after', message: new Uint8Array([...RIGHT, 1, 2, 3]) },
 ]

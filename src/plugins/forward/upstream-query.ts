@@ -66,13 +66,16 @@ export function upstreamKey(request: Request): string {
 
 /**
  * Parses a response; `undefined` if it does not match the request. An incomplete response with TC
- * set counts as one without records.
+ * set counts as one without records. The header alone of an error has no question to match.
  */
 export function readResponse(
   bytes: Uint8Array,
   { name, type, class: rrClass }: Request,
 ): Response | undefined {
   const response = parseResponse(bytes) ?? cutResponse(bytes)
+  if (bytes.length === HEADER_BYTES && response !== undefined && response.rcode !== 0) {
+    return response
+  }
   const question = response?.question
   if (question === undefined || question.type !== type || question.class !== rrClass) {
     return undefined

@@ -116,6 +116,15 @@ describe('failing over', () => {
     }
   })
 
+  test('passes on an error that is a header alone, from an upstream that knows no OPT', async () => {
+    const server = serveForward(directive(TWO, 'policy sequential'), {
+      1: ({ message }) => Uint8Array.of(...message.subarray(0, 2), 0x81, 1, 0, 0, 0, 0, 0, 0, 0, 0),
+      2: ['NOERROR', A],
+    })
+    assert.deepEqual(await server.ask(ASK), ['FORMERR rd'])
+    assert.equal(askedFor(server), '1')
+  })
+
   test('says so when an upstream sends what is no answer', async () => {
     const server = serveForward('forward . 192.0.2.1', { 1: new Uint8Array(0) })
     await server.ask(ASK)

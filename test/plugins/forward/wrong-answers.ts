@@ -42,6 +42,6 @@ export const WRONG_ANSWERS: readonly {
   {
     name: 'leaves an upstream that answers without a question',
     first: ({ message }) =>
-      Uint8Array.of(...message.subarray(0, 2), 0x81, 1, 0, 0, 0, 0, 0, 0, 0, 0),
+      Uint8Array.of(...message.subarray(0, 2), 0x81, 0, 0, 0, 0, 0, 0, 0, 0, 0),
   },
 ]
