@@ -33,7 +33,7 @@ export type Binaries = {
 }
 
 /**
- * Builds or finds the binaries; the first build takes some minutes.
+ * Builds or finds the binaries; the first build takes ten minutes and more.
  * @returns what is missing, if this script cannot install it
  */
 export function prepareBinaries(): Binaries | string {
@@ -129,7 +129,7 @@ type GoMain = {
 function buildMain(program: string, { main, goMod, flags }: GoMain): string {
   const path = join(CACHE, program)
   if (existsSync(path)) return path
-  say(`building ${program}: some minutes, this once`)
+  say(`building ${program}: up to ten minutes on two cores, this once`)
   const folder = join(CACHE, program.replace(/-[\d.]+$/, ''))
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, 'main.go'), main)
