@@ -53,6 +53,7 @@ describe('ChangeLoop', () => {
     work?: (clock: FakeClock, signal: AbortSignal) => void | Promise<void>
     dutyShare?: number
     gatherMs?: number
+    intervalMs?: number
   }[] = [
     { name: 'does nothing when nothing changes', marks: [], begins: [] },
     { name: 'works at once after the first change', marks: [500], begins: [510] },
@@ -95,19 +96,30 @@ describe('ChangeLoop', () => {
       work: (clock) => clock.pass(500),
     },
     {
+      name: 'goes on at once after what a quiet time has saved, then rests',
+      dutyShare: 0.25,
+      intervalMs: 0,
+      gatherMs: 0,
+      marks: [0, 500, 530, 560, 600],
+      // Saved: 50, 27.5, 5, -17.5 ms, for which it rests 70 ms.
+      begins: [0, 500, 530, 560, 660],
+      work: (clock) => clock.pass(30),
+    },
+    {
       name: 'lets waiting count as rest',
       dutyShare: 0.25,
       marks: [0, 11, 1000],
-      begins: [10, 710, 1510],
+      // Saved: 50, then 0.
+      begins: [10, 610, 1210],
       work: (clock, signal) => {
         clock.pass(200)
-        return clock.sleep(500, signal)
+        return clock.sleep(400, signal)
       },
     },
   ]
-  for (const { name, marks, begins, work, dutyShare = 1, gatherMs = GATHER_MS } of cases) {
+  for (const { name, marks, begins, work, ...rest } of cases) {
     test(name, async (t) => {
-      const { loop, clock, begins: begun } = start(t, work, { dutyShare, gatherMs })
+      const { loop, clock, begins: begun } = start(t, work, rest)
       for (const ms of marks) {
         await clock.advance(START_MS + ms - clock.now())
         loop.mark()
