@@ -63,7 +63,7 @@ export function recipesOf(system: System, place: Place): readonly Recipe[] {
 
 const SECURE_DNS =
   'Only if this gateway resolves all names: Settings, Privacy and security, Use secure DNS.'
-const FIREFOX = `As policies.json in /etc/firefox/policies on Linux, in Contents/Resources/distribution
+const FIREFOX = `Place it as policies.json in /etc/firefox/policies on Linux, in Contents/Resources/distribution
 of Firefox.app, or in distribution beside firefox.exe. Then restart Firefox.`
 const PROFILE = 'The profile sends only the domains of your clusters to this gateway.'
 
