@@ -81,12 +81,16 @@ function suffixOf(variant: Variant): string {
   return variant === '' ? '' : `-${variant}`
 }
 
-function manifest(): Readonly<Record<'version' | 'description' | 'license', string>> {
+type Manifest = Readonly<Record<'version' | 'description' | 'license', string>> & {
+  readonly repository?: { readonly url: string }
+}
+
+function manifest(): Manifest {
   return JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 }
 
 function imageConfig(variant: Variant) {
-  const { version, description, license } = manifest()
+  const { version, description, license, repository } = manifest()
   const label = (name: string, value: string) =>
     [`org.opencontainers.image.${name}`, value] as const
   return {
@@ -102,6 +106,7 @@ function imageConfig(variant: Variant) {
         label('description', description),
         label('version', version),
         label('licenses', license),
+        ...(repository === undefined ? [] : [label('source', repository.url)]),
       ]),
     },
   }

@@ -1,5 +1,6 @@
 /**
- * What must hold before a release: every file states one version, and the commit is the tagged one.
+ * What must hold before a release: every file states one version, the package names its repository,
+ * and the commit is the tagged one.
  * @module
  */
 
@@ -16,6 +17,9 @@ const PLACES: readonly (readonly [string, RegExp])[] = [
   ['docs/operations.md', /kubedoh-([\w.-]+)-amd64\.tar/],
   ['CHANGELOG.md', /^## (\S+) — /m],
 ]
+/** npm shows both, and follows relative links of the README in the repository. */
+const SET_ADDRESSES =
+  'run npm pkg set repository.url=git+https://HOST/PATH.git bugs.url=https://HOST/PATH/issues'
 const DATE = /^\d{4}-\d\d-\d\d$/
 
 /** Reads a file of the checkout by its path from the root. */
@@ -29,6 +33,8 @@ export type Checkout = {
   /** Files that differ from the commit. */
   readonly changes: readonly string[]
 }
+
+type Manifest = { readonly [field in 'repository' | 'bugs']?: { readonly url?: string } }
 
 /** Returns the version in package.json. @throws {Error} when it has none */
 export function releaseVersion(read: ReadText): string {
@@ -48,6 +54,10 @@ export function releaseProblems({ read, tags, changes }: Checkout): string[] {
   const date = /^## \S+ — (.*)$/m.exec(read('CHANGELOG.md'))?.[1] ?? ''
   if (!DATE.test(date)) {
     problems.push(`CHANGELOG.md: "${date}" is no date; write "## ${version} — YYYY-MM-DD"`)
+  }
+  const { repository, bugs }: Manifest = JSON.parse(read('package.json'))
+  if (repository?.url === undefined || bugs?.url === undefined) {
+    problems.push(`package.json has no repository or no bugs; ${SET_ADDRESSES}`)
   }
   if (!tags.includes(`v${version}`)) {
     problems.push(`the commit has no tag v${version}; run git tag -s v${version}`)

@@ -18,8 +18,14 @@ import {
 
 const real: ReadText = (path) => readFileSync(join(import.meta.dirname, '../..', path), 'utf8')
 const VERSION = releaseVersion(real)
-/** This checkout as it would be released. */
-const dated: ReadText = (path) => real(path).replace(/^(## \S+ — )unreleased$/m, '$12026-12-01')
+/** This checkout as it would be released: with the date, and the addresses of its repository. */
+const dated: ReadText = (path) => {
+  const text = real(path).replace(/^(## \S+ — )unreleased$/m, '$12026-12-01')
+  if (path !== 'package.json') return text
+  const repository = { url: 'git+https://git.example.org/kubedoh.git' }
+  const bugs = { url: 'https://git.example.org/kubedoh/issues' }
+  return JSON.stringify({ repository, bugs, ...JSON.parse(text) }, undefined, 2)
+}
 const READY: Checkout = { read: dated, tags: [`v${VERSION}`], changes: [] }
 
 /** Reads one file with a replacement, which must change it. */
@@ -48,6 +54,17 @@ describe('the checkout', () => {
     test(`is refused when ${file} has another version (${from})`, () => {
       const problems = releaseProblems({ ...READY, read: edited(file, from, to) })
       assert.deepEqual(problems, [`${file} has 9.${VERSION}, package.json ${VERSION}`])
+    })
+  }
+
+  for (const field of ['repository', 'bugs']) {
+    test(`is refused without ${field} in package.json`, () => {
+      const [problem = '', ...others] = releaseProblems({
+        ...READY,
+        read: edited('package.json', `"${field}"`, '"other"'),
+      })
+      assert.match(problem, /^package\.json has no repository or no bugs; run npm pkg set /)
+      assert.deepEqual(others, [])
     })
   }
 
