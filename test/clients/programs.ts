@@ -9,9 +9,11 @@ import { cacheFolder } from '../cache-folder.ts'
 
 /** Debian's package of each program. */
 const PACKAGES: Readonly<Record<string, string>> = {
+  'apt-get': 'apt',
   curl: 'curl',
   dig: 'bind9-dnsutils',
   delv: 'bind9-dnsutils',
+  'dpkg-deb': 'dpkg',
   promtool: 'prometheus',
   kdig: 'knot-dnsutils',
   go: 'golang',
@@ -22,6 +24,7 @@ const PACKAGES: Readonly<Record<string, string>> = {
   ip6tables: 'iptables',
   iptables: 'iptables',
   nft: 'nftables',
+  nsenter: 'util-linux',
   setfattr: 'attr',
   gcc: 'gcc',
   'musl-gcc': 'musl-tools',
@@ -39,7 +42,11 @@ export function findMissing(program: string): string | undefined {
   const name = PACKAGES[program] ?? program
   if (process.getuid?.() === 0) {
     process.stderr.write(`installing ${name}\n`)
-    spawnSync('apt-get', ['install', '-y', '-q', '--no-install-recommends', name])
+    if (!install(name)) {
+      // A new machine has no lists of packages.
+      spawnSync('apt-get', ['update', '-q'])
+      install(name)
+    }
     if (isThere(program)) return undefined
   }
   return `${program} is missing: install ${name}`
@@ -62,12 +69,17 @@ export function preparePython(): { readonly python: string; readonly missing: st
     process.stderr.write('installing dnspython\n')
     const venv = spawnSync('python3', ['-m', 'venv', PYTHON])
     if (venv.status !== 0 && process.getuid?.() === 0) {
-      spawnSync('apt-get', ['install', '-y', '-q', '--no-install-recommends', 'python3-venv'])
+      install('python3-venv')
       spawnSync('python3', ['-m', 'venv', PYTHON])
     }
     spawnSync(join(PYTHON, 'bin/pip'), ['install', '-q', `dnspython[doh]==${DNSPYTHON}`])
   }
   return { python, missing: hasIt() ? undefined : 'dnspython is missing: install python3-venv' }
+}
+
+function install(name: string): boolean {
+  const args = ['install', '-y', '-q', '--no-install-recommends', name]
+  return spawnSync('apt-get', args).status === 0
 }
 
 function isThere(program: string): boolean {

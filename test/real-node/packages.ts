@@ -5,28 +5,19 @@
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { findMissing } from '../clients/programs.ts'
 import { unpackPackages } from '../debian-packages.ts'
 
 const PACKAGES = ['containerd', 'runc', 'containernetworking-plugins', 'musl-dev']
-const COMMANDS: Readonly<Record<string, string>> = {
-  'apt-get': 'apt',
-  'dpkg-deb': 'dpkg',
-  gcc: 'gcc',
-  ip: 'iproute2',
-  iptables: 'iptables',
-  nsenter: 'util-linux',
-  openssl: 'openssl',
-  setpriv: 'util-linux',
-  unshare: 'util-linux',
-}
+const COMMANDS = 'apt-get dpkg-deb gcc ip iptables nsenter openssl setpriv unshare'.split(' ')
 
 /** Returns why a node cannot run on this machine, or undefined if it can. */
 export function probeMachine(): string | undefined {
   if (process.arch !== 'x64' || process.platform !== 'linux') return 'needs Linux on x64'
   if (process.getuid?.() !== 0) return 'namespaces and containers need root'
-  for (const [command, name] of Object.entries(COMMANDS)) {
-    if (spawnSync('sh', ['-c', `command -v ${command}`]).status !== 0)
-      return `${command} is missing: install ${name}`
+  for (const command of COMMANDS) {
+    const missing = findMissing(command)
+    if (missing !== undefined) return missing
   }
   if (!existsSync('/sys/fs/cgroup/memory/cgroup.procs')) {
     return 'needs cgroup v1 with a memory controller that this process may use'
