@@ -10,7 +10,7 @@ import type { ClusterObject } from '../kubernetes/objects/objects.ts'
 import { parseObject } from '../kubernetes/objects/parse-object.ts'
 import { type MetricInfo, type Metrics, observe } from '../telemetry/metrics.ts'
 import type { Timing } from './backoff.ts'
-import { PROGRAMMING_BOUNDS } from './live-cluster.ts'
+import { PROGRAMMING_BOUNDS } from './programming-latency.ts'
 
 /** Interval of changes. */
 const CHANGE_MS = 15_000

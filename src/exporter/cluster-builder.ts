@@ -22,7 +22,8 @@ import type { RecordVerdict } from '../kubernetes/trees/record-verdicts.ts'
 import type { RRset } from '../records/zone-entry.ts'
 import { LABELS_TREE } from '../snapshot/format/manifest.ts'
 import { buildShards } from '../snapshot/write/build-shards.ts'
-import { GroupedShards } from '../snapshot/write/grouped-shards.ts'
+import { EarlyShards } from '../snapshot/write/early-shards.ts'
+import { finish, GroupedShards } from '../snapshot/write/grouped-shards.ts'
 import type { KeyTree } from './key-tree.ts'
 import type { ObjectSink } from './mirrored-objects.ts'
 import type { BuiltSnapshot, BuiltTree } from './snapshot-builder.ts'
@@ -81,8 +82,17 @@ export class ClusterBuilder {
    * everything
    */
   build(): BuiltSnapshot {
+    return finish(this.buildInSteps())
+  }
+
+  /**
+   * Does what `build` does in steps of some milliseconds at most, each of a Service or a shard. The
+   * objects must not change until the last one.
+   * @throws {SnapshotError} like `build`
+   */
+  *buildInSteps(): Generator<void, BuiltSnapshot> {
     try {
-      this.shards.update(this.groups.takeChanged())
+      yield* this.shards.updateInSteps(this.groups.takeChanged())
     } catch (error) {
       // The shards may be half updated: the next call builds all of them.
       this.shards = this.emptyShards()
@@ -105,6 +115,17 @@ export class ClusterBuilder {
       ...(conflicts.length > 0 && { conflicts }),
       ...(labels.tree && { trees: { [LABELS_TREE]: labels.tree } }),
     }
+  }
+
+  /**
+   * Returns shards of the present objects that are built one by one, when queries need them;
+   * `undefined` where only a whole build knows what is in a shard. The objects must not change
+   * while they are in use.
+   */
+  earlyShards(): EarlyShards | undefined {
+    const { groups } = this
+    const places = groups instanceof NameGroups ? groups.places() : undefined
+    return places && new EarlyShards(places, (group, part) => groups.entriesOf(group, part))
   }
 
   /** Returns the records of a zone transfer, from the present objects. */

@@ -4,7 +4,7 @@
  */
 import { type MetricInfo, type Metrics, observe } from '../telemetry/metrics.ts'
 import type { ExportSource } from './export-source.ts'
-import { PROGRAMMING_BOUNDS } from './live-cluster.ts'
+import { PROGRAMMING_BOUNDS } from './programming-latency.ts'
 import type { PublishReport } from './publisher.ts'
 import type { BuiltSnapshot } from './snapshot-builder.ts'
 

@@ -8,8 +8,8 @@ import type { RRset } from '../records/zone-entry.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { type ClusterBuilder, TreeBuilders } from './cluster-builder.ts'
 import type { KeyTree } from './key-tree.ts'
-import { ProgrammingLatency } from './live-cluster.ts'
 import { collectionsFor } from './object-api.ts'
+import { ProgrammingLatency } from './programming-latency.ts'
 import {
   ClusterWatch,
   type CollectionState,

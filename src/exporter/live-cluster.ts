@@ -2,23 +2,20 @@
  * A watched cluster whose names the same process answers.
  * @module
  */
-import type { ClusterObject, EndpointSlice, Pod, Service } from '../kubernetes/objects/objects.ts'
+import { setImmediate } from 'node:timers/promises'
+import type { ClusterObject, Pod } from '../kubernetes/objects/objects.ts'
 import type { NamingOptions } from '../kubernetes/objects/options.ts'
 import type { RRset } from '../records/zone-entry.ts'
 import { SnapshotError } from '../snapshot/format/layout.ts'
 import type { Snapshot } from '../snapshot/read/snapshot.ts'
-import {
-  type HistogramSeries,
-  type MetricInfo,
-  type Metrics,
-  observe,
-} from '../telemetry/metrics.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
 import { type Sleep, sleep, type Timing } from './backoff.ts'
 import { ChangeLoop, DUTY_SHARE_ANSWERING } from './change-loop.ts'
 import { ClusterBuilder } from './cluster-builder.ts'
 import { collectionsFor } from './object-api.ts'
+import { ProgrammingLatency } from './programming-latency.ts'
 import { ClusterWatch, type SharedWatch } from './shared-watch.ts'
-import { ClusterSnapshots } from './snapshot-builder.ts'
+import { type BuiltSnapshot, ClusterSnapshots } from './snapshot-builder.ts'
 
 /** Options of a live cluster. */
 type LiveClusterOptions = Pick<Timing, 'now' | 'elapsed'> & {
@@ -30,6 +27,8 @@ type LiveClusterOptions = Pick<Timing, 'now' | 'elapsed'> & {
   readonly staleMs: number
   /** Milliseconds after which queries are answered even if not all objects have been read. */
   readonly startupMs: number
+  /** Whether queries may load early shards while the first build is under way. */
+  readonly hasEarlyShards?: boolean
   /** Called with a new snapshot, or when the snapshot became complete. */
   readonly onSnapshot?: () => void
   /** Receives the latency of changes, if it is measured. */
@@ -39,6 +38,12 @@ type LiveClusterOptions = Pick<Timing, 'now' | 'elapsed'> & {
 
 /** How long the state of the watches is cached. */
 const LOOK_MS = 250
+/** Time that the first build takes of each turn of the event loop; the last step may exceed it. */
+const SLICE_MS = 4
+/** Time of the first build after which queries are answered from early shards. */
+const EARLY_MS = 30
+/** Changes that wait for the end of the first build; with more it no longer pauses. */
+const HELD_MAX = 10_000
 
 /** Follows a cluster. */
 export class LiveCluster {
@@ -56,6 +61,8 @@ export class LiveCluster {
   private isWhole = false
   /** Whether the time for reading all objects is over. */
   private isLate = false
+  /** Changes that wait for the end of the first build; absent while there is none. */
+  private held: (() => void)[] | undefined
   private wakeWaiting: () => void = () => undefined
   /** Resolves when queries can be answered: all objects are read, or the time for it is over. */
   readonly ready: Promise<void> = new Promise((resolve) => {
@@ -81,8 +88,8 @@ export class LiveCluster {
       shared: options.shared,
       collections: collectionsFor(naming),
       sink: {
-        set: (object) => this.take(object),
-        delete: (kind, namespace, name) => this.builder.delete(kind, namespace, name),
+        set: (object) => this.change(() => this.take(object)),
+        delete: (...key) => this.change(() => this.builder.delete(...key)),
       },
       onChange: (isWhole) => {
         if (isWhole || this.isLate) this.loop.mark()
@@ -98,23 +105,78 @@ export class LiveCluster {
     if (isNews) this.latency?.changed(slice)
   }
 
+  private change(apply: () => void): void {
+    if (this.held === undefined) apply()
+    else this.held.push(apply)
+  }
+
   /** Logs a failed build and keeps serving the previous snapshot. */
-  private rebuild(): void {
-    const isWhole = this.watch.hasSynced
+  private async rebuild(): Promise<void> {
+    const isFirst = this.watch.hasSynced && !this.isWhole
     try {
-      this.snapshots.take(this.builder.build())
+      const built = isFirst ? await this.buildFirst() : this.builder.build()
+      if (built === undefined) return
+      this.snapshots.take(built)
     } catch (error) {
       if (!(error instanceof SnapshotError)) throw error
       this.options.onError(error.message)
+      if (this.isLate) this.wakeWaiting()
       return
     }
-    this.isWhole ||= isWhole
-    this.options.onSnapshot?.()
+    this.publish(isFirst)
     this.latency?.take()
     this.latency?.answered((slice) => this.builder.serviceOf(slice))
+  }
+
+  /** Notes that queries have a new snapshot. */
+  private publish(isWhole: boolean): void {
+    this.isWhole ||= isWhole
+    this.options.onSnapshot?.()
     if (!this.isWhole) return
     this.started.abort()
     this.wakeWaiting()
+  }
+
+  /**
+   * Builds the first snapshot of all objects. Leaves time for queries, and answers them from early
+   * shards where it takes more than one turn of the event loop.
+   * @returns `undefined` if the cluster was stopped
+   * @throws {SnapshotError} if the objects are more than a snapshot can hold
+   */
+  private async buildFirst(): Promise<BuiltSnapshot | undefined> {
+    const { elapsed } = this.options
+    const steps = this.builder.buildInSteps()
+    this.held = []
+    try {
+      const startMs = elapsed()
+      for (let sliceMs = startMs; ; ) {
+        const { done, value } = steps.next()
+        if (done === true) return value
+        const nowMs = elapsed()
+        if (nowMs - sliceMs < SLICE_MS || this.held.length >= HELD_MAX) continue
+        if (nowMs - startMs >= EARLY_MS && !this.isWhole) this.answerEarly()
+        await setImmediate()
+        if (this.ended.signal.aborted) return undefined
+        sliceMs = elapsed()
+      }
+    } catch (error) {
+      // Without the rest, what early shards deny may exist.
+      this.isWhole = false
+      this.snapshots.dropEarly()
+      throw error
+    } finally {
+      const { held } = this
+      this.held = undefined
+      for (const apply of held) apply()
+    }
+  }
+
+  private answerEarly(): void {
+    if (this.options.hasEarlyShards !== true) return
+    const early = this.builder.earlyShards()
+    if (early === undefined) return
+    this.snapshots.takeEarly(early, this.options.naming.ttlSeconds)
+    this.publish(true)
   }
 
   /** Serves an incomplete snapshot when the time for reading all objects is over. */
@@ -124,7 +186,9 @@ export class LiveCluster {
     await pause(this.options.startupMs, signal)
     if (signal.aborted) return
     this.isLate = true
-    this.rebuild()
+    // The end of the first build, if that is under way, wakes those who wait.
+    if (this.held !== undefined) return
+    await this.rebuild()
     this.wakeWaiting()
   }
 
@@ -144,6 +208,16 @@ export class LiveCluster {
   /** Returns the newest snapshot; `undefined` until there is one. */
   current(): Snapshot | undefined {
     return this.snapshots.current()
+  }
+
+  /** Returns the newest snapshot, with this shard if it can be built. */
+  load(shard: number): Snapshot | undefined {
+    try {
+      return this.snapshots.load(shard)
+    } catch (error) {
+      if (error instanceof SnapshotError) return undefined
+      throw error
+    }
   }
 
   /** Returns the records of a zone transfer, from the present objects. */
@@ -175,60 +249,5 @@ export class LiveCluster {
       this.confirmedMs = this.watch.confirmedMs() ?? Number.NEGATIVE_INFINITY
     }
     return nowMs - this.confirmedMs < staleMs ? 'fresh' : 'stale'
-  }
-}
-
-/** Most pending changes; more are not measured. */
-const WAITING_MAX = 1000
-/** Bounds of CoreDNS's histogram of programming durations, in seconds. */
-export const PROGRAMMING_BOUNDS: readonly number[] = Array.from(
-  { length: 20 },
-  (_, i) => 0.001 * 2 ** i,
-)
-const DURATION: MetricInfo = {
-  name: 'coredns_kubernetes_dns_programming_duration_seconds',
-  help: 'Histogram of the time (in seconds) it took to program a dns instance.',
-  labels: ['service_kind'],
-}
-
-/** Measures one cluster. */
-export class ProgrammingLatency {
-  private readonly metrics: Metrics
-  private readonly now: () => number
-  private waiting: EndpointSlice[] = []
-  private built: readonly EndpointSlice[] = []
-
-  /** @param now returns milliseconds since 1970 */
-  constructor(metrics: Metrics, now: () => number) {
-    this.metrics = metrics
-    this.now = now
-  }
-
-  /** Records a changed slice; ignores one without the time of its trigger. */
-  changed(slice: EndpointSlice): void {
-    if (slice.triggeredMs > 0 && this.waiting.length + this.built.length < WAITING_MAX)
-      this.waiting.push(slice)
-  }
-
-  /** Notes that the snapshot has all changes so far. */
-  take(): void {
-    this.built = [...this.built, ...this.waiting]
-    this.waiting = []
-  }
-
-  /** Records that responses have the changes of the snapshot. Ignores slices without a Service. */
-  answered(serviceOf: (slice: EndpointSlice) => Service | undefined): void {
-    const nowMs = this.now()
-    for (const slice of this.built) {
-      const service = serviceOf(slice)
-      if (service === undefined) continue
-      const series = this.series(service.isHeadless ? 'headless_with_selector' : 'cluster_ip')
-      observe(series, PROGRAMMING_BOUNDS, Math.max(0, nowMs - slice.triggeredMs) / 1000)
-    }
-    this.built = []
-  }
-
-  private series(kind: string): HistogramSeries {
-    return this.metrics.histogram(DURATION, PROGRAMMING_BOUNDS, [kind])
   }
 }

@@ -6,7 +6,8 @@ import { equalBytes } from '../bytes/bytes.ts'
 import type { HostConflict } from '../kubernetes/trees/host-conflicts.ts'
 import type { RecordVerdict } from '../kubernetes/trees/record-verdicts.ts'
 import { Shard } from '../snapshot/read/shard.ts'
-import { Snapshot } from '../snapshot/read/snapshot.ts'
+import { Snapshot, type SnapshotInfo } from '../snapshot/read/snapshot.ts'
+import type { EarlyShards } from '../snapshot/write/early-shards.ts'
 
 /** A built tree of names beside the main one. */
 export type BuiltTree = {
@@ -41,6 +42,8 @@ export class ClusterSnapshots {
   private readonly now: () => number
   private built: BuiltSnapshot | undefined
   private snapshot: Snapshot | undefined
+  /** What builds the shards of an early snapshot. */
+  private early: EarlyShards | undefined
 
   /** @param now returns milliseconds since 1970 */
   constructor(now: () => number) {
@@ -52,19 +55,55 @@ export class ClusterSnapshots {
     return this.snapshot
   }
 
-  /** Serves this snapshot from now on. One with the same names keeps its generation. */
+  /** Serves a snapshot whose shards are built by `load`, until the next call of `take`. */
+  takeEarly(early: EarlyShards, ttlSeconds: number): void {
+    this.early = early
+    this.snapshot = new Snapshot(
+      this.nextInfo(ttlSeconds),
+      Array.from({ length: early.count }, () => undefined),
+    )
+  }
+
+  /** Builds a shard of an early snapshot, if it is missing. Returns the newest snapshot. */
+  load(index: number): Snapshot | undefined {
+    const { early, snapshot } = this
+    if (early === undefined || snapshot === undefined || index >= early.count) return snapshot
+    if (snapshot.shards[index] !== undefined) return snapshot
+    this.snapshot = new Snapshot(
+      snapshot.info,
+      snapshot.shards.with(index, new Shard(early.build(index))),
+    )
+    return this.snapshot
+  }
+
+  /** Ends an early snapshot; without `take` there is none after it. */
+  dropEarly(): void {
+    if (this.early !== undefined) this.snapshot = undefined
+    this.early = undefined
+  }
+
+  /**
+   * Serves this snapshot from now on. One with the same names keeps its generation, as the first
+   * one after an early snapshot does.
+   */
   take(built: BuiltSnapshot): void {
     if (this.built !== undefined && isSame(this.built, built)) return
     const { shards, ttlSeconds } = built
-    const nowMs = this.now()
-    const generation = nextGeneration(this.snapshot?.info.generation ?? 0, nowMs)
+    const info = this.early && this.snapshot ? this.snapshot.info : this.nextInfo(ttlSeconds)
     const opened = this.openedShards()
+    this.early = undefined
     this.built = built
     this.snapshot = new Snapshot(
-      { generation, timeMs: nowMs, ttlSeconds, origins: [] },
+      info,
       // This process wrote the bytes: they need no check.
       shards.map((bytes) => opened.get(bytes) ?? new Shard(bytes)),
     )
+  }
+
+  private nextInfo(ttlSeconds: number): SnapshotInfo {
+    const timeMs = this.now()
+    const generation = nextGeneration(this.snapshot?.info.generation ?? 0, timeMs)
+    return { generation, timeMs, ttlSeconds, origins: [] }
   }
 
   /** Returns the open shards of a tree; unchanged ones are those of the previous snapshot. */

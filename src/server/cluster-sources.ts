@@ -5,6 +5,7 @@
  * @module
  */
 import type { SnapshotSource } from '../chain/host.ts'
+import type { MaybePromise } from '../chain/maybe-promise.ts'
 import { CLUSTER_TREE, type ClusterTree } from '../corefile/cluster-tree.ts'
 import type { KubernetesOptions } from '../corefile/kubernetes-options.ts'
 import { configError } from '../corefile/problem.ts'
@@ -48,6 +49,8 @@ export type ClusterSourceOptions = {
   readonly now: () => number
   /** Milliseconds of a monotonic clock. */
   readonly elapsed: () => number
+  /** Whether those who read snapshots load missing shards, so that they can answer sooner. */
+  readonly hasEarlyShards?: boolean
   /** Called when a cluster has a new snapshot. */
   readonly onSnapshot?: () => void
   /** Starts the thread for large clusters. Without it, this thread watches all clusters. */
@@ -79,7 +82,9 @@ type Opened = {
   moves?: Moves
 }
 type Moves = {
-  reader: Pick<SnapshotSource, 'current' | 'freshness' | 'serviceState'>
+  reader: Pick<SnapshotSource, 'current' | 'freshness' | 'serviceState'> & {
+    readonly load?: (shard: number) => MaybePromise<Snapshot | undefined>
+  }
   readonly onReady: () => void
 }
 
@@ -201,7 +206,7 @@ export class ClusterSources {
       this.connect(directive)
       return { ...movable(wanted, thread.source(wanted)), watch: '' }
     }
-    const { log, metrics, now, elapsed, onSnapshot } = this.options
+    const { log, metrics, now, elapsed, hasEarlyShards, onSnapshot } = this.options
     const watch = JSON.stringify([connectionOf(directive, this.options), directive.apiLimits])
     const shared = this.watches.get(watch) ?? this.openWatch(directive)
     this.watches.set(watch, shared)
@@ -214,6 +219,7 @@ export class ClusterSources {
       onError: (message) => log({ level: 'error', message }),
       staleMs: STALE_MS,
       startupMs: directive.startupMs,
+      ...(hasEarlyShards && { hasEarlyShards }),
       ...(onSnapshot && { onSnapshot }),
       // Trees of one cluster share its changes: measure them for the cluster's own names only.
       ...(tree.kind === 'cluster' && { metrics }),
@@ -227,7 +233,7 @@ export class ClusterSources {
       watch,
       source: {
         current: () => live.current(),
-        load: () => Promise.resolve(live.current()),
+        load: (shard) => Promise.resolve(loadFrom(live, shard)),
         freshness: () => live.freshness(),
         transferRecords: () => live.transferRecords(),
         podAt: (client) => live.podAt(client),
@@ -335,11 +341,19 @@ function movable(
   // A cluster that moves ends here before it was read.
   void reader.ready?.then(() => moves.reader === reader && onReady())
   const current = (): Snapshot | undefined => moves.reader.current()
-  const load = (): Promise<Snapshot | undefined> => Promise.resolve(current())
+  const load: SnapshotSource['load'] = async (shard) => loadFrom(moves.reader, shard)
   const freshness = (): Freshness => moves.reader.freshness()
   const serviceState: SnapshotSource['serviceState'] = (namespace, name) =>
     moves.reader.serviceState?.(namespace, name)
   return { wanted, ready, moves, source: { current, load, freshness, serviceState } }
+}
+
+/** Returns the newest snapshot, with this shard if it can be built. */
+function loadFrom(
+  reader: Moves['reader'],
+  shard: number | undefined,
+): MaybePromise<Snapshot | undefined> {
+  return shard === undefined ? reader.current() : (reader.load?.(shard) ?? reader.current())
 }
 
 /** Returns the state of a cluster that is about to end, without a reference to its objects. */

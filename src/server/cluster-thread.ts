@@ -27,7 +27,10 @@ export type ClusterThreadOptions = {
 /** A thread that watches clusters. Another one replaces it when it exits. */
 export class ClusterThread {
   private readonly options: ClusterThreadOptions
-  private readonly clusters = new SharedClusters((wanted) => this.thread.serviceState(wanted))
+  private readonly clusters = new SharedClusters({
+    stateOf: (wanted) => this.thread.serviceState(wanted),
+    load: (cluster, shard) => this.thread.load(cluster, shard),
+  })
   private wanted: readonly ClusterWanted[] = []
   private keys: ReadonlySet<string> = new Set()
   private thread: WorkerThread

@@ -19,7 +19,7 @@ import {
 /** Handles the messages of the main thread. */
 export class ServeWorker {
   private readonly send: (message: FromWorker) => void
-  private readonly clusters = new SharedClusters((wanted) => this.stateOf(wanted))
+  private readonly clusters = new SharedClusters({ stateOf: (wanted) => this.stateOf(wanted) })
   /** Explanations that wait for the state of a Service. */
   private readonly waiting = new Map<number, (state: KnownState) => void>()
   private lastId = 0
@@ -54,6 +54,7 @@ export class ServeWorker {
         return
       case 'watch':
       case 'service':
+      case 'load':
         throw new TypeError('a worker that serves does not watch clusters')
     }
   }

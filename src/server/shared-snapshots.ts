@@ -24,7 +24,9 @@ export type SharedSnapshot = {
 type SentSnapshot = {
   readonly info: SnapshotInfo
   readonly shardCount: number
-  /** Shards by index: all of them, or those that differ from the previous state. */
+  /** Whether shards that are absent are those of the previous state; if not, they are missing. */
+  readonly isPatch: boolean
+  /** Shards by index. */
   readonly changed: readonly (readonly [index: number, bytes: Uint8Array])[]
 }
 
@@ -70,11 +72,12 @@ export class SnapshotSharer {
     if (snapshot === undefined || snapshot === previous) return { freshness }
     const { info, shards } = snapshot
     const shardCount = shards.length
-    const before = previous?.shards.length === shardCount ? previous.shards : []
+    const isPatch = previous?.shards.length === shardCount
+    const before = isPatch ? previous.shards : []
     const changed = shards.flatMap((shard, i) =>
       shard === undefined || shard === before[i] ? [] : [[i, this.copy(shard)] as const],
     )
-    return { freshness, snapshot: { info, shardCount, changed } }
+    return { freshness, snapshot: { info, shardCount, isPatch, changed } }
   }
 
   private copy(shard: Shard): Uint8Array {
@@ -90,14 +93,21 @@ export class SnapshotSharer {
   }
 }
 
+/** What a thread can request of the one that watches its clusters. */
+type WatchingThread = {
+  /** Queries it for a Service. */
+  readonly stateOf?: (wanted: ServiceWanted) => Promise<KnownState>
+  /** Has it build a shard; resolves after the call of `update` with it. */
+  readonly load?: (cluster: string, shard: number) => Promise<void>
+}
+
 /** The clusters of a thread that another one watches. */
 export class SharedClusters implements Clusters {
   private readonly mirrors = new Map<string, Mirror>()
-  private readonly stateOf: (wanted: ServiceWanted) => Promise<KnownState>
+  private readonly watching: WatchingThread
 
-  /** @param stateOf queries the other thread for a Service */
-  constructor(stateOf: (wanted: ServiceWanted) => Promise<KnownState> = async () => undefined) {
-    this.stateOf = stateOf
+  constructor(watching: WatchingThread = {}) {
+    this.watching = watching
   }
 
   /** Updates the cluster with this key. */
@@ -128,7 +138,7 @@ export class SharedClusters implements Clusters {
   }
 
   private mirror(key: string): Mirror {
-    const known = this.mirrors.get(key) ?? new Mirror(key, this.stateOf)
+    const known = this.mirrors.get(key) ?? new Mirror(key, this.watching)
     this.mirrors.set(key, known)
     return known
   }
@@ -141,12 +151,17 @@ class Mirror {
   private freshness: SharedSnapshot['freshness'] = 'partial'
   readonly source: SnapshotSource
 
-  constructor(cluster: string, stateOf: (wanted: ServiceWanted) => Promise<KnownState>) {
+  constructor(cluster: string, { stateOf, load }: WatchingThread) {
     this.source = {
       current: () => this.current,
-      load: () => Promise.resolve(this.current),
+      load: async (shard) => {
+        if (shard !== undefined && this.current?.shards[shard] === undefined) {
+          await load?.(cluster, shard)
+        }
+        return this.current
+      },
       freshness: () => this.freshness,
-      serviceState: (namespace, name) => stateOf({ cluster, namespace, name }),
+      serviceState: (namespace, name) => stateOf?.({ cluster, namespace, name }),
     }
   }
 
@@ -158,8 +173,9 @@ class Mirror {
     if (!isKept) this.current = this.received
   }
 
-  private patched({ info, shardCount, changed }: SentSnapshot): Snapshot {
-    const shards = changed.length === shardCount ? [] : [...(this.received?.shards ?? [])]
+  private patched({ info, shardCount, isPatch, changed }: SentSnapshot): Snapshot {
+    const before = isPatch ? this.received?.shards : undefined
+    const shards = Array.from({ length: shardCount }, (_, i) => before?.[i])
     // The other thread has checked the bytes.
     for (const [index, bytes] of changed) shards[index] = new Shard(bytes)
     return new Snapshot(info, shards)

@@ -46,6 +46,13 @@ export type ToWorker =
       readonly clusters: readonly ClusterWanted[]
     }
   | { readonly kind: 'query'; readonly id: number; readonly what: WorkerQuery }
+  /** Builds a shard of a cluster and sends it before the reply. */
+  | {
+      readonly kind: 'load'
+      readonly id: number
+      readonly cluster: string
+      readonly shard: number
+    }
   | ServiceQuery
   /** Answers a worker's query for a Service. */
   | { readonly kind: 'state'; readonly id: number; readonly state: KnownState }

@@ -2,14 +2,13 @@ import assert from 'node:assert/strict'
 import { describe, type TestContext, test, vi } from 'vitest'
 import { toLatin1 } from '../../src/bytes/bytes.ts'
 import { ClusterBuilder } from '../../src/exporter/cluster-builder.ts'
-import { LiveCluster, ProgrammingLatency } from '../../src/exporter/live-cluster.ts'
+import { LiveCluster } from '../../src/exporter/live-cluster.ts'
 import { ApiError } from '../../src/exporter/object-api.ts'
 import { SharedWatch } from '../../src/exporter/shared-watch.ts'
-import type { EndpointSlice, Service } from '../../src/kubernetes/objects/objects.ts'
-import { parseObject } from '../../src/kubernetes/objects/parse-object.ts'
 import { SnapshotError } from '../../src/snapshot/format/layout.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
 import { optionsOf } from '../kubernetes/naming.ts'
+import { labels } from '../snapshot/entries.ts'
 import { FakeClock, START_MS, settle } from './fake-clock.ts'
 import { answerLists, openWatches, page, ScriptedApi, SHOP_LISTS, value } from './scripted-api.ts'
 import { namesIn } from './snapshots.ts'
@@ -54,6 +53,7 @@ function start(t: TestContext): Running {
     onError,
     metrics,
     sleep,
+    hasEarlyShards: true,
     ...limits,
   })
   live.start()
@@ -246,6 +246,84 @@ describe('LiveCluster', () => {
   })
 })
 
+/** Has each step of the first build take longer than its share of a turn of the event loop. */
+function slowSteps(t: TestContext, clock: FakeClock, isFailing = false): void {
+  const { buildInSteps } = ClusterBuilder.prototype
+  const slow = vi.spyOn(ClusterBuilder.prototype, 'buildInSteps').mockImplementation(function* (
+    this: ClusterBuilder,
+  ) {
+    const steps = buildInSteps.call(this)
+    for (;;) {
+      const { done, value } = steps.next()
+      if (done === true) return value
+      clock.pass(40)
+      yield
+      if (isFailing) throw new SnapshotError('Cannot build shard: too much')
+    }
+  })
+  t.onTestFinished(() => slow.mockRestore())
+}
+
+describe('the first build', () => {
+  /** Starts, and lists all objects. */
+  async function startSlow(t: TestContext, isFailing?: boolean): Promise<Running> {
+    const started = start(t)
+    slowSteps(t, started.clock, isFailing)
+    answerLists(started.api)
+    await settle()
+    openWatches(started.api, RESOURCES)
+    return started
+  }
+  const shardOf = (live: LiveCluster, name: string): number => {
+    const owner = labels(name)
+    return live.current()?.shardOfName(owner, owner.length) ?? assert.fail('no snapshot')
+  }
+
+  test('leaves time for queries, which get names from early shards', async (t) => {
+    const { live, names, generation } = await startSlow(t)
+    await live.ready
+    assert.deepEqual([names(), live.freshness()], [[], 'fresh'])
+    const loaded = live.load(shardOf(live, 'web.shop.svc'))
+    assert.deepEqual([loaded, names()], [live.current(), ['web.shop.svc']])
+    assert.equal(live.load(shardOf(live, 'web.shop.svc')), loaded)
+    const early = generation()
+    for (let i = 0; i < 10; i++) await settle()
+    assert.ok(live.current()?.shards.every((shard) => shard !== undefined))
+    assert.deepEqual([names(), generation()], [['web.shop.svc'], early])
+  })
+
+  test('is of one state: changes wait for its end', async (t) => {
+    const { api, clock, live, names } = await startSlow(t)
+    api.watching('services').send('ADDED', value(DB))
+    api.watching('services').send('DELETED', value('{ metadata: { namespace: shop, name: web } }'))
+    live.load(shardOf(live, 'web.shop.svc'))
+    live.load(shardOf(live, 'db.shop.svc'))
+    assert.deepEqual(names(), ['web.shop.svc'])
+    for (let i = 0; i < 10; i++) await settle()
+    await clock.advance(2000)
+    assert.deepEqual(names(), ['db.shop.svc'])
+  })
+
+  test('ends with the cluster', async (t) => {
+    const { clock, live } = await startSlow(t)
+    live.stop()
+    await clock.advance(2000)
+    assert.ok(live.current()?.shards.includes(undefined))
+  })
+
+  test('ends early answers if it fails', async (t) => {
+    const { clock, live, messages } = await startSlow(t, true)
+    assert.ok(live.current() !== undefined)
+    await settle()
+    assert.deepEqual(
+      [live.current(), live.freshness(), messages],
+      [undefined, 'partial', ['error: Cannot build shard: too much']],
+    )
+    await clock.advance(STARTUP_MS)
+    await live.ready
+  })
+})
+
 test('logs a failed build and keeps serving the previous snapshot', async (t) => {
   const { api, clock, names, messages } = await startSynced(t)
   const failing = vi.spyOn(ClusterBuilder.prototype, 'build').mockImplementation(() => {
@@ -288,82 +366,4 @@ describe('freshness', () => {
     openWatches(api, ['services'])
     assert.equal(live.freshness(), 'fresh')
   })
-})
-
-const NOW_MS = Date.UTC(2026, 0, 1)
-
-function sliceSince(time: string): EndpointSlice {
-  const annotations = { 'endpoints.kubernetes.io/last-change-trigger-time': time }
-  const metadata = { namespace: 'shop', name: 'web-1', annotations }
-  const slice = parseObject({ kind: 'EndpointSlice', metadata, addressType: 'IPv4', endpoints: [] })
-  assert.ok(slice?.kind === 'EndpointSlice')
-  return slice
-}
-
-function serviceAt(clusterIP: string): Service {
-  const metadata = { namespace: 'shop', name: 'web' }
-  const service = parseObject({ kind: 'Service', metadata, spec: { clusterIP } })
-  assert.ok(service?.kind === 'Service')
-  return service
-}
-
-/** Sums and counts, as the metrics have them. */
-function samples(metrics: Metrics): string[] {
-  const lines = metrics.format().split('\n')
-  return lines
-    .filter((line) => /_(?:sum|count)\{/.test(line))
-    .map((line) => line.replace('coredns_kubernetes_dns_programming_duration_seconds', ''))
-}
-
-test('changes are measured from their cause to their answer, by kind of Service', () => {
-  const metrics = new Metrics()
-  const latency = new ProgrammingLatency(metrics, () => NOW_MS)
-  const [plain, headless] = [serviceAt('192.0.2.10'), serviceAt('None')]
-  const since = '2025-12-31T23:59:58Z'
-  latency.changed(sliceSince(since))
-  assert.deepEqual(samples(metrics), [])
-  latency.take()
-  latency.answered(() => plain)
-  latency.take()
-  latency.answered(() => plain)
-  latency.changed(sliceSince('2025-12-31T23:59:59.500Z'))
-  latency.take()
-  latency.answered(() => headless)
-  assert.deepEqual(samples(metrics), [
-    '_sum{service_kind="cluster_ip"} 2',
-    '_count{service_kind="cluster_ip"} 1',
-    '_sum{service_kind="headless_with_selector"} 0.5',
-    '_count{service_kind="headless_with_selector"} 1',
-  ])
-})
-
-test('slices without a trigger time or a Service are not measured', () => {
-  const metrics = new Metrics()
-  const latency = new ProgrammingLatency(metrics, () => NOW_MS)
-  latency.changed(sliceSince('soon'))
-  latency.take()
-  latency.answered(() => assert.fail())
-  latency.changed(sliceSince('2025-12-31T23:59:58Z'))
-  latency.take()
-  latency.answered(() => undefined)
-  assert.deepEqual(samples(metrics), [])
-})
-
-test('a change that is still to come took no time', () => {
-  const metrics = new Metrics()
-  const latency = new ProgrammingLatency(metrics, () => NOW_MS)
-  latency.changed(sliceSince('2026-01-01T00:00:09Z'))
-  latency.take()
-  latency.answered(() => serviceAt('192.0.2.10'))
-  assert.equal(samples(metrics)[0], '_sum{service_kind="cluster_ip"} 0')
-})
-
-test('only so many wait', () => {
-  const metrics = new Metrics()
-  const latency = new ProgrammingLatency(metrics, () => NOW_MS)
-  const slice = sliceSince('2025-12-31T23:59:58Z')
-  for (let i = 0; i < 1001; i++) latency.changed(slice)
-  latency.take()
-  latency.answered(() => serviceAt('192.0.2.10'))
-  assert.equal(samples(metrics)[1], '_count{service_kind="cluster_ip"} 1000')
 })

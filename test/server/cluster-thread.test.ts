@@ -47,7 +47,7 @@ describe('a thread that watches clusters', () => {
     const source = thread.source(wanted)
     assert.deepEqual([source.current(), source.freshness()], [undefined, 'partial'])
     await thread.watch([wanted])
-    assert.deepEqual(namesIn(source.current(), NAMES), ['web.shop.svc'])
+    await vi.waitFor(() => assert.deepEqual(namesIn(source.current(), NAMES), ['web.shop.svc']))
     await vi.waitFor(() => assert.equal(source.freshness(), 'fresh'), 5000)
     assert.ok(heard > 0)
     api.tell('services', ['ADDED', DB])

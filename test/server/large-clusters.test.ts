@@ -41,9 +41,13 @@ class FakeThread {
       this.finish = resolve
     })
   }
+  readonly loads: (number | undefined)[] = []
   readonly source = (): SnapshotSource => ({
     current: () => this.state.snapshot,
-    load: () => Promise.resolve(this.state.snapshot),
+    load: async (shard) => {
+      this.loads.push(shard)
+      return this.state.snapshot
+    },
     freshness: () => this.state.freshness,
   })
   readonly metrics = (): Promise<string> => Promise.resolve('a 1\n')
@@ -94,6 +98,8 @@ describe('large clusters', () => {
     thread.finish()
     assert.equal(await within(ready, 'the thread'), true)
     assert.deepEqual([source.current(), source.freshness()], [thread.state.snapshot, 'fresh'])
+    assert.equal(await source.load(0), thread.state.snapshot)
+    assert.deepEqual(thread.loads, [0])
     assert.equal(await sources.threadMetrics(), 'a 1\n')
     assert.equal(source.transferRecords, undefined)
   })

@@ -23,7 +23,7 @@ function shardOf(name: string): Shard {
   return openShard(bytes)
 }
 
-function snapshotOf(generation: number, ...shards: readonly Shard[]): Snapshot {
+function snapshotOf(generation: number, ...shards: readonly (Shard | undefined)[]): Snapshot {
   const facts = { timeMs: 0, ttlSeconds: 5, origins: [nameOf('a.test')] }
   return new Snapshot({ generation, ...facts }, shards)
 }
@@ -36,10 +36,14 @@ function stateOf(snapshot?: Snapshot, freshness: State['freshness'] = 'fresh'): 
 
 /** Sends the states of one cluster to a mirror, cloned as between threads. */
 class Channel {
-  readonly clusters = new SharedClusters()
+  readonly clusters: SharedClusters
   private readonly sharer: SnapshotSharer
 
-  constructor(options?: { readonly isForOne: boolean }) {
+  constructor(
+    options?: { readonly isForOne: boolean },
+    load?: (cluster: string, shard: number) => Promise<void>,
+  ) {
+    this.clusters = new SharedClusters(load && { load })
     this.sharer = new SnapshotSharer(options)
   }
 
@@ -127,6 +131,29 @@ describe('SharedClusters', () => {
     assert.equal(source.freshness(), 'stale')
     channel.send(second)
     assert.equal(source.freshness(), 'fresh')
+  })
+
+  test('load shards that the other thread has not built', async () => {
+    const [a, b, c] = [shardOf('a'), shardOf('b'), shardOf('c')]
+    const loads: string[] = []
+    const channel = new Channel({ isForOne: true }, async (cluster, shard) => {
+      loads.push(`${cluster === KEY} ${shard}`)
+      channel.send(snapshotOf(1, undefined, b))
+    })
+    const source = channel.clusters.open(DIRECTIVE)
+    channel.send(snapshotOf(1, undefined, undefined))
+    assert.deepEqual(source.current()?.shards, [undefined, undefined])
+    const loaded = await source.load(1)
+    assert.deepEqual(loaded?.shards, [undefined, b])
+    assert.equal(await source.load(1), loaded)
+    assert.equal(await source.load(), loaded)
+    assert.deepEqual(loads, ['true 1'])
+    // The whole snapshot may have as many shards, or others.
+    channel.send(snapshotOf(1, a, c))
+    assert.deepEqual(source.current()?.shards, [a, c])
+    channel.send(snapshotOf(2, undefined, undefined, undefined, undefined))
+    assert.equal(source.current()?.shards.length, 4)
+    assert.equal(source.current()?.shards[0], undefined)
   })
 
   test('read the shared bytes', () => {

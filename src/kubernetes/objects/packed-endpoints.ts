@@ -33,6 +33,11 @@ export class PackedEndpoints {
     return this.addresses.length
   }
 
+  /** The addresses of all endpoints, in order. */
+  get hosts(): readonly string[] {
+    return this.addresses.flat()
+  }
+
   /** Returns the endpoints as objects. */
   unpack(): Endpoint[] {
     const { hostnames, targetNames, zones, readiness } = this

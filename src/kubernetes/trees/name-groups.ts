@@ -10,6 +10,7 @@ import { parseAddress } from '../../dns/address.ts'
 import { labelOffsets } from '../../dns/name.ts'
 import { isByAddress, type RRset, type ZoneEntry } from '../../records/zone-entry.ts'
 import { Cluster, objectKey } from '../objects/cluster.ts'
+import { serviceOwner } from '../objects/labels.ts'
 import type {
   ClusterObject,
   Endpoint,
@@ -31,6 +32,14 @@ export type GroupPart = {
   readonly hasNames: boolean
   readonly unitOf: (address: Uint8Array) => number
   readonly takesUnit: (unit: number) => boolean
+}
+
+/** Where the names and addresses of a group are; others may be among the addresses. */
+type GroupPlace = {
+  readonly group: string
+  /** A name whose last three labels all names of the group have; `undefined` for no names. */
+  readonly owner: Uint8Array | undefined
+  readonly addresses: readonly Uint8Array[]
 }
 
 const NO_PLACES: ReadonlySet<number> = new Set()
@@ -120,6 +129,30 @@ export class NameGroups {
     return named.entries
   }
 
+  /**
+   * Returns where the entries of all groups are, without making them: those that may be everywhere,
+   * which are few, and the others. `undefined` in trees where that takes all entries.
+   */
+  places():
+    | { readonly everywhere: readonly string[]; readonly placed: Iterable<GroupPlace> }
+    | undefined {
+    const { tree, scheme, pods } = this.options
+    if (tree.kind !== 'cluster' || scheme !== 'kubernetes' || pods === 'verified') return undefined
+    return { everywhere: this.placelessGroups(), placed: this.servicePlaces() }
+  }
+
+  private *servicePlaces(): Generator<GroupPlace> {
+    const { cluster, options } = this
+    for (const key of serviceKeys(cluster, options)) {
+      const slash = key.indexOf('/')
+      const place = { namespace: key.slice(0, slash), name: key.slice(slash + 1) }
+      const hosts = cluster.slicesOf(place).flatMap(({ endpoints }) => endpoints.hosts)
+      hosts.push(...(cluster.services.get(key)?.clusterIPs ?? []))
+      const addresses = hosts.flatMap((host) => parseAddress(host) ?? [])
+      yield { group: SERVICE + key, owner: serviceOwner(place), addresses }
+    }
+  }
+
   /** Returns the records of a zone transfer. */
   transferRecords(): Iterable<RRset> {
     return transferRecords(this.cluster, this.options)
@@ -168,22 +201,22 @@ export class NameGroups {
   private unitsOf(slice: EndpointSlice, { unitOf }: GroupPart): Int32Array {
     const known = this.units.get(slice)
     if (known !== undefined) return known
-    const endpoints = slice.endpoints.unpack()
-    const addresses = endpoints.flatMap((endpoint) => endpoint.addresses.map(parseAddress))
-    const units = Int32Array.from(addresses, (address) =>
-      address === undefined ? 0 : unitOf(address),
-    )
+    const units = Int32Array.from(slice.endpoints.hosts, (host) => {
+      const address = parseAddress(host)
+      return address === undefined ? 0 : unitOf(address)
+    })
     this.units.set(slice, units)
     return units
   }
 
   private allGroups(): string[] {
+    const keys = serviceKeys(this.cluster, this.options)
+    return [...this.placelessGroups(), ...Array.from(keys, (key) => SERVICE + key)]
+  }
+
+  private placelessGroups(): string[] {
     const { namespaces } = this.cluster
-    return [
-      ZONE,
-      ...Array.from(namespaces.keys(), (namespace) => NAMESPACE + namespace),
-      ...Array.from(serviceKeys(this.cluster, this.options), (key) => SERVICE + key),
-    ]
+    return [ZONE, ...Array.from(namespaces.keys(), (namespace) => NAMESPACE + namespace)]
   }
 
   /** Marks the groups that an object, as it is now, affects; initially all are marked. */

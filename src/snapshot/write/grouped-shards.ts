@@ -71,16 +71,24 @@ export class GroupedShards {
 
   /** Brings the shards up to date with changes of some groups. */
   update(groups: Iterable<string>): void {
+    finish(this.updateInSteps(groups))
+  }
+
+  /**
+   * Does what `update` does in steps, each the entries of a group or the bytes of a shard. Until
+   * the last one, the shards are not valid and the entries must not change.
+   */
+  *updateInSteps(groups: Iterable<string>): Generator<void, void> {
     const changed = [...groups]
     // So many entries are not held at once, and little of the shards is worth copying.
     if (changed.length > this.groups.size) {
-      this.rebuild(changed, new Map())
+      yield* this.rebuild(changed, new Map())
       return
     }
     const fresh = new Map<string, readonly ZoneEntry[]>()
     for (const name of changed) fresh.set(name, this.entriesOf(name))
     const units = this.replaceGroups(fresh)
-    if (shardCountFor(this.weight) !== this.built.length) this.rebuild(changed, fresh)
+    if (shardCountFor(this.weight) !== this.built.length) yield* this.rebuild(changed, fresh)
     else this.patch(units, fresh)
   }
 
@@ -161,7 +169,7 @@ export class GroupedShards {
   }
 
   /** Writes all shards: their number changes, or most groups changed. */
-  private rebuild(changed: readonly string[], fresh: Fresh): void {
+  private *rebuild(changed: readonly string[], fresh: Fresh): Generator<void, void> {
     const names = new Set([...this.groups.keys(), ...changed])
     const build = new WholeBuild()
     this.groups.clear()
@@ -173,6 +181,7 @@ export class GroupedShards {
       const entries = fresh.get(name) ?? this.entriesOf(name)
       this.add(name, new GroupUnits(entries))
       build.add(entries)
+      yield
     }
     const count = shardCountFor(this.weight)
     this.built = []
@@ -181,6 +190,7 @@ export class GroupedShards {
     this.total = 0
     for (const built of build.shards(count, (units) => this.entriesIn(units, fresh))) {
       this.put(this.built.length, built)
+      yield
     }
   }
 
@@ -190,5 +200,13 @@ export class GroupedShards {
     this.counts[shard] = count
     this.built[shard] = built
     this.listed[shard] = built.bytes
+  }
+}
+
+/** Takes all steps of a task. Returns its result. */
+export function finish<Result>(steps: Generator<void, Result>): Result {
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done === true) return value
   }
 }
