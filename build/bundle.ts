@@ -51,7 +51,7 @@ export async function bundle(
     metafile: true,
     external,
     logLevel: 'error',
-    plugins: [...plugins, sideEffectFree(), requiredHttp()],
+    plugins: [...plugins, sideEffectFree(), withoutFetch(), requiredHttp()],
   })
   const files = await Promise.all(
     outputFiles.map(({ path, text }) => withConstants(basename(path), text, target)),
@@ -86,6 +86,26 @@ function sideEffectFree(): Plugin {
         const found = await resolve(path, { ...options, pluginData: KUBERNETES_CLIENT })
         return { ...found, sideEffects: false }
       })
+    },
+  }
+}
+
+/**
+ * Leaves out undici, 600 KB that only the `fetch` of the Kubernetes client uses, which we replace: its
+ * configuration imports it as well.
+ */
+function withoutFetch(): Plugin {
+  return {
+    name: 'no undici',
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: /^undici$/ }, ({ importer }) =>
+        importer.includes(`/${KUBERNETES_CLIENT}/`)
+          ? { path: 'undici', namespace: 'none' }
+          : undefined,
+      )
+      onLoad({ filter: /^undici$/, namespace: 'none' }, () => ({
+        contents: 'export const Agent = undefined, ProxyAgent = undefined, fetch = undefined',
+      }))
     },
   }
 }

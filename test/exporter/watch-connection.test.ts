@@ -1,16 +1,21 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'vitest'
 import { type ApiConnection, ApiError, ConnectionError } from '../../src/exporter/object-api.ts'
 import { openApi } from '../../src/exporter/watch.ts'
+import { AUTHORITY } from '../certificates.ts'
 import { freePort } from '../free-port.ts'
+import { portOf } from '../server/clients.ts'
 import { EMPTY_LIST, NEVER, sendJson, startHttpApi, watchFrom } from './http-api.ts'
 import { CERTIFICATE, PRIVATE_KEY } from './loopback-certificate.ts'
 import { SERVICES } from './mirror.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
+const SERVER_KEYS = { cert: CERTIFICATE, key: PRIVATE_KEY, ca: CERTIFICATE }
 const TLS_FILES = { 'ca.pem': CERTIFICATE, 'cert.pem': CERTIFICATE, 'key.pem': PRIVATE_KEY }
 
 /** A kubeconfig whose contexts are named for the servers they lead to. */
@@ -212,7 +217,7 @@ describe('openApi', () => {
         subjects.push(JSON.stringify(certificate).includes('"CN":"kubedoh-test"'))
         sendJson(response, EMPTY_LIST)
       },
-      { cert: CERTIFICATE, key: PRIVATE_KEY, ca: CERTIFICATE },
+      SERVER_KEYS,
     )
     const tls = { cert: file('cert.pem'), key: file('key.pem'), ca: file('ca.pem') }
     const connection: ApiConnection = { kind: 'endpoint', url: `${url}/`, tls }
@@ -220,12 +225,64 @@ describe('openApi', () => {
     assert.deepEqual(subjects, [true])
   })
 
-  test('does not trust a certificate of an unknown authority', async (t) => {
-    const url = await startHttpApi(t, (_, response) => sendJson(response, EMPTY_LIST), {
-      cert: CERTIFICATE,
-      key: PRIVATE_KEY,
-      ca: CERTIFICATE,
+  test('reads a changed authority after a failure', async (t) => {
+    const folder = temporaryFolder(t, { 'ca.pem': AUTHORITY })
+    const url = await startHttpApi(t, (_, response) => sendJson(response, EMPTY_LIST), SERVER_KEYS)
+    const cluster = { server: url, 'certificate-authority': 'ca.pem' }
+    const config = JSON.stringify({
+      'current-context': 'here',
+      clusters: [{ name: 'here', cluster }],
+      users: [{ name: 'here', user: { token: 'a' } }],
+      contexts: [{ name: 'here', context: { cluster: 'here', user: 'here' } }],
     })
+    const path = join(folder, 'config')
+    writeFileSync(path, config)
+    const api = openApi({ kind: 'kubeconfig', path, context: undefined })
+    await assert.rejects(api.list(SERVICES, '', NEVER), { message: /^self-signed certificate/ })
+    writeFileSync(join(folder, 'ca.pem'), CERTIFICATE)
+    await api.list(SERVICES, '', NEVER)
+  })
+
+  test('sends requests through the proxy of a kubeconfig', async (t) => {
+    const url = await startHttpApi(t, (_, response) => sendJson(response, EMPTY_LIST), SERVER_KEYS)
+    const tunnels: (string | undefined)[] = []
+    const proxy = createServer().on('connect', ({ url: target }, socket, head) => {
+      tunnels.push(target)
+      const upstream = connect(Number(new URL(url).port), '127.0.0.1', () => {
+        socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
+        upstream.write(head)
+        upstream.pipe(socket).pipe(upstream)
+      })
+    })
+    proxy.listen(0, '127.0.0.1')
+    await once(proxy, 'listening')
+    t.onTestFinished(() => {
+      proxy.closeAllConnections()
+      proxy.close()
+    })
+    const through = JSON.stringify({
+      'proxy-url': `http://127.0.0.1:${portOf(proxy.address())}`,
+      'certificate-authority-data': Buffer.from(CERTIFICATE).toString('base64'),
+    }).slice(1, -1)
+    const text = kubeconfig({ here: url }, 'here').replace('"cluster":{', `"cluster":{${through},`)
+    const path = join(temporaryFolder(t, { config: text }), 'config')
+    const api = openApi({ kind: 'kubeconfig', path, context: undefined })
+    await api.list(SERVICES, '', NEVER)
+    assert.deepEqual(tunnels, [new URL(url).host])
+  })
+
+  test('sends its credentials nowhere else', async (t) => {
+    const other = await startHttpApi(t, () => assert.fail('followed a redirect'))
+    const url = await startHttpApi(t, (_, response) => {
+      response.writeHead(302, { location: other }).end()
+    })
+    const api = openApi({ kind: 'endpoint', url, tls: undefined })
+    await assert.rejects(api.list(SERVICES, '', NEVER), { name: 'ApiError', status: 302 })
+    await assert.rejects(watchFrom(api).done, { name: 'ApiError', status: 302 })
+  })
+
+  test('does not trust a certificate of an unknown authority', async (t) => {
+    const url = await startHttpApi(t, (_, response) => sendJson(response, EMPTY_LIST), SERVER_KEYS)
     const api = openApi({ kind: 'endpoint', url, tls: undefined })
     const refusal = { name: 'ApiError', status: undefined, message: /^self-signed certificate/ }
     await assert.rejects(api.list(SERVICES, '', NEVER), refusal)

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
+import { Readable } from 'node:stream'
 import { describe, test } from 'vitest'
 import { readLines } from '../../src/exporter/watch-lines.ts'
 
 async function linesOf(...chunks: readonly Uint8Array[]): Promise<string[]> {
   const lines: string[] = []
-  await readLines(ReadableStream.from(chunks), (line) => lines.push(line))
+  await readLines(Readable.from(chunks), (line) => lines.push(line))
   return lines
 }
 
@@ -28,13 +29,9 @@ describe('readLines', () => {
     assert.deepEqual(await linesOf(bytes.subarray(0, 1), bytes.subarray(1)), ['ü'])
   })
 
-  test('reads nothing from a response without a body', async () => {
-    await readLines(null, assert.fail)
-  })
-
   test('refuses a line over another bound with its error', async () => {
     const tooLong = (): Error => new Error('over 2')
-    const chunks = ReadableStream.from([Buffer.from('ab\nabc')])
+    const chunks = Readable.from([Buffer.from('ab\nabc')])
     const lines: string[] = []
     const reading = readLines(chunks, (line) => lines.push(line), { charsMax: 2, tooLong })
     await assert.rejects(reading, { message: 'over 2' })
