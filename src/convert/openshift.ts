@@ -66,7 +66,7 @@ export function convertOpenshift(documents: readonly unknown[], settings: Settin
 
 function findDns(documents: readonly unknown[]): Fields {
   for (const document of documents.filter(isRecord)) {
-    const fields = new Fields(document, '')
+    const fields = new Fields(document)
     const [group] = fields.text('apiVersion').split('/')
     if (fields.text('kind') === 'DNS' && group === 'operator.openshift.io') return fields
   }

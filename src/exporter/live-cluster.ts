@@ -40,8 +40,8 @@ type LiveClusterOptions = Pick<Timing, 'now' | 'elapsed'> & {
 const LOOK_MS = 250
 /** Time that the first build takes of each turn of the event loop; the last step may exceed it. */
 const SLICE_MS = 4
-/** Time of the first build after which queries are answered from early shards. */
-const EARLY_MS = 30
+/** Time between the first early answers and the build, in which a server opens its sockets. */
+const LISTEN_MS = 30
 /** Changes that wait for the end of the first build; with more it no longer pauses. */
 const HELD_MAX = 10_000
 
@@ -63,6 +63,8 @@ export class LiveCluster {
   private isLate = false
   /** Changes that wait for the end of the first build; absent while there is none. */
   private held: (() => void)[] | undefined
+  /** Resolves when the first build has ended, whether or not it succeeded. */
+  private readonly firstBuild = Promise.withResolvers<void>()
   private wakeWaiting: () => void = () => undefined
   /** Resolves when queries can be answered: all objects are read, or the time for it is over. */
   readonly ready: Promise<void> = new Promise((resolve) => {
@@ -122,6 +124,8 @@ export class LiveCluster {
       this.options.onError(error.message)
       if (this.isLate) this.wakeWaiting()
       return
+    } finally {
+      if (isFirst) this.firstBuild.resolve()
     }
     this.publish(isFirst)
     this.latency?.take()
@@ -148,16 +152,17 @@ export class LiveCluster {
     const steps = this.builder.buildInSteps()
     this.held = []
     try {
-      const startMs = elapsed()
-      for (let sliceMs = startMs; ; ) {
+      if (this.watch.isLarge && this.answerEarly()) {
+        await this.pause(LISTEN_MS)
+        if (this.ended.signal.aborted) return undefined
+      }
+      for (let startMs = elapsed(); ; ) {
         const { done, value } = steps.next()
         if (done === true) return value
-        const nowMs = elapsed()
-        if (nowMs - sliceMs < SLICE_MS || this.held.length >= HELD_MAX) continue
-        if (nowMs - startMs >= EARLY_MS && !this.isWhole) this.answerEarly()
+        if (elapsed() - startMs < SLICE_MS || this.held.length >= HELD_MAX) continue
         await setImmediate()
         if (this.ended.signal.aborted) return undefined
-        sliceMs = elapsed()
+        startMs = elapsed()
       }
     } catch (error) {
       // Without the rest, what early shards deny may exist.
@@ -171,20 +176,24 @@ export class LiveCluster {
     }
   }
 
-  private answerEarly(): void {
-    if (this.options.hasEarlyShards !== true) return
-    const early = this.builder.earlyShards()
-    if (early === undefined) return
+  /** Returns whether queries are answered from now on. */
+  private answerEarly(): boolean {
+    const early = this.options.hasEarlyShards ? this.builder.earlyShards() : undefined
+    if (early === undefined) return false
     this.snapshots.takeEarly(early, this.options.naming.ttlSeconds)
     this.publish(true)
+    return true
+  }
+
+  private pause(ms: number, ...signals: readonly AbortSignal[]): Promise<void> {
+    const pause = this.options.sleep ?? sleep
+    return pause(ms, AbortSignal.any([this.ended.signal, ...signals]))
   }
 
   /** Serves an incomplete snapshot when the time for reading all objects is over. */
   private async waitForStart(): Promise<void> {
-    const pause = this.options.sleep ?? sleep
-    const signal = AbortSignal.any([this.started.signal, this.ended.signal])
-    await pause(this.options.startupMs, signal)
-    if (signal.aborted) return
+    await this.pause(this.options.startupMs, this.started.signal)
+    if (this.started.signal.aborted || this.ended.signal.aborted) return
     this.isLate = true
     // The end of the first build, if that is under way, wakes those who wait.
     if (this.held !== undefined) return
@@ -202,6 +211,7 @@ export class LiveCluster {
   /** Stops; the newest snapshot stays. */
   stop(): void {
     this.ended.abort()
+    this.firstBuild.resolve()
     this.wakeWaiting()
   }
 
@@ -210,14 +220,21 @@ export class LiveCluster {
     return this.snapshots.current()
   }
 
-  /** Returns the newest snapshot, with this shard if it can be built. */
-  load(shard: number): Snapshot | undefined {
+  /**
+   * Resolves with the newest snapshot, which has this shard unless it is too large. Waits for the
+   * end of the first build if that alone has the shard.
+   */
+  async load(shard: number): Promise<Snapshot | undefined> {
     try {
-      return this.snapshots.load(shard)
+      const snapshot = this.snapshots.load(shard)
+      const isHere = snapshot === undefined || snapshot.hasAddresses || shard in snapshot.shards
+      if (isHere) return snapshot
     } catch (error) {
       if (error instanceof SnapshotError) return undefined
       throw error
     }
+    await this.firstBuild.promise
+    return this.current()
   }
 
   /** Returns the records of a zone transfer, from the present objects. */

@@ -109,6 +109,12 @@ export class Reflector {
     return !this.isAbsent && !this.isForbidden
   }
 
+  /** Whether its names take so long to build that queries should not wait for that. */
+  get isLarge(): boolean {
+    const { count, endpoints } = this.mirrored
+    return count >= OBJECTS_LARGE || endpoints >= ENDPOINTS_LARGE
+  }
+
   /** Returns the number of objects in the collection. */
   get count(): number {
     return this.mirrored.count
@@ -214,8 +220,7 @@ export class Reflector {
 
   private take(item: unknown): void {
     this.mirrored.take(item)
-    const { count, endpoints } = this.mirrored
-    if (count >= OBJECTS_LARGE || endpoints >= ENDPOINTS_LARGE) this.options.onLarge?.()
+    if (this.isLarge) this.options.onLarge?.()
   }
 
   /** Reads a page; waits and asks again when the server has too many requests. */

@@ -61,6 +61,7 @@ export class ClusterSnapshots {
     this.snapshot = new Snapshot(
       this.nextInfo(ttlSeconds),
       Array.from({ length: early.count }, () => undefined),
+      { hasAddresses: false },
     )
   }
 
@@ -69,10 +70,8 @@ export class ClusterSnapshots {
     const { early, snapshot } = this
     if (early === undefined || snapshot === undefined || index >= early.count) return snapshot
     if (snapshot.shards[index] !== undefined) return snapshot
-    this.snapshot = new Snapshot(
-      snapshot.info,
-      snapshot.shards.with(index, new Shard(early.build(index))),
-    )
+    const shards = snapshot.shards.with(index, new Shard(early.build(index)))
+    this.snapshot = new Snapshot(snapshot.info, shards, { hasAddresses: false })
     return this.snapshot
   }
 

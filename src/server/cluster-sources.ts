@@ -5,7 +5,6 @@
  * @module
  */
 import type { SnapshotSource } from '../chain/host.ts'
-import type { MaybePromise } from '../chain/maybe-promise.ts'
 import { CLUSTER_TREE, type ClusterTree } from '../corefile/cluster-tree.ts'
 import type { KubernetesOptions } from '../corefile/kubernetes-options.ts'
 import { configError } from '../corefile/problem.ts'
@@ -83,7 +82,7 @@ type Opened = {
 }
 type Moves = {
   reader: Pick<SnapshotSource, 'current' | 'freshness' | 'serviceState'> & {
-    readonly load?: (shard: number) => MaybePromise<Snapshot | undefined>
+    readonly load?: (shard: number) => Promise<Snapshot | undefined>
   }
   readonly onReady: () => void
 }
@@ -233,7 +232,7 @@ export class ClusterSources {
       watch,
       source: {
         current: () => live.current(),
-        load: (shard) => Promise.resolve(loadFrom(live, shard)),
+        load: (shard) => loadFrom(live, shard),
         freshness: () => live.freshness(),
         transferRecords: () => live.transferRecords(),
         podAt: (client) => live.podAt(client),
@@ -341,7 +340,7 @@ function movable(
   // A cluster that moves ends here before it was read.
   void reader.ready?.then(() => moves.reader === reader && onReady())
   const current = (): Snapshot | undefined => moves.reader.current()
-  const load: SnapshotSource['load'] = async (shard) => loadFrom(moves.reader, shard)
+  const load: SnapshotSource['load'] = (shard) => loadFrom(moves.reader, shard)
   const freshness = (): Freshness => moves.reader.freshness()
   const serviceState: SnapshotSource['serviceState'] = (namespace, name) =>
     moves.reader.serviceState?.(namespace, name)
@@ -349,10 +348,10 @@ function movable(
 }
 
 /** Returns the newest snapshot, with this shard if it can be built. */
-function loadFrom(
+async function loadFrom(
   reader: Moves['reader'],
   shard: number | undefined,
-): MaybePromise<Snapshot | undefined> {
+): Promise<Snapshot | undefined> {
   return shard === undefined ? reader.current() : (reader.load?.(shard) ?? reader.current())
 }
 

@@ -24,6 +24,7 @@ export type SharedSnapshot = {
 type SentSnapshot = {
   readonly info: SnapshotInfo
   readonly shardCount: number
+  readonly hasAddresses: boolean
   /** Whether shards that are absent are those of the previous state; if not, they are missing. */
   readonly isPatch: boolean
   /** Shards by index. */
@@ -70,14 +71,14 @@ export class SnapshotSharer {
   /** Copies the shards of a state, or those that differ from a previous snapshot. */
   share({ snapshot, freshness }: Seen, previous?: Snapshot): SharedSnapshot {
     if (snapshot === undefined || snapshot === previous) return { freshness }
-    const { info, shards } = snapshot
+    const { info, shards, hasAddresses } = snapshot
     const shardCount = shards.length
     const isPatch = previous?.shards.length === shardCount
     const before = isPatch ? previous.shards : []
     const changed = shards.flatMap((shard, i) =>
       shard === undefined || shard === before[i] ? [] : [[i, this.copy(shard)] as const],
     )
-    return { freshness, snapshot: { info, shardCount, isPatch, changed } }
+    return { freshness, snapshot: { info, shardCount, hasAddresses, isPatch, changed } }
   }
 
   private copy(shard: Shard): Uint8Array {
@@ -173,11 +174,12 @@ class Mirror {
     if (!isKept) this.current = this.received
   }
 
-  private patched({ info, shardCount, isPatch, changed }: SentSnapshot): Snapshot {
+  private patched(sent: SentSnapshot): Snapshot {
+    const { info, shardCount, hasAddresses, isPatch, changed } = sent
     const before = isPatch ? this.received?.shards : undefined
     const shards = Array.from({ length: shardCount }, (_, i) => before?.[i])
     // The other thread has checked the bytes.
     for (const [index, bytes] of changed) shards[index] = new Shard(bytes)
-    return new Snapshot(info, shards)
+    return new Snapshot(info, shards, { hasAddresses })
   }
 }

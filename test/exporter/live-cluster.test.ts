@@ -246,22 +246,33 @@ describe('LiveCluster', () => {
   })
 })
 
-/** Has each step of the first build take longer than its share of a turn of the event loop. */
+/** Has some steps of the first build take longer than its share of a turn of the event loop. */
 function slowSteps(t: TestContext, clock: FakeClock, isFailing = false): void {
   const { buildInSteps } = ClusterBuilder.prototype
   const slow = vi.spyOn(ClusterBuilder.prototype, 'buildInSteps').mockImplementation(function* (
     this: ClusterBuilder,
   ) {
     const steps = buildInSteps.call(this)
-    for (;;) {
+    for (let count = 1; ; count++) {
       const { done, value } = steps.next()
       if (done === true) return value
-      clock.pass(40)
+      if (count % 100 === 0) clock.pass(5)
       yield
-      if (isFailing) throw new SnapshotError('Cannot build shard: too much')
+      if (isFailing && count > 150) throw new SnapshotError('Cannot build shard: too much')
     }
   })
   t.onTestFinished(() => slow.mockRestore())
+}
+
+/** As many Services as a large cluster has. */
+const MANY = {
+  ...SHOP_LISTS,
+  services: Array.from(
+    { length: 499 },
+    (_, i) => `- { metadata: { namespace: shop, name: s${i} }, spec: { clusterIP: 192.0.2.1 } }`,
+  )
+    .concat('- { metadata: { namespace: shop, name: web }, spec: { clusterIP: 192.0.2.10 } }')
+    .join('\n'),
 }
 
 describe('the first build', () => {
@@ -269,9 +280,11 @@ describe('the first build', () => {
   async function startSlow(t: TestContext, isFailing?: boolean): Promise<Running> {
     const started = start(t)
     slowSteps(t, started.clock, isFailing)
-    answerLists(started.api)
+    answerLists(started.api, MANY)
     await settle()
     openWatches(started.api, RESOURCES)
+    // A server opens its sockets before the build.
+    await started.clock.advance(30)
     return started
   }
   const shardOf = (live: LiveCluster, name: string): number => {
@@ -283,11 +296,15 @@ describe('the first build', () => {
     const { live, names, generation } = await startSlow(t)
     await live.ready
     assert.deepEqual([names(), live.freshness()], [[], 'fresh'])
-    const loaded = live.load(shardOf(live, 'web.shop.svc'))
+    const loaded = await live.load(shardOf(live, 'web.shop.svc'))
     assert.deepEqual([loaded, names()], [live.current(), ['web.shop.svc']])
-    assert.equal(live.load(shardOf(live, 'web.shop.svc')), loaded)
+    assert.equal(await live.load(shardOf(live, 'web.shop.svc')), loaded)
     const early = generation()
+    // Only the whole build has the addresses.
+    const address = new Uint8Array([192, 0, 2, 10])
+    const waiting = live.load(live.current()?.shardOfAddress(address) ?? 0)
     for (let i = 0; i < 10; i++) await settle()
+    assert.equal(await waiting, live.current())
     assert.ok(live.current()?.shards.every((shard) => shard !== undefined))
     assert.deepEqual([names(), generation()], [['web.shop.svc'], early])
   })
@@ -296,8 +313,8 @@ describe('the first build', () => {
     const { api, clock, live, names } = await startSlow(t)
     api.watching('services').send('ADDED', value(DB))
     api.watching('services').send('DELETED', value('{ metadata: { namespace: shop, name: web } }'))
-    live.load(shardOf(live, 'web.shop.svc'))
-    live.load(shardOf(live, 'db.shop.svc'))
+    await live.load(shardOf(live, 'web.shop.svc'))
+    await live.load(shardOf(live, 'db.shop.svc'))
     assert.deepEqual(names(), ['web.shop.svc'])
     for (let i = 0; i < 10; i++) await settle()
     await clock.advance(2000)

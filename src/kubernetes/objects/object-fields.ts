@@ -13,14 +13,17 @@ export class FieldError extends Error {
   override readonly name = 'FieldError'
 }
 
+/** Where an object is: most paths are never needed, so they are not written in advance. */
+type Place = { readonly parent: Fields; readonly name: string; readonly index?: number }
+
 /** Fields of an object that may be missing or `null`; a field of another type is an error. */
 export class Fields {
   private readonly values: Readonly<Record<string, unknown>>
-  private readonly path: string
+  private readonly place: Place | undefined
 
-  /** @param path of the object within the outermost one, with a final dot; '' for that itself */
-  constructor(value: unknown, path: string) {
-    this.path = path
+  /** @param place of the object in an outer one; `undefined` for the outermost */
+  constructor(value: unknown, place?: Place) {
+    this.place = place
     if (value === undefined || value === null) this.values = {}
     else if (isRecord(value)) this.values = value
     else throw this.error('', value, 'an object')
@@ -90,12 +93,12 @@ export class Fields {
 
   /** Returns the fields of an inner object; none if it is missing. */
   child(name: string): Fields {
-    return new Fields(this.values[name], `${this.path}${name}.`)
+    return new Fields(this.values[name], { parent: this, name })
   }
 
   /** Returns the fields of each object of a list. */
   children(name: string): Fields[] {
-    return this.list(name).map((value, i) => new Fields(value, `${this.path}${name}[${i}].`))
+    return this.list(name).map((value, index) => new Fields(value, { parent: this, name, index }))
   }
 
   /** Returns a list of strings. */
@@ -149,9 +152,16 @@ export class Fields {
     throw this.error(name, value, 'a list')
   }
 
+  /** Returns the path from the outermost object, with a final dot; '' for that itself. */
+  private path(): string {
+    if (this.place === undefined) return ''
+    const { parent, name, index } = this.place
+    return `${parent.path()}${name}${index === undefined ? '' : `[${index}]`}.`
+  }
+
   private error(name: string, value: unknown, wanted: string): FieldError {
     const found = value === undefined ? 'missing' : excerpt(value)
-    const path = `${this.path}${name}`.replace(/\.$/, '')
+    const path = `${this.path()}${name}`.replace(/\.$/, '')
     return new FieldError(`${path || 'it'} is ${found}, expected ${wanted}`)
   }
 }

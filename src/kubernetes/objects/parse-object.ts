@@ -56,7 +56,7 @@ const PARSERS_BY_KIND: ReadonlyMap<string, Parser> = new Map(Object.entries(PARS
  */
 export function parseObject(value: unknown): ClusterObject | ParseProblem | undefined {
   try {
-    const fields = new Fields(value, '')
+    const fields = new Fields(value)
     const parser = PARSERS_BY_KIND.get(fields.text('kind'))
     if (parser === undefined || !isOfGroup(fields, parser.group)) return undefined
     const { labelSelector } = parser

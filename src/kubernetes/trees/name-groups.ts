@@ -34,13 +34,8 @@ export type GroupPart = {
   readonly takesUnit: (unit: number) => boolean
 }
 
-/** Where the names and addresses of a group are; others may be among the addresses. */
-type GroupPlace = {
-  readonly group: string
-  /** A name whose last three labels all names of the group have; `undefined` for no names. */
-  readonly owner: Uint8Array | undefined
-  readonly addresses: readonly Uint8Array[]
-}
+/** A group, and the last three labels of all its names. */
+type GroupPlace = { readonly group: string; readonly owner: Uint8Array }
 
 const NO_PLACES: ReadonlySet<number> = new Set()
 
@@ -130,26 +125,23 @@ export class NameGroups {
   }
 
   /**
-   * Returns where the entries of all groups are, without making them: those that may be everywhere,
-   * which are few, and the others. `undefined` in trees where that takes all entries.
+   * Returns where the names of all groups are, without making them: groups whose names may be
+   * everywhere, which are few, and the others. `undefined` in trees where that takes all entries.
    */
   places():
     | { readonly everywhere: readonly string[]; readonly placed: Iterable<GroupPlace> }
     | undefined {
     const { tree, scheme, pods } = this.options
-    if (tree.kind !== 'cluster' || scheme !== 'kubernetes' || pods === 'verified') return undefined
+    const isPlaced = tree.kind === 'cluster' || tree.kind === 'multicluster'
+    if (!isPlaced || scheme !== 'kubernetes' || pods === 'verified') return undefined
     return { everywhere: this.placelessGroups(), placed: this.servicePlaces() }
   }
 
   private *servicePlaces(): Generator<GroupPlace> {
-    const { cluster, options } = this
-    for (const key of serviceKeys(cluster, options)) {
+    for (const key of serviceKeys(this.cluster, this.options)) {
       const slash = key.indexOf('/')
-      const place = { namespace: key.slice(0, slash), name: key.slice(slash + 1) }
-      const hosts = cluster.slicesOf(place).flatMap(({ endpoints }) => endpoints.hosts)
-      hosts.push(...(cluster.services.get(key)?.clusterIPs ?? []))
-      const addresses = hosts.flatMap((host) => parseAddress(host) ?? [])
-      yield { group: SERVICE + key, owner: serviceOwner(place), addresses }
+      const owner = serviceOwner({ namespace: key.slice(0, slash), name: key.slice(slash + 1) })
+      if (owner !== undefined) yield { group: SERVICE + key, owner }
     }
   }
 

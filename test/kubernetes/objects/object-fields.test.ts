@@ -2,10 +2,14 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { FieldError, Fields } from '../../../src/kubernetes/objects/object-fields.ts'
 
-const FIELDS = new Fields(
-  { text: 'a', flag: false, port: 80, list: ['a'], inner: { at: '2026-01-01T00:00:01Z' } },
-  'spec.',
-)
+const SPEC = {
+  text: 'a',
+  flag: false,
+  port: 80,
+  list: ['a'],
+  inner: { at: '2026-01-01T00:00:01Z' },
+}
+const FIELDS = new Fields({ spec: SPEC }).child('spec')
 
 describe('Fields', () => {
   test('reads present fields', () => {

@@ -2,10 +2,9 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, test } from 'vitest'
 import { ClusterBuilder } from '../../../src/exporter/cluster-builder.ts'
-import { addressUnit } from '../../../src/snapshot/format/shard-key.ts'
+import { isByAddress, type ZoneEntry } from '../../../src/records/zone-entry.ts'
 import { buildShards } from '../../../src/snapshot/write/build-shards.ts'
 import { EarlyShards } from '../../../src/snapshot/write/early-shards.ts'
-import type { EntriesPart } from '../../../src/snapshot/write/grouped-shards.ts'
 import { clusterRecords } from '../../kubernetes/cluster-names.ts'
 import { optionsOf } from '../../kubernetes/naming.ts'
 import { clusterAfter, objects, options } from '../../kubernetes/random-cluster.ts'
@@ -15,68 +14,61 @@ const WEB = [
   rrset('web.shop.svc 5 IN A 192.0.2.10', 'shop'),
   rrset('_http._tcp.web.shop.svc 5 IN SRV 0 100 80 web.shop.svc', 'shop'),
 ]
-const POINTERS = [1, 2, 3].map((block) =>
-  pointer([198, 51, block, 7], 'web.shop.svc', { namespace: 'shop' }),
-)
-const ENTRIES = {
+const POINTER = pointer([198, 51, 100, 7], 'web.shop.svc', { namespace: 'shop' })
+const ENTRIES: Readonly<Record<string, readonly ZoneEntry[]>> = {
   zone: ['', 'svc', 'shop.svc'].map((name) => existingName(name)),
-  web: [...WEB, ...POINTERS],
+  web: [...WEB, POINTER],
   // More groups make more shards.
-  ...Object.fromEntries(Array.from({ length: 15 }, (_, i) => [`empty ${i}`, []])),
+  ...Object.fromEntries(Array.from({ length: 15 }, (_, i) => [`empty-${i}`, []])),
 }
 
-/** Early shards of ENTRIES, and the parts of `web` that they called for. */
-function earlyShards(): { readonly early: EarlyShards; readonly parts: EntriesPart[] } {
-  const parts: EntriesPart[] = []
-  const entriesOf = (group: string, part?: EntriesPart) => {
-    if (group === 'web' && part !== undefined) parts.push(part)
-    return ENTRIES[group as keyof typeof ENTRIES] ?? []
+/** Early shards of ENTRIES, and the groups that they called for. */
+function earlyShards(): { readonly early: EarlyShards; readonly called: string[] } {
+  const called: string[] = []
+  const entriesOf = (group: string): readonly ZoneEntry[] => {
+    called.push(group)
+    return ENTRIES[group] ?? []
   }
   const groups = Object.keys(ENTRIES).filter((group) => group !== 'zone')
-  const placed = groups.map((group) => ({
-    group,
-    owner: group === 'web' ? labels('web.shop.svc') : undefined,
-    addresses: group === 'web' ? POINTERS.map(({ address }) => address) : [],
-  }))
-  return { early: new EarlyShards({ everywhere: ['zone'], placed }, entriesOf), parts }
+  const placed = groups.map((group) => ({ group, owner: labels(`${group}.shop.svc`) }))
+  return { early: new EarlyShards({ everywhere: ['zone'], placed }, entriesOf), called }
+}
+
+function namesOnly(entries: readonly ZoneEntry[]): ZoneEntry[] {
+  return entries.filter((entry) => !isByAddress(entry))
 }
 
 describe('EarlyShards', () => {
-  test('has the bytes of shards that are built from all entries', () => {
+  test('has the bytes of shards that are built from all names', () => {
     const { early } = earlyShards()
     assert.equal(early.count, 16)
-    const whole = buildShards(Object.values(ENTRIES).flat(), early.count)
+    const whole = buildShards(namesOnly(Object.values(ENTRIES).flat()), early.count)
     assert.deepEqual(
       whole.map((_, i) => early.build(i)),
       whole,
     )
   })
 
-  test('takes from a group what the shard needs', () => {
-    const { early, parts } = earlyShards()
+  test('builds each group once', () => {
+    const { early, called } = earlyShards()
+    assert.deepEqual(called, ['zone'])
     for (let i = 0; i < early.count; i++) early.build(i)
-    const needs = parts.map(({ hasNames, takesUnit }) => {
-      const units = POINTERS.filter(({ address }) => takesUnit(addressUnit(address)))
-      return Number(hasNames) + units.length
-    })
-    assert.equal(
-      needs.reduce((sum, count) => sum + count, 0),
-      1 + POINTERS.length,
-    )
+    assert.deepEqual(called.sort(), Object.keys(ENTRIES).sort())
   })
 
-  test('has the names and pointers of any cluster', () => {
+  test('has the names of any cluster', () => {
     fc.assert(
       fc.property(objects, options, (some, naming) => {
         const builder = new ClusterBuilder(naming, () => undefined)
         const cluster = clusterAfter(some)
-        for (const map of [cluster.namespaces, cluster.services, cluster.slices, cluster.pods]) {
+        const { namespaces, services, slices, pods, imports } = cluster
+        for (const map of [namespaces, services, slices, pods, imports]) {
           for (const object of map.values()) builder.set(object)
         }
         const early = builder.earlyShards()
         if (early === undefined) return
         const { entries } = clusterRecords(cluster, naming)
-        const whole = buildShards(entries, early.count)
+        const whole = buildShards(namesOnly(entries), early.count)
         for (const [i, bytes] of whole.entries()) assert.deepEqual(early.build(i), bytes)
       }),
     )
@@ -88,6 +80,9 @@ describe('EarlyShards', () => {
     assert.ok(early({ pods: 'insecure' }) !== undefined)
     assert.equal(early({ pods: 'verified' }), undefined)
     assert.equal(early({ scheme: 'openshift3' }), undefined)
-    assert.equal(early({ tree: { kind: 'multicluster' } }), undefined)
+    assert.equal(
+      early({ tree: { kind: 'external', ttlSeconds: 5, hasEndpoints: false } }),
+      undefined,
+    )
   })
 })
