@@ -42,6 +42,8 @@ const LOOK_MS = 250
 const SLICE_MS = 4
 /** Time between the first early answers and the build, in which a server opens its sockets. */
 const LISTEN_MS = 30
+/** Longest wait of a query for the end of the first build: then it gets SERVFAIL. */
+const LOAD_MS_MAX = 2000
 /** Changes that wait for the end of the first build; with more it no longer pauses. */
 const HELD_MAX = 10_000
 
@@ -63,8 +65,8 @@ export class LiveCluster {
   private isLate = false
   /** Changes that wait for the end of the first build; absent while there is none. */
   private held: (() => void)[] | undefined
-  /** Resolves when the first build has ended, whether or not it succeeded. */
-  private readonly firstBuild = Promise.withResolvers<void>()
+  /** Aborted when the first build has ended, whether or not it succeeded. */
+  private readonly firstBuild = new AbortController()
   private wakeWaiting: () => void = () => undefined
   /** Resolves when queries can be answered: all objects are read, or the time for it is over. */
   readonly ready: Promise<void> = new Promise((resolve) => {
@@ -125,7 +127,7 @@ export class LiveCluster {
       if (this.isLate) this.wakeWaiting()
       return
     } finally {
-      if (isFirst) this.firstBuild.resolve()
+      if (isFirst) this.firstBuild.abort()
     }
     this.publish(isFirst)
     this.latency?.take()
@@ -211,7 +213,7 @@ export class LiveCluster {
   /** Stops; the newest snapshot stays. */
   stop(): void {
     this.ended.abort()
-    this.firstBuild.resolve()
+    this.firstBuild.abort()
     this.wakeWaiting()
   }
 
@@ -221,8 +223,9 @@ export class LiveCluster {
   }
 
   /**
-   * Resolves with the newest snapshot, which has this shard unless it is too large. Waits for the
-   * end of the first build if that alone has the shard.
+   * Resolves with the newest snapshot, which has this shard unless it is too large. Waits up to two
+   * seconds for the end of the first build if that alone has the shard.
+   * @returns `undefined` if it is unavailable
    */
   async load(shard: number): Promise<Snapshot | undefined> {
     try {
@@ -233,8 +236,8 @@ export class LiveCluster {
       if (error instanceof SnapshotError) return undefined
       throw error
     }
-    await this.firstBuild.promise
-    return this.current()
+    await this.pause(LOAD_MS_MAX, this.firstBuild.signal)
+    return this.firstBuild.signal.aborted ? this.current() : undefined
   }
 
   /** Returns the records of a zone transfer, from the present objects. */

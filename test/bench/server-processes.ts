@@ -6,6 +6,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Running, start } from '../cluster/processes.ts'
 import { freePort } from '../free-port.ts'
 import { BUNDLES, ROOT } from './places.ts'
@@ -182,6 +183,21 @@ export async function startCorefile(
   if (runtime !== undefined) return begin(runtime, [entry, ...args])
   const variables = { KUBEDOH_ENTRY: entry, ...rest.variables }
   return begin(join(ROOT, 'bin/kubedoh'), args, variables)
+}
+
+/** Resolves when a process has used less than a tenth of a processor for half a second. */
+export async function untilQuiet(pid: number): Promise<void> {
+  const ticks = (): number => {
+    const [, fields = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')
+    const [user = NaN, system = NaN] = fields.split(' ').slice(11, 13).map(Number)
+    return user + system
+  }
+  for (let before = ticks(); ; ) {
+    await sleep(500)
+    const now = ticks()
+    if (now - before < 5) return
+    before = now
+  }
 }
 
 /** Returns the resident memory of a process in MB. */

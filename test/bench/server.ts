@@ -29,6 +29,7 @@ import {
   startCorefile,
   startEcho,
   startUnbound,
+  untilQuiet,
 } from './server-processes.ts'
 
 const IS_QUICK = process.env.BENCH_QUICK === '1'
@@ -139,6 +140,8 @@ class ServerBench {
     const server = await startCorefile({ name, ...coredns }, corefile, options)
     this.keep(server)
     const startMs = await msUntilAnswered(server.port, expected)
+    // Ours answers before it has built everything.
+    await untilQuiet(server.pid)
     return Object.assign(server, { startMs })
   }
 

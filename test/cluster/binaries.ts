@@ -32,14 +32,40 @@ export type Binaries = {
   readonly coredns: string
 }
 
+/** Programs that are built side by side, by the name of their file without the version. */
+export const BUILDS: Readonly<
+  Record<string, { readonly version: string; readonly build: () => string }>
+> = {
+  kubernetes: { version: KUBERNETES, build: buildKubernetes },
+  coredns: { version: COREDNS, build: prepareCoreDns },
+  etcd: { version: ETCD, build: buildEtcd },
+  helm: { version: HELM, build: prepareHelm },
+}
+
 /**
  * Builds or finds the binaries; the first build takes ten minutes and more.
+ * @param also other programs of `BUILDS` to build with them
  * @returns what is missing, if this script cannot install it
  */
-export function prepareBinaries(): Binaries | string {
+export function prepareBinaries(...also: readonly string[]): Binaries | string {
   if (!isCommand('go', 'version')) return 'Go is missing: install golang'
   if (!isCommand('openssl', 'version')) return 'openssl is missing'
+  buildSideBySide(['kubernetes', 'coredns', 'etcd', ...also])
   return { kubernetes: buildKubernetes(), coredns: prepareCoreDns(), etcd: buildEtcd() }
+}
+
+/**
+ * Builds what is missing of several programs, each in a process of its own: a build waits for
+ * downloads and its linker half of the time. One that fails is tried again when it is needed.
+ */
+function buildSideBySide(names: readonly string[]): void {
+  const missing = names.filter(
+    (name) => !existsSync(join(CACHE, `${name}-${BUILDS[name]?.version}`)),
+  )
+  if (missing.length < 2) return
+  const program = join(import.meta.dirname, 'build-program.ts')
+  const script = `${missing.map((name) => `"$0" "$1" ${name} &`).join(' ')} wait`
+  spawnSync('sh', ['-c', script, process.execPath, program], { stdio: 'inherit' })
 }
 
 function isCommand(command: string, ...args: readonly string[]): boolean {

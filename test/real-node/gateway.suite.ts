@@ -29,7 +29,7 @@ const VALUES = [
 const HANDOVER_MS = 15_000
 
 const missing = probeMachine()
-const binaries: Binaries | string = missing ?? prepareBinaries()
+const binaries: Binaries | string = missing ?? prepareBinaries('helm')
 
 /** Returns the first address that the gateway has for a name, or why it has none. */
 type Ask = (name: string) => Promise<string>

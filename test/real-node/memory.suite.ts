@@ -32,7 +32,7 @@ const MIB = 2 ** 20
 const KUBEADM_MIB = 170
 
 const missing = probeMachine()
-const binaries: Binaries | string = missing ?? prepareBinaries()
+const binaries: Binaries | string = missing ?? prepareBinaries('helm')
 
 /** Memory of a server's container in MiB, as its cgroup counts it. */
 type Memory = {

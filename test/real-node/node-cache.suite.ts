@@ -29,7 +29,7 @@ const CACHES = 'app.kubernetes.io/component=node-cache'
 const DAEMON_SET = 'daemonset/kubedoh-node-cache'
 
 const missing = probeMachine()
-const binaries: Binaries | string = missing ?? prepareBinaries()
+const binaries: Binaries | string = missing ?? prepareBinaries('helm')
 
 describeUnless(typeof binaries === 'string' && binaries, 'the cache of a real node', () => {
   let node: KubernetesNode

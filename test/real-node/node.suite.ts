@@ -37,7 +37,7 @@ const CONNTRACK_MS = 60_000
 const LATE_MAX = 0.01
 
 const missing = probeMachine()
-const binaries: Binaries | string = missing ?? prepareBinaries()
+const binaries: Binaries | string = missing ?? prepareBinaries('helm')
 
 describeUnless(typeof binaries === 'string' && binaries, 'a real node', () => {
   let node: KubernetesNode
