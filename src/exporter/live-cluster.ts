@@ -116,6 +116,8 @@ export class LiveCluster {
 
   /** Logs a failed build and keeps serving the previous snapshot. */
   private async rebuild(): Promise<void> {
+    // The first build is under way; it has the loop called again after changes.
+    if (this.held !== undefined) return
     const isFirst = this.watch.hasSynced && !this.isWhole
     try {
       const built = isFirst ? await this.buildFirst() : this.builder.build()
@@ -130,7 +132,7 @@ export class LiveCluster {
       if (isFirst) this.firstBuild.abort()
     }
     this.publish(isFirst)
-    this.latency?.take()
+    if (!isFirst) this.latency?.take()
     this.latency?.answered((slice) => this.builder.serviceOf(slice))
   }
 
@@ -172,10 +174,18 @@ export class LiveCluster {
       this.snapshots.dropEarly()
       throw error
     } finally {
-      const { held } = this
-      this.held = undefined
-      for (const apply of held) apply()
+      this.release(this.held)
     }
+  }
+
+  /** Applies the changes that came during the first build, which it does not have. */
+  private release(held: readonly (() => void)[]): void {
+    this.held = undefined
+    // Early shards of a cluster that was stopped may still be in use.
+    if (this.ended.signal.aborted) return
+    this.latency?.take()
+    for (const apply of held) apply()
+    if (held.length > 0) this.loop.mark()
   }
 
   /** Returns whether queries are answered from now on. */

@@ -86,7 +86,8 @@ export class ClusterSnapshots {
    * one after an early snapshot does.
    */
   take(built: BuiltSnapshot): void {
-    if (this.built !== undefined && isSame(this.built, built)) return
+    const before = this.early === undefined ? this.built : undefined
+    if (before !== undefined && isSame(before, built)) return
     const { shards, ttlSeconds } = built
     const info = this.early && this.snapshot ? this.snapshot.info : this.nextInfo(ttlSeconds)
     const opened = this.openedShards()

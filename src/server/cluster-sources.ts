@@ -285,9 +285,7 @@ export class ClusterSources {
         opened.live = undefined
         opened.watch = ''
       }
-      const isPartial = source.freshness() === 'partial'
-      const isBetter = moves.reader.freshness() === 'partial' && source.current() !== undefined
-      if (!isPartial || isBetter) moves.reader = source
+      if (isBetter(source, moves.reader)) moves.reader = source
     }
     this.dropWatches()
   }
@@ -347,6 +345,13 @@ function movable(
   return { wanted, ready, moves, source: { current, load, freshness, serviceState } }
 }
 
+/** Whether a source has more names than what is read now, or fresher ones that are as many. */
+function isBetter(source: SnapshotSource, now: Moves['reader']): boolean {
+  const hasAll = (one: Moves['reader']): boolean => one.freshness() !== 'partial'
+  if (!hasAll(source)) return !hasAll(now) && source.current() !== undefined
+  return source.current()?.hasAddresses !== false || !hasAll(now) || isEarly(now.current())
+}
+
 /** Returns the newest snapshot, with this shard if it can be built. */
 async function loadFrom(
   reader: Moves['reader'],
@@ -355,13 +360,26 @@ async function loadFrom(
   return shard === undefined ? reader.current() : (reader.load?.(shard) ?? reader.current())
 }
 
-/** Returns the state of a cluster that is about to end, without a reference to its objects. */
+function isEarly(snapshot: Snapshot | undefined): boolean {
+  return snapshot?.hasAddresses === false
+}
+
+/**
+ * Returns the state of a cluster that is about to end, without a reference to its objects if it has
+ * built all names.
+ */
 function lastState(live: LiveCluster, elapsed: () => number): Moves['reader'] {
   const snapshot = live.current()
   const freshness = live.freshness()
   const sinceMs = elapsed()
   const isStale = (): boolean => freshness === 'fresh' && elapsed() - sinceMs >= STALE_MS
-  return { current: () => snapshot, freshness: () => (isStale() ? 'stale' : freshness) }
+  return {
+    freshness: () => (isStale() ? 'stale' : freshness),
+    // Early shards are built from the objects.
+    ...(isEarly(snapshot)
+      ? { current: () => live.current(), load: (shard) => live.load(shard) }
+      : { current: () => snapshot }),
+  }
 }
 
 /** Returns a key: directives that differ only in their place in the Corefile share a cluster. */

@@ -156,10 +156,9 @@ class Mirror {
     this.source = {
       current: () => this.current,
       load: async (shard) => {
-        if (shard !== undefined && this.current?.shards[shard] === undefined) {
-          await load?.(cluster, shard)
-        }
-        return this.current
+        if (shard === undefined || !this.lacks(shard)) return this.current
+        await load?.(cluster, shard)
+        return this.lacks(shard) ? undefined : this.current
       },
       freshness: () => this.freshness,
       serviceState: (namespace, name) => stateOf?.({ cluster, namespace, name }),
@@ -167,11 +166,21 @@ class Mirror {
   }
 
   update({ freshness, snapshot }: SharedSnapshot): void {
-    // A thread that replaces another one reads all objects again: until then the old names stay.
-    const isKept = freshness === 'partial' && this.freshness !== 'partial'
-    this.freshness = isKept ? 'stale' : freshness
+    const { received } = this
     if (snapshot !== undefined) this.received = this.patched(snapshot)
+    // The other thread has dropped its early shards, or it replaces one that had some.
+    else if (freshness === 'partial' && received?.hasAddresses === false) this.received = undefined
+    // A thread that replaces another one reads all objects again: until then the old names stay.
+    const isLess = freshness === 'partial' || this.received?.hasAddresses === false
+    const isKept = isLess && this.freshness !== 'partial' && this.current?.hasAddresses === true
+    this.freshness = isKept ? 'stale' : freshness
     if (!isKept) this.current = this.received
+  }
+
+  /** Whether the other thread has to build a shard, or all of them, for a query. */
+  private lacks(shard: number): boolean {
+    const { current } = this
+    return current?.hasAddresses === false && current.shards[shard] === undefined
   }
 
   private patched(sent: SentSnapshot): Snapshot {

@@ -6,7 +6,7 @@ import { SnapshotError } from '../../src/snapshot/format/layout.ts'
 import { labels } from '../snapshot/entries.ts'
 import { type FakeClock, settle } from './fake-clock.ts'
 import { DB, RESOURCES, type Running, STARTUP_MS, start } from './running-cluster.ts'
-import { answerLists, openWatches, SHOP_LISTS, value } from './scripted-api.ts'
+import { answerLists, openWatches, page, SHOP_LISTS, value } from './scripted-api.ts'
 
 /** Has some steps of the first build take longer than its share of a turn of the event loop. */
 function slowSteps(t: TestContext, clock: FakeClock, isFailing = false): void {
@@ -27,7 +27,7 @@ function slowSteps(t: TestContext, clock: FakeClock, isFailing = false): void {
 }
 
 /** As many Services as a large cluster has. */
-const MANY = {
+const MANY: Readonly<Record<string, string>> = {
   ...SHOP_LISTS,
   services: Array.from(
     { length: 499 },
@@ -99,6 +99,18 @@ describe('the first build', () => {
     for (let i = 0; i < 10; i++) await settle()
     await clock.advance(2000)
     assert.deepEqual(names(), ['db.shop.svc'])
+  })
+
+  test('replaces an incomplete snapshot with the same names', async (t) => {
+    const { api, clock, live } = start(t)
+    const { endpointslices: _, ...others } = MANY
+    answerLists(api, others)
+    await clock.advance(STARTUP_MS)
+    assert.equal(live.freshness(), 'partial')
+    api.answer('endpointslices', page('3'))
+    await clock.advance(2000)
+    assert.ok(live.current()?.hasAddresses)
+    assert.ok(live.current()?.shards.every((shard) => shard !== undefined))
   })
 
   test('ends with the cluster', async (t) => {

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, type TestContext, test } from 'vitest'
 import { type ApiConnection, ApiError, ConnectionError } from '../../src/exporter/object-api.ts'
 import { openApi } from '../../src/exporter/watch.ts'
@@ -269,6 +270,53 @@ describe('openApi', () => {
     const api = openApi({ kind: 'kubeconfig', path, context: undefined })
     await api.list(SERVICES, '', NEVER)
     assert.deepEqual(tunnels, [new URL(url).host])
+  })
+
+  test('ends when it should while a proxy does not answer', async (t) => {
+    const proxy = createServer().on('connect', () => undefined)
+    proxy.listen(0, '127.0.0.1')
+    await once(proxy, 'listening')
+    t.onTestFinished(() => {
+      proxy.closeAllConnections()
+      proxy.close()
+    })
+    const through = `"proxy-url":"http://127.0.0.1:${portOf(proxy.address())}"`
+    const text = kubeconfig({ here: 'https://192.0.2.1' }, 'here').replace(
+      '"cluster":{',
+      `"cluster":{${through},`,
+    )
+    const path = join(temporaryFolder(t, { config: text }), 'config')
+    const api = openApi({ kind: 'kubeconfig', path, context: undefined })
+    const ended = new AbortController()
+    const listed = api.list(SERVICES, '', ended.signal)
+    await once(proxy, 'connect')
+    ended.abort()
+    // Long before the time-out for a proxy.
+    await assert.rejects(Promise.race([listed, sleep(10_000)]), { name: 'ApiError' })
+  })
+
+  test('runs a plugin for credentials once while the server is away', async (t) => {
+    const folder = temporaryFolder(t, {
+      plugin: `#!/bin/sh
+echo run >>"$(dirname "$0")/runs"
+echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"a"}}'
+`,
+    })
+    chmodSync(join(folder, 'plugin'), 0o755)
+    const exec = {
+      apiVersion: 'client.authentication.k8s.io/v1',
+      command: join(folder, 'plugin'),
+      interactiveMode: 'Never',
+    }
+    const text = kubeconfig({ here: `https://127.0.0.1:${await freePort()}` }, 'here').replace(
+      '"token":"token-of-here"',
+      `"exec":${JSON.stringify(exec)}`,
+    )
+    writeFileSync(join(folder, 'config'), text)
+    const api = openApi({ kind: 'kubeconfig', path: join(folder, 'config'), context: undefined })
+    const refused = { name: 'ApiError', message: /ECONNREFUSED|connection refused/ }
+    for (let i = 0; i < 3; i++) await assert.rejects(api.list(SERVICES, '', NEVER), refused)
+    assert.equal(readFileSync(join(folder, 'runs'), 'utf8'), 'run\n')
   })
 
   test('sends its credentials nowhere else', async (t) => {

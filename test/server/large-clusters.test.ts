@@ -141,6 +141,23 @@ describe('large clusters', () => {
     assert.deepEqual([source.current(), source.freshness()], [EMPTY, 'fresh'])
   })
 
+  test('are answered from the last snapshot while the thread has early shards', async (t) => {
+    const { sources, thread, started, open } = start(t, SMALL)
+    const source = await open(directiveOf())
+    await within(sources.ready(), 'the lists')
+    const last = source.current()
+    const services = sources.apis[0]?.watching('services')
+    services?.send('ADDED', value('{ metadata: { namespace: shop, name: new }, spec: {} }'))
+    await vi.waitFor(() => assert.equal(started.length, 1))
+    const early = new Snapshot(INFO, [undefined], { hasAddresses: false })
+    thread.state = { snapshot: early, freshness: 'fresh' }
+    started[0]?.()
+    assert.equal(source.current(), last)
+    thread.state = { snapshot: EMPTY, freshness: 'fresh' }
+    started[0]?.()
+    assert.equal(source.current(), EMPTY)
+  })
+
   test('are answered from the thread once it has as much as an incomplete snapshot', async (t) => {
     const { sources, thread, started, open } = start(t, LARGE)
     const source = await open(directiveOf())

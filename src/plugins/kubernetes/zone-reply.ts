@@ -38,8 +38,8 @@ export type ZoneResult =
   | { readonly kind: 'absent'; readonly snapshot: Snapshot }
   | { readonly kind: 'cname' | 'unavailable' }
 
-/** Shards that one query may load: its own, that of another spelling, and the parents'. */
-const LOADS_MAX = 4
+/** Shards that a query may load: its own, that of another spelling, parents', name servers'. */
+const LOADS_MAX = 8
 
 const writer = new ReplyWriter()
 const zoneAnswer = new ZoneAnswer(writer)

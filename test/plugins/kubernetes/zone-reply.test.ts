@@ -60,7 +60,7 @@ describe('zoneReply', () => {
       ask: 'web.shop.svc.cluster.local A',
       presence: 'shards-lost',
       kind: 'unavailable',
-      loads: 4,
+      loads: 8,
     },
   ]
   for (const { name, ask, presence = 'here', ignoresAliases = false, kind, loads = 0 } of cases) {
