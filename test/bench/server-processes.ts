@@ -185,7 +185,10 @@ export async function startCorefile(
   return begin(join(ROOT, 'bin/kubedoh'), args, variables)
 }
 
-/** Resolves when a process has used less than a tenth of a processor for half a second. */
+/**
+ * Resolves when a process has used less than a tenth of a processor for two seconds: an API server
+ * may pause within a long list.
+ */
 export async function untilQuiet(pid: number): Promise<void> {
   const ticks = (): number => {
     const [, fields = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')
@@ -193,9 +196,9 @@ export async function untilQuiet(pid: number): Promise<void> {
     return user + system
   }
   for (let before = ticks(); ; ) {
-    await sleep(500)
+    await sleep(2000)
     const now = ticks()
-    if (now - before < 5) return
+    if (now - before < 20) return
     before = now
   }
 }
