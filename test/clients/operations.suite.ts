@@ -97,7 +97,7 @@ async function checkAnswers(port: number): Promise<void> {
   }
 }
 
-const missing = ['systemd-analyze', 'python3', 'setpriv', 'unshare']
+const missing = ['systemd-analyze', 'python3', 'setpriv', 'unshare', 'nsenter', 'ip', 'dig']
   .map(findMissing)
   .find((reason) => reason !== undefined)
 const needsRoot = process.getuid?.() === 0 ? undefined : 'needs root, for capabilities and mounts'
