@@ -86,7 +86,7 @@ export class ClusterBuilder {
   }
 
   /**
-   * Does what `build` does in steps of some milliseconds at most, each of a Service or a shard. The
+   * Does what `build` does in steps, each the names of a Service or the bytes of a shard. The
    * objects must not change until the last one.
    * @throws {SnapshotError} like `build`
    */

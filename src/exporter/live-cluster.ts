@@ -147,7 +147,7 @@ export class LiveCluster {
 
   /**
    * Builds the first snapshot of all objects. Leaves time for queries, and answers them from early
-   * shards where it takes more than one turn of the event loop.
+   * shards in a large cluster.
    * @returns `undefined` if the cluster was stopped
    * @throws {SnapshotError} if the objects are more than a snapshot can hold
    */

@@ -24,7 +24,7 @@ const NAMES: EntriesPart = { hasNames: true, unitOf: addressUnit, takesUnit: () 
 
 /** Shards with the names of one state of a tree's groups. */
 export class EarlyShards {
-  /** Number of shards, a power of two: at least one for each group. */
+  /** Number of shards, a power of two up to 4096: one or two for each group if possible. */
   readonly count: number
   private readonly everywhere: readonly ZoneEntry[]
   /** The groups of each shard; none where absent. */
