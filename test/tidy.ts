@@ -86,6 +86,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/snapshot',
     'src/corefile',
     'node:',
+    'pbf',
     'yaml',
     '@kubernetes/client-node',
   ],
@@ -182,6 +183,7 @@ const DOORS: Readonly<Record<string, string>> = {
   commander: 'src/cli/main.ts',
   jose: 'src/gateway/access-assertions.ts',
   'mmdb-lib': 'src/plugins/geoip/mmdb.ts',
+  pbf: 'src/exporter/protobuf-reader.ts',
   re2js: 'src/pattern/pattern.ts',
   yaml: 'src/exporter/object-files.ts',
 }

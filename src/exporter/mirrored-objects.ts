@@ -93,9 +93,7 @@ export class MirroredObjects {
       known.round = this.round
       return
     }
-    const { kind } = this
-    const value = typeof item === 'object' && item !== null ? { ...item, kind } : item
-    const object = parseObject(value)
+    const object = parseObject(item, this.kind)
     if (object === undefined || object.kind === 'problem') {
       const problem = this.problems.get(key)?.value
       this.remove(key, { namespace, name })

@@ -36,6 +36,8 @@ export type Listed = {
   readonly fieldSelector?: string
   /** Label selector that excludes objects at the server. */
   readonly labelSelector?: string
+  /** Whether we read its objects in Protocol Buffers as well (`protobuf-objects.ts`). */
+  readonly hasProtobuf?: true
 }
 
 /** A collection of the API, over all namespaces. */
@@ -151,19 +153,23 @@ function collection(
     : { kind, resource, path, olderPaths }
 }
 
+function inProtobuf(of: Collection): Collection {
+  return { ...of, hasProtobuf: true }
+}
+
 const MULTICLUSTER = '/apis/multicluster.x-k8s.io'
 const DISCOVERY = '/apis/discovery.k8s.io'
 const NETWORKING = '/apis/networking.k8s.io'
 /** Groups that every server has; the others are of custom resources. */
 const CORE_GROUPS: readonly string[] = ['/api', DISCOVERY, NETWORKING]
 
-const SERVICES = collection('Service', 'services', '/api', 'v1')
-const NAMESPACES = collection('Namespace', 'namespaces', '/api', 'v1')
-const SLICES = collection('EndpointSlice', 'endpointslices', DISCOVERY, 'v1')
+const SERVICES = inProtobuf(collection('Service', 'services', '/api', 'v1'))
+const NAMESPACES = inProtobuf(collection('Namespace', 'namespaces', '/api', 'v1'))
+const SLICES = inProtobuf(collection('EndpointSlice', 'endpointslices', DISCOVERY, 'v1'))
 const IMPORTS = collection('ServiceImport', 'serviceimports', MULTICLUSTER, 'v1alpha1')
 const EXPORTS = collection('ServiceExport', 'serviceexports', MULTICLUSTER, 'v1alpha1')
 const PODS: Collection = {
-  ...collection('Pod', 'pods', '/api', 'v1'),
+  ...inProtobuf(collection('Pod', 'pods', '/api', 'v1')),
   fieldSelector: 'status.phase!=Succeeded,status.phase!=Failed,status.phase!=Unknown',
 }
 

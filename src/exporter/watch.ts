@@ -4,7 +4,7 @@
  */
 import http, { type IncomingMessage } from 'node:http'
 import https, { type RequestOptions } from 'node:https'
-import { text } from 'node:stream/consumers'
+import { buffer } from 'node:stream/consumers'
 import { KubeConfig } from '@kubernetes/client-node'
 import { causeText, parseJson, recordOf } from '../bytes/unknown.ts'
 import {
@@ -19,6 +19,8 @@ import {
   type WatchEvent,
   type WatchOptions,
 } from './object-api.ts'
+import { PROTOBUF, readEventMessage, readObject } from './protobuf-objects.ts'
+import { readFrames } from './watch-frames.ts'
 import { readLines } from './watch-lines.ts'
 
 /** Context that the library invents if it finds no kubeconfig. */
@@ -26,6 +28,7 @@ const LAST_RESORT = 'loaded-context'
 const STATUS_UNAUTHORIZED = 401
 /** Interval of TCP keep-alive, client-go's: proxies end connections that are silent for long. */
 const KEEP_ALIVE_MS = 30_000
+const JSON_TYPE = 'application/json'
 const PAGE_OBJECTS = 500
 const REQUEST_TIMEOUT_MS = 60_000
 /**
@@ -64,8 +67,10 @@ export function openApi(connection: ApiConnection): ObjectApi {
   }
   return {
     host: new URL(server).host,
-    list: (collection, continueToken, signal) =>
-      list(exchange, pagePath(collection, continueToken), signal),
+    list: async (collection, continueToken, signal) => {
+      const path = pagePath(collection, continueToken)
+      return readPage(await sendOne(exchange, { path, accept: acceptFor(collection) }, signal))
+    },
     watch: (collection, options) => watch(exchange, collection, options),
     send: (request, signal) => sendOne(exchange, request, signal),
   }
@@ -73,7 +78,11 @@ export function openApi(connection: ApiConnection): ObjectApi {
 
 /** Sends a request; the body of the response is not read yet. */
 type Exchange = (
-  request: Pick<ApiRequest, 'path' | 'body'> & { readonly method?: ApiRequest['method'] },
+  request: Pick<ApiRequest, 'path' | 'body'> & {
+    readonly method?: ApiRequest['method']
+    /** Default: JSON. */
+    readonly accept?: string
+  },
   signal: AbortSignal,
 ) => Promise<IncomingMessage>
 
@@ -181,11 +190,11 @@ function isOfCertificate(error: unknown): boolean {
 async function send(
   config: KubeConfig,
   server: string,
-  { method = 'GET', path, body }: Parameters<Exchange>[0],
+  { method = 'GET', path, body, accept = JSON_TYPE }: Parameters<Exchange>[0],
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
-  const headers: Record<string, string> = { accept: 'application/json', 'user-agent': 'kubedoh' }
-  if (body !== undefined) headers['content-type'] = 'application/json'
+  const headers: Record<string, string> = { accept, 'user-agent': 'kubedoh' }
+  if (body !== undefined) headers['content-type'] = JSON_TYPE
   // The time-out is for a proxy that does not answer.
   const options: RequestOptions = { method, headers, signal, timeout: REQUEST_TIMEOUT_MS }
   await config.applyToHTTPSOptions(options)
@@ -206,8 +215,19 @@ async function send(
   })
 }
 
-async function list(exchange: Exchange, path: string, signal: AbortSignal): Promise<ObjectPage> {
-  return readPage(await sendOne(exchange, { path }, signal))
+/** Servers that send no Protocol Buffers, or not for a kind, send JSON. */
+function acceptFor({ hasProtobuf }: Listed): string {
+  return hasProtobuf === true ? `${PROTOBUF},${JSON_TYPE}` : JSON_TYPE
+}
+
+function isProtobuf({ headers }: IncomingMessage): boolean {
+  return headers['content-type']?.startsWith(PROTOBUF) === true
+}
+
+/** Reads a response as a whole; `undefined` without an object: a proxy may send anything. */
+async function readBody(response: IncomingMessage): Promise<unknown> {
+  const body = await buffer(response)
+  return isProtobuf(response) ? readObject(body) : parseJson(body.toString())
 }
 
 /** Sends a request and reads the response as a whole. @throws {ApiError} */
@@ -222,8 +242,7 @@ async function sendOne(
     const response = await exchange(request, bounded)
     if (response.statusCode !== undefined && response.statusCode >= 300)
       throw await refusal(response)
-    // A proxy before the API server may send anything.
-    return parseJson(await text(response))
+    return await readBody(response)
   } catch (error) {
     throw toApiError(late.aborted ? late.reason : error)
   }
@@ -250,19 +269,26 @@ async function watch(
   let timer = limit(options.sendInitialEvents === true ? LIST_SILENCE_MS : SILENCE_MS)
   try {
     const path = watchPath(collection, options)
-    const response = await exchange({ path }, AbortSignal.any([signal, silence.signal]))
+    const bounded = AbortSignal.any([signal, silence.signal])
+    const response = await exchange({ path, accept: acceptFor(collection) }, bounded)
     if (response.statusCode !== STATUS_OK) throw await refusal(response)
     timer.refresh()
     onOpen()
-    await readLines(response, (line) => {
-      if (signal.aborted) return
-      const event = readEvent(line)
+    const take = (event: WatchEvent): void => {
       if (event.type === 'BOOKMARK') {
         clearTimeout(timer)
         timer = limit(SILENCE_MS)
       } else timer.refresh()
       onEvent(event)
-    })
+    }
+    // What the connection still brings after the end is not read.
+    const unlessEnded = <T>(read: (part: T) => WatchEvent) => {
+      return (part: T): void => {
+        if (!signal.aborted) take(read(part))
+      }
+    }
+    if (isProtobuf(response)) await readFrames(response, unlessEnded(readEventMessage))
+    else await readLines(response, unlessEnded(readEventLine))
   } catch (error) {
     // Silence on a broken connection is a usual end: the next watch continues from there.
     if (!signal.aborted && !silence.signal.aborted) throw toApiError(error)
@@ -295,7 +321,7 @@ function watchPath(
 }
 
 /** @throws {ApiError} for a line that is not JSON: to skip it could miss a change */
-function readEvent(line: string): WatchEvent {
+function readEventLine(line: string): WatchEvent {
   const { type, object } = recordOf(parseJson(line))
   if (typeof type !== 'string') throw new ApiError('a line of the watch is not an event')
   return { type, object }
@@ -312,7 +338,7 @@ function toApiError(error: unknown): ApiError {
 /** Returns the error of a response, with the message of its Status object (meta/v1). */
 async function refusal(response: IncomingMessage): Promise<ApiError> {
   const { statusCode: status, headers } = response
-  const { message } = recordOf(parseJson(await text(response)))
+  const { message } = recordOf(await readBody(response))
   const reason = typeof message === 'string' && message !== '' ? message : `HTTP status ${status}`
   const seconds = Number(headers['retry-after'])
   return new ApiError(reason, status, seconds > 0 ? { retryAfterMs: seconds * 1000 } : {})

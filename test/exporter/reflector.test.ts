@@ -48,8 +48,9 @@ describe('a list', () => {
       calls: ['list services', 'watch services 5'],
       news: [
         'delete: Service /',
+        'warning: Service without a name: metadata.name is missing, expected a name',
         'delete: Service /',
-        'warning: Object without a name: it is 7, expected an object',
+        'warning: Service without a name: it is 7, expected an object',
         'set: Service shop/web',
         'change',
       ],

@@ -98,7 +98,7 @@ export const object: fc.Arbitrary<ClusterObject> = fc.oneof(
     labels: clusterLabels,
     serviceName: name,
     importName: name,
-    endpoints: fc.array(endpoint, { maxLength: 4 }).map((all) => new PackedEndpoints(all)),
+    endpoints: fc.array(endpoint, { maxLength: 4 }).map((all) => PackedEndpoints.from(all)),
     ports,
     triggeredMs: fc.constant(0),
   }),

@@ -40,6 +40,11 @@ export class Fields {
     return this.values[name] !== undefined && this.values[name] !== null
   }
 
+  /** Returns a value of unknown type. */
+  value(name: string): unknown {
+    return this.values[name]
+  }
+
   /** Returns a string; '' if it is missing. */
   text(name: string): string {
     const value = this.values[name] ?? ''
@@ -136,8 +141,9 @@ export class Fields {
   }
 
   private labels(): Labels {
-    const labels = Object.entries(this.child('labels').all())
-    return labels.length === 0 ? NO_LABELS : new Map(labels)
+    const labels = this.child('labels')
+    const names = Object.keys(labels.values)
+    return names.length === 0 ? NO_LABELS : new Map(names.map((name) => [name, labels.text(name)]))
   }
 
   /** @throws {FieldError} if a list has more items than that */

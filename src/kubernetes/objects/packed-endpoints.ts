@@ -8,24 +8,48 @@ import type { Endpoint } from './objects.ts'
 /** The values of all endpoints in order, or the value that they share. */
 type Column<T extends string | boolean> = T | readonly T[]
 
+/** Columns that are still filled. */
+export class EndpointColumns {
+  /** The address of each, or a list unless it has one. */
+  readonly addresses: (string | readonly string[])[] = []
+  readonly hostnames: string[] = []
+  readonly targetNames: string[] = []
+  readonly zones: string[] = []
+  readonly readiness: boolean[] = []
+
+  /** Adds an endpoint. */
+  add({ addresses, hostname, targetName, zone, isReady }: Endpoint): void {
+    const [only] = addresses
+    this.addresses.push(addresses.length === 1 && only !== undefined ? only : addresses)
+    this.hostnames.push(hostname)
+    this.targetNames.push(targetName)
+    this.zones.push(zone)
+    this.readiness.push(isReady)
+  }
+}
+
 /** The endpoints of a slice, in order. */
 export class PackedEndpoints {
-  /** The address of each, or a list unless it has one. */
   private readonly addresses: readonly (string | readonly string[])[]
   private readonly hostnames: Column<string>
   private readonly targetNames: Column<string>
   private readonly zones: Column<string>
   private readonly readiness: Column<boolean>
 
-  constructor(endpoints: readonly Endpoint[]) {
-    this.addresses = endpoints.map(({ addresses }) => {
-      const [only] = addresses
-      return addresses.length === 1 && only !== undefined ? only : addresses
-    })
-    this.hostnames = columnOf(endpoints.map(({ hostname }) => hostname))
-    this.targetNames = columnOf(endpoints.map(({ targetName }) => targetName))
-    this.zones = columnOf(endpoints.map(({ zone }) => zone))
-    this.readiness = columnOf(endpoints.map(({ isReady }) => isReady))
+  /** @param columns are taken over */
+  constructor({ addresses, hostnames, targetNames, zones, readiness }: EndpointColumns) {
+    this.addresses = addresses
+    this.hostnames = columnOf(hostnames)
+    this.targetNames = columnOf(targetNames)
+    this.zones = columnOf(zones)
+    this.readiness = columnOf(readiness)
+  }
+
+  /** Packs endpoints. */
+  static from(endpoints: readonly Endpoint[]): PackedEndpoints {
+    const columns = new EndpointColumns()
+    for (const endpoint of endpoints) columns.add(endpoint)
+    return new PackedEndpoints(columns)
   }
 
   /** Number of endpoints. */

@@ -19,7 +19,7 @@ import type {
   Service,
   ServiceImport,
 } from './objects.ts'
-import { PackedEndpoints } from './packed-endpoints.ts'
+import { EndpointColumns, PackedEndpoints } from './packed-endpoints.ts'
 import { ANNOTATIONS, ingressEntries, parseIngressStatus } from './parse-hosts.ts'
 
 /**
@@ -52,25 +52,26 @@ const PARSERS_BY_KIND: ReadonlyMap<string, Parser> = new Map(Object.entries(PARS
 /**
  * Parses one object of unknown shape; `undefined` for kinds that give no names. An object without
  * an API group, such as the item of a list, counts as of the right one.
+ * @param kind of an object that need not name its own
  * @returns the object, or the error. Never throws.
  */
-export function parseObject(value: unknown): ClusterObject | ParseProblem | undefined {
+export function parseObject(value: unknown, kind?: Kind): ClusterObject | ParseProblem | undefined {
   try {
     const fields = new Fields(value)
-    const parser = PARSERS_BY_KIND.get(fields.text('kind'))
+    const parser = PARSERS_BY_KIND.get(kind ?? fields.text('kind'))
     if (parser === undefined || !isOfGroup(fields, parser.group)) return undefined
     const { labelSelector } = parser
     const isSelected = labelSelector === undefined || fields.meta().labels.has(labelSelector)
     return isSelected ? parser.parse(fields) : undefined
   } catch (error) {
     if (!(error instanceof FieldError)) throw error
-    return { kind: 'problem', message: `${describe(value)}: ${error.message}` }
+    return { kind: 'problem', message: `${describe(value, kind)}: ${error.message}` }
   }
 }
 
 /** Describes an invalid object, by its name if it has one. */
-function describe(value: unknown): string {
-  const { kind, metadata } = isRecord(value) ? value : {}
+function describe(value: unknown, given: Kind | undefined): string {
+  const { kind = given, metadata } = isRecord(value) ? value : {}
   const { namespace, name } = isRecord(metadata) ? metadata : {}
   const path = [namespace, name].filter((part) => typeof part === 'string').join('/')
   return `${typeof kind === 'string' ? kind : 'Object'} ${path || 'without a name'}`
@@ -194,10 +195,17 @@ function parseEndpointSlice(fields: Fields): EndpointSlice {
     ...meta,
     serviceName: meta.labels.get(SERVICE_NAME_LABEL) ?? '',
     importName: meta.labels.get(IMPORT_NAME_LABEL) ?? '',
-    endpoints: new PackedEndpoints(fields.children('endpoints').map(parseEndpoint)),
+    endpoints: parseEndpoints(fields),
     ports: fields.children('ports').map(parsePort),
     triggeredMs: fields.child('metadata').child('annotations').time(TRIGGER_ANNOTATION),
   }
+}
+
+function parseEndpoints(fields: Fields): PackedEndpoints {
+  // What comes in Protocol Buffers is in columns already.
+  const read = fields.value('endpoints')
+  if (read instanceof EndpointColumns) return new PackedEndpoints(read)
+  return PackedEndpoints.from(fields.children('endpoints').map(parseEndpoint))
 }
 
 function parseEndpoint(fields: Fields): Endpoint {

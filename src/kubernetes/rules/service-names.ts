@@ -106,7 +106,7 @@ function slicesByZone(slices: readonly EndpointSlice[]): Map<string, EndpointSli
   for (const slice of slices) {
     for (const [zone, some] of Map.groupBy(slice.endpoints.unpack(), ({ zone }) => zone)) {
       if (zone === '') continue
-      const within = { ...slice, endpoints: new PackedEndpoints(some) }
+      const within = { ...slice, endpoints: PackedEndpoints.from(some) }
       const known = byZone.get(zone)
       if (known === undefined) byZone.set(zone, [within])
       else known.push(within)

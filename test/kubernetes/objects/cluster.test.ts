@@ -146,7 +146,7 @@ describe('Cluster', () => {
           }
           const meta = { namespace, name, labels: new Map() }
           const belongs = { serviceName, importName: '' }
-          const rest = { endpoints: new PackedEndpoints([]), ports: [], triggeredMs: 0 }
+          const rest = { endpoints: PackedEndpoints.from([]), ports: [], triggeredMs: 0 }
           const slice: EndpointSlice = { kind: 'EndpointSlice', ...meta, ...belongs, ...rest }
           cluster.set(slice)
           expected.set(`${namespace}/${name}`, slice)

@@ -21,7 +21,7 @@ describe('PackedEndpoints', () => {
   test('returns the endpoints that it was made of', () => {
     fc.assert(
       fc.property(fc.array(endpoint, { maxLength: 4 }), (endpoints) => {
-        const packed = new PackedEndpoints(endpoints)
+        const packed = PackedEndpoints.from(endpoints)
         assert.deepEqual(packed.unpack(), endpoints)
         assert.equal(packed.count, endpoints.length)
       }),
@@ -33,7 +33,7 @@ describe('PackedEndpoints', () => {
       fc.property(fc.array(endpoint, { maxLength: 4 }), fc.uniqueArray(text), (endpoints, some) => {
         const wanted = new Set(some)
         const isFound = endpoints.some(({ addresses }) => addresses.some((one) => wanted.has(one)))
-        assert.equal(new PackedEndpoints(endpoints).hasOneOf(wanted), isFound)
+        assert.equal(PackedEndpoints.from(endpoints).hasOneOf(wanted), isFound)
       }),
     )
   })

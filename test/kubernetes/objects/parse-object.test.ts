@@ -125,7 +125,7 @@ describe('parseObject', () => {
         ...slice,
         labels: new Map([['kubernetes.io/service-name', 'web']]),
         serviceName: 'web',
-        endpoints: new PackedEndpoints([
+        endpoints: PackedEndpoints.from([
           { ...host, hostname: 'web-0', targetName: 'web-abc', isReady: false },
         ]),
         ports: [port],
@@ -144,13 +144,13 @@ describe('parseObject', () => {
           - { addresses: [192.0.2.1], conditions: { ready: true } }`,
       object: {
         ...slice,
-        endpoints: new PackedEndpoints(Array.from({ length: 5 }, () => endpoint)),
+        endpoints: PackedEndpoints.from(Array.from({ length: 5 }, () => endpoint)),
       },
     },
     {
       name: 'reads a slice of nothing',
       yaml: '{ kind: EndpointSlice, metadata: { name: a }, endpoints: null, ports: null }',
-      object: { ...slice, endpoints: new PackedEndpoints([]) },
+      object: { ...slice, endpoints: PackedEndpoints.from([]) },
     },
     {
       name: 'reads a Pod and its first address',
@@ -259,7 +259,7 @@ describe('parseObject', () => {
         ...slice,
         labels: new Map([['multicluster.kubernetes.io/service-name', 'web']]),
         importName: 'web',
-        endpoints: new PackedEndpoints([{ ...endpoint, zone: 'eu-1a' }]),
+        endpoints: PackedEndpoints.from([{ ...endpoint, zone: 'eu-1a' }]),
         triggeredMs: Date.UTC(2026, 0, 1, 0, 0, 1),
       },
     },
