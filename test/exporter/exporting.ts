@@ -59,6 +59,11 @@ export class Exporting {
     return this.publisher.publish(built, { sources: { services: '7' }, confirmedMs })
   }
 
+  /** Reads the gateway's state ahead. */
+  prepare(): Promise<void> {
+    return this.publisher.prepare()
+  }
+
   /** The requests since the last call, without hashes. */
   calls(): string[] {
     return this.gateway.calls.splice(0).map((call) => call.replace(/ .*/, ''))

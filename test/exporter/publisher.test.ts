@@ -41,6 +41,25 @@ describe('publishing', () => {
     })
   })
 
+  test('reads the state ahead, once for what is published at the same time', async () => {
+    const exporting = new Exporting()
+    const prepared = exporting.prepare()
+    await exporting.publish(snapshot(['a']))
+    await prepared
+    assert.deepEqual(exporting.calls(), ['state', 'manifest'])
+    await exporting.prepare()
+    await exporting.publish(snapshot(['a', 'b']))
+    assert.deepEqual(exporting.calls(), ['shard', 'manifest'])
+  })
+
+  test('reads the state again if that failed ahead', async () => {
+    const exporting = new Exporting()
+    exporting.gateway.failStates(AWAY)
+    await exporting.prepare()
+    await exporting.publish(snapshot(['a']))
+    assert.deepEqual(exporting.calls(), ['state', 'state', 'manifest'])
+  })
+
   test('publishes other trees, with their shards, and their changes', async () => {
     const exporting = new Exporting()
     const tree = (text: string, ttlSeconds = 0): BuiltSnapshot =>

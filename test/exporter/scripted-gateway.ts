@@ -31,12 +31,18 @@ export class ScriptedGateway implements GatewayClient {
   published: PublishedState | undefined
   private readonly results: (ManifestResult | Error)[] = []
   private readonly failures: Error[] = []
+  private readonly stateFailures: Error[] = []
   private uploads = 0
   private stored = 0
 
   /** Says what becomes of the next manifests. */
   answer(...results: readonly (ManifestResult | Error)[]): void {
     this.results.push(...results)
+  }
+
+  /** Lets the next reads of the state fail. */
+  failStates(...failures: readonly Error[]): void {
+    this.stateFailures.push(...failures)
   }
 
   /** Lets the next shards fail. */
@@ -46,7 +52,8 @@ export class ScriptedGateway implements GatewayClient {
 
   readonly state: GatewayClient['state'] = () => {
     this.calls.push('state')
-    return Promise.resolve(this.published)
+    const failure = this.stateFailures.shift()
+    return failure === undefined ? Promise.resolve(this.published) : Promise.reject(failure)
   }
 
   readonly putShard: GatewayClient['putShard'] = async (sha256, bytes) => {
