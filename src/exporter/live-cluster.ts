@@ -29,6 +29,8 @@ type LiveClusterOptions = Pick<Timing, 'now' | 'elapsed'> & {
   readonly startupMs: number
   /** Whether queries may load early shards while the first build is under way. */
   readonly hasEarlyShards?: boolean
+  /** Makes later changes fast, in steps. For large clusters, some time after the first build. */
+  readonly rehearse?: () => Iterator<void>
   /** Called with a new snapshot, or when the snapshot became complete. */
   readonly onSnapshot?: () => void
   /** Receives the latency of changes, if it is measured. */
@@ -44,6 +46,8 @@ const SLICE_MS = 4
 const LISTEN_MS = 30
 /** Longest wait of a query for the end of the first build: then it gets SERVFAIL. */
 const LOAD_MS_MAX = 2000
+/** Time from the first build to a rehearsal: memory is compacted by then. */
+const REHEARSAL_MS = 5000
 /** Changes that wait for the end of the first build; with more it no longer pauses. */
 const HELD_MAX = 10_000
 
@@ -132,6 +136,7 @@ export class LiveCluster {
       if (isFirst) this.firstBuild.abort()
     }
     this.publish(isFirst)
+    if (isFirst) void this.rehearse()
     if (!isFirst) this.latency?.take()
     this.latency?.answered((slice) => this.builder.serviceOf(slice))
   }
@@ -152,30 +157,48 @@ export class LiveCluster {
    * @throws {SnapshotError} if the objects are more than a snapshot can hold
    */
   private async buildFirst(): Promise<BuiltSnapshot | undefined> {
-    const { elapsed } = this.options
-    const steps = this.builder.buildInSteps()
-    this.held = []
+    const held: (() => void)[] = []
+    this.held = held
     try {
       if (this.watch.isLarge && this.answerEarly()) {
         await this.pause(LISTEN_MS)
         if (this.ended.signal.aborted) return undefined
       }
-      for (let startMs = elapsed(); ; ) {
-        const { done, value } = steps.next()
-        if (done === true) return value
-        if (elapsed() - startMs < SLICE_MS || this.held.length >= HELD_MAX) continue
-        await setImmediate()
-        if (this.ended.signal.aborted) return undefined
-        startMs = elapsed()
-      }
+      return await this.inSlices(this.builder.buildInSteps(), () => held.length >= HELD_MAX)
     } catch (error) {
       // Without the rest, what early shards deny may exist.
       this.isWhole = false
       this.snapshots.dropEarly()
       throw error
     } finally {
-      this.release(this.held)
+      this.release(held)
     }
+  }
+
+  /**
+   * Takes all steps of a task, and leaves time for queries in between unless it is urgent.
+   * @returns its result; `undefined` if the cluster was stopped
+   */
+  private async inSlices<Result>(
+    steps: Iterator<void, Result>,
+    isUrgent: () => boolean = () => false,
+  ): Promise<Result | undefined> {
+    const { elapsed } = this.options
+    for (let startMs = elapsed(); ; ) {
+      const { done, value } = steps.next()
+      if (done === true) return value
+      if (elapsed() - startMs < SLICE_MS || isUrgent()) continue
+      await setImmediate()
+      if (this.ended.signal.aborted) return undefined
+      startMs = elapsed()
+    }
+  }
+
+  private async rehearse(): Promise<void> {
+    const { rehearse } = this.options
+    if (rehearse === undefined || !this.watch.isLarge) return
+    await this.pause(REHEARSAL_MS)
+    if (!this.ended.signal.aborted) await this.inSlices(rehearse())
   }
 
   /** Applies the changes that came during the first build, which it does not have. */

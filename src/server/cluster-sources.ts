@@ -21,6 +21,7 @@ import {
   type ObjectApi,
 } from '../exporter/object-api.ts'
 import { readObjectFiles } from '../exporter/object-files.ts'
+import { rehearseChanges } from '../exporter/rehearsal.ts'
 import { SharedWatch } from '../exporter/shared-watch.ts'
 import { ClusterSnapshots } from '../exporter/snapshot-builder.ts'
 import type { ClusterObject } from '../kubernetes/objects/objects.ts'
@@ -220,8 +221,8 @@ export class ClusterSources {
       startupMs: directive.startupMs,
       ...(hasEarlyShards && { hasEarlyShards }),
       ...(onSnapshot && { onSnapshot }),
-      // Trees of one cluster share its changes: measure them for the cluster's own names only.
-      ...(tree.kind === 'cluster' && { metrics }),
+      // Trees of one cluster share its changes: one is enough.
+      ...(tree.kind === 'cluster' && { metrics, rehearse: rehearseChanges }),
     })
     live.start()
     if (this.canMove(wanted)) return { ...movable(wanted, live), live, watch }

@@ -5,7 +5,14 @@ import type { LiveCluster } from '../../src/exporter/live-cluster.ts'
 import { SnapshotError } from '../../src/snapshot/format/layout.ts'
 import { labels } from '../snapshot/entries.ts'
 import { type FakeClock, settle } from './fake-clock.ts'
-import { DB, RESOURCES, type Running, STARTUP_MS, start } from './running-cluster.ts'
+import {
+  DB,
+  REHEARSAL_STEPS,
+  RESOURCES,
+  type Running,
+  STARTUP_MS,
+  start,
+} from './running-cluster.ts'
 import { answerLists, openWatches, page, SHOP_LISTS, value } from './scripted-api.ts'
 
 /** Has some steps of the first build take longer than its share of a turn of the event loop. */
@@ -69,6 +76,36 @@ describe('the first build', () => {
     assert.equal(await waiting, live.current())
     assert.ok(live.current()?.shards.every((shard) => shard !== undefined))
     assert.deepEqual([names(), generation()], [['web.shop.svc'], early])
+  })
+
+  test('is followed by a rehearsal of changes, five seconds later, in slices of time', async (t) => {
+    const { clock, rehearsed } = await startSlow(t)
+    for (let i = 0; i < 10; i++) await settle()
+    await clock.advance(4999)
+    assert.equal(rehearsed(), 0)
+    await clock.advance(1)
+    assert.ok(rehearsed() < REHEARSAL_STEPS, `${rehearsed()} steps in one turn`)
+    for (let i = 0; i < 10; i++) await settle()
+    assert.equal(rehearsed(), REHEARSAL_STEPS)
+    await clock.advance(60_000)
+    assert.equal(rehearsed(), REHEARSAL_STEPS)
+  })
+
+  test('of a small cluster is followed by nothing', async (t) => {
+    const { api, clock, rehearsed } = start(t)
+    answerLists(api, SHOP_LISTS)
+    await settle()
+    openWatches(api, RESOURCES)
+    await clock.advance(60_000)
+    assert.equal(rehearsed(), 0)
+  })
+
+  test('is followed by nothing in a cluster that was stopped', async (t) => {
+    const { clock, live, rehearsed } = await startSlow(t)
+    for (let i = 0; i < 10; i++) await settle()
+    live.stop()
+    await clock.advance(60_000)
+    assert.equal(rehearsed(), 0)
   })
 
   test('is awaited for two seconds by queries that need it', async (t) => {

@@ -14,6 +14,7 @@ import { namesIn } from './snapshots.ts'
 export const RESOURCES: readonly string[] = Object.keys(SHOP_LISTS)
 export const STALE_MS = 60_000
 export const STARTUP_MS = 5000
+export const REHEARSAL_STEPS = 10
 export const NAMES: readonly string[] = ['web.shop.svc', 'db.shop.svc']
 export const DB: string = `{
   metadata: { namespace: shop, name: db, resourceVersion: "9" },
@@ -30,6 +31,8 @@ export type Running = {
   readonly generation: () => number | undefined
   readonly messages: string[]
   readonly metrics: Metrics
+  /** Steps of rehearsals so far; a step takes 3 ms. */
+  readonly rehearsed: () => number
 }
 
 /** Starts a cluster, which stops with its test. */
@@ -44,6 +47,14 @@ export function start(t: TestContext): Running {
   const metrics = new Metrics()
   const limits = { staleMs: STALE_MS, startupMs: STARTUP_MS }
   const naming = optionsOf()
+  let rehearsed = 0
+  const rehearse = function* (): Generator<void, void> {
+    for (let step = 0; step < REHEARSAL_STEPS; step++) {
+      rehearsed++
+      clock.pass(3)
+      yield
+    }
+  }
   const live = new LiveCluster({
     shared,
     naming,
@@ -53,6 +64,7 @@ export function start(t: TestContext): Running {
     onError,
     metrics,
     sleep,
+    rehearse,
     hasEarlyShards: true,
     ...limits,
   })
@@ -66,5 +78,6 @@ export function start(t: TestContext): Running {
     generation: () => live.current()?.info.generation,
     messages,
     metrics,
+    rehearsed: () => rehearsed,
   }
 }
