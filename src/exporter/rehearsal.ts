@@ -15,7 +15,7 @@ import { ClusterSnapshots } from './snapshot-builder.ts'
 
 /** Services of the cluster: enough that a change is not a build of everything. */
 const SERVICES = 64
-/** Changes after which V8 has compiled what they run: some 0.1 s of processor time. */
+/** Changes after which V8 has compiled what they run: some 0.3 s of processor time. */
 const CHANGES = 400
 const NAMESPACE = 'rehearsal'
 const PORTS = [{ name: 'http', port: 80, protocol: 'TCP' }]

@@ -338,7 +338,8 @@ function toApiError(error: unknown): ApiError {
 /** Returns the error of a response, with the message of its Status object (meta/v1). */
 async function refusal(response: IncomingMessage): Promise<ApiError> {
   const { statusCode: status, headers } = response
-  const { message } = recordOf(await readBody(response))
+  // Whatever the body is, the status counts.
+  const { message } = recordOf(await readBody(response).catch(() => undefined))
   const reason = typeof message === 'string' && message !== '' ? message : `HTTP status ${status}`
   const seconds = Number(headers['retry-after'])
   return new ApiError(reason, status, seconds > 0 ? { retryAfterMs: seconds * 1000 } : {})

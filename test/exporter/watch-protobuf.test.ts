@@ -90,6 +90,14 @@ describe('Protocol Buffers', () => {
     })
   })
 
+  test('that are none leave a refusal its status', async (t) => {
+    const api = await apiOf(t, (_, response) => send(response, Buffer.from('<html>'), 410))
+    await assert.rejects(watchFrom(api, { collection: services() }).done, {
+      message: 'HTTP status 410',
+      status: 410,
+    })
+  })
+
   test('end the watch where a message is invalid', async (t) => {
     const api = await apiOf(t, (_, response) => send(response, protobufFrame(Buffer.from('no'))))
     await assert.rejects(watchFrom(api, { collection: services() }).done, {
