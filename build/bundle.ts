@@ -3,6 +3,7 @@
  * @module
  */
 import { readFileSync } from 'node:fs'
+import { isBuiltin } from 'node:module'
 import { basename, join } from 'node:path'
 import { build, type Plugin } from 'esbuild'
 import { withConstants } from './constants.ts'
@@ -110,32 +111,35 @@ function withoutFetch(): Plugin {
   }
 }
 
+/** Packages that are rarely used: those for proxies before the API server, and for YAML. */
+const LAZY_PACKAGES: ReadonlySet<string> = new Set(['socks', 'socks-proxy-agent', 'yaml'])
+
 /**
- * Has modules of Node loaded when something of them is used. To import one loads it and reads all of
- * its exports, some of which load more: `node:http` Node's own undici, with 50 ms of CPU time and
- * 16 MB. A server without DNS over HTTPS needs no `node:http2`.
+ * Has modules of Node, and some packages, loaded when something of them is used. To import a module
+ * of Node loads it and reads all of its exports, some of which load more: `node:http` Node's own
+ * undici, with 50 ms of CPU time and 16 MB. A server without HTTPS needs no `node:http2`.
  */
 function lazyModules(): Plugin {
   return {
-    name: 'modules of Node are loaded when they are used',
+    name: 'modules are loaded when they are used',
     setup({ onResolve, onLoad }) {
-      onResolve({ filter: /^[\w:/]+$/ }, ({ path, kind }) => {
-        const name = path.replace(/^node:/, '')
-        const isLazy = kind === 'import-statement' && exportsOf(name).length > 0
-        return isLazy ? { path: name, namespace: 'node' } : undefined
+      onResolve({ filter: /^[\w:/-]+$/ }, async ({ path, kind }) => {
+        if (kind !== 'import-statement') return undefined
+        const isLazy = LAZY_PACKAGES.has(path) || isBuiltin(path)
+        return isLazy ? { path, namespace: 'lazy' } : undefined
       })
-      onLoad({ filter: /./, namespace: 'node' }, ({ path }) => ({
-        contents: `let loaded
-        for (const name of ${JSON.stringify(exportsOf(path))}) {
-          const get = () => (loaded ??= process.getBuiltinModule('node:${path}'))[name]
-          Object.defineProperty(exports, name, { get, enumerable: true })
-        }`,
-      }))
+      onLoad({ filter: /./, namespace: 'lazy' }, async ({ path }) => {
+        const exported: object = await import(path)
+        const load = isBuiltin(path) ? 'process.getBuiltinModule' : 'require'
+        return {
+          contents: `let loaded
+          for (const name of ${JSON.stringify(Object.keys(exported))}) {
+            const get = () => (loaded ??= ${load}('${path}'))[name]
+            Object.defineProperty(exports, name, { get, enumerable: true })
+          }`,
+          resolveDir: ROOT,
+        }
+      })
     },
   }
-}
-
-/** Returns the names of what a module of Node exports; none if Node has no such module. */
-function exportsOf(name: string): readonly string[] {
-  return Object.keys(process.getBuiltinModule(`node:${name}`) ?? {})
 }

@@ -31,8 +31,6 @@ import { type OpenStream, OpenStreams } from './open-streams.ts'
 import { ResponseFields } from './response-fields.ts'
 import type { PhaseTimes, SelfBounded } from './served-socket.ts'
 
-const { NGHTTP2_CANCEL, NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_INTERNAL_ERROR } = constants
-
 /** Bytes of unfinished bodies that a connection buffers, without those that the app reads. */
 const HELD_BYTES_MAX = 1_048_576
 
@@ -123,7 +121,7 @@ export class Http2Connection implements SelfBounded {
         this.close()
         return
       }
-      if (nowMs - startMs >= readMs && !isComplete(stream)) stream.close(NGHTTP2_CANCEL)
+      if (nowMs - startMs >= readMs && !isComplete(stream)) stream.close(constants.NGHTTP2_CANCEL)
     }
     const isOpen = open.length > 0
     if (this.wasOpen && !isOpen) this.changedMs = nowMs
@@ -195,7 +193,7 @@ export class Http2Connection implements SelfBounded {
     stream.on('data', (chunk: Buffer) => {
       chunks.push(chunk)
       open.heldBytes += chunk.length
-      if (this.isTooMuch(open.heldBytes)) stream.close(NGHTTP2_ENHANCE_YOUR_CALM)
+      if (this.isTooMuch(open.heldBytes)) stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM)
       else if (open.heldBytes === length) finish()
     })
     // Listening costs 1 µs.
@@ -282,7 +280,7 @@ function isComplete(stream: ServerHttp2Stream): boolean {
 }
 
 function fail(stream: ServerHttp2Stream): void {
-  stream.close(NGHTTP2_INTERNAL_ERROR)
+  stream.close(constants.NGHTTP2_INTERNAL_ERROR)
 }
 
 function ignore(): void {}
