@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
 import { describe, type TestContext, test } from 'vitest'
 import { FairQueue } from '../../src/server/fair-queue.ts'
 import { type Expected, HttpGate } from '../../src/server/http-gate.ts'
@@ -43,12 +44,17 @@ describe('HttpGate', () => {
     client.write(Buffer.alloc(3000))
     await within(once(gate, 'data'), 'the first bytes')
     assert.deepEqual(sizes, [1024])
-    for (let i = 0; i < 2; i++) {
+    // The kernel may deliver them in several pieces.
+    const sum = (): number => sizes.reduce((all, size) => all + size, 0)
+    while (sum() < 3000) {
+      const { length } = sizes
       expected = 'request'
       gate.proceed()
       gate.proceed()
+      assert.ok(sizes.length <= length + 1, 'two chunks at once')
+      await setImmediate()
     }
-    assert.deepEqual(sizes, [1024, 1024, 952])
+    assert.ok(sizes.every((size) => size <= 1024))
   })
 
   test('passes bodies on completely, in larger pieces', async (t) => {
