@@ -29,8 +29,10 @@ type LiveClusterOptions = Pick<Timing, 'now' | 'elapsed'> & {
   readonly startupMs: number
   /** Whether queries may load early shards while the first build is under way. */
   readonly hasEarlyShards?: boolean
-  /** Makes later changes fast, in steps. For large clusters, some time after the first build. */
+  /** Has V8 compile what changes run, in steps (`rehearsal.ts`). */
   readonly rehearse?: () => Iterator<void>
+  /** Calls back each time that compiled code was dropped, until the returned function is called. */
+  readonly onCompaction?: (listener: () => void) => () => void
   /** Called with a new snapshot, or when the snapshot became complete. */
   readonly onSnapshot?: () => void
   /** Receives the latency of changes, if it is measured. */
@@ -46,8 +48,8 @@ const SLICE_MS = 4
 const LISTEN_MS = 30
 /** Longest wait of a query for the end of the first build: then it gets SERVFAIL. */
 const LOAD_MS_MAX = 2000
-/** Time from the first build to a rehearsal: memory is compacted by then. */
-const REHEARSAL_MS = 5000
+/** Shortest time from one rehearsal to the next. */
+const REHEARSAL_INTERVAL_MS = 10_000
 /** Changes that wait for the end of the first build; with more it no longer pauses. */
 const HELD_MAX = 10_000
 
@@ -63,6 +65,7 @@ export class LiveCluster {
   private readonly started = new AbortController()
   private lookedMs = Number.NEGATIVE_INFINITY
   private confirmedMs = Number.NEGATIVE_INFINITY
+  private rehearsedMs = Number.NEGATIVE_INFINITY
   /** Whether the newest snapshot has all objects. */
   private isWhole = false
   /** Whether the time for reading all objects is over. */
@@ -136,9 +139,22 @@ export class LiveCluster {
       if (isFirst) this.firstBuild.abort()
     }
     this.publish(isFirst)
-    if (isFirst) void this.rehearse()
     if (!isFirst) this.latency?.take()
     this.latency?.answered((slice) => this.builder.serviceOf(slice))
+  }
+
+  /**
+   * Makes the next changes of a large cluster fast again after compiled code was dropped. Leaves
+   * time for queries.
+   */
+  private async rehearse(): Promise<void> {
+    const { rehearse, elapsed } = this.options
+    const isBuilt = this.isWhole && this.held === undefined
+    const isDue = elapsed() - this.rehearsedMs >= REHEARSAL_INTERVAL_MS
+    if (rehearse === undefined || !isBuilt || !isDue || !this.watch.isLarge) return
+    this.rehearsedMs = elapsed()
+    await setImmediate()
+    if (!this.ended.signal.aborted) await this.inSlices(rehearse())
   }
 
   /** Notes that queries have a new snapshot. */
@@ -194,13 +210,6 @@ export class LiveCluster {
     }
   }
 
-  private async rehearse(): Promise<void> {
-    const { rehearse } = this.options
-    if (rehearse === undefined || !this.watch.isLarge) return
-    await this.pause(REHEARSAL_MS)
-    if (!this.ended.signal.aborted) await this.inSlices(rehearse())
-  }
-
   /** Applies the changes that came during the first build, which it does not have. */
   private release(held: readonly (() => void)[]): void {
     this.held = undefined
@@ -241,6 +250,8 @@ export class LiveCluster {
     void this.waitForStart()
     void this.watch.run(this.ended.signal)
     void this.loop.run(this.ended.signal)
+    const end = this.options.onCompaction?.(() => void this.rehearse())
+    if (end !== undefined) this.ended.signal.addEventListener('abort', end)
   }
 
   /** Stops; the newest snapshot stays. */

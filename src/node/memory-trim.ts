@@ -61,6 +61,24 @@ export type Memory = {
   readonly compact: () => void
 }
 
+const listeners = new Set<() => void>()
+
+/**
+ * Calls `listener` after each compaction of this thread's heap, which drops compiled code, until
+ * the returned function is called.
+ */
+export function onCompaction(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+/** Compacts a heap, and calls the listeners. */
+function compactHeap({ compact, trim }: Pick<Memory, 'compact' | 'trim'>): void {
+  compact()
+  trim()
+  for (const listener of listeners) listener()
+}
+
 /**
  * Has V8 collect garbage early. Compacts memory once `started` has resolved, and after each surge;
  * trims it whenever the process has grown, until the returned function is called. Leaves it to V8
@@ -128,8 +146,7 @@ export function startHeapTrim(heap: Heap | undefined = threadHeap()): () => void
     const isStill = now <= previous * STILL_GROWTH_MAX
     previous = now
     if (!isStill || now <= kept * HEAP_GROWTH_MIN + HEAP_SLACK_BYTES) return
-    heap.compact()
-    heap.trim()
+    compactHeap(heap)
     kept = heap.bytes()
     previous = kept
   }, HEAP_CHECK_MS).unref()
@@ -190,8 +207,7 @@ class MemoryTrimmer {
   }
 
   private compact(): void {
-    this.memory.compact()
-    this.memory.trim()
+    compactHeap(this.memory)
     this.compacted = this.resident()
     this.collected = this.compacted
   }

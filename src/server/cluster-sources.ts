@@ -26,6 +26,7 @@ import { SharedWatch } from '../exporter/shared-watch.ts'
 import { ClusterSnapshots } from '../exporter/snapshot-builder.ts'
 import type { ClusterObject } from '../kubernetes/objects/objects.ts'
 import type { NamingOptions } from '../kubernetes/objects/options.ts'
+import { onCompaction } from '../node/memory-trim.ts'
 import type { Snapshot } from '../snapshot/read/snapshot.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -222,7 +223,7 @@ export class ClusterSources {
       ...(hasEarlyShards && { hasEarlyShards }),
       ...(onSnapshot && { onSnapshot }),
       // Trees of one cluster share its changes: one is enough.
-      ...(tree.kind === 'cluster' && { metrics, rehearse: rehearseChanges }),
+      ...(tree.kind === 'cluster' && { metrics, rehearse: rehearseChanges, onCompaction }),
     })
     live.start()
     if (this.canMove(wanted)) return { ...movable(wanted, live), live, watch }

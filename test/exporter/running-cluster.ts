@@ -33,6 +33,8 @@ export type Running = {
   readonly metrics: Metrics
   /** Steps of rehearsals so far; a step takes 3 ms. */
   readonly rehearsed: () => number
+  /** Tells the cluster that compiled code was dropped, unless it no longer listens. */
+  readonly compact: () => void
 }
 
 /** Starts a cluster, which stops with its test. */
@@ -48,6 +50,11 @@ export function start(t: TestContext): Running {
   const limits = { staleMs: STALE_MS, startupMs: STARTUP_MS }
   const naming = optionsOf()
   let rehearsed = 0
+  const listeners = new Set<() => void>()
+  const onCompaction = (listener: () => void): (() => void) => {
+    listeners.add(listener)
+    return () => listeners.delete(listener)
+  }
   const rehearse = function* (): Generator<void, void> {
     for (let step = 0; step < REHEARSAL_STEPS; step++) {
       rehearsed++
@@ -65,6 +72,7 @@ export function start(t: TestContext): Running {
     metrics,
     sleep,
     rehearse,
+    onCompaction,
     hasEarlyShards: true,
     ...limits,
   })
@@ -79,5 +87,8 @@ export function start(t: TestContext): Running {
     messages,
     metrics,
     rehearsed: () => rehearsed,
+    compact: () => {
+      for (const listener of listeners) listener()
+    },
   }
 }
