@@ -132,7 +132,7 @@ export async function startExport(input: Input, output: Output): Promise<Running
   const elected = election?.run(candidacy.signal)
   const followed = source.run(ended.signal)
   // The API server's answers take a while.
-  if (isLeader()) void publisher.prepare()
+  if (isLeader()) void publisher.prepare(ended.signal)
   const published = isOnce ? Promise.resolve() : exporter.run(ended.signal)
   const measured = isOnce ? undefined : canary?.run(ended.signal)
   const reported = isOnce ? undefined : reports?.run()

@@ -37,8 +37,8 @@ export type ManifestResult =
 
 /** One cluster on one gateway. */
 export type GatewayClient = {
-  /** Reads the published manifest; `undefined` if there is none. */
-  readonly state: () => Promise<PublishedState | undefined>
+  /** Reads the published manifest, unless `signal` ends it; `undefined` if there is none. */
+  readonly state: (signal?: AbortSignal) => Promise<PublishedState | undefined>
   readonly putShard: (sha256: string, bytes: Uint8Array) => Promise<void>
   /** @param expected entity tag of the manifest that this one replaces */
   readonly putManifest: (
@@ -77,8 +77,8 @@ export function createGatewayClient(options: GatewayClientOptions): GatewayClien
   const send = async (path: string, init: RequestInit = {}): Promise<Answer> =>
     ask(options, base + path, init)
   return {
-    state: async () => {
-      const answer = await send('')
+    state: async (signal) => {
+      const answer = await send('', signal && { signal })
       if (answer.status === 404) return undefined
       const { generation, time } = recordOf(answer.body)
       if (answer.status !== 200 || typeof generation !== 'number') throw refusal(answer)
@@ -127,12 +127,13 @@ async function ask(
   url: string,
   init: RequestInit,
 ): Promise<Answer> {
+  const late = AbortSignal.timeout(TIMEOUT_MS)
   try {
     const response = await send(url, {
       ...init,
       headers: { ...init.headers, authorization: `Bearer ${token}` },
       redirect: 'error',
-      signal: AbortSignal.timeout(TIMEOUT_MS),
+      signal: init.signal ? AbortSignal.any([init.signal, late]) : late,
     })
     const text = await response.text()
     const etag = response.headers.get('etag') ?? ''

@@ -118,9 +118,10 @@ export class Publisher {
   /**
    * Reads the gateway's state while nothing is to be published yet: the first request also loads
    * the HTTP client, which takes a tenth of a second. A failure shows when publishing.
+   * @param signal ends it: a silent gateway must not delay the end of the process
    */
-  async prepare(): Promise<void> {
-    await this.readState().catch(() => undefined)
+  async prepare(signal: AbortSignal): Promise<void> {
+    await this.readState(signal).catch(() => undefined)
   }
 
   /** Forgets what the gateway has: another exporter may have published since. */
@@ -210,9 +211,9 @@ export class Publisher {
   }
 
   /** Returns the gateway's manifest; fetches it once, and again after anything unexpected. */
-  private async readState(): Promise<Published | undefined> {
+  private async readState(signal?: AbortSignal): Promise<Published | undefined> {
     if (!this.hasState) {
-      this.reading ??= this.requestState().finally(() => {
+      this.reading ??= this.requestState(signal).finally(() => {
         this.reading = undefined
       })
       await this.reading
@@ -220,8 +221,8 @@ export class Publisher {
     return this.state
   }
 
-  private async requestState(): Promise<void> {
-    const state = await this.options.gateway.state()
+  private async requestState(signal?: AbortSignal): Promise<void> {
+    const state = await this.options.gateway.state(signal)
     const confirmedMs = state?.timeMs ?? 0
     this.state = state && { ...state, content: '', confirmedMs, shards: NO_SHARDS }
     this.hasState = true

@@ -1,7 +1,7 @@
 /**
- * Changes of a cluster that does not exist. Memory is compacted after a start, which drops compiled
- * code: without a rehearsal the first change takes some 10 ms, and each of the next hundred half as
- * long again as later ones. Queries need none: there are enough of them.
+ * Changes of a cluster that does not exist. Memory is compacted after a start and after surges of
+ * clients, which drops compiled code: without a rehearsal the first change takes some 10 ms, and
+ * each of the next hundred half as long again as later ones. Queries need none: there are enough.
  * @module
  */
 import { CLUSTER_TREE } from '../corefile/cluster-tree.ts'
@@ -22,7 +22,7 @@ const PORTS = [{ name: 'http', port: 80, protocol: 'TCP' }]
 
 type ApiObject = { readonly metadata: object; readonly [field: string]: unknown }
 
-/** Makes the changes, one in each step. */
+/** Builds the cluster, then makes 400 changes, in steps of some milliseconds at most. */
 export function* rehearseChanges(): Generator<void, void> {
   const cluster = new RehearsalCluster()
   for (let i = 0; i < SERVICES; i++) {

@@ -61,7 +61,7 @@ export class Exporting {
 
   /** Reads the gateway's state ahead. */
   prepare(): Promise<void> {
-    return this.publisher.prepare()
+    return this.publisher.prepare(new AbortController().signal)
   }
 
   /** The requests since the last call, without hashes. */
