@@ -193,6 +193,8 @@ export class FakeHost implements PluginHost, AllPluginsHost {
     }
   }
 
+  readonly nextTurn = (): Promise<void> => settle()
+
   readonly isInterface = (name: string): boolean => name === 'lo' || name === 'eth0'
 
   readonly readText = (path: string): string | undefined => {

@@ -6,6 +6,7 @@
 import { relative } from 'node:path'
 import type { TestAnnotation, UserConsoleLog } from 'vitest'
 import type { Reporter, TestCase, TestModule, TestSuite } from 'vitest/node'
+import { readSlowTurns } from './slow-turns.ts'
 
 const SLOW_MS = 5000
 
@@ -16,6 +17,12 @@ type PassedError = ReturnType<TestModule['errors']>[number]
 export class CountReporter implements Reporter {
   private passed = 0
   private failed = 0
+  private readonly slowTurns: string | undefined
+
+  /** @param slowTurns file of slow turns of event loops (`slow-turns.ts`), absent for none */
+  constructor(slowTurns?: string) {
+    this.slowTurns = slowTurns
+  }
 
   /** Restarts the count: in watch mode there are several runs. */
   onTestRunStart(): void {
@@ -68,7 +75,16 @@ export class CountReporter implements Reporter {
       this.failed++
       print(`\nFAILED outside of a test\n${describe(error)}`)
     }
+    this.printSlowTurns()
     print(`${this.passed} passed, ${this.failed} failed`)
+  }
+
+  private printSlowTurns(): void {
+    if (this.slowTurns === undefined) return
+    const { lines, failed } = readSlowTurns(this.slowTurns)
+    for (const line of lines) print(line)
+    this.failed += failed
+    if (failed > 0) process.exitCode = 1
   }
 
   private fail(

@@ -5,6 +5,7 @@
 import { join } from 'node:path'
 import { defineConfig, type ViteUserConfig } from 'vitest/config'
 import { CountReporter } from './reporter.ts'
+import { reportSlowTurns } from './slow-turns.ts'
 
 const SUITES = {
   attack: 'test/attack/*.suite.ts',
@@ -25,7 +26,7 @@ const SUITES = {
 const config: ViteUserConfig = defineConfig({
   root: join(import.meta.dirname, '..'),
   test: {
-    reporters: [new CountReporter()],
+    reporters: [new CountReporter(reportSlowTurns())],
     // A failed test runs once more in CI, and the reporter prints it as flaky if it passes then.
     retry: process.env.CI === undefined ? 0 : 1,
     testTimeout: 0,

@@ -29,6 +29,7 @@ export function createWorkerHost(
       const timer = setTimeout(task, delayMs)
       return () => clearTimeout(timer)
     },
+    nextTurn: () => new Promise((resolve) => setTimeout(resolve, 0)),
     readText: files.readText,
     listFiles: files.listFiles,
     modifiedMs: files.modifiedMs,

@@ -155,6 +155,8 @@ export type Host = {
   readonly random16: () => number
   /** Runs a task once after a delay. @returns a function that cancels it */
   readonly after: (delayMs: number, task: () => void) => () => void
+  /** Resolves in a later turn of the event loop: sockets are read in between. */
+  readonly nextTurn: () => Promise<unknown>
   /** Whether the machine has a network interface of this name. Absent where none can be listed. */
   readonly isInterface?: (name: string) => boolean
   /** Reads a file by its path as the Corefile has it; `undefined` if it does not exist. */

@@ -23,6 +23,7 @@ import type { ClusterObject } from '../kubernetes/objects/objects.ts'
 import { storeCompiledCode } from '../node/compile-cache.ts'
 import { elapsed } from '../node/elapsed.ts'
 import { outsideAddresses } from '../node/local-addresses.ts'
+import { watchLoop } from '../node/loop-watch.ts'
 import { allowBufferGarbage, startMemoryTrim } from '../node/memory-trim.ts'
 import { CommandError, createLog, type Output } from '../node/output.ts'
 import { requireTextFile } from '../node/read-files.ts'
@@ -73,6 +74,7 @@ export async function runExport(input: Input, output: Output): Promise<void> {
     // Before memory is compacted, which drops the code of the start.
     storeCompiledCode()
     allowBufferGarbage()
+    void watchLoop(input.env('KUBEDOH_SLOW_TURNS'), createLog(output))
   })
   // The lists, and what parsed them, are garbage after the first publication.
   const stopTrim = startMemoryTrim(running.first)

@@ -16,6 +16,7 @@ import {
 import { CertificateFiles } from '../node/certificate-files.ts'
 import { elapsed } from '../node/elapsed.ts'
 import { CONFIG_FILES } from '../node/load-corefile.ts'
+import { watchLoop } from '../node/loop-watch.ts'
 import { startMemoryTrim } from '../node/memory-trim.ts'
 import { CommandError, createLog, listenMessage, type Output } from '../node/output.ts'
 import { requireTextFile } from '../node/read-files.ts'
@@ -49,6 +50,7 @@ export async function runGateway(input: Input, output: Output): Promise<void> {
   const offReload = onReloadSignal(() => void running.reload())
   const ended = untilSignal()
   output.stdout.write(`ready: DNS over ${scheme} on ${running.url}/dns-query\n`)
+  void watchLoop(input.env('KUBEDOH_SLOW_TURNS'), createLog(output))
   const stopTrim = startMemoryTrim(Promise.resolve())
   await ended
   stopTrim()

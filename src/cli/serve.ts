@@ -8,6 +8,7 @@ import { fileReason } from '../bytes/unknown.ts'
 import { sleep } from '../exporter/backoff.ts'
 import { storeCompiledCode } from '../node/compile-cache.ts'
 import { inheritedSockets } from '../node/inherited-sockets.ts'
+import { watchLoop } from '../node/loop-watch.ts'
 import { startMemoryTrim } from '../node/memory-trim.ts'
 import { CommandError, createLog, type Output } from '../node/output.ts'
 import { requireTextFile } from '../node/read-files.ts'
@@ -77,7 +78,8 @@ export async function runUntilSignal(
   input: Input,
   output: Output,
 ): Promise<void> {
-  const manager = new ServiceManager(createLog(output))
+  const log = createLog(output)
+  const manager = new ServiceManager(log)
   manager.ready()
   const doh = input.text('doh.listen')
   const beside = doh === '' ? '' : `, DNS over HTTP on http://${doh}/dns-query`
@@ -87,7 +89,10 @@ export async function runUntilSignal(
   const ready = untilReady(running, ended.signal)
   const stopTrim = startMemoryTrim(ready)
   // Before memory is compacted, which drops the code of the start.
-  void ready.then(storeCompiledCode)
+  void ready.then(() => {
+    storeCompiledCode()
+    void watchLoop(input.env('KUBEDOH_SLOW_TURNS'), log)
+  })
   if ((await ready) && !input.isSet('quiet')) {
     output.stdout.write(`ready: DNS on port ${[...new Set(running.ports)].join(', ')}${beside}\n`)
   }

@@ -51,6 +51,11 @@ export const VARIABLES: readonly Variable[] = [
     help: '0 receives and sends one datagram at a time',
   },
   {
+    name: 'KUBEDOH_SLOW_TURNS',
+    readBy: [...SERVERS, 'gateway', 'export'],
+    help: 'log: logs what takes the event loop over 10 ms; a path: appends it there',
+  },
+  {
     name: 'LOCAL_IPS',
     readBy: [...SERVERS, 'export', 'explain', 'snapshot build'],
     help: "comma-separated addresses instead of those of the machine's interfaces",

@@ -3,6 +3,7 @@
  * built again.
  * @module
  */
+import { finish, type Steps } from '../bytes/steps.ts'
 import { formatName } from '../dns/name.ts'
 import {
   type ClusterObject,
@@ -23,7 +24,7 @@ import type { RRset } from '../records/zone-entry.ts'
 import { LABELS_TREE } from '../snapshot/format/manifest.ts'
 import { buildShards } from '../snapshot/write/build-shards.ts'
 import { EarlyShards } from '../snapshot/write/early-shards.ts'
-import { finish, GroupedShards } from '../snapshot/write/grouped-shards.ts'
+import { GroupedShards } from '../snapshot/write/grouped-shards.ts'
 import type { KeyTree } from './key-tree.ts'
 import type { ObjectSink } from './mirrored-objects.ts'
 import type { BuiltSnapshot, BuiltTree } from './snapshot-builder.ts'
@@ -90,7 +91,7 @@ export class ClusterBuilder {
    * objects must not change until the last one.
    * @throws {SnapshotError} like `build`
    */
-  *buildInSteps(): Generator<void, BuiltSnapshot> {
+  *buildInSteps(): Steps<BuiltSnapshot> {
     try {
       yield* this.shards.updateInSteps(this.groups.takeChanged())
     } catch (error) {

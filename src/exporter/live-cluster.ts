@@ -3,6 +3,7 @@
  * @module
  */
 import { setImmediate } from 'node:timers/promises'
+import { inSlices, type Steps } from '../bytes/steps.ts'
 import type { ClusterObject, Pod } from '../kubernetes/objects/objects.ts'
 import type { NamingOptions } from '../kubernetes/objects/options.ts'
 import type { RRset } from '../records/zone-entry.ts'
@@ -30,7 +31,7 @@ type LiveClusterOptions = Pick<Timing, 'now' | 'elapsed'> & {
   /** Whether queries may load early shards while the first build is under way. */
   readonly hasEarlyShards?: boolean
   /** Has V8 compile what changes run, in steps (`rehearsal.ts`). */
-  readonly rehearse?: () => Iterator<void>
+  readonly rehearse?: () => Steps<void>
   /** Calls back each time that compiled code was dropped, until the returned function is called. */
   readonly onCompaction?: (listener: () => void) => () => void
   /** Called with a new snapshot, or when the snapshot became complete. */
@@ -42,8 +43,6 @@ type LiveClusterOptions = Pick<Timing, 'now' | 'elapsed'> & {
 
 /** How long the state of the watches is cached. */
 const LOOK_MS = 250
-/** Time that the first build takes of each turn of the event loop; the last step may exceed it. */
-const SLICE_MS = 4
 /** Time between the first early answers and the build, in which a server opens its sockets. */
 const LISTEN_MS = 30
 /** Longest wait of a query for the end of the first build: then it gets SERVFAIL. */
@@ -154,7 +153,8 @@ export class LiveCluster {
     if (rehearse === undefined || !isBuilt || !isDue || !this.watch.isLarge) return
     this.rehearsedMs = elapsed()
     await setImmediate()
-    if (!this.ended.signal.aborted) await this.inSlices(rehearse())
+    const { signal } = this.ended
+    if (!signal.aborted) await inSlices(rehearse(), { elapsed, nextTurn: setImmediate }, { signal })
   }
 
   /** Notes that queries have a new snapshot. */
@@ -180,7 +180,12 @@ export class LiveCluster {
         await this.pause(LISTEN_MS)
         if (this.ended.signal.aborted) return undefined
       }
-      return await this.inSlices(this.builder.buildInSteps(), () => held.length >= HELD_MAX)
+      const { elapsed } = this.options
+      return await inSlices(
+        this.builder.buildInSteps(),
+        { elapsed, nextTurn: setImmediate },
+        { signal: this.ended.signal, isUrgent: () => held.length >= HELD_MAX },
+      )
     } catch (error) {
       // Without the rest, what early shards deny may exist.
       this.isWhole = false
@@ -188,25 +193,6 @@ export class LiveCluster {
       throw error
     } finally {
       this.release(held)
-    }
-  }
-
-  /**
-   * Takes all steps of a task, and leaves time for queries in between unless it is urgent.
-   * @returns its result; `undefined` if the cluster was stopped
-   */
-  private async inSlices<Result>(
-    steps: Iterator<void, Result>,
-    isUrgent: () => boolean = () => false,
-  ): Promise<Result | undefined> {
-    const { elapsed } = this.options
-    for (let startMs = elapsed(); ; ) {
-      const { done, value } = steps.next()
-      if (done === true) return value
-      if (elapsed() - startMs < SLICE_MS || isUrgent()) continue
-      await setImmediate()
-      if (this.ended.signal.aborted) return undefined
-      startMs = elapsed()
     }
   }
 

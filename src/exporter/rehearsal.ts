@@ -4,6 +4,7 @@
  * each of the next hundred half as long again as later ones. Queries need none: there are enough.
  * @module
  */
+import type { Steps } from '../bytes/steps.ts'
 import { CLUSTER_TREE } from '../corefile/cluster-tree.ts'
 import { defaultKubernetes } from '../corefile/kubernetes-options.ts'
 import { parseName } from '../dns/name.ts'
@@ -23,7 +24,7 @@ const PORTS = [{ name: 'http', port: 80, protocol: 'TCP' }]
 type ApiObject = { readonly metadata: object; readonly [field: string]: unknown }
 
 /** Builds the cluster, then makes 400 changes, in steps of some milliseconds at most. */
-export function* rehearseChanges(): Generator<void, void> {
+export function* rehearseChanges(): Steps<void> {
   const cluster = new RehearsalCluster()
   for (let i = 0; i < SERVICES; i++) {
     cluster.take('Service', { ...named(i), spec: { clusterIP: 'None', ports: PORTS } })
@@ -61,7 +62,7 @@ class RehearsalCluster {
     objects.take({ metadata: { ...metadata, resourceVersion }, ...rest })
   }
 
-  *build(): Generator<void, void> {
+  *build(): Steps<void> {
     this.snapshots.take(yield* this.builder.buildInSteps())
   }
 }

@@ -5,6 +5,7 @@
 import type { Context } from 'hono'
 import { Hono } from 'hono/tiny'
 import { concatBytes } from '../bytes/bytes.ts'
+import { createPause } from '../bytes/steps.ts'
 import type { Client } from '../chain/client.ts'
 import type { Host } from '../chain/host.ts'
 import type { MaybePromise } from '../chain/maybe-promise.ts'
@@ -28,12 +29,10 @@ const ROUNDS_MAX = 10
 const LIMIT_MAX = 500
 /** Most characters of a search. */
 const SEARCH_MAX = 253
-/** How long a listing keeps other requests waiting before it lets them run. */
-const SLICE_MS = 4
 /** Most listings under way; all but one wait. Each takes some 0.1 s for 100,000 Services. */
 const WAITING_MAX = 64
 
-type Runtime = { readonly host: Pick<Host, 'after' | 'elapsed' | 'isolatesRequests'> }
+type Runtime = { readonly host: Pick<Host, 'nextTurn' | 'elapsed' | 'isolatesRequests'> }
 type Part = ServedZone['parts'][number]
 
 /** Creates the app with `/v1/names`. */
@@ -59,7 +58,7 @@ export function createNamesRoute(gateway: Gateway, { host }: Runtime): Hono {
       gateway.zones.closest(name)?.zone === served.zone && isReached(name)
     const read = { ...page, namespaces: client.visibility?.namespaces }
     const found = await oneByOne(() =>
-      readNames(read, { served, under: page.under, pause: pauses(host), isOwn }),
+      readNames(read, { served, under: page.under, pause: createPause(host), isOwn }),
     )
     return jsonResponse(200, { under: formatName(under), ...found })
   })
@@ -233,18 +232,4 @@ function unitOf(under: Uint8Array): Uint8Array | undefined {
   let count = 0
   for (let at = 0; at < under.length; at += (under[at] ?? 0) + 1) count++
   return count < UNIT_LABELS ? undefined : under
-}
-
-/** Returns a function that lets other requests run when a listing has run for some time. */
-function pauses({ after, elapsed }: Runtime['host']): Collecting['pause'] {
-  let startMs = elapsed()
-  return () => {
-    if (elapsed() - startMs < SLICE_MS) return undefined
-    return new Promise((resolve) => {
-      after(0, () => {
-        startMs = elapsed()
-        resolve()
-      })
-    })
-  }
 }

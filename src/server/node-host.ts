@@ -4,6 +4,7 @@
  */
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import type { Host } from '../chain/host.ts'
 import { bindPlugins, type PluginHost } from '../chain/plugin-entry.ts'
 import { cookieSecret } from '../node/cookie-secret.ts'
@@ -73,6 +74,7 @@ export function createNodeHost({
         clearTimeout(timer)
       }
     },
+    nextTurn: setImmediate,
     isInterface,
     readText: (path) => readTextFile(resolve(folder, path)),
     readBytes: (path) => readDatabase(resolve(folder, path)),

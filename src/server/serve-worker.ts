@@ -4,7 +4,8 @@
  * @module
  */
 import type { LoadedCorefile } from '../node/load-corefile.ts'
-import { describeError } from '../node/output.ts'
+import { watchLoop } from '../node/loop-watch.ts'
+import { createLog, describeError } from '../node/output.ts'
 import { type ServeOptions, Server } from './server.ts'
 import { SharedClusters } from './shared-snapshots.ts'
 import {
@@ -81,6 +82,7 @@ export class ServeWorker {
         })
         this.server = server
         await server.start(corefile)
+        void watchLoop(process.env.KUBEDOH_SLOW_TURNS ?? '', createLog(process))
       } else await this.server.apply(corefile)
       this.send({ kind: 'serving', ports: this.server.ports })
     } catch (error) {

@@ -192,10 +192,8 @@ describe('a list of names', () => {
     // Each look at the clock takes a millisecond.
     vi.spyOn(host, 'elapsed').mockImplementation(() => nowMs++)
     let pauses = 0
-    vi.spyOn(host, 'after').mockImplementation((_, task) => {
+    vi.spyOn(host, 'nextTurn').mockImplementation(async () => {
       pauses++
-      setImmediate(task)
-      return () => undefined
     })
     await list(running, '?under=cluster.local&search=db&limit=500')
     assert.ok(pauses >= names.length / 10, String(pauses))

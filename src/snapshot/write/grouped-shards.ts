@@ -6,6 +6,7 @@
  * units again.
  * @module
  */
+import { finish, type Steps } from '../../bytes/steps.ts'
 import type { ZoneEntry } from '../../records/zone-entry.ts'
 import { shardCountFor } from '../format/shard-count.ts'
 import { addressUnit } from '../format/shard-key.ts'
@@ -78,7 +79,7 @@ export class GroupedShards {
    * Does what `update` does in steps, each the entries of a group or the bytes of a shard. Until
    * the last one, the shards are not valid and the entries must not change.
    */
-  *updateInSteps(groups: Iterable<string>): Generator<void, void> {
+  *updateInSteps(groups: Iterable<string>): Steps<void> {
     const changed = [...groups]
     // So many entries are not held at once, and little of the shards is worth copying.
     if (changed.length > this.groups.size) {
@@ -169,7 +170,7 @@ export class GroupedShards {
   }
 
   /** Writes all shards: their number changes, or most groups changed. */
-  private *rebuild(changed: readonly string[], fresh: Fresh): Generator<void, void> {
+  private *rebuild(changed: readonly string[], fresh: Fresh): Steps<void> {
     const names = new Set([...this.groups.keys(), ...changed])
     const build = new WholeBuild()
     this.groups.clear()
@@ -200,13 +201,5 @@ export class GroupedShards {
     this.counts[shard] = count
     this.built[shard] = built
     this.listed[shard] = built.bytes
-  }
-}
-
-/** Takes all steps of a task. Returns its result. */
-export function finish<Result>(steps: Generator<void, Result>): Result {
-  for (;;) {
-    const { done, value } = steps.next()
-    if (done === true) return value
   }
 }

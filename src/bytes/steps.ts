@@ -1,0 +1,68 @@
+/**
+ * Work in steps, so that a thread that answers queries can leave time for them in between.
+ * @module
+ */
+
+/** A task that yields where it may pause. Its input must not change until it has returned. */
+export type Steps<Result> = Generator<void, Result>
+
+/** The clock and the event loop, as far as work in slices needs them. */
+export type Turns = {
+  /** Milliseconds of a monotonic clock. */
+  readonly elapsed: () => number
+  /** Resolves in a later turn of the event loop: sockets are read in between. */
+  readonly nextTurn: () => Promise<unknown>
+}
+
+/** When a task in slices ends early, and when it no longer pauses. */
+type SliceOptions = {
+  /** Ends the task at its next pause. */
+  readonly signal?: AbortSignal
+  /** Returns whether the task may no longer pause. */
+  readonly isUrgent?: () => boolean
+}
+
+/** Time that a task takes of each turn of the event loop; its last step may exceed it. */
+const SLICE_MS = 4
+
+/** Takes all steps of a task at once. Returns its result. */
+export function finish<Result>(steps: Steps<Result>): Result {
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done === true) return value
+  }
+}
+
+/**
+ * Takes the steps of a task, 4 ms of them in each turn of the event loop.
+ * @returns its result; `undefined` if `signal` has ended it
+ * @throws what the task throws
+ */
+export async function inSlices<Result>(
+  steps: Steps<Result>,
+  turns: Turns,
+  { signal, isUrgent = () => false }: SliceOptions = {},
+): Promise<Result | undefined> {
+  const pause = createPause(turns)
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done === true) return value
+    const paused = isUrgent() ? undefined : pause()
+    if (paused === undefined) continue
+    await paused
+    if (signal?.aborted === true) return undefined
+  }
+}
+
+/**
+ * Returns a function for loops of a task that waits for other things as well: it returns a promise
+ * of the next turn of the event loop once the task has taken 4 ms of this one, else `undefined`.
+ */
+export function createPause({ elapsed, nextTurn }: Turns): () => Promise<void> | undefined {
+  let startMs = elapsed()
+  const pause = async (): Promise<void> => {
+    await nextTurn()
+    startMs = elapsed()
+  }
+  return () => (elapsed() - startMs < SLICE_MS ? undefined : pause())
+}

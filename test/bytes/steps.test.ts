@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'vitest'
+import { createPause, finish, inSlices, type Steps } from '../../src/bytes/steps.ts'
+
+/** A clock that each step moves on, and turns that are counted. */
+class FakeTurns {
+  nowMs = 0
+  turns = 0
+  readonly elapsed = (): number => this.nowMs
+  readonly nextTurn = async (): Promise<void> => {
+    this.turns++
+    await Promise.resolve()
+  }
+}
+
+function* count(to: number, turns: FakeTurns): Steps<string> {
+  for (let i = 0; i < to; i++) {
+    turns.nowMs++
+    yield
+  }
+  return `${to} steps`
+}
+
+describe('finish', () => {
+  test('takes all steps and returns the result', () => {
+    const turns = new FakeTurns()
+    assert.deepEqual([finish(count(9, turns)), turns.nowMs], ['9 steps', 9])
+  })
+})
+
+describe('inSlices', () => {
+  const CASES = [
+    { name: 'does not pause in 4 ms', steps: 3, expected: 0 },
+    { name: 'pauses after each 4 ms', steps: 9, expected: 2 },
+    { name: 'does not pause while it is urgent', steps: 9, isUrgent: () => true, expected: 0 },
+  ]
+  test.for(CASES)('$name', async ({ steps, expected, ...options }) => {
+    const turns = new FakeTurns()
+    const result = await inSlices(count(steps, turns), turns, options)
+    assert.deepEqual([result, turns.turns], [`${steps} steps`, expected])
+  })
+
+  test('ends at the pause after its signal', async () => {
+    const turns = new FakeTurns()
+    const ended = new AbortController()
+    const running = inSlices(count(99, turns), turns, { signal: ended.signal })
+    ended.abort()
+    assert.deepEqual([await running, turns.nowMs], [undefined, 4])
+  })
+
+  test('rejects with what a step throws', async () => {
+    const turns = new FakeTurns()
+    // biome-ignore lint/correctness/useYield: the first step fails
+    const failing = (function* (): Steps<void> {
+      throw new RangeError('no')
+    })()
+    await assert.rejects(inSlices(failing, turns), new RangeError('no'))
+  })
+})
+
+describe('createPause', () => {
+  test('pauses once its time is over, and counts from there', async () => {
+    const turns = new FakeTurns()
+    const pause = createPause(turns)
+    turns.nowMs = 3
+    assert.equal(pause(), undefined)
+    turns.nowMs = 4
+    await pause()
+    assert.deepEqual([turns.turns, pause()], [1, undefined])
+  })
+})
