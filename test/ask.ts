@@ -27,10 +27,18 @@ const WORDS: ReadonlySet<string> = new Set(
 export class Server {
   readonly resolver: Resolver
   readonly host: FakeHost
+  /** Resolves when the plugins have read their files; rejects with the mistakes in them. */
+  readonly prepared: Promise<void>
+  private readonly readsFiles: boolean
 
   constructor(resolver: Resolver, host: FakeHost) {
     this.resolver = resolver
     this.host = host
+    this.prepared = resolver.prepare()
+    const zones = resolver.listeners.flatMap((listener) => listener.zones)
+    this.readsFiles = zones.some(({ chain }) => chain.plugins.some(({ prepare }) => prepare))
+    // Who asks gets the error.
+    this.prepared.catch(() => undefined)
   }
 
   /**
@@ -63,6 +71,7 @@ export class Server {
    * has the same bytes.
    */
   async isQuick(question: string): Promise<boolean> {
+    if (this.readsFiles) await this.prepared
     const { message, words } = parseQuestion(question)
     const client = new ResolverClient(this.resolver, clientOf(words), this.listener(words))
     const { quick, atLength } = await client.bothWays(message)
@@ -77,6 +86,7 @@ export class Server {
     client: Client = CLIENT,
     listener: Listener = this.listener(new Map()),
   ): Promise<Uint8Array | undefined> {
+    if (this.readsFiles) await this.prepared
     return new ResolverClient(this.resolver, client, listener).answer(message)
   }
 
@@ -112,6 +122,20 @@ export function parseDirective(line: string): Directive {
 export function problemsOf(corefile: string, options: FakeHostOptions = {}): string[] {
   try {
     serve(corefile, options)
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    return error.message.split('\n')
+  }
+  return []
+}
+
+/** As `problemsOf`, with the mistakes in files that plugins read. */
+export async function problemsIn(
+  corefile: string,
+  options: FakeHostOptions = {},
+): Promise<string[]> {
+  try {
+    await serve(corefile, options).prepared
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     return error.message.split('\n')

@@ -1,12 +1,12 @@
 /**
- * The runtime of plugins for tests: time that a test advances, numbers that repeat, files
- * in memory, scripted upstreams, clusters made from YAML; what plugins log is
- * collected.
+ * The runtime of plugins for tests: time that a test advances, numbers that repeat, files in memory,
+ * scripted upstreams, clusters made from YAML; what plugins log is collected.
  * @module
  */
 
 import type {
   ExchangeOptions,
+  FileState,
   SnapshotSource,
   TlsIdentity,
   Upstream,
@@ -202,13 +202,24 @@ export class FakeHost implements PluginHost, AllPluginsHost {
     return this.files.get(path)
   }
 
-  readonly listFiles = (folder: string): readonly string[] | undefined => {
+  readonly listFiles = async (folder: string): Promise<readonly string[] | undefined> => {
     const found = [...this.files.keys()].filter((path) => path.startsWith(`${folder}/`))
     return found.length === 0 ? undefined : found.sort()
   }
 
-  readonly modifiedMs = (path: string): number | undefined =>
-    this.files.has(path) ? this.files.writtenMs.get(path) : undefined
+  readonly readFile = async (path: string): Promise<Uint8Array> => {
+    const text = this.readText(path)
+    await Promise.resolve()
+    if (text === undefined) throw new Error('no such file')
+    return new TextEncoder().encode(text)
+  }
+
+  readonly fileState = (path: string): FileState | undefined => {
+    const modifiedMs = this.files.writtenMs.get(path)
+    const text = this.files.get(path)
+    if (text === undefined || modifiedMs === undefined) return undefined
+    return { modifiedMs, bytes: text.length }
+  }
 
   readonly openUpstream = (upstream: Upstream, options: UpstreamOptions): UpstreamClient => {
     const opened = { upstream, options, isClosed: false }

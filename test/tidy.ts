@@ -47,7 +47,14 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/snapshot/read',
     'src/corefile',
   ],
-  'src/plugin-kit': ['src/bytes', 'src/dns', 'src/expression', 'src/corefile', 'src/chain'],
+  'src/plugin-kit': [
+    'src/bytes',
+    'src/dns',
+    'src/expression',
+    'src/snapshot/format',
+    'src/corefile',
+    'src/chain',
+  ],
   'src/plugins': [
     'src/bytes',
     'src/dns',

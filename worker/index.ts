@@ -84,7 +84,7 @@ async function createGateway(env: Env): Promise<NonNullable<typeof served>> {
   const files = readVariableFiles(env)
   const config = await readGatewayConfig(env, { file: 'COREFILE', source: files.source })
   const runtime = createRuntime(env, config, createWorkerHost(files))
-  const gateway = new Gateway(config, runtime)
+  const gateway = await Gateway.open(config, runtime)
   const app = createGatewayApp(config, runtime, gateway)
   return { app, direct: new DirectDoh(gateway, config) }
 }

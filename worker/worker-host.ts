@@ -32,7 +32,8 @@ export function createWorkerHost(
     nextTurn: () => new Promise((resolve) => setTimeout(resolve, 0)),
     readText: files.readText,
     listFiles: files.listFiles,
-    modifiedMs: files.modifiedMs,
+    readFile: files.readFile,
+    fileState: files.fileState,
     openUpstream,
     // The platform manages certificates.
     checkIdentity: () => undefined,

@@ -2,6 +2,7 @@
  * Creates a resolver from a Corefile's server blocks.
  * @module
  */
+import { finish as finishSteps, type Steps } from '../bytes/steps.ts'
 import { ConfigError, type Problem, problemAt } from '../corefile/problem.ts'
 import type { ServerBlock } from '../corefile/server-block.ts'
 import type { ZoneKey } from '../corefile/zone-key.ts'
@@ -35,7 +36,7 @@ type Draft = Omit<Listener, 'zones' | 'bounds' | 'takesAnyClass'> & {
 }
 
 /**
- * Compiles all server blocks.
+ * Compiles all server blocks at once: only while nothing waits for an answer.
  * @throws {ConfigError} with every mistake in them
  */
 export function createResolver(
@@ -43,6 +44,18 @@ export function createResolver(
   host: PluginHost,
   ports: DefaultPorts = STANDARD_PORTS,
 ): Resolver {
+  return finishSteps(resolverSteps(blocks, host, ports))
+}
+
+/**
+ * Compiles all server blocks, one in each step.
+ * @throws {ConfigError} with every mistake in them
+ */
+export function* resolverSteps(
+  blocks: readonly ServerBlock[],
+  host: PluginHost,
+  ports: DefaultPorts = STANDARD_PORTS,
+): Steps<Resolver> {
   const problems: Problem[] = []
   const drafts = new Map<string, Draft>()
   const chains: Chain[] = []
@@ -64,6 +77,7 @@ export function createResolver(
       if (!(error instanceof ConfigError)) throw error
       problems.push(...error.problems)
     }
+    yield
   }
   if (problems.length > 0) throw new ConfigError(problems)
   const resolver = new Resolver([...drafts.values()].map(finish), chains, host)

@@ -136,6 +136,13 @@ export type ClientPod = {
   readonly labels: ReadonlyMap<string, string>
 }
 
+/** What differs after a file was written. */
+export type FileState = {
+  /** Milliseconds since 1970. */
+  readonly modifiedMs: number
+  readonly bytes: number
+}
+
 /** The services of every runtime for plugins. */
 export type Host = {
   /**
@@ -167,9 +174,14 @@ export type Host = {
    * Lists the files in a folder and those below it, by paths that start with the folder's, sorted
    * within each; `undefined` if it does not exist.
    */
-  readonly listFiles: (folder: string) => readonly string[] | undefined
-  /** When a file was written last, in milliseconds since 1970; `undefined` if it does not exist. */
-  readonly modifiedMs: (path: string) => number | undefined
+  readonly listFiles: (folder: string) => Promise<readonly string[] | undefined>
+  /**
+   * Reads a file's bytes without keeping the event loop waiting. Rejects with the reason if it does
+   * not exist, is no file, or is over 64 MiB.
+   */
+  readonly readFile: (path: string) => Promise<Uint8Array>
+  /** Returns when a file was written last, and its size; `undefined` if it does not exist. */
+  readonly fileState: (path: string) => FileState | undefined
   /**
    * Creates a client of an upstream, which connects at the first query.
    * @throws {Error} when this runtime does not support the upstream or the options

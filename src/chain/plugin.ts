@@ -64,6 +64,12 @@ export type Plugin = Explainer & {
   readonly handleNotify?: (query: Query, client: Client) => 'taken' | 'ignored' | undefined
   /** Returns the plugin's metadata for a query, by CoreDNS's labels. */
   readonly metadata?: (label: string, clientQuery: ClientQuery) => string | undefined
+  /**
+   * Reads what the plugin answers from; awaited once, before the chain is used. May take seconds,
+   * during which another chain answers: never blocks the event loop.
+   * @throws {ConfigError} with the mistakes, which keep the chain from being used
+   */
+  readonly prepare?: () => Promise<void>
   /** Starts background work; called when the server is listening. */
   readonly start?: () => void
   /** Ends background work; the plugin is not used after that. */

@@ -32,6 +32,7 @@ import { answerNotify } from './notify.ts'
 import type { Observation } from './observation.ts'
 import { failure, type Outcome } from './outcome.ts'
 import type { Plugin } from './plugin.ts'
+import { preparePlugins } from './prepare-plugins.ts'
 import { Readiness } from './readiness.ts'
 import { advertisedTo, bytesFor, paddingBlock, udpBytesFor } from './reply-bounds.ts'
 import type { Request, Trace } from './request.ts'
@@ -172,6 +173,14 @@ export class Resolver {
   /** The warnings of all chains for the operator. */
   get notices(): readonly Problem[] {
     return this.chains.flatMap(({ notices }) => notices)
+  }
+
+  /**
+   * Has plugins read what they answer from, one after the other. Call it before the first query.
+   * @throws {ConfigError} with every mistake in what they read
+   */
+  prepare(): Promise<void> {
+    return preparePlugins(this.plugins)
   }
 
   /** Starts the background work of plugins. */
@@ -343,7 +352,9 @@ export class Resolver {
     if (outcome.kind === 'drop') return undefined
     const { query, client, limits } = request
     if (outcome.kind === 'transfer') {
-      return sendTransfer(query, outcome.records, client, limits.signer).catch((error: unknown) => {
+      const { records } = outcome
+      const transfer = { records, client, signer: limits.signer, turns: this.host }
+      return sendTransfer(query, transfer).catch((error: unknown) => {
         this.panic(error)
         return undefined
       })

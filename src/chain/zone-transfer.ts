@@ -2,6 +2,7 @@
  * Sends the records of a zone as the messages of a transfer (RFC 5936 §2.2).
  * @module
  */
+import { createPause, type Turns } from '../bytes/steps.ts'
 import { MESSAGE_BYTES_MAX, UDP_BYTES_ADVERTISED } from '../dns/limits.ts'
 import { EMPTY_REPLY, type ResourceRecord, writeReply } from '../dns/message.ts'
 import type { Query } from '../dns/query.ts'
@@ -16,17 +17,26 @@ const FILL_BYTES = 16_384
 /** Bytes of a record's type, class, TTL and rdata length. */
 const RECORD_HEAD_BYTES = 10
 
+/** A transfer under way. */
+type Transfer = {
+  readonly records: Iterable<ResourceRecord>
+  readonly client: Client
+  readonly signer?: MessageSigner | undefined
+  readonly turns: Turns
+}
+
 /**
- * Sends all messages but the last by `client.sendAhead`.
+ * Sends all messages but the last by `client.sendAhead`, some in each turn of the event loop.
  * @returns the last; a refusal if the client accepts one message only and there are more
  */
 export async function sendTransfer(
   query: Query,
-  records: Iterable<ResourceRecord>,
-  { sendAhead }: Client,
-  signer?: MessageSigner,
+  { records, client: { sendAhead }, signer, turns }: Transfer,
 ): Promise<Uint8Array> {
   const writer = new ReplyWriter()
+  // Transfers that come together must not each begin in this turn.
+  await turns.nextTurn()
+  const pause = createPause(turns)
   let filled: ResourceRecord[] = []
   let bytes = 0
   for (const record of records) {
@@ -36,6 +46,7 @@ export async function sendTransfer(
       await sendAhead(signed(write(writer, query, filled), signer))
       filled = []
       bytes = 0
+      await pause()
     }
     filled.push(record)
     bytes += size

@@ -5,6 +5,8 @@
 import { dirname } from 'node:path'
 import { adviseOn } from '../chain/advice.ts'
 import { createResolver } from '../chain/create-resolver.ts'
+import type { PluginHost } from '../chain/plugin-entry.ts'
+import type { Resolver } from '../chain/resolver.ts'
 import type { Corefile } from '../corefile/parse-corefile.ts'
 import {
   ConfigError,
@@ -13,6 +15,7 @@ import {
   problemAt,
   sortProblems,
 } from '../corefile/problem.ts'
+import type { ServerBlock } from '../corefile/server-block.ts'
 import { compileGatewayCorefile, gatewayWarnings } from '../gateway/compile-corefile.ts'
 import { tryCorefile } from '../node/load-corefile.ts'
 import { CommandError, type Output } from '../node/output.ts'
@@ -29,7 +32,7 @@ export async function runCheck(input: Input, output: Output): Promise<void> {
   const target = targetOf(input.text('for'))
   const folder = files === '' ? dirname(path) : files
   const isToCopy = target === 'worker'
-  const findings = checkCorefile(tryCorefile(path), { folder, isToCopy }, target)
+  const findings = await checkCorefile(tryCorefile(path), { folder, isToCopy }, target)
   printFindings(path, findings, output)
 }
 
@@ -59,23 +62,22 @@ type Findings = {
 }
 
 /** Compiles a Corefile as the target would. */
-export function checkCorefile(
+export async function checkCorefile(
   { blocks, problems, warnings }: Corefile,
   place: CheckedPlace,
   target: CheckTarget,
-): Findings {
+): Promise<Findings> {
   const count = blocks.length
   const checking = checkingHost(place, target)
   const { host } = checking
   const isGateway = target !== 'serve'
-  const compile = isGateway ? compileGatewayCorefile : createResolver
   const found = (): Problem[] => [
     ...warnings,
     ...(isGateway ? gatewayWarnings(blocks, host) : []),
     ...checking.warnings(blocks),
   ]
   try {
-    const { notices } = compile(blocks, host)
+    const { notices } = await (isGateway ? compileGatewayCorefile : compile)(blocks, host)
     if (problems.length > 0) return { problems, warnings: [...found(), ...notices], count }
     const advice = adviseOn({ blocks, plugins: host.plugins, readText: host.readText })
     return { problems, warnings: [...found(), ...notices, ...advice], count }
@@ -83,6 +85,12 @@ export function checkCorefile(
     if (!(error instanceof ConfigError)) throw error
     return { problems: [...problems, ...error.problems], warnings: found(), count }
   }
+}
+
+async function compile(blocks: readonly ServerBlock[], host: PluginHost): Promise<Resolver> {
+  const resolver = createResolver(blocks, host)
+  await resolver.prepare()
+  return resolver
 }
 
 function countOf(count: number, what: string): string {

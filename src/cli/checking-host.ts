@@ -28,7 +28,7 @@ export type CheckedPlace = {
   /** The folder of relative paths. */
   readonly folder: string
   /** Reads them; absent for those of this machine. */
-  readonly host?: Pick<PluginHost, 'readText' | 'listFiles' | 'modifiedMs'>
+  readonly host?: Pick<PluginHost, 'readText' | 'readFile' | 'listFiles' | 'fileState'>
   /** Whether each file found has to be copied to where the Corefile is used. */
   readonly isToCopy: boolean
   /** The clusters that publish to the gateway; absent if unknown. */
@@ -97,7 +97,12 @@ export function checkingHost(place: CheckedPlace, target: CheckTarget): Checking
     ...place.host,
     readText: (path) => noted(path, (place.host ?? node).readText(path)),
     readBytes: (path) => noted(path, node.readBytes?.(path)),
-    listFiles: (path) => noted(path, (place.host ?? node).listFiles(path)),
+    readFile: async (path) => {
+      const reading = (place.host ?? node).readFile(path)
+      noted(path, await reading.catch(() => undefined))
+      return reading
+    },
+    listFiles: async (path) => noted(path, await (place.host ?? node).listFiles(path)),
   }
   return {
     host: target === 'worker' ? workerHost(host) : host,

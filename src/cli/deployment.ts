@@ -32,7 +32,7 @@ export async function checkDeployment(
   const known = variables.CLUSTERS === undefined ? undefined : await clustersOf(variables)
   const corefile = { ...others, blocks: [...withOnlyCluster(blocks, known ?? [])] }
   const place = { folder: '/', host: files, isToCopy: false, ...(known && { clusters: known }) }
-  printFindings('COREFILE', checkCorefile(corefile, place, 'worker'), output)
+  printFindings('COREFILE', await checkCorefile(corefile, place, 'worker'), output)
   await readGatewayConfig(variables, { file: 'COREFILE', source: files.source })
 }
 

@@ -56,15 +56,15 @@ async function examine(input: Input): Promise<readonly Finding[]> {
       : (await Promise.all(servers.map((server) => checkServer(server, domain)))).flat()),
     ...(corefile === undefined
       ? [skipped('upstreams', 'pass --conf COREFILE')]
-      : [checkConf(conf, corefile), ...(await checkUpstreams(corefile, own))]),
+      : [await checkConf(conf, corefile), ...(await checkUpstreams(corefile, own))]),
     checkNdots(readTextFile(RESOLV_CONF) ?? '', isAutopath),
   ]
 }
 
 /** Whether `kubedoh serve` would take the Corefile: its plugins may refuse what parses. */
-function checkConf(path: string, corefile: Corefile): Finding {
+async function checkConf(path: string, corefile: Corefile): Promise<Finding> {
   const place = { folder: dirname(path), isToCopy: false }
-  const { problems, count } = checkCorefile(corefile, place, 'serve')
+  const { problems, count } = await checkCorefile(corefile, place, 'serve')
   const [first] = problems
   const blocks = count === 1 ? '1 server block' : `${count} server blocks`
   if (first === undefined) return ok('corefile', `${path}: ${blocks}`)

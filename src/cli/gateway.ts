@@ -70,7 +70,7 @@ export async function startNodeGateway(input: Input, output: Output): Promise<Ru
     )
   }
   const log = sampledLog({ log: createLog(output), now: elapsed })
-  const server = createServer(input, log, { config: await readConfig(input), tls })
+  const server = await createServer(input, log, { config: await readConfig(input), tls })
   if (input.text('store') === 'memory') log({ level: 'warning', message: FORGETS })
   try {
     const bound = await server.listen(host, port)
@@ -117,15 +117,15 @@ function followFiles(
   }
 }
 
-function createServer(
+async function createServer(
   input: Input,
   log: Log,
   { config, tls }: { readonly config: GatewayConfig; readonly tls: TlsService | undefined },
-): GatewayServer {
+): Promise<GatewayServer> {
   const folder = storeFolder(input.text('store'))
   const corefileFolder = dirname(input.text('conf'))
   try {
-    return createNodeGateway({ config, folder, corefileFolder, tls, log })
+    return await createNodeGateway({ config, folder, corefileFolder, tls, log })
   } catch (error) {
     if (error instanceof GatewayConfigError) throw commandError(error)
     const text = errorText(error)

@@ -15,7 +15,7 @@ import { METRICS_TYPE } from '../telemetry/metrics.ts'
 import { createAudit } from './audit.ts'
 import type { GatewayConfig } from './config.ts'
 import { createCors } from './cors.ts'
-import { Gateway, type GatewayRuntime } from './gateway.ts'
+import type { Gateway, GatewayRuntime } from './gateway.ts'
 import { createGenerationRoutes } from './generation-routes.ts'
 import { clusterDomains, createKitRoute } from './kit-route.ts'
 import { createNamesRoute } from './names-route.ts'
@@ -26,11 +26,11 @@ import { StoreError } from './store.ts'
 import { createTokenAdvice } from './token-request.ts'
 import { createTokenRoutes } from './token-routes.ts'
 
-/** Creates the app of a gateway. @throws {GatewayConfigError} when the Corefile is not valid */
+/** Creates the app of a gateway. */
 export function createGatewayApp(
   config: GatewayConfig,
   runtime: GatewayRuntime,
-  gateway: Gateway = new Gateway(config, runtime),
+  gateway: Gateway,
 ): Hono {
   const { now } = runtime.host
   const { admission } = gateway

@@ -2,8 +2,8 @@
  * Compiles a gateway's Corefile.
  * @module
  */
-
-import { createResolver } from '../chain/create-resolver.ts'
+import { inSlices } from '../bytes/steps.ts'
+import { resolverSteps } from '../chain/create-resolver.ts'
 import type { Upstream, UpstreamOptions } from '../chain/host.ts'
 import type { PluginHost } from '../chain/plugin-entry.ts'
 import type { Resolver } from '../chain/resolver.ts'
@@ -22,13 +22,19 @@ import { formatName } from '../dns/name.ts'
 import { type GatewayKind, gatewayNotices, gatewayPlugins } from './gateway-plugins.ts'
 
 /**
- * Compiles a gateway's Corefile for the plugins as they are at gateways.
+ * Compiles a gateway's Corefile for the plugins as they are at gateways, and has these read what
+ * they answer from.
  * @throws {ConfigError} with all its errors, in order
  */
-export function compileGatewayCorefile(blocks: readonly ServerBlock[], host: PluginHost): Resolver {
+export async function compileGatewayCorefile(
+  blocks: readonly ServerBlock[],
+  host: PluginHost,
+): Promise<Resolver> {
   const plugins = gatewayPlugins(host.plugins, kindOf(host))
   try {
-    return createResolver(blocks, { ...host, plugins })
+    const resolver = await inSlices(resolverSteps(blocks, { ...host, plugins }), host)
+    await resolver.prepare()
+    return resolver
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     throw new ConfigError(sortProblems(error.problems, blocks[0]?.file ?? ''))

@@ -60,6 +60,16 @@ const LOCAL: Reason = {
 }
 const NO_HEADERS: Readonly<Record<string, string>> = {}
 
+type GatewayParts = {
+  readonly runtime: GatewayRuntime
+  readonly clock: HeldClock
+  readonly admission: Admission
+  readonly zones: ClusterZones
+  readonly resolver: Resolver
+  readonly warnings: readonly Problem[]
+  readonly reach: Reach
+}
+
 /** A gateway. */
 export class Gateway {
   readonly admission: Admission
@@ -74,21 +84,30 @@ export class Gateway {
   private readonly ages = new AgeHeaders()
   private readonly headers = new WeakMap<Request, Readonly<Record<string, string>>>()
 
-  /** @throws {GatewayConfigError} when the Corefile cannot be compiled */
-  constructor(config: GatewayConfig, runtime: GatewayRuntime) {
-    this.runtime = runtime
-    this.clock = new HeldClock(runtime.host)
-    const { clock } = this
-    this.reach = { isPublic: config.access.isPublic, hasTls: runtime.hasTls === true }
-    this.admission = new Admission(config, runtime, clock)
-    const needsLabels = (): boolean => this.admission.usesLabels
-    this.zones = new ClusterZones(config, runtime, { clock, needsLabels })
+  /** Compiles a gateway's Corefile. @throws {GatewayConfigError} when it cannot be compiled */
+  static async open(config: GatewayConfig, runtime: GatewayRuntime): Promise<Gateway> {
+    const clock = new HeldClock(runtime.host)
+    const admission = new Admission(config, runtime, clock)
+    const needsLabels = (): boolean => admission.usesLabels
+    const zones = new ClusterZones(config, runtime, { clock, needsLabels })
     const host: PluginHost = {
       ...runtime.host,
-      openCluster: (options, tree) => this.zones.open(options, tree),
+      openCluster: (options, tree) => zones.open(options, tree),
     }
-    this.resolver = compile(config, host)
-    this.warnings = [...this.resolver.notices, ...gatewayWarnings(config.blocks, host)]
+    const resolver = await compile(config, host)
+    const warnings = [...resolver.notices, ...gatewayWarnings(config.blocks, host)]
+    const reach = { isPublic: config.access.isPublic, hasTls: runtime.hasTls === true }
+    return new Gateway({ runtime, clock, admission, zones, resolver, warnings, reach })
+  }
+
+  private constructor(parts: GatewayParts) {
+    this.runtime = parts.runtime
+    this.clock = parts.clock
+    this.admission = parts.admission
+    this.zones = parts.zones
+    this.resolver = parts.resolver
+    this.warnings = parts.warnings
+    this.reach = parts.reach
   }
 
   /** Starts the background work of plugins; not in Workers, which have none between requests. */
@@ -244,9 +263,9 @@ function probe(name: Uint8Array): Uint8Array {
   return writeQuery({ name, type: TYPE.A })
 }
 
-function compile({ blocks }: GatewayConfig, host: PluginHost): Resolver {
+async function compile({ blocks }: GatewayConfig, host: PluginHost): Promise<Resolver> {
   try {
-    return compileGatewayCorefile(blocks, host)
+    return await compileGatewayCorefile(blocks, host)
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     throw new GatewayConfigError(error.problems.map(formatProblem).join('; '), { cause: error })

@@ -14,7 +14,7 @@ const PREFIX = 'FILES'
 const CHARACTERS_MAX = 16 * 1024 * 1024
 
 /** Texts of files by path. Relative paths start at the root, and `.` and `..` are resolved. */
-export type VariableFiles = Pick<Host, 'readText' | 'listFiles' | 'modifiedMs'> & {
+export type VariableFiles = Pick<Host, 'readText' | 'readFile' | 'listFiles' | 'fileState'> & {
   /** Reads imported files; variables of the gateway stand in for those of the environment. */
   readonly source: CorefileSource
 }
@@ -40,9 +40,17 @@ export function readVariableFiles(variables: object): VariableFiles {
   const readText = (path: string): string | undefined => texts.get(normalPath(path))
   return {
     readText,
-    listFiles: (folder) => listBelow(folder, texts),
+    listFiles: async (folder) => listBelow(folder, texts),
+    readFile: async (path) => {
+      const text = readText(path)
+      if (text === undefined) throw new Error(`the variable ${PREFIX} has no such file`)
+      return new TextEncoder().encode(text)
+    },
     // The files of a deployment do not change.
-    modifiedMs: (path) => (readText(path) === undefined ? undefined : 0),
+    fileState: (path) => {
+      const text = readText(path)
+      return text === undefined ? undefined : { modifiedMs: 0, bytes: text.length }
+    },
     source: {
       readText,
       glob: (pattern) => matches(pattern, texts),

@@ -37,7 +37,13 @@ export async function createGateway(
   { folder, log = () => {} }: GatewayOptions = {},
 ): Promise<LibraryGateway> {
   const config = await readGatewayConfig(variables)
-  const gateway = createNodeGateway({ config, folder, corefileFolder: '/', tls: undefined, log })
+  const gateway = await createNodeGateway({
+    config,
+    folder,
+    corefileFolder: '/',
+    tls: undefined,
+    log,
+  })
   return {
     fetch: (request, address) => gateway.fetch(request, address),
     listen: (host, port) => gateway.listen(host, port),

@@ -45,11 +45,14 @@ export type GatewayServer = Pick<AppServer, 'close'> & {
   readonly renew: (tls: TlsService) => void
 }
 
-/** Creates the server: on Bun and Deno the runtime's own, except with client certificates. */
-export function createNodeGateway(options: NodeGatewayOptions): GatewayServer {
+/**
+ * Creates the server: on Bun and Deno the runtime's own, except with client certificates.
+ * @throws {GatewayConfigError} for an invalid Corefile
+ */
+export async function createNodeGateway(options: NodeGatewayOptions): Promise<GatewayServer> {
   const { config, tls } = options
   const runtime = { ...createNodeRuntime(options), hasTls: tls !== undefined }
-  let served = serve(config, runtime)
+  let served = await serve(config, runtime)
   served.gateway.start()
   const app: App = { fetch: (request, env, context) => served.app.fetch(request, env, context) }
   const direct: Direct = (head) => served.direct(head)
@@ -64,7 +67,7 @@ export function createNodeGateway(options: NodeGatewayOptions): GatewayServer {
     },
     renew: (next) => server.renew(next),
     reload: async ({ blocks }) => {
-      const next = serve({ ...config, blocks }, runtime)
+      const next = await serve({ ...config, blocks }, runtime)
       // Loads the snapshots first, so that no query waits for them.
       await next.gateway.zones.notReady()
       next.gateway.start()
@@ -77,8 +80,8 @@ export function createNodeGateway(options: NodeGatewayOptions): GatewayServer {
 /** The app and fast path of one configuration. */
 type Served = { readonly app: App; readonly direct: Direct; readonly gateway: Gateway }
 
-function serve(config: GatewayConfig, runtime: GatewayRuntime): Served {
-  const gateway = new Gateway(config, runtime)
+async function serve(config: GatewayConfig, runtime: GatewayRuntime): Promise<Served> {
+  const gateway = await Gateway.open(config, runtime)
   for (const message of gateway.notices) runtime.host.log({ level: 'warning', message })
   const doh = new DirectDoh(gateway, config)
   const keepAlive = (promise: Promise<void>): void => void promise

@@ -2,8 +2,10 @@
  * Reads the files and folders that a Corefile names.
  * @module
  */
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
+import { readdir, readFile as readFileInPieces, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import type { FileState } from '../chain/host.ts'
 import { CommandError, whyUnreadable } from './output.ts'
 
 /** Maximum size of a file that a Corefile names. */
@@ -41,10 +43,25 @@ function readFile(path: string, bytesMax: number): Buffer | undefined {
   }
 }
 
-/** Returns a file's modification time in ms since 1970; `undefined` if it does not exist. */
-export function modifiedMs(path: string): number | undefined {
+/**
+ * Reads a file by the threads of the file system, in pieces, so that queries do not wait.
+ * @throws {CommandError} with the reason when there is no such file, or it is over 64 MiB
+ */
+export async function loadFile(path: string): Promise<Uint8Array> {
   try {
-    return statSync(path).mtimeMs
+    const info = await stat(path)
+    if (info.isFile() && info.size <= FILE_BYTES_MAX) return await readFileInPieces(path)
+  } catch {
+    // `whyUnreadable` looks again.
+  }
+  throw new CommandError(whyUnreadable(path))
+}
+
+/** Returns when a file was written last, and its size; `undefined` if it does not exist. */
+export function fileState(path: string): FileState | undefined {
+  try {
+    const { mtimeMs: modifiedMs, size: bytes } = statSync(path)
+    return { modifiedMs, bytes }
   } catch {
     return undefined
   }
@@ -54,26 +71,21 @@ export function modifiedMs(path: string): number | undefined {
  * Returns the sorted paths of all files below a folder; `undefined` if the folder cannot be read.
  * Does not follow symbolic links to folders, which could form a cycle.
  */
-export function listFiles(base: string, path: string): readonly string[] | undefined {
+export async function listFiles(base: string, path: string): Promise<string[] | undefined> {
   const found: string[] = []
   let entries = 0
-  const walk = (folder: string, depth: number): void => {
-    if (depth > FOLDER_DEPTH_MAX) return
-    const listed = readdirSync(resolve(base, folder), { withFileTypes: true })
+  const walk = async (folder: string, depth: number): Promise<boolean> => {
+    if (depth > FOLDER_DEPTH_MAX) return true
+    const listing = readdir(resolve(base, folder), { withFileTypes: true })
+    const listed = await listing.catch(() => undefined)
+    if (listed === undefined) return false
     for (const entry of listed.sort((a, b) => (a.name < b.name ? -1 : 1))) {
-      if (++entries > FOLDER_ENTRIES_MAX) return
+      if (++entries > FOLDER_ENTRIES_MAX) return true
       const inside = `${folder}/${entry.name}`
-      if (!entry.isDirectory()) found.push(inside)
-      else walkQuietly(inside, depth + 1)
+      if (entry.isDirectory()) await walk(inside, depth + 1)
+      else found.push(inside)
     }
+    return true
   }
-  const walkQuietly = (folder: string, depth: number): boolean => {
-    try {
-      walk(folder, depth)
-      return true
-    } catch {
-      return false
-    }
-  }
-  return walkQuietly(path, 0) ? found : undefined
+  return (await walk(path, 0)) ? found : undefined
 }

@@ -14,8 +14,6 @@ type ZoneFile = {
   readonly text: string
   /** Initial origin of relative names. */
   readonly origin: Uint8Array
-  /** Reads an included file by its path; `undefined` if it does not exist. */
-  readonly readText: (path: string) => string | undefined
 }
 
 /** Most levels of included files. */
@@ -31,12 +29,16 @@ const GENERATED_CHARACTERS_MAX = 32 * 1024 * 1024
 /** TTL of generated records without one, as in CoreDNS. */
 const GENERATED_TTL_SECONDS = 3600
 
+/** A file that a zone file includes. */
+type Inclusion = { readonly include: string }
+
 /**
- * Yields the records of a zone file in their order.
+ * Yields the records of a zone file in their order, and the paths of files that it includes: the
+ * next call of `next` takes the text of such a file, `undefined` if it cannot be read.
  * @throws {ZoneFileError} at the first error
  */
-export function readZoneFile(zone: ZoneFile): Generator<ResourceRecord> {
-  return new ZoneReader(zone.readText).records(zone, {
+export function zoneFileSteps(zone: ZoneFile): ZoneSteps {
+  return new ZoneReader().records(zone, {
     file: zone.file,
     origin: zone.origin,
     owner: zone.origin,
@@ -45,20 +47,25 @@ export function readZoneFile(zone: ZoneFile): Generator<ResourceRecord> {
   })
 }
 
+type ZoneSteps = Generator<ResourceRecord | Inclusion, void, string | undefined>
+
+/**
+ * Yields the records of a zone file that includes no others.
+ * @throws {ZoneFileError} at the first error
+ */
+export function* readZoneFile(zone: ZoneFile): Generator<ResourceRecord> {
+  for (const step of zoneFileSteps(zone)) if (!('include' in step)) yield step
+}
+
 /** Reads a file and the files that it includes, within the bounds above. */
 class ZoneReader {
-  private readonly readText: ZoneFile['readText']
   private depth = 0
   private includes = 0
   private characters = 0
   private generated = 0
-  private recordCount = 0
+  private recordCount = 0;
 
-  constructor(readText: ZoneFile['readText']) {
-    this.readText = readText
-  }
-
-  *records(zone: { readonly text: string }, state: ZoneState): Generator<ResourceRecord> {
+  *records(zone: { readonly text: string }, state: ZoneState): ZoneSteps {
     const scanner = new ZoneScanner(state.file, zone.text)
     for (let line = scanner.next(); line !== undefined; line = scanner.next()) {
       const [first] = line.words
@@ -83,7 +90,7 @@ class ZoneReader {
   }
 
   /** Restores origin and owner after an included file (RFC 1035 §5.1). */
-  private *include(line: ZoneLine, state: ZoneState): Generator<ResourceRecord> {
+  private *include(line: ZoneLine, state: ZoneState): ZoneSteps {
     const path = argument(line, state.file, 2)
     const [, , originWord] = line.words
     const origin = originWord === undefined ? state.origin : originOf(originWord, state)
@@ -92,7 +99,7 @@ class ZoneReader {
       const bounds = `${INCLUDE_DEPTH_MAX} deep and ${INCLUDES_MAX} in all`
       throw wrong(state.file, path, `too many files are included, at most ${bounds} may be`)
     }
-    const text = this.readText(file)
+    const text = yield { include: file }
     if (text === undefined) throw wrong(state.file, path, `cannot read "${file}"`)
     this.includes++
     this.characters += text.length

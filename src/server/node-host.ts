@@ -4,7 +4,6 @@
  */
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
-import { setImmediate } from 'node:timers/promises'
 import type { Host } from '../chain/host.ts'
 import { bindPlugins, type PluginHost } from '../chain/plugin-entry.ts'
 import { cookieSecret } from '../node/cookie-secret.ts'
@@ -12,10 +11,11 @@ import { elapsed } from '../node/elapsed.ts'
 import { FrameStream } from '../node/frame-stream.ts'
 import { hmac } from '../node/hmac.ts'
 import { isInterface } from '../node/local-addresses.ts'
+import { nextTurn } from '../node/next-turn.ts'
 import { openSigner } from '../node/open-signer.ts'
 import { postJson } from '../node/post-json.ts'
 import { random16 } from '../node/random16.ts'
-import { listFiles, modifiedMs, readDatabase, readTextFile } from '../node/read-files.ts'
+import { fileState, listFiles, loadFile, readDatabase, readTextFile } from '../node/read-files.ts'
 import { timerMs } from '../node/timer-ms.ts'
 import { checkIdentity } from '../node/tls-service.ts'
 import { ALL_PLUGINS } from '../plugins/all-plugins.ts'
@@ -74,12 +74,13 @@ export function createNodeHost({
         clearTimeout(timer)
       }
     },
-    nextTurn: setImmediate,
+    nextTurn,
     isInterface,
     readText: (path) => readTextFile(resolve(folder, path)),
     readBytes: (path) => readDatabase(resolve(folder, path)),
     listFiles: (path) => listFiles(folder, path),
-    modifiedMs: (path) => modifiedMs(resolve(folder, path)),
+    readFile: (path) => loadFile(resolve(folder, path)),
+    fileState: (path) => fileState(resolve(folder, path)),
     openUpstream,
     checkIdentity,
     print: (line) => {

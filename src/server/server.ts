@@ -4,8 +4,9 @@
  */
 import { availableParallelism } from 'node:os'
 import { dirname } from 'node:path'
+import { inSlices } from '../bytes/steps.ts'
 import type { Client } from '../chain/client.ts'
-import { createResolver } from '../chain/create-resolver.ts'
+import { resolverSteps } from '../chain/create-resolver.ts'
 import { type Explanation, explainMessage } from '../chain/explain.ts'
 import type { Resolver } from '../chain/resolver.ts'
 import { STANDARD_PORTS } from '../chain/server-address.ts'
@@ -270,7 +271,8 @@ export class Server implements RunningServer {
         }),
     })
     const ports = { ...STANDARD_PORTS, dns: this.options.dnsPort }
-    const resolver = createResolver(corefile.blocks, host, ports)
+    const resolver = await inSlices(resolverSteps(corefile.blocks, host, ports), host)
+    await resolver.prepare()
     const warnings = this.parts === undefined ? [...corefile.warnings, ...resolver.notices] : []
     for (const warning of warnings) {
       this.log({ level: 'warning', message: formatProblem(warning) })

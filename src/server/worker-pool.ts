@@ -6,7 +6,8 @@
  * @module
  */
 import { dirname } from 'node:path'
-import { createResolver } from '../chain/create-resolver.ts'
+import { inSlices } from '../bytes/steps.ts'
+import { resolverSteps } from '../chain/create-resolver.ts'
 import type { Host } from '../chain/host.ts'
 import type { PluginHost } from '../chain/plugin-entry.ts'
 import type { Resolver } from '../chain/resolver.ts'
@@ -233,7 +234,7 @@ class WorkerPool implements RunningServer {
       return source
     })
     const ports = { ...STANDARD_PORTS, dns: this.options.dnsPort }
-    const resolver = createResolver(blocks, host, ports)
+    const resolver = await inSlices(resolverSteps(blocks, host, ports), host)
     const messages = [...warnings, ...resolver.notices].map(formatProblem)
     const names = new Set(blocks.flatMap((block) => block.directives.map(({ name }) => name)))
     if (names.has('transfer') && clusters.length > 0) {

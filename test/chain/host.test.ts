@@ -14,17 +14,18 @@ const BUSY = block(
   'errors',
 )
 const CLUSTER = { objects: '[]' }
+const FILES = { hosts: '' }
 
 describe('what plugins ask of their runtime', () => {
   test('is no time, no upstream and no line before they are started', async () => {
-    const { host } = serve(BUSY, { cluster: CLUSTER })
+    const { host } = serve(BUSY, { cluster: CLUSTER, files: FILES })
     await settle()
     assert.equal(host.timerCount, 0)
     assert.deepEqual([host.asked, host.lines, host.events, host.aborts], [[], [], [], []])
   })
 
   test('is nothing any more once they are stopped', async () => {
-    const server = serve(BUSY, { cluster: CLUSTER })
+    const server = serve(BUSY, { cluster: CLUSTER, files: FILES })
     server.resolver.start()
     assert.ok(server.host.timerCount > 0)
     await server.host.advance(60_000)
@@ -34,7 +35,7 @@ describe('what plugins ask of their runtime', () => {
   })
 
   test('is one cluster for each directive, opened with what that says', () => {
-    const { opened } = serve(BUSY, { cluster: CLUSTER }).host
+    const { opened } = serve(BUSY, { cluster: CLUSTER, files: FILES }).host
     assert.deepEqual(
       opened.map(({ zones, cluster }) => [zones.map((zone) => formatName(zone)), cluster]),
       [[['cluster.local.', '2.0.192.in-addr.arpa.'], 'prod']],

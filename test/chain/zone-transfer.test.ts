@@ -8,6 +8,7 @@ import { parseQuery, type Query } from '../../src/dns/query.ts'
 import { TYPE } from '../../src/dns/rr-type.ts'
 import { writeQuery } from '../../src/dns/write-query.ts'
 import { formatRecord } from '../../src/records/zone-text.ts'
+import { FakeHost } from '../fake-host.ts'
 import { parseRecord } from '../parse-record.ts'
 
 function records(count: number): ResourceRecord[] {
@@ -24,6 +25,12 @@ function axfr(): Query {
 
 const CLIENT: Client = { address: '192.0.2.7', port: 4242, transport: 'tcp' }
 
+const host = new FakeHost()
+
+function transfer(count: number, client: Client): Parameters<typeof sendTransfer>[1] {
+  return { records: records(count), client, turns: host }
+}
+
 describe('sendTransfer', () => {
   for (const count of [0, 1, 120, 1000]) {
     test(`sends ${count} records, each once and in order`, async () => {
@@ -32,7 +39,7 @@ describe('sendTransfer', () => {
         messages.push(message)
         return Promise.resolve()
       }
-      messages.push(await sendTransfer(axfr(), records(count), { ...CLIENT, sendAhead }))
+      messages.push(await sendTransfer(axfr(), transfer(count, { ...CLIENT, sendAhead })))
       const replies = messages.map((message) => parseResponse(message) ?? assert.fail('malformed'))
       const sent = replies.flatMap(({ answer }) => answer.map(formatRecord))
       assert.deepEqual(sent, records(count).map(formatRecord))
@@ -57,18 +64,29 @@ describe('sendTransfer', () => {
       sign: (message: Uint8Array): Uint8Array => Uint8Array.of(...message, ++count),
     }
     const client = { ...CLIENT, sendAhead }
-    messages.push(await sendTransfer(axfr(), records(1000), client, signer))
+    messages.push(await sendTransfer(axfr(), { ...transfer(1000, client), signer }))
     assert.ok(messages.length > 2)
     assert.deepEqual(
       messages.map((message) => message.at(-1)),
       messages.map((_, i) => i + 1),
     )
-    const refused = await sendTransfer(axfr(), records(1000), CLIENT, signer)
+    const refused = await sendTransfer(axfr(), { ...transfer(1000, CLIENT), signer })
     assert.equal(refused.at(-1), count)
   })
 
+  test('sends some messages in each turn of the event loop', async () => {
+    let nowMs = 0
+    let turns = 0
+    const nextTurn = async (): Promise<void> => void turns++
+    // Each look at the clock takes a millisecond.
+    const options = { turns: { elapsed: () => nowMs++, nextTurn } }
+    const sendAhead = (): Promise<void> => Promise.resolve()
+    await sendTransfer(axfr(), { ...transfer(10_000, { ...CLIENT, sendAhead }), ...options })
+    assert.ok(turns > 3, String(turns))
+  })
+
   test('refuses a client that can take one message when there are more', async () => {
-    const reply = parseResponse(await sendTransfer(axfr(), records(1000), CLIENT))
+    const reply = parseResponse(await sendTransfer(axfr(), transfer(1000, CLIENT)))
     assert.equal(reply?.rcode, 5)
     assert.deepEqual(reply?.answer, [])
   })

@@ -19,7 +19,7 @@ export async function startOperatedGateway(
   variables: GatewayVariables,
   options: Partial<Parameters<typeof createNodeGateway>[0]> = {},
 ): Promise<number> {
-  const server = createNodeGateway({
+  const server = await createNodeGateway({
     config: await readGatewayConfig({ ...variables, ADMIN_TOKEN_SHA256: await hashToken(ADMIN) }),
     folder: undefined,
     corefileFolder: '/',

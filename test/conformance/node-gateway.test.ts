@@ -23,7 +23,7 @@ async function openNodeGateway(place: Place): Promise<Transport> {
   })
   const log = (): void => undefined
   const options = { config, folder: undefined, corefileFolder: files, tls: undefined, log }
-  const gateway = createNodeGateway(options)
+  const gateway = await createNodeGateway(options)
   const port = await gateway.listen(undefined, 0)
   await publish(`http://127.0.0.1:${port}`, published, place)
   return {

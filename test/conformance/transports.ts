@@ -52,8 +52,8 @@ const SILENCE_MS = 300
  * then both must give the same bytes. A quarter of the authoritative answers of chains with a fast
  * path must take it, apart from queries that a plugin of the chain has to see itself.
  */
-export function openBothWays(place: Place): Transport {
-  const resolver = createScenarioResolver(place, { random16: () => 4711 })
+export async function openBothWays(place: Place): Promise<Transport> {
+  const resolver = await createScenarioResolver(place, { random16: () => 4711 })
   let quickCount = 0
   let candidateCount = 0
   return {
@@ -87,8 +87,8 @@ function hasQuickWay(listener: Listener, message: Uint8Array, client: Client): b
 }
 
 /** Answers over HTTPS as the app does, without a socket. */
-export function openDohApp(place: Place): Transport {
-  const resolver = createScenarioResolver(place)
+export async function openDohApp(place: Place): Promise<Transport> {
+  const resolver = await createScenarioResolver(place)
   const app = createDohApp({
     isPrivate: () => false,
     answer: (message, c) => {
@@ -160,10 +160,10 @@ export async function openPlainSockets(place: Place): Promise<Transport> {
 }
 
 /** Compiles a scenario's Corefile to a resolver over its objects. */
-export function createScenarioResolver(
+export async function createScenarioResolver(
   { scenario, corefile, objects, etcd, files }: Place,
   overrides: Partial<Host> = {},
-): Resolver {
+): Promise<Resolver> {
   const sources = new ClusterSources({
     objectPaths: objects,
     kubeconfig: '',
@@ -184,7 +184,9 @@ export function createScenarioResolver(
     openKeys: (connection) => keys.open(connection),
     abort: () => undefined,
   })
-  return createResolver(loadCorefile(corefile).blocks, { ...host, ...overrides })
+  const resolver = createResolver(loadCorefile(corefile).blocks, { ...host, ...overrides })
+  await resolver.prepare()
+  return resolver
 }
 
 /** @param ahead gets what is sent ahead of a reply's last message, which needs a connection */

@@ -34,7 +34,7 @@ type Gateway = {
 /** Starts a gateway that keeps all in a folder. */
 async function start(t: TestContext, folder: string, keys: ClusterKeys): Promise<Gateway> {
   const { publicKey, tokenSha256 } = keys
-  const server = createNodeGateway({
+  const server = await createNodeGateway({
     config: await readGatewayConfig({
       COREFILE,
       CLUSTERS: JSON.stringify({ prod: { publicKey, tokenSha256 } }),

@@ -158,7 +158,7 @@ export async function startOnNode(): Promise<Gateways> {
   const logs: string[] = []
   const servers = new Map<Which, { port: number; close: () => Promise<void> }>()
   for (const which of ALL) {
-    const server = createNodeGateway({
+    const server = await createNodeGateway({
       config: await readGatewayConfig(await variablesOf(which)),
       folder: undefined,
       corefileFolder: '/',

@@ -52,7 +52,7 @@ export async function compareUdpWays(mmsg: Mmsg, count: number, random: Random):
     const folder = mkdtempSync(join(tmpdir(), 'kubedoh-fuzz-'))
     const scenario = readScenario(name)
     const place = { scenario, ...writeScenarioFiles(scenario, folder) }
-    const resolver = createScenarioResolver(place, { random16: () => 4711 })
+    const resolver = await createScenarioResolver(place, { random16: () => 4711 })
     const queries = scenario.cases.map((one) => caseQuery(one, 0))
     try {
       await compareFor(

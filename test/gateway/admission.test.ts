@@ -17,7 +17,7 @@ test('does not forward a query of a client that may not recurse', async () => {
   const CLUSTERS = JSON.stringify({ shop: { publicKey, tokenSha256: 'a'.repeat(64) } })
   const host = new FakeHost({ upstream: () => ['NOERROR', 'www.example.org. 5 IN A 192.0.2.1'] })
   const tokenStore = createMemoryTokenStore()
-  const gateway = new Gateway(await readGatewayConfig({ COREFILE, CLUSTERS }), {
+  const gateway = await Gateway.open(await readGatewayConfig({ COREFILE, CLUSTERS }), {
     host,
     originOf: createMemoryStore,
     writerOf: () => assert.fail('no write is expected'),

@@ -41,14 +41,13 @@ class Fixture {
   readonly reports: Answered[] = []
   /** Whether the observer throws. */
   isBroken = false
-  private readonly app: Hono
-  private readonly direct: DirectDoh
+  private parts: { readonly app: Hono; readonly direct: DirectDoh } | undefined
 
-  private constructor(
+  private async open(
     config: Awaited<ReturnType<typeof readGatewayConfig>>,
     store: ReturnType<typeof createMemoryStore>,
     wantsNames: boolean,
-  ) {
+  ): Promise<this> {
     const runtime = {
       host: this.host,
       originOf: (cluster: string) => (cluster === 'shop' ? store : createMemoryStore()),
@@ -67,9 +66,14 @@ class Fixture {
         },
       },
     }
-    const gateway = new Gateway(config, runtime)
-    this.app = createGatewayApp(config, runtime, gateway)
-    this.direct = new DirectDoh(gateway, config)
+    const gateway = await Gateway.open(config, runtime)
+    const app = createGatewayApp(config, runtime, gateway)
+    this.parts = { app, direct: new DirectDoh(gateway, config) }
+    return this
+  }
+
+  private get started(): { readonly app: Hono; readonly direct: DirectDoh } {
+    return this.parts ?? assert.fail('it has not started')
   }
 
   static async start(wantsNames = false): Promise<Fixture> {
@@ -77,7 +81,7 @@ class Fixture {
     const CLUSTERS = JSON.stringify({ shop: cluster, east: cluster })
     const config = await readGatewayConfig({ COREFILE, CLUSTERS, PUBLIC: 'true' })
     const store = createMemoryStore()
-    const fixture = new Fixture(config, store, wantsNames)
+    const fixture = await new Fixture().open(config, store, wantsNames)
     const time = new Date(fixture.host.now()).toISOString()
     const { signed, shards } = await snapshotOf(privateKey, [WEB], {
       time,
@@ -95,14 +99,18 @@ class Fixture {
       ['content-type', WIRE],
       ['content-length', String(message.length)],
     ])
-    const ticket = this.direct.admit({
+    const ticket = this.started.direct.admit({
       method,
       path: isPost ? '/dns-query' : `/dns-query?dns=${encodeBase64url(message)}`,
       header: (name) => headers.get(name),
       address: '192.0.2.1',
     })
     assert.ok(ticket)
-    const { body } = await this.direct.answer(ticket, isPost ? message : undefined, () => undefined)
+    const { body } = await this.started.direct.answer(
+      ticket,
+      isPost ? message : undefined,
+      () => undefined,
+    )
     return body
   }
 
@@ -117,7 +125,7 @@ class Fixture {
   }
 
   async get(path: string, init: RequestInit = {}): Promise<Uint8Array> {
-    const response = await this.app.request(`https://dns.test${path}`, init)
+    const response = await this.started.app.request(`https://dns.test${path}`, init)
     return new Uint8Array(await response.arrayBuffer())
   }
 }

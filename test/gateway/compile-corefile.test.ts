@@ -11,20 +11,22 @@ import { block, parseBlocks } from '../ask.ts'
 import { FakeHost } from '../fake-host.ts'
 
 describe('compileGatewayCorefile', () => {
-  function compile(...directives: readonly string[]): { zones: number; notices: string[] } {
+  async function compile(
+    ...directives: readonly string[]
+  ): Promise<{ zones: number; notices: string[] }> {
     const blocks = parseBlocks(block(...directives))
     const host = new FakeHost()
-    const { listeners } = compileGatewayCorefile(blocks, host)
+    const { listeners } = await compileGatewayCorefile(blocks, host)
     const notices = gatewayWarnings(blocks, host)
     return { zones: listeners.length, notices: notices.map(formatProblem) }
   }
 
-  test('takes what answers queries', () => {
-    assert.deepEqual(compile('whoami', 'log'), { zones: 1, notices: [] })
+  test('takes what answers queries', async () => {
+    assert.deepEqual(await compile('whoami', 'log'), { zones: 1, notices: [] })
   })
 
-  test('ignores directives of servers, with a warning', () => {
-    const { notices } = compile('whoami', 'health 192.0.2.1:bad', 'bind eth7')
+  test('ignores directives of servers, with a warning', async () => {
+    const { notices } = await compile('whoami', 'health 192.0.2.1:bad', 'bind eth7')
     assert.deepEqual(notices, [
       'Corefile:3:3: "health" has no effect at a gateway: it serves /healthz itself',
       'Corefile:4:3: "bind" has no effect at a gateway: "--listen" is the address of "kubedoh ' +
@@ -44,10 +46,10 @@ describe('compileGatewayCorefile', () => {
     ])
   })
 
-  test('reports what it refuses with all other problems, in order', () => {
+  test('reports what it refuses with all other problems, in order', async () => {
     const blocks = parseBlocks(block('erors', 'ready', 'cache 0', 'tsig'))
-    assert.throws(
-      () => compileGatewayCorefile(blocks, new FakeHost({ isolatesRequests: true })),
+    await assert.rejects(
+      compileGatewayCorefile(blocks, new FakeHost({ isolatesRequests: true })),
       (error) => {
         const places = String(error).match(/Corefile:\d:\d/g)
         assert.deepEqual(places, ['Corefile:2:3', 'Corefile:4:9', 'Corefile:5:3'])

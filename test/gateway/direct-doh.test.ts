@@ -40,13 +40,12 @@ class Fixture {
   readonly store = createMemoryStore()
   /** What the runtime has checked of the next sender. */
   identities: readonly string[] = []
-  private readonly app: Hono
-  private readonly direct: DirectDoh
+  private parts: { readonly app: Hono; readonly direct: DirectDoh } | undefined
 
-  private constructor(
+  private async open(
     config: Awaited<ReturnType<typeof readGatewayConfig>>,
     limiter?: RateLimiter,
-  ) {
+  ): Promise<this> {
     const tokenStore = createMemoryTokenStore()
     void tokenStore.add(record)
     const identities = [CERTIFICATE, `access:${MAIL}`]
@@ -63,15 +62,20 @@ class Fixture {
       keepAlive: () => undefined,
       ...(limiter === undefined ? {} : { limiter }),
     }
-    const gateway = new Gateway(config, runtime)
-    this.app = createGatewayApp(config, runtime, gateway)
-    this.direct = new DirectDoh(gateway, config)
+    const gateway = await Gateway.open(config, runtime)
+    const app = createGatewayApp(config, runtime, gateway)
+    this.parts = { app, direct: new DirectDoh(gateway, config) }
+    return this
+  }
+
+  private get started(): { readonly app: Hono; readonly direct: DirectDoh } {
+    return this.parts ?? assert.fail('it has not started')
   }
 
   static async start(variables: GatewayVariables = {}, limiter?: RateLimiter): Promise<Fixture> {
     const CLUSTERS = JSON.stringify({ shop: { publicKey, tokenSha256: 'a'.repeat(64) } })
     const config = await readGatewayConfig({ COREFILE, CLUSTERS, ...variables })
-    const fixture = new Fixture(config, limiter)
+    const fixture = await new Fixture().open(config, limiter)
     const time = new Date(fixture.host.now()).toISOString()
     const { signed, shards } = await snapshotOf(privateKey, [WEB], { time })
     for (const [sha256, bytes] of shards) await fixture.store.writeShard(sha256, bytes, 0)
@@ -83,7 +87,7 @@ class Fixture {
   async byApp(sent: Sent): Promise<Got> {
     const { method, path, headers, body } = sent
     const url = `https://dns.test${path}`
-    const response = await this.app.request(url, {
+    const response = await this.started.app.request(url, {
       method,
       headers,
       ...(body === undefined ? {} : { body: new Uint8Array(body) }),
@@ -99,9 +103,9 @@ class Fixture {
   async directly({ method, path, headers, body }: Sent): Promise<Got | undefined> {
     const header: RequestHead['header'] = (name) => headers[name]
     const identities = (): readonly string[] => this.identities
-    const ticket = this.direct.admit({ method, path, header, identities, address: ADDRESS })
+    const ticket = this.started.direct.admit({ method, path, header, identities, address: ADDRESS })
     if (ticket === undefined) return undefined
-    const ready = await this.direct.answer(ticket, body, () => undefined)
+    const ready = await this.started.direct.answer(ticket, body, () => undefined)
     return { status: ready.status, headers: { ...ready.headers }, body: [...ready.body] }
   }
 }

@@ -11,7 +11,7 @@ import { FakeHost } from '../fake-host.ts'
 async function createGateway(COREFILE: string): Promise<Gateway> {
   const { publicKeyText: publicKey } = await keys()
   const CLUSTERS = JSON.stringify({ shop: { publicKey, tokenSha256: 'a'.repeat(64) } })
-  return new Gateway(await readGatewayConfig({ COREFILE, CLUSTERS }), {
+  return Gateway.open(await readGatewayConfig({ COREFILE, CLUSTERS }), {
     host: new FakeHost({ isGateway: true }),
     originOf: createMemoryStore,
     writerOf: () => assert.fail('no write is expected'),

@@ -8,7 +8,12 @@ import { encodeBase64url } from '../../src/bytes/base64url.ts'
 import { createGatewayClient } from '../../src/exporter/gateway-client.ts'
 import { Publisher } from '../../src/exporter/publisher.ts'
 import { createGatewayApp } from '../../src/gateway/app.ts'
-import { type GatewayVariables, readGatewayConfig } from '../../src/gateway/config.ts'
+import {
+  type GatewayConfig,
+  type GatewayVariables,
+  readGatewayConfig,
+} from '../../src/gateway/config.ts'
+import { Gateway, type GatewayRuntime } from '../../src/gateway/gateway.ts'
 import { LocalWriter } from '../../src/gateway/local-writer.ts'
 import type { ClusterWriter } from '../../src/gateway/publish-routes.ts'
 import { type ClusterStore, createMemoryStore } from '../../src/gateway/store.ts'
@@ -51,11 +56,18 @@ export class Running {
   fetchPage: (url: string) => Promise<Response> = () => Promise.reject(new Error('no such page'))
   /** Who writes what is published; without one writing fails. */
   writer: ClusterWriter | undefined
-  readonly app: ReturnType<typeof createGatewayApp>
+  private opened: ReturnType<typeof createGatewayApp> | undefined
 
-  private constructor(config: Awaited<ReturnType<typeof readGatewayConfig>>, host: FakeHost) {
+  private constructor(host: FakeHost) {
     this.host = host
-    this.app = createGatewayApp(config, {
+  }
+
+  get app(): ReturnType<typeof createGatewayApp> {
+    return this.opened ?? assert.fail('it has not started')
+  }
+
+  private async open(config: GatewayConfig): Promise<this> {
+    const runtime: GatewayRuntime = {
       host: this.host,
       originOf: () => this.store,
       writerOf: () => {
@@ -68,7 +80,9 @@ export class Running {
       fetch: (url) => this.fetchPage(url),
       clientOf: () => ({ address: '192.0.2.1', port: 0, transport: 'https' }),
       keepAlive: (_, promise) => this.kept.push(promise),
-    })
+    }
+    this.opened = createGatewayApp(config, runtime, await Gateway.open(config, runtime))
+    return this
   }
 
   /** Starts one. */
@@ -76,7 +90,7 @@ export class Running {
     variables: Partial<GatewayVariables> = {},
     host: FakeHost = new FakeHost({ isGateway: true }),
   ): Promise<Running> {
-    return new Running(await readGatewayConfig({ COREFILE, CLUSTERS, ...variables }), host)
+    return new Running(host).open(await readGatewayConfig({ COREFILE, CLUSTERS, ...variables }))
   }
 
   /** Creates an exporter of cluster `shop` that goes by its own clock. */

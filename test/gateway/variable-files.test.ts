@@ -23,20 +23,22 @@ describe('readVariableFiles', () => {
     { path: '', text: undefined },
   ]
   for (const { path, text } of paths) {
-    test(`reads "${path}"`, () => {
+    test(`reads "${path}"`, async () => {
       assert.equal(files.readText(path), text)
-      assert.equal(files.modifiedMs(path), text && 0)
+      assert.equal(files.fileState(path)?.bytes, text?.length)
+      const bytes = await files.readFile(path).catch(() => undefined)
+      assert.equal(bytes && new TextDecoder().decode(bytes), text)
     })
   }
 
-  test('lists the files below a folder, with the folder as given', () => {
-    assert.deepEqual(files.listFiles('./zones'), [
+  test('lists the files below a folder, with the folder as given', async () => {
+    assert.deepEqual(await files.listFiles('./zones'), [
       './zones/db.a.test',
       './zones/db.b.test',
       './zones/sub/db.c.test',
     ])
-    assert.equal(files.listFiles('zone'), undefined)
-    assert.equal(files.listFiles('.')?.length, 4)
+    assert.equal(await files.listFiles('zone'), undefined)
+    assert.equal((await files.listFiles('.'))?.length, 4)
   })
 
   test('finds imported files by patterns, within a folder', () => {

@@ -40,7 +40,13 @@ class Fixture {
     })
     const { folder } = this
     const log = (event: LogEvent): void => void this.events.push(event)
-    const server = createNodeGateway({ config, folder, corefileFolder: '/', tls: undefined, log })
+    const server = await createNodeGateway({
+      config,
+      folder,
+      corefileFolder: '/',
+      tls: undefined,
+      log,
+    })
     this.port = await server.listen('127.0.0.1', 0)
     this.stop = async () => {
       await server.close()

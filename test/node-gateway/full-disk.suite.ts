@@ -55,7 +55,13 @@ async function start(t: TestContext, folder: string): Promise<string> {
     PUBLIC: 'true',
   })
   const log = (): void => undefined
-  const server = createNodeGateway({ config, folder, corefileFolder: '/', tls: undefined, log })
+  const server = await createNodeGateway({
+    config,
+    folder,
+    corefileFolder: '/',
+    tls: undefined,
+    log,
+  })
   const port = await server.listen('127.0.0.1', 0)
   t.onTestFinished(() => server.close())
   return `http://127.0.0.1:${port}`

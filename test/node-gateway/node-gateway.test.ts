@@ -31,7 +31,7 @@ async function start(t: TestContext, folder?: string, isSecure = true): Promise<
     ADMIN_TOKEN_SHA256: await hashToken(ADMIN),
     CLIENT_TOKEN_SHA256: await hashToken(READER),
   })
-  const server = createNodeGateway({
+  const server = await createNodeGateway({
     config,
     folder,
     corefileFolder: '/',
@@ -220,7 +220,7 @@ describe('the gateway on Node', () => {
     const config = await readGatewayConfig({ COREFILE: '. {\n}\n' })
     const options = { config, folder: undefined, corefileFolder: '/', log: () => undefined }
     const tls = { ...SERVER, clientAuth: 'nocert' } as const
-    const server = createNodeGateway({ ...options, tls })
+    const server = await createNodeGateway({ ...options, tls })
     const port = await server.listen('127.0.0.1', 0)
     assert.equal((await send(open(t, port), { ':path': '/' })).status, 200)
     await server.close()
@@ -238,7 +238,7 @@ test('plugins work in the background: a changed zone file is read again', async 
   const corefile = (ms: number): string => `a.test {\n  file db {\n    reload ${ms}ms\n  }\n}\n`
   const config = await readGatewayConfig({ COREFILE: corefile(20), PUBLIC: 'true' })
   const place = { folder: undefined, corefileFolder: folder, tls: undefined }
-  const server = createNodeGateway({ config, ...place, log: () => undefined })
+  const server = await createNodeGateway({ config, ...place, log: () => undefined })
   const port = await server.listen(undefined, 0)
   t.onTestFinished(() => server.close())
   const until = async (rdata: string): Promise<void> => {

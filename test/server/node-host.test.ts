@@ -20,7 +20,7 @@ function hostIn(folder: string, parts: Partial<Host> = {}): Host {
 }
 
 describe('files', () => {
-  test('are listed recursively, sorted, relative to the folder', (t) => {
+  test('are listed recursively, sorted, relative to the folder', async (t) => {
     const folder = temporaryFolder(t)
     for (const path of ['z', 'z/b', 'z/b/c']) mkdirSync(join(folder, path))
     for (const path of ['z/x', 'z/a', 'z/b/c/y', 'z/b/x', 'other']) {
@@ -30,34 +30,34 @@ describe('files', () => {
     symlinkSync('..', join(folder, 'z/b/up'))
     const host = hostIn(folder)
     const files = ['z/a', 'z/b/c/y', 'z/b/up', 'z/b/x', 'z/link', 'z/x']
-    assert.deepEqual(host.listFiles('z'), files)
+    assert.deepEqual(await host.listFiles('z'), files)
     assert.deepEqual(
-      host.listFiles(join(folder, 'z')),
+      await host.listFiles(join(folder, 'z')),
       files.map((path) => join(folder, path)),
     )
   })
 
-  test('are listed in a symlinked folder', (t) => {
+  test('are listed in a symlinked folder', async (t) => {
     const folder = temporaryFolder(t)
     mkdirSync(join(folder, 'z'))
     writeFileSync(join(folder, 'z/x'), '')
     symlinkSync('z', join(folder, 'link'))
-    assert.deepEqual(hostIn(folder).listFiles('link'), ['link/x'])
+    assert.deepEqual(await hostIn(folder).listFiles('link'), ['link/x'])
   })
 
-  test('are empty for a missing folder', (t) => {
+  test('are empty for a missing folder', async (t) => {
     const folder = temporaryFolder(t)
     writeFileSync(join(folder, 'x'), '')
-    assert.equal(hostIn(folder).listFiles('z'), undefined)
-    assert.equal(hostIn(folder).listFiles('x'), undefined)
+    assert.equal(await hostIn(folder).listFiles('z'), undefined)
+    assert.equal(await hostIn(folder).listFiles('x'), undefined)
   })
 
-  test('have a modification time', (t) => {
+  test('have a modification time and a size', (t) => {
     const folder = temporaryFolder(t)
     writeFileSync(join(folder, 'x'), '')
     utimesSync(join(folder, 'x'), 1_700_000_000, 1_700_000_000)
-    assert.equal(hostIn(folder).modifiedMs('x'), 1_700_000_000_000)
-    assert.equal(hostIn(folder).modifiedMs('y'), undefined)
+    assert.deepEqual(hostIn(folder).fileState('x'), { modifiedMs: 1_700_000_000_000, bytes: 0 })
+    assert.equal(hostIn(folder).fileState('y'), undefined)
   })
 })
 

@@ -9,6 +9,7 @@ import { createObjectSource } from '../../src/exporter/export-source.ts'
 import { namingOptions, publishedTrees } from '../../src/exporter/naming.ts'
 import { createGatewayApp } from '../../src/gateway/app.ts'
 import { readGatewayConfig } from '../../src/gateway/config.ts'
+import { Gateway, type GatewayRuntime } from '../../src/gateway/gateway.ts'
 import { createMemoryStore } from '../../src/gateway/store.ts'
 import { namespaceMatcherOf, newSecret, type TokenScope } from '../../src/gateway/token.ts'
 import { createMemoryTokenStore } from '../../src/gateway/token-store.ts'
@@ -163,7 +164,8 @@ clusterset.local {
     REQUESTS_PER_MINUTE: '0',
   }
   const kept: Promise<void>[] = []
-  const app = createGatewayApp(await readGatewayConfig(variables), {
+  const config = await readGatewayConfig(variables)
+  const runtime: GatewayRuntime = {
     host: { ...host, random16: () => 7 },
     originOf: (id) => stores[CLUSTERS.indexOf(id)] ?? createMemoryStore(),
     writerOf: () => {
@@ -175,7 +177,8 @@ clusterset.local {
     fetch: () => Promise.reject(new Error('no such page')),
     clientOf: () => ({ address: '192.0.2.1', port: 0, transport: 'https' }),
     keepAlive: (_, promise) => kept.push(promise),
-  })
+  }
+  const app = createGatewayApp(config, runtime, await Gateway.open(config, runtime))
   return { app, kept }
 }
 

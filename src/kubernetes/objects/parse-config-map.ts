@@ -56,7 +56,7 @@ function* zoneRecords(zone: string, text: string): Generator<ResourceRecord> {
   const origin = parseName(zone.toLowerCase())
   if (origin === undefined) throw new FieldError(`key "${zone}" is not a zone`)
   try {
-    yield* readZoneFile({ file: zone, text, origin, readText: () => undefined })
+    yield* readZoneFile({ file: zone, text, origin })
   } catch (error) {
     if (error instanceof ZoneFileError) throw new FieldError(error.message)
     throw error

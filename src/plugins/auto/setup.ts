@@ -2,6 +2,7 @@
  * The `auto` plugin: zones from all zone files in a folder.
  * @module
  */
+import { createPause } from '../../bytes/steps.ts'
 import type { Host } from '../../chain/host.ts'
 import type { Plugin } from '../../chain/plugin.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
@@ -18,6 +19,7 @@ import type { Directive, Word } from '../../corefile/server-block.ts'
 import { formatName, nameKey, parseName, ROOT } from '../../dns/name.ts'
 import { compilePattern, type Match, type Pattern } from '../../pattern/pattern.ts'
 import { closestZone } from '../../plugin-kit/zones.ts'
+import type { ZoneSource } from '../file/load-zone.ts'
 import { notifyPeers, passOn, serveZone, ZoneMap, zoneHooks } from '../file/serve-zone.ts'
 import { ZoneKeeper } from '../file/zone-keeper.ts'
 import { parsePattern } from '../rewrite/name-match.ts'
@@ -41,7 +43,6 @@ export const autoPlugin: PluginEntry = {
       notices.push(problemAt(directives[0], '"auto" without "directory" has no zones'))
     }
     const folder = new ZoneFolder(host, { ...options, folder: pathOf(options.folder) })
-    if (options.folder !== '') folder.look()
     const { keepers } = folder
     const notify = (zone: Uint8Array): void => {
       notifyPeers(peers(), zone)
@@ -56,6 +57,9 @@ export const autoPlugin: PluginEntry = {
         return serveZone(keeper.zone, request, { fallsThrough: () => false, next })
       },
       ...zoneHooks(keepers),
+      prepare: async () => {
+        if (options.folder !== '') await folder.look()
+      },
       start: () => {
         if (options.folder === '') return
         for (const { source } of keepers.values()) notify(source.origin)
@@ -74,6 +78,7 @@ export class ZoneFolder {
   readonly keepers: ZoneMap<ZoneKeeper> = new ZoneMap<ZoneKeeper>()
   private readonly host: Host
   private readonly options: AutoOptions
+  private isStopped = false
   private cancel: () => void = () => undefined
 
   constructor(host: Host, options: AutoOptions) {
@@ -86,14 +91,16 @@ export class ZoneFolder {
    * files.
    * @returns new and changed zones
    */
-  look(): Uint8Array[] {
-    const files = this.zoneFiles()
+  async look(): Promise<Uint8Array[]> {
+    const files = await this.zoneFiles()
+    const pause = createPause(this.host)
     const changed: Uint8Array[] = []
     for (const { origin, file } of files.values()) {
       const known = this.keepers.get(origin)
       known?.moveTo(file)
-      const isChanged = known === undefined ? this.add(origin, file) : known.look()
+      const isChanged = await (known === undefined ? this.add(origin, file) : known.look())
       if (isChanged) changed.push(origin)
+      await pause()
     }
     for (const { source } of [...this.keepers.values()]) {
       if (files.has(nameKey(source.origin))) continue
@@ -106,21 +113,25 @@ export class ZoneFolder {
   /** Starts to check the folder regularly. @param changed called for each new or changed zone */
   start(changed: (zone: Uint8Array) => void): void {
     const { reloadMs } = this.options
-    if (reloadMs === 0) return
+    if (reloadMs === 0 || this.isStopped) return
     this.cancel = this.host.after(reloadMs, () => {
-      for (const zone of this.look()) changed(zone)
-      this.start(changed)
+      void this.look().then((zones) => {
+        if (this.isStopped) return
+        for (const zone of zones) changed(zone)
+        this.start(changed)
+      })
     })
   }
 
   stop(): void {
+    this.isStopped = true
     this.cancel()
   }
 
-  private zoneFiles(): Map<string, { readonly origin: Uint8Array; readonly file: string }> {
+  private async zoneFiles(): Promise<Map<string, ZoneSource>> {
     const { folder, origin: rule } = this.options
-    const files = new Map<string, { origin: Uint8Array; file: string }>()
-    for (const file of this.host.listFiles(folder) ?? []) {
+    const files = new Map<string, ZoneSource>()
+    for (const file of (await this.host.listFiles(folder)) ?? []) {
       const origin = originOfFile(rule, file.slice(file.lastIndexOf('/') + 1))
       if (origin === undefined) continue
       const key = nameKey(origin)
@@ -131,16 +142,16 @@ export class ZoneFolder {
     return files
   }
 
-  private add(origin: Uint8Array, file: string): boolean {
+  private async add(origin: Uint8Array, file: string): Promise<boolean> {
     const { reloadMs } = this.options
     const source = { origin, file }
     const keeper = new ZoneKeeper(this.host, source, { reloadMs, isByTime: false })
-    const loaded = keeper.read()
+    const loaded = await keeper.read()
     if (loaded.kind === 'zone') {
       this.keepers.set(origin, keeper)
       return true
     }
-    const reason = loaded.kind === 'wrong' ? loaded.reason : 'it cannot be read'
+    const reason = loaded.kind === 'unchanged' ? '' : loaded.reason
     this.report('warning', `ignored a zone file: ${reason}`, source)
     return false
   }
@@ -148,7 +159,7 @@ export class ZoneFolder {
   private report(
     level: 'debug' | 'info' | 'warning',
     message: string,
-    { origin, file }: { readonly origin: Uint8Array; readonly file: string },
+    { origin, file }: ZoneSource,
   ): void {
     this.host.log({ level, message, zone: formatName(origin), file })
   }

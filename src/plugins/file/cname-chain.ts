@@ -67,7 +67,8 @@ export function followCname(
     }
     const next = recordsOf(match.node.sets, TYPE.CNAME, wantsDnssec)
     if (next.length === 0) answer.push(...recordsOf(match.node.sets, type, wantsDnssec))
-    const isNew = count < LINKS_MAX && !next.some((record) => answer.includes(record))
+    const isKnown = next.some((record) => answer.some((own) => isSameRecord(own, record)))
+    const isNew = count < LINKS_MAX && !isKnown
     if (isNew) answer.push(...next)
     link = isNew ? next[0] : undefined
   }

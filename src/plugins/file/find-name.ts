@@ -2,9 +2,11 @@
  * Finds a name within a zone: RFC 1034 §4.3.2, step 3, label by label from the apex down.
  * @module
  */
-import { labelOffsets, nameKey } from '../../dns/name.ts'
+import { concatBytes } from '../../bytes/bytes.ts'
+import { labelOffsets, lowerName } from '../../dns/name.ts'
 import { TYPE } from '../../dns/rr-type.ts'
-import type { ZoneData, ZoneNode } from './zone-data.ts'
+import type { ZoneData } from './zone-data.ts'
+import { ASTERISK, type ZoneNode } from './zone-nodes.ts'
 
 /** The result of a search. */
 export type Match =
@@ -25,16 +27,16 @@ export type Match =
  * Finds a name within a zone. DS records at a cut belong to the zone above it (RFC 4035 §3.1.4.1).
  * As in CoreDNS, and against RFC 4592 §2.2.2, a wildcard also matches an empty non-terminal.
  */
-export function findName(zone: ZoneData, name: Uint8Array, type: number): Match {
-  const key = nameKey(name)
+export function findName(zone: ZoneData, sent: Uint8Array, type: number): Match {
+  const name = lowerName(sent)
   const apexAt = name.length - zone.origin.length
   const offsets = [...labelOffsets(name).filter((at) => at < apexAt), apexAt]
   let parentAt: number | undefined
   for (const at of offsets.toReversed()) {
-    const node = zone.nodes.get(key.slice(at))
+    const node = zone.nodes.get(name.subarray(at))
     if (node === undefined) {
       return (
-        wildcardBelow(zone, key, parentAt) ?? { kind: 'absent', encloser: name.subarray(parentAt) }
+        wildcardBelow(zone, name, parentAt) ?? { kind: 'absent', encloser: name.subarray(parentAt) }
       )
     }
     if (at > 0 && node.sets.has(TYPE.DNAME)) return { kind: 'redirected', node }
@@ -42,14 +44,15 @@ export function findName(zone: ZoneData, name: Uint8Array, type: number): Match 
     if (at === 0 && node.sets.size > 0) return { kind: 'exact', node }
     if (at > 0) parentAt = at
   }
-  return wildcardBelow(zone, key, parentAt) ?? { kind: 'empty' }
+  return wildcardBelow(zone, name, parentAt) ?? { kind: 'empty' }
 }
 
 function wildcardBelow(
   zone: ZoneData,
-  key: string,
+  name: Uint8Array,
   parentAt: number | undefined,
 ): Match | undefined {
-  const node = parentAt === undefined ? undefined : zone.nodes.get(`\x01*${key.slice(parentAt)}`)
+  if (parentAt === undefined) return undefined
+  const node = zone.nodes.get(concatBytes(ASTERISK, name.subarray(parentAt)))
   return node && { kind: 'wildcard', node }
 }

@@ -3,11 +3,12 @@
  * @module
  */
 import type { ResourceRecord } from '../../dns/message.ts'
-import { isSubdomain, nameKey } from '../../dns/name.ts'
+import { isSubdomain, lowerName, nameKey } from '../../dns/name.ts'
 import { nameEnd } from '../../dns/rdata-wire.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 import { recordsOf } from './signatures.ts'
-import type { ZoneData, ZoneNode } from './zone-data.ts'
+import type { ZoneData } from './zone-data.ts'
+import type { ZoneNode } from './zone-nodes.ts'
 
 /** The response of a zone. */
 export type ZoneAnswer = {
@@ -63,12 +64,13 @@ export function additionalAddresses(
   records: readonly ResourceRecord[],
   wantsDnssec: boolean,
 ): ResourceRecord[] {
-  const hosts = new Set<string>()
+  const hosts = new Map<string, Uint8Array>()
   for (const record of records) {
     const host = hostOf(record)
-    if (host !== undefined && isSubdomain(host, zone.origin)) hosts.add(nameKey(host))
+    if (host !== undefined && isSubdomain(host, zone.origin))
+      hosts.set(nameKey(host), lowerName(host))
   }
-  return [...hosts].flatMap((host) => addressesOf(zone, host, wantsDnssec))
+  return [...hosts.values()].flatMap((host) => addressesOf(zone, host, wantsDnssec))
 }
 
 /** Lists the addresses of name servers within the zone that they serve. */
@@ -79,12 +81,12 @@ export function glueOf(
 ): ResourceRecord[] {
   return nameservers.flatMap(({ type, owner, rdata }) =>
     type === TYPE.NS && isSubdomain(rdata, owner)
-      ? addressesOf(zone, nameKey(rdata), wantsDnssec)
+      ? addressesOf(zone, lowerName(rdata), wantsDnssec)
       : [],
   )
 }
 
-function addressesOf(zone: ZoneData, host: string, wantsDnssec: boolean): ResourceRecord[] {
+function addressesOf(zone: ZoneData, host: Uint8Array, wantsDnssec: boolean): ResourceRecord[] {
   const sets = zone.nodes.get(host)?.sets
   if (sets === undefined) return []
   return [TYPE.A, TYPE.AAAA].flatMap((type) => [...recordsOf(sets, type, wantsDnssec)])

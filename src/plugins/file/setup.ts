@@ -12,7 +12,7 @@ import {
   readOptions,
   zonesOf,
 } from '../../corefile/arguments.ts'
-import { configError, type Problem } from '../../corefile/problem.ts'
+import { ConfigError, configError, type Problem, problemAt } from '../../corefile/problem.ts'
 import type { Word } from '../../corefile/server-block.ts'
 import { formatName, ROOT } from '../../dns/name.ts'
 import { type Fallthrough, fallsThrough } from '../../plugin-kit/zones.ts'
@@ -41,14 +41,15 @@ export const filePlugin: PluginEntry = {
     const defaults = { reloadMs: RELOAD_MS_DEFAULT, isByTime: false, fallthrough: undefined }
     const shared: Shared = { ...defaults, notices: [] }
     const keepers = new ZoneMap<ZoneKeeper>()
+    const unread = new Map<ZoneKeeper, Word>()
     for (const directive of directives) {
       const [file, ...zoneWords] = directive.args
       if (file === undefined) throw configError(directive, '"file" needs the path of a zone file')
       readOptions(directive, READERS, shared)
       for (const origin of zonesOf(zoneWords, blockZones)) {
         const keeper = new ZoneKeeper(host, { file: pathOf(file.text), origin }, { ...shared })
-        readFirst(keeper, file, host)
         keepers.set(origin, keeper)
+        unread.set(keeper, file)
       }
     }
     const plugin: Plugin = {
@@ -60,6 +61,11 @@ export const filePlugin: PluginEntry = {
         return serveZone(keeper.zone, request, { fallsThrough: goesOn, next })
       },
       ...zoneHooks(keepers),
+      prepare: async () => {
+        const problems: Problem[] = []
+        for (const [keeper, word] of unread) problems.push(...(await readFirst(keeper, word, host)))
+        if (problems.length > 0) throw new ConfigError(problems)
+      },
       start: () => {
         for (const keeper of keepers.values()) {
           const report = (): void => {
@@ -85,16 +91,20 @@ const READERS: OptionReaders<Shared> = {
   upstream: null,
 }
 
-/** @throws {ConfigError} at the mistake in the zone file */
-function readFirst(keeper: ZoneKeeper, at: Word, host: Host): void {
+/** Reads a zone for the first time. Returns the mistake in its file, if there is one. */
+async function readFirst(keeper: ZoneKeeper, at: Word, host: Host): Promise<Problem[]> {
   const { source } = keeper
-  const loaded = keeper.read()
+  const loaded = await keeper.read()
   if (loaded.kind === 'wrong') {
     const { error, reason } = loaded
-    throw configError(error ?? at, error?.reason ?? `"${source.file}": ${reason}`)
+    return [problemAt(error ?? at, error?.reason ?? `"${source.file}": ${reason}`)]
   }
-  if (loaded.kind !== 'missing') return
-  if (!keeper.isReloading) throw configError(at, `cannot read zone file "${source.file}"`)
-  const facts = { zone: formatName(source.origin), file: source.file }
-  host.log({ level: 'warning', message: 'a zone file does not exist yet', ...facts })
+  if (loaded.kind !== 'missing') return []
+  const { reason } = loaded
+  if (!keeper.isReloading) {
+    return [problemAt(at, `cannot read zone file "${source.file}": ${reason}`)]
+  }
+  const facts = { zone: formatName(source.origin), file: source.file, reason }
+  host.log({ level: 'warning', message: 'cannot read a zone file yet', ...facts })
+  return []
 }

@@ -22,7 +22,8 @@ import {
   type ZoneAnswer,
 } from './sections.ts'
 import { absenceProof, coveredType, nameProof, recordsOf, typeProof } from './signatures.ts'
-import type { ZoneData, ZoneNode } from './zone-data.ts'
+import type { ZoneData } from './zone-data.ts'
+import type { ZoneNode } from './zone-nodes.ts'
 
 /** Answers a question for a name within a zone. */
 export function answerFrom(zone: ZoneData, request: Request): MaybePromise<ZoneAnswer> {

@@ -3,21 +3,15 @@
  * @module
  */
 import { concatBytes, equalBytes, toLatin1 } from '../../bytes/bytes.ts'
+import type { Steps } from '../../bytes/steps.ts'
 import type { ResourceRecord } from '../../dns/message.ts'
-import { isSubdomain, labelOffsets, lowerName, nameKey } from '../../dns/name.ts'
+import { isSubdomain, lowerName } from '../../dns/name.ts'
 import { nameEnd } from '../../dns/rdata-wire.ts'
 import { TYPE } from '../../dns/rr-type.ts'
-import { coveredType, type NsecEntry, sortNsecs } from './signatures.ts'
-
-/** A name that exists. */
-export type ZoneNode = {
-  readonly owner: Uint8Array
-  /**
-   * Its records by type, with signatures; none for an empty non-terminal. As in CoreDNS, without
-   * the apex's SOA and NS records.
-   */
-  readonly sets: ReadonlyMap<number, readonly ResourceRecord[]>
-}
+import type { NameEntry } from '../../plugin-kit/name-lists.ts'
+import { type NsecNames, sortNsecs } from './nsec-names.ts'
+import { coveredType } from './signatures.ts'
+import { ZoneNodes } from './zone-nodes.ts'
 
 /** A zone. */
 export type ZoneData = {
@@ -27,33 +21,28 @@ export type ZoneData = {
   readonly soaSignatures: readonly ResourceRecord[]
   readonly nameservers: readonly ResourceRecord[]
   readonly nsSignatures: readonly ResourceRecord[]
-  /** By `nameKey`; always has the apex. */
-  readonly nodes: ReadonlyMap<string, ZoneNode>
-  /** Names with an NSEC record, in canonical order (RFC 4034 §6.1). */
-  readonly nsecs: readonly NsecEntry[]
+  /** Always has the apex. */
+  readonly nodes: ZoneNodes
+  /** The names with an NSEC record. */
+  readonly nsecs: NsecNames
   /** Number of ignored records: those outside of the zone. */
   readonly outsideCount: number
 }
-
-/** Size of a set beyond which an index finds duplicates. */
-const SMALL_SET = 16
-
-type NodeDraft = { readonly owner: Uint8Array; readonly sets: Map<number, ResourceRecord[]> }
 
 /** Builds a zone, record by record. */
 export class ZoneBuilder {
   private readonly origin: Uint8Array
   private soa: ResourceRecord | undefined
-  private readonly soaSignatures: ResourceRecord[] = []
-  private readonly nameservers: ResourceRecord[] = []
-  private readonly nsSignatures: ResourceRecord[] = []
-  private readonly nodes = new Map<string, NodeDraft>()
-  private readonly known = new Map<readonly ResourceRecord[], Set<string>>()
+  private readonly soaSignatures = new ApexSet()
+  private readonly nameservers = new ApexSet()
+  private readonly nsSignatures = new ApexSet()
+  private readonly nodes: ZoneNodes
+  private readonly nsecs: NameEntry[] = []
   private outsideCount = 0
 
   constructor(origin: Uint8Array) {
     this.origin = lowerName(origin)
-    this.nodes.set(nameKey(this.origin), { owner: this.origin, sets: new Map() })
+    this.nodes = new ZoneNodes(this.origin)
   }
 
   /**
@@ -67,56 +56,42 @@ export class ZoneBuilder {
     const covered = type === TYPE.RRSIG ? coveredType(own) : 0
     if (type === TYPE.SOA) this.soa = own
     else if (!isSubdomain(owner, this.origin)) this.outsideCount++
-    else if (covered === TYPE.SOA) this.append(this.soaSignatures, own)
-    else if (isApex && type === TYPE.NS) this.append(this.nameservers, own)
-    else if (isApex && covered === TYPE.NS) this.append(this.nsSignatures, own)
-    else this.insert(own)
-  }
-
-  /** Returns the zone; `undefined` without an SOA record. */
-  finish(): ZoneData | undefined {
-    const { origin, soa, soaSignatures, nameservers, nsSignatures, nodes, outsideCount } = this
-    if (soa === undefined) return undefined
-    const nsecs = sortNsecs(nodes.values())
-    const apex = { soa, soaSignatures, nameservers, nsSignatures }
-    return { origin, ...apex, nodes, nsecs, outsideCount }
-  }
-
-  private insert(record: ResourceRecord): void {
-    const { type } = record
-    const { sets } = this.node(lowerName(record.owner))
-    const set = sets.get(type)
-    if (set === undefined) sets.set(type, [record])
-    else this.append(set, record)
-  }
-
-  /** Finds or creates a node, and those above it up to the apex. */
-  private node(owner: Uint8Array): NodeDraft {
-    const key = toLatin1(owner)
-    const known = this.nodes.get(key)
-    if (known !== undefined) return known
-    const made: NodeDraft = { owner, sets: new Map() }
-    this.nodes.set(key, made)
-    for (const at of labelOffsets(owner).slice(1)) {
-      const above = key.slice(at)
-      if (this.nodes.has(above)) break
-      this.nodes.set(above, { owner: owner.subarray(at), sets: new Map() })
+    else if (covered === TYPE.SOA) this.soaSignatures.add(own)
+    else if (isApex && type === TYPE.NS) this.nameservers.add(own)
+    else if (isApex && covered === TYPE.NS) this.nsSignatures.add(own)
+    else {
+      const entry = this.nodes.addRecord(own)
+      if (type === TYPE.NSEC) this.nsecs.push(entry)
     }
-    return made
   }
+
+  /** Returns the zone; `undefined` without an SOA record. Its steps take a millisecond at most. */
+  *finish(): Steps<ZoneData | undefined> {
+    const { origin, soa, nodes, outsideCount } = this
+    if (soa === undefined) return undefined
+    return {
+      origin,
+      soa,
+      soaSignatures: this.soaSignatures.records,
+      nameservers: this.nameservers.records,
+      nsSignatures: this.nsSignatures.records,
+      nodes,
+      nsecs: yield* sortNsecs(nodes, this.nsecs),
+      outsideCount,
+    }
+  }
+}
+
+/** A set of records of the apex, which are few unless somebody means harm. */
+class ApexSet {
+  readonly records: ResourceRecord[] = []
+  private readonly known = new Set<string>()
 
   /** Adds a record unless it is a duplicate (RFC 2181 §5). */
-  private append(set: ResourceRecord[], record: ResourceRecord): void {
-    if (set.length < SMALL_SET) {
-      if (!set.some(({ rdata }) => equalBytes(rdata, record.rdata))) set.push(record)
-      return
-    }
-    const known = this.known.get(set) ?? new Set(set.map(({ rdata }) => toLatin1(rdata)))
-    this.known.set(set, known)
+  add(record: ResourceRecord): void {
     const key = toLatin1(record.rdata)
-    if (known.has(key)) return
-    known.add(key)
-    set.push(record)
+    if (!this.known.has(key)) this.records.push(record)
+    this.known.add(key)
   }
 }
 

@@ -3,13 +3,11 @@
  * @module
  */
 import type { Host } from '../../chain/host.ts'
-import type { ResourceRecord } from '../../dns/message.ts'
 import { formatName } from '../../dns/name.ts'
-import { formatType, TYPE } from '../../dns/rr-type.ts'
 import { soaSerial } from '../../dns/soa.ts'
-import { readZoneFile } from '../../records/zone-file.ts'
-import { ZoneFileError } from '../../records/zone-scanner.ts'
-import { ZoneBuilder, type ZoneData } from './zone-data.ts'
+import { WatchedFiles } from '../../plugin-kit/watched-files.ts'
+import { type LoadedZone, loadZone, type ZoneSource } from './load-zone.ts'
+import type { ZoneData } from './zone-data.ts'
 
 /** When to read a file again. */
 export type ReloadOptions = {
@@ -19,24 +17,22 @@ export type ReloadOptions = {
   readonly isByTime: boolean
 }
 
-/** Resolution of modification times: a second write within it may leave the time unchanged. */
-const SETTLING_MS = 2000
-
 /** A zone and its file. */
 export class ZoneKeeper {
   private readonly host: Host
   private readonly options: ReloadOptions
   private from: ZoneSource
   private current: ZoneData | undefined
-  /** Modification times of the file and the files that it includes, as far as read. */
-  private written = new Map<string, number | undefined>()
-  private readMs = 0
+  /** The file and the files that it includes, as far as read. */
+  private readonly files: WatchedFiles
+  private isStopped = false
   private cancel: () => void = () => undefined
 
   constructor(host: Host, source: ZoneSource, options: ReloadOptions) {
     this.host = host
     this.from = source
     this.options = options
+    this.files = new WatchedFiles(host)
   }
 
   get source(): ZoneSource {
@@ -57,20 +53,21 @@ export class ZoneKeeper {
   moveTo(file: string): void {
     if (file === this.from.file) return
     this.from = { ...this.from, file }
-    this.written.clear()
+    this.files.clear()
   }
 
-  /** Reads the file and replaces the zone, unless the serial is unchanged. */
-  read(): LoadedZone {
-    const { current, host, from, options } = this
+  /**
+   * Reads the file, in slices, and replaces the zone unless the serial is unchanged. Calls must not
+   * overlap.
+   */
+  async read(): Promise<LoadedZone> {
+    const { current, host, from, options, files } = this
     const known = current === undefined || options.isByTime ? undefined : current.soa.rdata
-    this.readMs = host.now()
-    this.written.clear()
-    const readText = (path: string): string | undefined => {
-      this.written.set(path, host.modifiedMs(path))
-      return host.readText(path)
-    }
-    const loaded = loadZone(readText, from, known && soaSerial(known))
+    files.clear()
+    const { elapsed, nextTurn } = host
+    const read = (path: string): Promise<Uint8Array> => files.read(path)
+    const knownSerial = known && soaSerial(known)
+    const loaded = await loadZone(from, { elapsed, nextTurn, read, knownSerial })
     if (loaded.kind === 'zone') this.take(loaded.zone)
     return loaded
   }
@@ -78,25 +75,30 @@ export class ZoneKeeper {
   /** Starts to check the file regularly. @param changed called after each new zone */
   start(changed: () => void): void {
     const { host, options } = this
-    if (options.reloadMs === 0) return
+    if (options.reloadMs === 0 || this.isStopped) return
     this.cancel = host.after(options.reloadMs, () => {
-      if (this.look()) changed()
-      this.start(changed)
+      void this.look().then((isChanged) => {
+        if (isChanged) changed()
+        this.start(changed)
+      })
     })
   }
 
   stop(): void {
+    this.isStopped = true
     this.cancel()
   }
 
   /** Checks the file and logs the result. @returns whether there is a new zone */
-  look(): boolean {
-    const { host, from } = this
-    if (this.isUnwritten()) return false
-    const loaded = this.read()
+  async look(): Promise<boolean> {
+    const { host, from, files } = this
+    if (files.isUnchanged) return false
+    const loaded = await this.read()
+    if (this.isStopped) return false
     const facts = { zone: formatName(from.origin), file: from.file }
     if (loaded.kind === 'missing') {
-      host.log({ level: 'error', message: 'a zone file is missing', ...facts })
+      const { reason } = loaded
+      host.log({ level: 'error', message: 'cannot read a zone file', reason, ...facts })
     }
     if (loaded.kind === 'wrong') {
       const { reason } = loaded
@@ -108,19 +110,6 @@ export class ZoneKeeper {
     return true
   }
 
-  /**
-   * Whether no file has changed since it was read: reading a large zone again takes long. False for
-   * a missing file, and for one read too soon after its last write.
-   */
-  private isUnwritten(): boolean {
-    if (this.written.size === 0) return false
-    for (const [path, ms] of this.written) {
-      const isSettled = ms !== undefined && ms < this.readMs - SETTLING_MS
-      if (!isSettled || this.host.modifiedMs(path) !== ms) return false
-    }
-    return true
-  }
-
   private take(zone: ZoneData): void {
     this.current = zone
     if (zone.outsideCount === 0) return
@@ -129,59 +118,4 @@ export class ZoneKeeper {
     const message = 'ignored records outside of their zone'
     this.host.log({ level: 'warning', message, ...facts })
   }
-}
-
-/** Which file to read for which zone. */
-type ZoneSource = {
-  readonly file: string
-  /** Absolute, in lower case. */
-  readonly origin: Uint8Array
-}
-
-/** The result of loading a zone. */
-type LoadedZone =
-  | { readonly kind: 'zone'; readonly zone: ZoneData }
-  /** The serial is the known one. */
-  | { readonly kind: 'unchanged' }
-  | { readonly kind: 'missing' }
-  /** The file is invalid; `error` has the position, if there is one. */
-  | { readonly kind: 'wrong'; readonly reason: string; readonly error?: ZoneFileError }
-
-/**
- * Reads a zone from its file; stops early if its serial is `knownSerial`. As in CoreDNS, NSEC3
- * records are invalid: the plugin cannot prove negative responses with them.
- */
-export function loadZone(
-  readText: Host['readText'],
-  source: ZoneSource,
-  knownSerial?: number,
-): LoadedZone {
-  const { file, origin } = source
-  const text = readText(file)
-  if (text === undefined) return { kind: 'missing' }
-  const builder = new ZoneBuilder(origin)
-  try {
-    let hasSoa = false
-    for (const record of readZoneFile({ ...source, text, readText })) {
-      if (record.type === TYPE.SOA && !hasSoa) {
-        hasSoa = true
-        if (soaSerial(record.rdata) === knownSerial) return { kind: 'unchanged' }
-      }
-      const reason = refusal(record)
-      if (reason !== undefined) return { kind: 'wrong', reason }
-      builder.add(record)
-    }
-  } catch (error) {
-    if (!(error instanceof ZoneFileError)) throw error
-    return { kind: 'wrong', reason: error.message, error }
-  }
-  const zone = builder.finish()
-  if (zone !== undefined) return { kind: 'zone', zone }
-  return { kind: 'wrong', reason: `zone "${formatName(origin)}" has no SOA record` }
-}
-
-function refusal({ type, owner }: ResourceRecord): string | undefined {
-  if (type !== TYPE.NSEC3 && type !== TYPE.NSEC3PARAM) return undefined
-  const name = formatName(owner)
-  return `a ${formatType(type)} record at "${name}": zones are signed with NSEC records only`
 }

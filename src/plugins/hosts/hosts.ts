@@ -24,7 +24,7 @@ import { type ConfigError, configError, type Problem, problemAt } from '../../co
 import type { Directive } from '../../corefile/server-block.ts'
 import { parseAddress } from '../../dns/address.ts'
 import { EMPTY_REPLY, type ResourceRecord } from '../../dns/message.ts'
-import { nameKey, ROOT } from '../../dns/name.ts'
+import { ROOT } from '../../dns/name.ts'
 import type { Query } from '../../dns/query.ts'
 import { RCODE } from '../../dns/rcode.ts'
 import { CLASS } from '../../dns/rr-class.ts'
@@ -35,7 +35,8 @@ import {
   type Fallthrough,
   fallsThrough,
 } from '../../plugin-kit/zones.ts'
-import { type HostsTable, NameFilter, parseHosts } from './hosts-file.ts'
+import { HostsFile } from './hosts-file.ts'
+import { HostsTable } from './hosts-table.ts'
 
 const TTL_SECONDS_DEFAULT = 3600
 const TTL_SECONDS_MAX = 65535
@@ -43,6 +44,8 @@ const RELOAD_MS_DEFAULT = 5000
 
 type HostsConfig = {
   readonly path: string
+  /** Whether the Corefile names it. */
+  readonly isNamed: boolean
   readonly zones: readonly Uint8Array[]
   readonly lines: string[]
   readonly ttlSeconds: number
@@ -51,17 +54,6 @@ type HostsConfig = {
   readonly fallthrough: Fallthrough
   /** Whether queries for types other than A, AAAA and PTR fall through as well. */
   readonly passesOtherTypes: boolean
-}
-
-const ENTRIES = {
-  name: 'coredns_hosts_entries',
-  help: 'The combined number of entries in hosts and Corefile.',
-  labels: ['hostsfile'],
-}
-const RELOADED = {
-  name: 'coredns_hosts_reload_timestamp_seconds',
-  help: 'The timestamp of the last reload of hosts file.',
-  labels: [],
 }
 
 const READERS: OptionReaders<HostsConfig> = {
@@ -89,38 +81,22 @@ export const hostsPlugin: PluginEntry = {
   setup: (directives, { host, zones, pathOf }) => {
     const { path, ...rest } = parseConfig(onlyDirective(directives), zones)
     const config = { ...rest, path: pathOf(path) }
-    const inline = parseHosts(config.lines, config)
-    let text: string | undefined
-    let fromFile = parseHosts([], config)
-    let filter = filterOf([fromFile, inline])
-    /** Reads the file. A missing or unchanged file leaves the previous entries in place. */
-    const read = (): void => {
-      const found = host.readText(config.path)
-      if (found === undefined || found === text) return
-      text = found
-      fromFile = parseHosts(found.split('\n'), config)
-      filter = filterOf([fromFile, inline])
-      const count = countEntries(fromFile) + countEntries(inline)
-      host.metrics.gauge(ENTRIES, [config.path]).value = count
-      host.metrics.gauge(RELOADED).value = host.now() / 1000
-    }
-    read()
-    let cancel = (): void => {}
-    const reload = (): void => {
-      read()
-      cancel = host.after(config.reloadMs, reload)
-    }
+    const inline = new HostsTable(config)
+    for (const line of config.lines) inline.add(line)
+    const file = new HostsFile(host, config, inline.entryCount)
     return {
       plugin: {
         name: 'hosts',
-        fastPath: { needsSlowPath: (query) => concerns(query, config, filter) },
-        start: () => {
-          if (config.reloadMs > 0) cancel = host.after(config.reloadMs, reload)
+        fastPath: {
+          needsSlowPath: (query) => {
+            const hasName = inline.has(query) || file.table.has(query)
+            return concerns(query, config, hasName)
+          },
         },
-        stop: () => {
-          cancel()
-        },
-        serve: (request, next) => serve(request, next, { config, tables: [fromFile, inline] }),
+        prepare: () => file.read(),
+        start: () => file.start(),
+        stop: () => file.stop(),
+        serve: (request, next) => serve(request, next, { config, tables: [file.table, inline] }),
       },
     }
   },
@@ -140,6 +116,7 @@ function parseConfig(directive: Directive, blockZones: readonly Uint8Array[]): H
   const [file, ...zoneWords] = directive.args
   const config: HostsConfig = {
     path: file?.text ?? '/etc/hosts',
+    isNamed: file !== undefined,
     zones: zonesOf(zoneWords, blockZones),
     lines: [],
     ttlSeconds: TTL_SECONDS_DEFAULT,
@@ -172,31 +149,16 @@ function lateLine(option: Option): ConfigError {
   return configError(option, message)
 }
 
-/** Counts entries as CoreDNS does: the addresses of all names plus the names of all addresses. */
-function countEntries({ addresses, names }: HostsTable): number {
-  let count = 0
-  for (const table of [addresses, names]) for (const { length } of table.values()) count += length
-  return count
-}
-
 /** Whether the plugin passes queries of a type that hosts files do not have. */
 function passes({ passesOtherTypes }: HostsConfig, type: number): boolean {
   return passesOtherTypes && type !== TYPE.A && type !== TYPE.AAAA && type !== TYPE.PTR
 }
 
-function filterOf(tables: readonly HostsTable[]): NameFilter {
-  const known = tables.flatMap((table) => table.known)
-  return new NameFilter(
-    known,
-    tables.flatMap(({ wildcards }) => wildcards),
-  )
-}
-
 /** Whether the plugin may answer or end a query. */
-function concerns(query: Query, config: HostsConfig, filter: NameFilter): boolean {
+function concerns(query: Query, config: HostsConfig, hasName: boolean): boolean {
   const { zones, fallthrough } = config
   const mayFallThrough = fallthrough !== undefined && closestZoneIndex(fallthrough, query) >= 0
-  if (filter.mayHave(query)) return !mayFallThrough || !passes(config, query.type)
+  if (hasName) return !mayFallThrough || !passes(config, query.type)
   return !mayFallThrough && query.type !== TYPE.PTR && closestZoneIndex(zones, query) >= 0
 }
 
@@ -207,8 +169,7 @@ function serve(request: Request, next: Next, hosts: Hosts): MaybePromise<Outcome
   const { lowerName: name, type } = request
   if (closestZone(config.zones, name) === undefined && type !== TYPE.PTR) return next(request)
   if (type === TYPE.PTR) {
-    const key = nameKey(name)
-    const targets = tables.flatMap(({ names }) => names.get(key) ?? [])
+    const targets = tables.flatMap((table) => table.namesOf(name))
     return targets.length === 0 ? next(request) : reply(name, type, targets, config.ttlSeconds)
   }
   if (passes(config, type) && fallsThrough(config.fallthrough, name)) return next(request)
@@ -224,10 +185,9 @@ function serve(request: Request, next: Next, hosts: Hosts): MaybePromise<Outcome
 
 /** Returns a name's own addresses, or else those of a wildcard in place of its first label. */
 function findAddresses(tables: readonly HostsTable[], name: Uint8Array): readonly Uint8Array[] {
-  const own = tables.flatMap(({ addresses }) => addresses.get(nameKey(name)) ?? [])
+  const own = tables.flatMap((table) => table.addressesOf(name))
   if (own.length > 0 || byteAt(name, 0) === 0) return own
-  const rest = nameKey(name.subarray(1 + byteAt(name, 0)))
-  return tables.flatMap(({ addresses }) => addresses.get(`\x01*${rest}`) ?? [])
+  return tables.flatMap((table) => table.wildcardAddressesOf(name))
 }
 
 function reply(

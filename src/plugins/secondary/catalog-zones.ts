@@ -17,7 +17,8 @@ import {
 import { CLASS } from '../../dns/rr-class.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 import type { ZoneMap } from '../file/serve-zone.ts'
-import type { ZoneData, ZoneNode } from '../file/zone-data.ts'
+import type { ZoneData } from '../file/zone-data.ts'
+import type { ZoneNode } from '../file/zone-nodes.ts'
 import type { Primary } from './receive-zone.ts'
 import type { SecondaryZone } from './secondary-zone.ts'
 
@@ -205,7 +206,7 @@ function at(
   origin: Uint8Array,
 ): ZoneNode | undefined {
   const name = joinName(relative, origin)
-  return name && nodes.get(nameKey(name))
+  return name && nodes.get(lowerName(name))
 }
 
 function isChild(name: Uint8Array, parent: Uint8Array): boolean {

@@ -2,6 +2,7 @@
  * Receives zones by transfer from a primary (AXFR, RFC 5936).
  * @module
  */
+import { inSlices, type Turns } from '../../bytes/steps.ts'
 import type { Host } from '../../chain/host.ts'
 import { parseResponse, type ResourceRecord, type Response } from '../../dns/message.ts'
 import { equalNames, formatName } from '../../dns/name.ts'
@@ -38,8 +39,7 @@ export async function receiveZone(
   for await (const message of host.openTransfer(primary, query, TIMEOUT_MS)) {
     bytes += message.length
     if (bytes > BYTES_MAX) throw new TransferError(`the zone is over ${BYTES_MAX} bytes`)
-    const received = zone.take(readMessage(message, id))
-    if (received !== undefined) return received
+    if (zone.take(readMessage(message, id))) return zone.finish(host)
   }
   throw new TransferError('the transfer is incomplete')
 }
@@ -55,26 +55,30 @@ class ReceivedZone {
     this.builder = new ZoneBuilder(origin)
   }
 
-  /** Adds the records of a message. @returns the zone after the last of them */
-  take(records: readonly ResourceRecord[]): ZoneData | undefined {
+  /** Adds the records of a message. @returns whether they end the transfer */
+  take(records: readonly ResourceRecord[]): boolean {
     for (const record of records) {
       if (++this.count > RECORDS_MAX) throw new TransferError(`over ${RECORDS_MAX} records`)
       const isSoa = record.type === TYPE.SOA && equalNames(record.owner, this.origin)
       if (this.serial === undefined && !isSoa) {
         throw new TransferError('the transfer does not begin with the SOA record')
       }
-      if (isSoa && this.serial !== undefined) return this.finish(soaSerial(record.rdata))
+      if (isSoa && this.serial !== undefined) {
+        if (soaSerial(record.rdata) === this.serial) return true
+        throw new TransferError('the zone changed during the transfer')
+      }
       if (isSoa) this.serial = soaSerial(record.rdata)
       if (record.type === TYPE.NSEC3 || record.type === TYPE.NSEC3PARAM) throw unsupported(record)
       this.builder.add(record)
     }
-    return undefined
+    return false
   }
 
-  private finish(serial: number): ZoneData {
-    const zone = this.builder.finish()
-    if (zone !== undefined && serial === this.serial) return zone
-    throw new TransferError('the zone changed during the transfer')
+  /** Returns the zone. */
+  async finish(turns: Turns): Promise<ZoneData> {
+    const zone = await inSlices(this.builder.finish(), turns)
+    if (zone === undefined) throw new TypeError('a transfer begins with an SOA record')
+    return zone
   }
 }
 

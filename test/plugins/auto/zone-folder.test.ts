@@ -15,7 +15,7 @@ function open(
   host: FakeHost
   folder: ZoneFolder
   zones: () => string[]
-  look: () => string[]
+  look: () => Promise<string[]>
 } {
   const host = new FakeHost({ files })
   const origin = { pattern: compilePattern('db\\.(.*)'), template: '{1}' }
@@ -23,7 +23,7 @@ function open(
   return {
     host,
     folder,
-    look: () => folder.look().map((zone) => formatName(zone)),
+    look: async () => (await folder.look()).map((zone) => formatName(zone)),
     zones: () =>
       Array.from(folder.keepers.values(), ({ source, zone }) => {
         const serial = zone === undefined ? '-' : soaSerial(zone.soa.rdata)
@@ -33,24 +33,24 @@ function open(
 }
 
 describe('the zones of a folder', () => {
-  test('are those of its files, and of folders in it', () => {
+  test('are those of its files, and of folders in it', async () => {
     const { look, zones } = open({
       'z/db.a.test': text(1),
       'z/sub/db.b.test': text(2),
       'z/README': 'nothing',
       'other/db.c.test': text(3),
     })
-    assert.deepEqual(look(), ['a.test.', 'b.test.'])
+    assert.deepEqual(await look(), ['a.test.', 'b.test.'])
     assert.deepEqual(zones(), ['a.test. 1 z/db.a.test', 'b.test. 2 z/sub/db.b.test'])
   })
 
-  test('are none for a missing folder', () => {
-    assert.deepEqual(open({}).look(), [])
+  test('are none for a missing folder', async () => {
+    assert.deepEqual(await open({}).look(), [])
   })
 
   test('come, change and go with their files', async () => {
     const { host, folder, zones } = open({ 'z/db.a.test': text(1) })
-    folder.look()
+    await folder.look()
     const changed: string[] = []
     folder.start((zone) => changed.push(formatName(zone)))
     host.files.set('z/db.b.test', text(2))
@@ -71,24 +71,24 @@ describe('the zones of a folder', () => {
     assert.equal(host.timerCount, 0)
   })
 
-  test('are those of the first of two files', () => {
+  test('are those of the first of two files', async () => {
     const { host, look, zones } = open({ 'z/1/db.a.test': text(1), 'z/db.a.test': text(2) })
-    look()
+    await look()
     assert.deepEqual(zones(), ['a.test. 1 z/1/db.a.test'])
     assert.equal(host.events[0]?.message, 'a zone has another file, "z/1/db.a.test"')
   })
 
-  test('move with their files', () => {
+  test('move with their files', async () => {
     const { host, look, zones } = open({ 'z/1/db.a.test': text(1), 'z/2/db.a.test': text(2) })
-    look()
+    await look()
     host.files.delete('z/1/db.a.test')
-    assert.deepEqual(look(), ['a.test.'])
+    assert.deepEqual(await look(), ['a.test.'])
     assert.deepEqual(zones(), ['a.test. 2 z/2/db.a.test'])
   })
 
-  test('are not those of files that are wrong, until they are right', () => {
+  test('are not those of files that are wrong, until they are right', async () => {
     const { host, look, zones } = open({ 'z/db.a.test': 'wrong' })
-    assert.deepEqual(look(), [])
+    assert.deepEqual(await look(), [])
     assert.deepEqual(host.events, [
       {
         level: 'warning',
@@ -98,13 +98,13 @@ describe('the zones of a folder', () => {
       },
     ])
     host.files.set('z/db.a.test', text(1))
-    assert.deepEqual(look(), ['a.test.'])
+    assert.deepEqual(await look(), ['a.test.'])
     host.files.set('z/db.a.test', 'wrong')
-    assert.deepEqual(look(), [])
+    assert.deepEqual(await look(), [])
     assert.deepEqual(zones(), ['a.test. 1 z/db.a.test'])
   })
 
-  test('are looked at once with 0', () => {
+  test('are looked at once with 0', async () => {
     const { host, folder } = open({ 'z/db.a.test': text(1) }, 0)
     folder.start(() => undefined)
     assert.equal(host.timerCount, 0)

@@ -117,7 +117,7 @@ describe('cookies', () => {
   })
 
   test('never throws, and returns cookies for no other address', async () => {
-    const server = serve(block('cookies', HOSTS))
+    const server = serve(block('cookies', HOSTS), { files: { none: '' } })
     const stranger = await learnCookie(server, '203.0.113.9')
     const property = fc.asyncProperty(fc.uint8Array({ maxLength: 48 }), async (data) => {
       const lines = await ask(server, formatHex(data))

@@ -62,6 +62,7 @@ describe('errors', () => {
     test(name, async () => {
       const server = serve(block(...directives), {
         cluster: CLUSTER,
+        files: { none: '' },
         upstream: () => ['SERVFAIL ra'],
       })
       await server.ask(ask)

@@ -1,12 +1,17 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { nameOf } from '../../../src/dns/name.ts'
-import { loadZone } from '../../../src/plugins/file/zone-keeper.ts'
+import { loadZone } from '../../../src/plugins/file/load-zone.ts'
+import { FakeHost } from '../../fake-host.ts'
 import { APEX } from './zones.ts'
 
-function load(files: Readonly<Record<string, string>>, knownSerial?: number): string {
+async function load(
+  files: Readonly<Record<string, string>>,
+  knownSerial?: number,
+): Promise<string> {
   const source = { file: 'zones/db', origin: nameOf('example.org') }
-  const loaded = loadZone((path) => files[path], source, knownSerial)
+  const { elapsed, nextTurn, readFile: read } = new FakeHost({ files })
+  const loaded = await loadZone(source, { elapsed, nextTurn, read, knownSerial })
   switch (loaded.kind) {
     case 'zone':
       return `zone of ${loaded.zone.nodes.size} names`
@@ -65,8 +70,8 @@ describe('a zone file', () => {
     },
   ]
   for (const { name, files, serial, is } of cases) {
-    test(name, () => {
-      assert.equal(load(files, serial), is)
+    test(name, async () => {
+      assert.equal(await load(files, serial), is)
     })
   }
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { nameKey, nameOf } from '../../../src/dns/name.ts'
+import { nameOf } from '../../../src/dns/name.ts'
 import { authorityOf, negativeAuthority, referral } from '../../../src/plugins/file/sections.ts'
 import { formatRecord } from '../../../src/records/zone-text.ts'
 import { zoneOf } from './zones.ts'
@@ -22,7 +22,7 @@ const short = (records: ReturnType<typeof negativeAuthority>): string[] =>
   records.map((record) => formatRecord(record).split(' ').slice(3, 5).join(' '))
 
 function cut(name: string, wantsDnssec: boolean): ReturnType<typeof referral> {
-  const node = zone.nodes.get(nameKey(nameOf(name)))
+  const node = zone.nodes.get(nameOf(name))
   assert.ok(node)
   return referral(zone, node, wantsDnssec)
 }

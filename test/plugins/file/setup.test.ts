@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { block, directive, problemsOf, serve } from '../../ask.ts'
+import { block, directive, problemsIn, serve } from '../../ask.ts'
 import { APEX } from './zones.ts'
 
 const A = (name: string, address = '192.0.2.1'): string => `${name}. 3600 IN A ${address}`
@@ -112,11 +112,13 @@ describe('file reloads', () => {
 describe('file without its file', () => {
   test('warns, and waits for it', async () => {
     const server = serve(block('file db example.org'))
+    await server.prepared
     server.resolver.start()
     assert.deepEqual(server.host.events, [
       {
         level: 'warning',
-        message: 'a zone file does not exist yet',
+        message: 'cannot read a zone file yet',
+        reason: 'no such file',
         zone: 'example.org.',
         file: 'db',
       },
@@ -126,9 +128,9 @@ describe('file without its file', () => {
     assert.equal((await server.ask('www.example.org A'))[0], 'NOERROR aa rd')
   })
 
-  test('is refused when it is never looked for again', () => {
-    assert.deepEqual(problemsOf(block(directive('file db example.org', 'reload 0'))), [
-      'Corefile:2:8: cannot read zone file "db"',
+  test('is refused when it is never looked for again', async () => {
+    assert.deepEqual(await problemsIn(block(directive('file db example.org', 'reload 0'))), [
+      'Corefile:2:8: cannot read zone file "db": no such file',
     ])
   })
 })
@@ -175,8 +177,8 @@ describe('file refuses', () => {
     },
   ]
   for (const { name, lines, db = APEX, problem } of cases) {
-    test(name, () => {
-      assert.deepEqual(problemsOf(block(...lines), { files: { db } }), [problem])
+    test(name, async () => {
+      assert.deepEqual(await problemsIn(block(...lines), { files: { db } }), [problem])
     })
   }
 })

@@ -7,16 +7,16 @@ import { FakeHost } from '../../fake-host.ts'
 
 const zone = (serial: number, more = ''): string => `@ 60 SOA . . ${serial} 1 1 1 1\n${more}`
 
-function keep(
+async function keep(
   text: string | undefined,
   options: { reloadMs?: number; isByTime?: boolean; files?: Record<string, string> } = {},
-): { host: FakeHost; keeper: ZoneKeeper; changes: number[] } {
+): Promise<{ host: FakeHost; keeper: ZoneKeeper; changes: number[] }> {
   const { files, ...reload } = options
   const host = new FakeHost({ files: { ...files, ...(text !== undefined && { db: text }) } })
   const source = { file: 'db', origin: nameOf('example.org') }
   const keeper = new ZoneKeeper(host, source, { reloadMs: 1000, isByTime: false, ...reload })
   const changes: number[] = []
-  keeper.read()
+  await keeper.read()
   keeper.start(() => {
     changes.push(keeper.zone === undefined ? -1 : soaSerial(keeper.zone.soa.rdata))
   })
@@ -25,7 +25,7 @@ function keep(
 
 describe('a zone', () => {
   test('is taken over when its serial changes', async () => {
-    const { host, changes } = keep(zone(1))
+    const { host, changes } = await keep(zone(1))
     host.files.set('db', zone(2))
     await host.advance(999)
     assert.deepEqual(changes, [])
@@ -41,7 +41,7 @@ describe('a zone', () => {
   })
 
   test('is kept while its serial is the same', async () => {
-    const { host, keeper, changes } = keep(zone(1))
+    const { host, keeper, changes } = await keep(zone(1))
     host.files.set('db', zone(1, 'a 1 A 192.0.2.1'))
     await host.advance(5000)
     assert.deepEqual(changes, [])
@@ -49,7 +49,7 @@ describe('a zone', () => {
   })
 
   test('is kept while its file is wrong or not there, and the log says so', async () => {
-    const { host, keeper, changes } = keep(zone(1))
+    const { host, keeper, changes } = await keep(zone(1))
     host.files.set('db', zone(2, 'wrong'))
     await host.advance(1000)
     host.files.delete('db')
@@ -64,12 +64,18 @@ describe('a zone', () => {
         zone: 'example.org.',
         file: 'db',
       },
-      { level: 'error', message: 'a zone file is missing', zone: 'example.org.', file: 'db' },
+      {
+        level: 'error',
+        message: 'cannot read a zone file',
+        reason: 'no such file',
+        zone: 'example.org.',
+        file: 'db',
+      },
     ])
   })
 
   test('comes when its file does', async () => {
-    const { host, keeper, changes } = keep(undefined)
+    const { host, keeper, changes } = await keep(undefined)
     assert.equal(keeper.zone, undefined)
     host.files.set('db', zone(0))
     await host.advance(1000)
@@ -77,7 +83,7 @@ describe('a zone', () => {
   })
 
   test('is replaced when its file was written, whatever the serial, if configured so', async () => {
-    const { host, keeper, changes } = keep(zone(1), { isByTime: true })
+    const { host, keeper, changes } = await keep(zone(1), { isByTime: true })
     await host.advance(1000)
     assert.deepEqual(changes, [])
     host.files.set('db', zone(1, 'a 1 A 192.0.2.1'))
@@ -87,7 +93,7 @@ describe('a zone', () => {
   })
 
   test('is not read again while no file of it was written', async () => {
-    const { host, changes } = keep(`${zone(1)}$INCLUDE more`, { files: { more: '' } })
+    const { host, changes } = await keep(`${zone(1)}$INCLUDE more`, { files: { more: '' } })
     const reads = host.reads.length
     await host.advance(5000)
     assert.equal(host.reads.length, reads)
@@ -101,11 +107,11 @@ describe('a zone', () => {
   })
 
   test('is read again when its file could have been written since, and seem as old', async () => {
-    const { host, changes } = keep(zone(1))
+    const { host, changes } = await keep(zone(1))
     host.files.set('db', zone(2))
     await host.advance(1000)
     assert.deepEqual(changes, [2])
-    const writtenMs = host.modifiedMs('db') ?? 0
+    const writtenMs = host.fileState('db')?.modifiedMs ?? 0
     host.files.set('db', zone(3))
     host.files.writtenMs.set('db', writtenMs)
     await host.advance(1000)
@@ -113,7 +119,7 @@ describe('a zone', () => {
   })
 
   test('is that of another file when the path changes', async () => {
-    const { host, keeper, changes } = keep(zone(1), { files: { other: zone(2) } })
+    const { host, keeper, changes } = await keep(zone(1), { files: { other: zone(2) } })
     keeper.moveTo('other')
     await host.advance(1000)
     assert.deepEqual(changes, [2])
@@ -124,14 +130,14 @@ describe('a zone', () => {
     assert.equal(host.reads.length, reads)
   })
 
-  test('is never looked at again with 0', () => {
-    const { host, keeper } = keep(zone(1), { reloadMs: 0 })
+  test('is never looked at again with 0', async () => {
+    const { host, keeper } = await keep(zone(1), { reloadMs: 0 })
     assert.equal(host.timerCount, 0)
     assert.equal(keeper.isReloading, false)
   })
 
   test('is not looked at after the end', async () => {
-    const { host, keeper, changes } = keep(zone(1))
+    const { host, keeper, changes } = await keep(zone(1))
     assert.equal(keeper.isReloading, true)
     keeper.stop()
     host.files.set('db', zone(2))
@@ -140,8 +146,8 @@ describe('a zone', () => {
     assert.equal(host.timerCount, 0)
   })
 
-  test('is reported when records are outside of it', () => {
-    const { host } = keep(zone(1, 'a.example.net. 1 A 192.0.2.1'))
+  test('is reported when records are outside of it', async () => {
+    const { host } = await keep(zone(1, 'a.example.net. 1 A 192.0.2.1'))
     assert.deepEqual(host.events, [
       {
         level: 'warning',

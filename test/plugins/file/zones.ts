@@ -2,6 +2,7 @@
  * Zones from text, for tests.
  * @module
  */
+import { finish } from '../../../src/bytes/steps.ts'
 import { nameOf } from '../../../src/dns/name.ts'
 import { ZoneBuilder, type ZoneData } from '../../../src/plugins/file/zone-data.ts'
 import { readZoneFile } from '../../../src/records/zone-file.ts'
@@ -15,9 +16,9 @@ export const APEX: string = '$TTL 1h\n@ SOA ns host 7 3600 600 86400 300\n@ NS n
 export function zoneOf(lines: readonly string[], origin = 'example.org'): ZoneData {
   const builder = new ZoneBuilder(nameOf(origin))
   const text = APEX + lines.join('\n')
-  const file = { file: 'db', text, origin: nameOf(origin), readText: () => undefined }
+  const file = { file: 'db', text, origin: nameOf(origin) }
   for (const record of readZoneFile(file)) builder.add(record)
-  const zone = builder.finish()
+  const zone = finish(builder.finish())
   if (zone === undefined) throw new TypeError('A zone of a test must have an SOA record')
   return zone
 }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { block, directive, problemsOf, serve } from '../../ask.ts'
-import { START_MS } from '../../fake-host.ts'
 import { expectedFor, NEXT, nextUpstream } from '../../next-upstream.ts'
 
 const LINES = [
@@ -235,102 +234,6 @@ describe('what hosts passes on', () => {
       assert.deepEqual(got, expectedFor(ask, reply))
     })
   }
-})
-
-describe('the hosts file', () => {
-  const files = { '/etc/hosts': '192.0.2.5 a.example.org\n', 'my.hosts': '192.0.2.6 a.example.org' }
-  const cases: { name: string; line: string; addresses: string[] }[] = [
-    { name: 'is /etc/hosts', line: 'hosts', addresses: ['192.0.2.5'] },
-    { name: 'is the one that is named', line: 'hosts my.hosts', addresses: ['192.0.2.6'] },
-    {
-      name: 'comes before the lines in the Corefile',
-      line: directive('hosts my.hosts', '192.0.2.7 a.example.org'),
-      addresses: ['192.0.2.6', '192.0.2.7'],
-    },
-    {
-      name: 'may be missing',
-      line: directive('hosts other.hosts', '192.0.2.7 a.example.org'),
-      addresses: ['192.0.2.7'],
-    },
-  ]
-  for (const { name, line, addresses } of cases) {
-    test(name, async () => {
-      assert.deepEqual(await serve(block(line), { files }).ask('a.example.org A'), [
-        'NOERROR aa rd',
-        ...addresses.map((address) => `a.example.org. 3600 IN A ${address}`),
-      ])
-    })
-  }
-
-  const reloads: { name: string; option: string; afterMs: number; address: string }[] = [
-    { name: 'is not read again before 5 s', option: '', afterMs: 4999, address: '192.0.2.5' },
-    { name: 'is read again after 5 s', option: '', afterMs: 5000, address: '192.0.2.55' },
-    {
-      name: 'is read again as often as configured',
-      option: 'reload 1s',
-      afterMs: 1000,
-      address: '192.0.2.55',
-    },
-    {
-      name: 'is read once when configured so',
-      option: 'reload 0',
-      afterMs: 60_000,
-      address: '192.0.2.5',
-    },
-  ]
-  for (const { name, option, afterMs, address } of reloads) {
-    test(name, async () => {
-      const server = serve(block(directive('hosts', option)), { files })
-      server.resolver.start()
-      server.host.files.set('/etc/hosts', '192.0.2.55 a.example.org')
-      await server.host.advance(afterMs)
-      assert.deepEqual(await server.ask('a.example.org A'), [
-        'NOERROR aa rd',
-        `a.example.org. 3600 IN A ${address}`,
-      ])
-      server.resolver.stop()
-      assert.equal(server.host.timerCount, 0)
-    })
-  }
-
-  test('is read again and again, and kept while it is away, as CoreDNS does', async () => {
-    const server = serve(block('hosts'), { files })
-    server.resolver.start()
-    server.host.files.delete('/etc/hosts')
-    await server.host.advance(5000)
-    assert.equal((await server.ask('a.example.org A'))[0], 'NOERROR aa rd')
-    server.host.files.set('/etc/hosts', '192.0.2.56 a.example.org')
-    await server.host.advance(5000)
-    assert.deepEqual(await server.ask('a.example.org A'), [
-      'NOERROR aa rd',
-      'a.example.org. 3600 IN A 192.0.2.56',
-    ])
-  })
-})
-
-describe('the metrics of hosts', () => {
-  test('count addresses of names and names of addresses, and report when the file was read', async () => {
-    const files = { table: '192.0.2.1 a.test b.test\n192.0.2.2 *.c.test' }
-    const server = serve(block(directive('hosts table', '192.0.2.3 d.test')), { files })
-    server.resolver.start()
-    const lines = (): string[] =>
-      server.host.metrics
-        .format()
-        .match(/^coredns_hosts_.*$/gm)
-        ?.map(String) ?? []
-    const entries = 'coredns_hosts_entries{hostsfile="table"}'
-    const read = 'coredns_hosts_reload_timestamp_seconds'
-    assert.deepEqual(lines(), [`${entries} 7`, `${read} ${START_MS / 1000}`])
-    await server.host.advance(5000)
-    assert.deepEqual(lines(), [`${entries} 7`, `${read} ${START_MS / 1000}`])
-    server.host.files.set('table', '')
-    await server.host.advance(5000)
-    assert.deepEqual(lines(), [`${entries} 2`, `${read} ${START_MS / 1000 + 10}`])
-  })
-
-  test('are absent without a file', () => {
-    assert.doesNotMatch(serve(block('hosts none')).host.metrics.format(), /coredns_hosts/)
-  })
 })
 
 describe('options of hosts', () => {

@@ -119,7 +119,7 @@ describe('parseRule', () => {
     const hosts = directive('hosts none', '192.0.2.1 www.a.org a.net', 'fallthrough')
     const property = fc.asyncProperty(rules, async (lines) => {
       const right = lines.filter((line) => problemsOf(block(line)).length === 0)
-      const server = serve(block(...right, hosts))
+      const server = serve(block(...right, hosts), { files: { none: '' } })
       for (const question of ['Www.a.org A +edns', 'a.net TXT']) {
         const reply = await server.askBytes(question)
         assert.ok(reply, right.join('; '))

@@ -149,6 +149,7 @@ describe('secondaries get NOTIFY', () => {
       files: FILES,
       upstream: () => ['NOERROR aa'],
     })
+    await server.prepared
     server.resolver.start()
     await settle()
     assert.deepEqual(questions(server), [
@@ -163,6 +164,7 @@ describe('secondaries get NOTIFY', () => {
       files: FILES,
       upstream: () => ['NOERROR aa'],
     })
+    await server.prepared
     server.resolver.start()
     await settle()
     server.host.files.set('db', APEX.replace(' 7 ', ' 8 '))
