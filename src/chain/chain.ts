@@ -2,6 +2,7 @@
  * A compiled server block: its plugins in the order in which they act.
  * @module
  */
+import type { Steps } from '../bytes/steps.ts'
 import { ConfigError, type Problem } from '../corefile/problem.ts'
 import type { Directive, ServerBlock } from '../corefile/server-block.ts'
 import { RCODE } from '../dns/rcode.ts'
@@ -47,15 +48,15 @@ type Group = {
 }
 
 /**
- * Compiles a server block.
+ * Compiles a server block, in steps.
  * @throws {ConfigError} with every mistake in it
  */
-export function compileChain(
+export function* compileChain(
   block: ServerBlock,
   context: Pick<SetupContext, 'servers' | 'lookup' | 'secrets'> & {
     readonly host: PluginHost
   },
-): Chain {
+): Steps<Chain> {
   const { host, servers } = context
   const problems: Problem[] = []
   const links: Link[] = []
@@ -75,7 +76,7 @@ export function compileChain(
   const groups = groupByPlugin(host, block.directives, problems)
   for (const { entry, directives } of groups) {
     try {
-      const result = configurePlugin(entry, directives, at)
+      const result = yield* configurePlugin(entry, directives, at)
       for (const plugin of [result.plugin ?? [], result.plugins ?? []].flat()) {
         plugins.push(plugin)
         links.push({ plugin, facts: entry })

@@ -3,6 +3,7 @@
  * long as that finds more mistakes, so that one run reports them all.
  * @module
  */
+import type { Steps } from '../bytes/steps.ts'
 import { ConfigError, type Position, type Problem, problemAt } from '../corefile/problem.ts'
 import type { Directive, Line, Word } from '../corefile/server-block.ts'
 import type { PluginEntry } from './plugin-entry.ts'
@@ -14,52 +15,55 @@ export type DirectiveGroup = [Directive, ...Directive[]]
 /** Problems after which the search for more ends. */
 export const PROBLEMS_MAX = 100
 
-/** @throws {ConfigError} with every mistake in the directives */
-export function configurePlugin(
+/**
+ * Sets up a plugin, in steps.
+ * @throws {ConfigError} with every mistake in the directives
+ */
+export function* configurePlugin(
   plugin: PluginEntry,
   directives: DirectiveGroup,
   context: SetupContext,
-): SetupResult {
+): Steps<SetupResult> {
   const { name, counts } = plugin
   const [first, second] = directives
   if (counts === undefined || second === undefined) {
-    return configureAll(plugin, directives, context)
+    return yield* configureAll(plugin, directives, context)
   }
   const counting = counts === 'first' ? first : (directives.at(-1) ?? first)
-  const result = configureAll(plugin, [counting], context)
+  const result = yield* configureAll(plugin, [counting], context)
   const message = `"${name}" appears twice in this server block; only the ${counts} one counts`
   const ignored = directives.filter((one) => one !== counting)
   const notices = ignored.map((one) => problemAt(one, message))
   return { ...result, notices: [...notices, ...(result.notices ?? [])] }
 }
 
-function configureAll(
+function* configureAll(
   plugin: PluginEntry,
   directives: DirectiveGroup,
   context: SetupContext,
-): SetupResult {
+): Steps<SetupResult> {
+  const attempt: Attempt = function* (some) {
+    const result = plugin.setup(some, context)
+    return 'next' in result ? yield* result : result
+  }
   try {
-    return plugin.setup(directives, context)
+    return yield* attempt(directives)
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    const attempt = (rest: DirectiveGroup): unknown => plugin.setup(rest, context)
     const hasListArgs = plugin.hasListArgs === true
-    const further = furtherProblems(directives, error, { attempt, hasListArgs })
+    const further = yield* furtherProblems(directives, error, { attempt, hasListArgs })
     throw new ConfigError([...error.problems, ...further])
   }
 }
 
-type Attempt = {
-  readonly attempt: (directives: DirectiveGroup) => unknown
-  readonly hasListArgs: boolean
-}
+type Attempt = (directives: DirectiveGroup) => Steps<SetupResult>
 
 /** Finds the problems that remain without the ones found so far. */
-function furtherProblems(
+function* furtherProblems(
   directives: DirectiveGroup,
   { problems }: ConfigError,
-  { attempt, hasListArgs }: Attempt,
-): Problem[] {
+  { attempt, hasListArgs }: { readonly attempt: Attempt; readonly hasListArgs: boolean },
+): Steps<Problem[]> {
   const found: Problem[] = []
   let last = problems
   let rest: readonly Directive[] = directives
@@ -68,7 +72,8 @@ function furtherProblems(
     for (const problem of last) rest = without(rest, problem, hasListArgs)
     const [first, ...others] = rest
     if (first === undefined || sizeOf(rest) === before) return found
-    last = problemsOf(() => attempt([first, ...others]))
+    yield
+    last = yield* problemsOf(attempt([first, ...others]))
     // A problem of a whole directive may be due to the removed part.
     const changed = rest.filter((directive) => !directives.includes(directive))
     const isOurs = last.some((one) => changed.some((directive) => isAt(directive, one)))
@@ -78,9 +83,9 @@ function furtherProblems(
   return found
 }
 
-function problemsOf(attempt: () => unknown): readonly Problem[] {
+function* problemsOf(attempt: Steps<SetupResult>): Steps<readonly Problem[]> {
   try {
-    attempt()
+    yield* attempt
     return []
   } catch (error) {
     // Other errors recur when the operator corrects the Corefile.

@@ -68,7 +68,7 @@ export function* resolverSteps(
         lookupFor(created.resolver, block, { name, type })
       const servers = serversOf(block, ports, host.plugins)
       const secrets = secretsAt(block, ports, rings)
-      const chain = compileChain(block, { host, servers, lookup, secrets })
+      const chain = yield* compileChain(block, { host, servers, lookup, secrets })
       chains.push(chain)
       for (const key of block.keys) {
         problems.push(...addZone(drafts, { key, chain, port: portOf(key, ports) }))

@@ -2,6 +2,7 @@
  * The setup of a plugin: from its directives in a server block to handlers and features.
  * @module
  */
+import type { Steps } from '../bytes/steps.ts'
 import type { Problem } from '../corefile/problem.ts'
 import type { Directive, ServerBlock } from '../corefile/server-block.ts'
 import type { Feature } from './feature.ts'
@@ -44,10 +45,11 @@ export type SetupResult = {
 }
 
 /**
- * Sets up a plugin from all of its directives in a server block, at least one.
+ * Sets up a plugin from all of its directives in a server block, at least one. Takes steps where a
+ * directive may have 100,000 words.
  * @throws {ConfigError} with the position of each mistake
  */
 export type Setup<H extends Host = Host> = (
   directives: readonly [Directive, ...Directive[]],
   context: SetupContext<H>,
-) => SetupResult
+) => SetupResult | Steps<SetupResult>

@@ -7,6 +7,7 @@ import {
   clientNetwork,
   isInNetwork,
   isSameAddress,
+  NetworkIndex,
   parseClientAddress,
   parseNetwork,
 } from '../../src/dns/network.ts'
@@ -93,6 +94,41 @@ describe('parseClientAddress', () => {
   test('rejects other text', () => {
     assert.equal(parseClientAddress(''), undefined)
     assert.equal(parseClientAddress('localhost'), undefined)
+  })
+})
+
+describe('NetworkIndex', () => {
+  test('finds the networks that contain an address, of both families', () => {
+    const network = addresses.chain((address) =>
+      fc.nat({ max: 8 * address.length }).map((prefixBits) => ({ address, prefixBits })),
+    )
+    const near = (address: Uint8Array): fc.Arbitrary<Uint8Array> =>
+      fc.nat({ max: 8 * address.length - 1 }).map((bit) => {
+        const changed = address.slice()
+        changed[bit >>> 3] = (changed[bit >>> 3] ?? 0) ^ (0x80 >>> (bit & 7))
+        return changed
+      })
+    const place = fc.array(network, { minLength: 1, maxLength: 20 }).chain((networks) =>
+      fc.tuple(
+        fc.constant(networks),
+        fc.oneof(
+          addresses,
+          fc.constantFrom(...networks).chain(({ address }) => near(address)),
+        ),
+      ),
+    )
+    fc.assert(
+      fc.property(place, ([networks, address]) => {
+        const index = new NetworkIndex()
+        for (const [number, one] of networks.entries()) index.add(one, number)
+        const expected = networks.flatMap((one, i) => (isInNetwork(address, one) ? [i] : []))
+        assert.deepEqual(
+          index.find(address).sort((a, b) => a - b),
+          expected,
+        )
+      }),
+      { numRuns: 1000 },
+    )
   })
 })
 

@@ -3,16 +3,17 @@
  * plugin/acl).
  * @module
  */
+import type { Steps } from '../../bytes/steps.ts'
 import type { Outcome } from '../../chain/outcome.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
-import type { SetupContext } from '../../chain/setup.ts'
+import type { SetupContext, SetupResult } from '../../chain/setup.ts'
 import { options, unknownOption, zonesOf } from '../../corefile/arguments.ts'
 import { configError } from '../../corefile/problem.ts'
 import type { Directive, Word } from '../../corefile/server-block.ts'
 import { EXTENDED_ERROR, extendedError } from '../../dns/edns.ts'
 import { EMPTY_REPLY, type Reply } from '../../dns/message.ts'
 import { formatName } from '../../dns/name.ts'
-import { isInNetwork, type Network, parseClientAddress, parseNetwork } from '../../dns/network.ts'
+import { type Network, NetworkIndex, parseClientAddress, parseNetwork } from '../../dns/network.ts'
 import { isWithinZone, type Query } from '../../dns/query.ts'
 import { RCODE } from '../../dns/rcode.ts'
 import { formatType, parseType } from '../../dns/rr-type.ts'
@@ -25,11 +26,15 @@ type Policy = {
   readonly action: Action
   /** `undefined` for all. */
   readonly types: ReadonlySet<number> | undefined
-  /** `undefined` for all. */
-  readonly networks: readonly Network[] | undefined
 }
 
-type Rule = { readonly zones: readonly Uint8Array[]; readonly policies: readonly Policy[] }
+type Rule = {
+  readonly zones: readonly Uint8Array[]
+  readonly policies: readonly Policy[]
+  /** The policies by their networks, and those without: lists can have 100,000 networks. */
+  readonly byNetwork: NetworkIndex
+  readonly forAll: readonly number[]
+}
 
 type Verdict = { readonly action: Exclude<Action, 'allow'>; readonly rule: Rule }
 
@@ -42,6 +47,8 @@ type ClientRule = {
 /** Clients in the cache of rules; a full cache is cleared. */
 const CLIENTS_MAX = 4096
 const ALL = '*'
+/** Networks of a step. */
+const STEP_WORDS = 1000
 const NO_RULE: ClientRule = { zones: [], policies: [] }
 
 const REFUSED: Reply = {
@@ -74,8 +81,10 @@ const DONE_TO: Readonly<Record<Verdict['action'], string>> = {
 export const aclPlugin: PluginEntry = {
   name: 'acl',
   mayAnswer: true,
-  setup: (directives, { host, server, view, zones }) => {
-    const rules = new ClientRules(directives.map((directive) => parseRule(directive, zones)))
+  *setup(directives, { host, server, view, zones }): Steps<SetupResult> {
+    const parsed: Rule[] = []
+    for (const directive of directives) parsed.push(yield* parseRule(directive, zones))
+    const rules = new ClientRules(parsed)
     const allowed = host.metrics.counter(ALLOWED, [server, view])
     return {
       plugin: {
@@ -154,10 +163,7 @@ class ClientRules {
   private learn(text: string): readonly ClientRule[] {
     const address = parseClientAddress(text)
     const rules = this.rules.map((rule): ClientRule => {
-      const applying = rule.policies.filter((policy) => isFrom(address, policy))
-      const policies = applying.map(({ types, action }) => {
-        return { types, verdict: action === 'allow' ? undefined : { action, rule } }
-      })
+      const policies = policiesFor(address, rule)
       // Without a client address, a rule must not allow the query.
       return address === undefined ? { ...rule, policies: [blockAll(rule)] } : { ...rule, policies }
     })
@@ -167,13 +173,23 @@ class ClientRules {
   }
 }
 
-function blockAll(rule: Rule): ClientRule['policies'][number] {
-  return { types: undefined, verdict: { action: 'block', rule } }
+/** Returns the policies for a client, up to the first one for all types. */
+function policiesFor(address: Uint8Array | undefined, rule: Rule): ClientRule['policies'] {
+  const numbers = new Set(rule.forAll)
+  for (const number of address ? rule.byNetwork.find(address) : []) numbers.add(number)
+  const applying: ClientRule['policies'][number][] = []
+  for (const number of [...numbers].sort((a, b) => a - b)) {
+    const policy = rule.policies[number]
+    if (policy === undefined) continue
+    const { types, action } = policy
+    applying.push({ types, verdict: action === 'allow' ? undefined : { action, rule } })
+    if (types === undefined) break
+  }
+  return applying
 }
 
-function isFrom(address: Uint8Array | undefined, { networks }: Policy): boolean {
-  if (networks === undefined || address === undefined) return networks === undefined
-  return networks.some((network) => isInNetwork(address, network))
+function blockAll(rule: Rule): ClientRule['policies'][number] {
+  return { types: undefined, verdict: { action: 'block', rule } }
 }
 
 function isWithinAny(zones: readonly Uint8Array[], query: Query): boolean {
@@ -184,17 +200,25 @@ function isWithinAny(zones: readonly Uint8Array[], query: Query): boolean {
   return false
 }
 
-function parseRule(directive: Directive, blockZones: SetupContext['zones']): Rule {
-  const policies = options(directive).map((option): Policy => {
+/** Parses a rule. Each step takes a line, or some words of a long one. */
+function* parseRule(directive: Directive, blockZones: SetupContext['zones']): Steps<Rule> {
+  const policies: Policy[] = []
+  const byNetwork = new NetworkIndex()
+  const forAll: number[] = []
+  for (const option of options(directive)) {
     const action = option.name.toLowerCase()
     const isKnown = action === 'allow' || action === 'block'
     if (!isKnown && action !== 'filter' && action !== 'drop') {
       throw unknownOption('acl', option, ['allow', 'block', 'filter', 'drop'])
     }
     const { type, net } = parseSections(option.args)
-    return { action, types: type && parseTypes(type), networks: net && parseNetworks(net) }
-  })
-  return { zones: zonesOf(directive.args, blockZones), policies }
+    const number = policies.push({ action, types: type && parseTypes(type) }) - 1
+    const networks = net && (yield* parseNetworks(net))
+    if (networks === undefined) forAll.push(number)
+    for (const network of networks ?? []) byNetwork.add(network, number)
+    yield
+  }
+  return { zones: zonesOf(directive.args, blockZones), policies, byNetwork, forAll }
 }
 
 type Sections = { type?: readonly Word[]; net?: readonly Word[] }
@@ -239,15 +263,18 @@ function parseTypes(words: readonly Word[]): ReadonlySet<number> | undefined {
   return types.length < words.length ? undefined : new Set(types)
 }
 
-function parseNetworks(words: readonly Word[]): readonly Network[] | undefined {
-  const networks = words.flatMap((word) => {
-    if (word.text === ALL) return []
+/** Parses networks; `undefined` if one of them is `*`. */
+function* parseNetworks(words: readonly Word[]): Steps<readonly Network[] | undefined> {
+  const networks: Network[] = []
+  for (const word of words) {
+    if (word.text === ALL) continue
     const bits = word.text.includes(':') ? '/128' : '/32'
     const network = parseNetwork(word.text.includes('/') ? word.text : word.text + bits)
     if (network === undefined) {
       throw configError(word, `"${word.text}" is not an address or a block such as 10.0.0.0/8`)
     }
-    return [network]
-  })
+    networks.push(network)
+    if (networks.length % STEP_WORDS === 0) yield
+  }
   return networks.length < words.length ? undefined : networks
 }

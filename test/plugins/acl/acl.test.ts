@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { block, directive, problemsOf, serve } from '../../ask.ts'
+import { resolverSteps } from '../../../src/chain/create-resolver.ts'
+import { block, directive, parseBlocks, problemsOf, serve } from '../../ask.ts'
+import { FakeHost } from '../../fake-host.ts'
 
 const HOSTS = directive('hosts none', '192.0.2.1 www.example.org www.example.net')
 const ANSWER = ['NOERROR aa rd', 'www.example.org. 3600 IN A 192.0.2.1']
@@ -177,6 +179,27 @@ describe('acl', () => {
     assert.equal(await server.isQuick('web.shop.svc.cluster.local SRV +from=192.0.2.1'), true)
     // `isQuick` asks both ways.
     assert.match(server.host.metrics.format(), /^coredns_acl_allowed_requests_total.* 4$/m)
+  })
+
+  test('takes 20,000 networks, on a line each or on one, in steps of their own', async () => {
+    const networks = Array.from(
+      { length: 20_000 },
+      (_, i) => `10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`,
+    )
+    const lines = networks.map((network) => `block net ${network}`)
+    for (const corefile of [rule(...lines), rule(`block net ${networks.join(' ')}`)]) {
+      let steps = 0
+      const compiling = resolverSteps(parseBlocks(corefile), new FakeHost({ files: { none: '' } }))
+      for (let next = compiling.next(); next.done !== true; next = compiling.next()) steps++
+      assert.ok(steps >= 20, String(steps))
+      const server = serve(corefile, { files: { none: '' } })
+      const from = async (address: string): Promise<string | undefined> =>
+        (await server.ask(`www.example.org A +from=${address}`))[0]
+      assert.deepEqual(
+        [await from('10.0.78.31'), await from('10.0.78.32'), await from('2001:db8::1')],
+        ['REFUSED rd', 'NOERROR aa rd', 'NOERROR aa rd'],
+      )
+    }
   })
 
   const problems: { name: string; lines: string[]; problem: string }[] = [

@@ -15,6 +15,7 @@ function pluginOf(entry: PluginEntry): Plugin | undefined {
   let made: Plugin | undefined
   const setup: Setup = (directives, context) => {
     const configured = entry.setup(directives, context)
+    assert.ok(!('next' in configured))
     made = configured.plugin
     return configured
   }
