@@ -128,6 +128,32 @@ export class Resolver {
     return size > 0 ? size : this.answerOnSlowPath(listener, incoming)
   }
 
+  /**
+   * Answers a message on the fast path, without allocations.
+   * @returns size of the response in the writer; 0 when the message must take the slow path
+   */
+  answerOnFastPath(listener: Listener, incoming: Incoming, writer: ReplyWriter): number {
+    const { parsed, client } = incoming
+    if (parsed.kind === 'refusal' || parsed.class !== IN || isTransferType(parsed.type)) return 0
+    const chain = findChain(listener, parsed, client)
+    const fastPath = chain?.fastPath
+    if (chain === undefined || fastPath === undefined) return 0
+    const { observers } = chain
+    if (observers.length === 0) return this.tryFastPath(fastPath, incoming, writer)
+    const startMs = this.host.elapsed()
+    const size = this.tryFastPath(fastPath, incoming, writer)
+    if (size === 0) return 0
+    const { observation } = this
+    observation.query = parsed
+    observation.client = client
+    observation.reply = writer.bytes
+    observation.replyBytes = size
+    observation.durationMs = this.host.elapsed() - startMs
+    observation.plugin = fastPath.plugin
+    this.observe(observers, observation)
+    return size
+  }
+
   /** Answers a message with a request that every plugin may read and change. */
   answerOnSlowPath(listener: Listener, incoming: Incoming): MaybePromise<Uint8Array | undefined> {
     return this.answerTraced(listener, incoming, undefined)
@@ -273,32 +299,6 @@ export class Resolver {
     } finally {
       this.deferred -= counted
     }
-  }
-
-  /**
-   * Answers a message on the fast path, without allocations.
-   * @returns size of the response in the writer; 0 when the message must take the slow path
-   */
-  private answerOnFastPath(listener: Listener, incoming: Incoming, writer: ReplyWriter): number {
-    const { parsed, client } = incoming
-    if (parsed.kind === 'refusal' || parsed.class !== IN || isTransferType(parsed.type)) return 0
-    const chain = findChain(listener, parsed, client)
-    const fastPath = chain?.fastPath
-    if (chain === undefined || fastPath === undefined) return 0
-    const { observers } = chain
-    if (observers.length === 0) return this.tryFastPath(fastPath, incoming, writer)
-    const startMs = this.host.elapsed()
-    const size = this.tryFastPath(fastPath, incoming, writer)
-    if (size === 0) return 0
-    const { observation } = this
-    observation.query = parsed
-    observation.client = client
-    observation.reply = writer.bytes
-    observation.replyBytes = size
-    observation.durationMs = this.host.elapsed() - startMs
-    observation.plugin = fastPath.plugin
-    this.observe(observers, observation)
-    return size
   }
 
   /** Refuses a query for which there is no server block. */

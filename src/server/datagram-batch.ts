@@ -81,16 +81,10 @@ export class DatagramBatch {
     return Math.max(0, this.mmsg.receive(this.fd, this.base, BATCH_MAX))
   }
 
-  /** Returns a datagram's bytes, valid until the next `receive` unless `keep` was called. */
+  /** Returns a datagram's bytes, valid until the next `receive`. */
   message(index: number): Uint8Array {
     const size = this.words[RECEIVED + index * HEADER_WORDS + HEADER.LENGTH] ?? 0
     return (this.buffers[index] ?? this.bytes).subarray(0, size)
-  }
-
-  /** Hands a datagram's bytes over to the caller: no later `receive` overwrites them. */
-  keep(index: number): void {
-    this.buffers[index] = new Uint8Array(RECEIVE_BYTES)
-    this.setBuffer(index)
   }
 
   /** Returns the source port of a datagram. */

@@ -8,13 +8,16 @@ import { type AnswerResult, Incoming } from '../chain/incoming.ts'
 import type { Listener } from '../chain/listener.ts'
 import type { Resolver } from '../chain/resolver.ts'
 import { resolveBind } from '../node/local-addresses.ts'
+import { nextTurn } from '../node/next-turn.ts'
 import { mergeMetrics } from '../telemetry/merge-metrics.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import type { Answer } from './answer.ts'
 import { FeatureServers } from './feature-servers.ts'
 import { formatMetrics } from './process-metrics.ts'
+import { SlowQueries } from './slow-queries.ts'
 import { Sockets } from './sockets.ts'
 import { streamsOf } from './streams.ts'
-import type { Answer } from './udp-server.ts'
+import type { UdpAnswers } from './udp-server.ts'
 
 /** Longest wait for queries in flight at the end (CoreDNS, `graceTimeout` in core/dnsserver). */
 const DRAIN_MS = 5000
@@ -24,6 +27,17 @@ const HANDOVER_MS = 1000
 /** Interval of the checks whether queries still come over UDP; so many without one end them. */
 const LINGER_POLL_MS = 500
 const QUIET_POLLS = 6
+
+const QUERIES_DROPPED = {
+  name: 'kubedoh_udp_queries_dropped_total',
+  help: 'Queries over UDP dropped because they waited for 2 s or too many waited.',
+  labels: [],
+}
+const RESPONSES_DROPPED = {
+  name: 'kubedoh_udp_responses_dropped_total',
+  help: 'Responses over UDP dropped because the network did not take them.',
+  labels: [],
+}
 
 type Bound = { readonly sockets: Sockets; listener: Listener; resolver: Resolver }
 
@@ -53,6 +67,8 @@ export class DnsServer {
   /** Messages over UDP so far. */
   private datagrams = 0
   private onDrained: (() => void) | undefined
+  private readonly slow: SlowQueries
+  private readonly onUnsent: () => void
 
   /** @param metrics the metrics that `prometheus` publishes */
   constructor(
@@ -65,6 +81,9 @@ export class DnsServer {
     }: DnsServerOptions = {},
   ) {
     this.metrics = metrics
+    this.slow = new SlowQueries(metrics.counter(QUERIES_DROPPED))
+    const unsent = metrics.counter(RESPONSES_DROPPED)
+    this.onUnsent = () => void unsent.value++
     this.isOneOfMany = isOneOfMany
     this.isReplaceable = isReplaceable
     this.lingerMs = lingerMs
@@ -145,6 +164,7 @@ export class DnsServer {
       if (this.isReplaceable) sockets.handOver()
     }
     if (this.isReplaceable) await new Promise((resolve) => setTimeout(resolve, HANDOVER_MS))
+    while (!this.slow.isEmpty) await nextTurn()
     if (this.pending === 0) return
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, DRAIN_MS)
@@ -179,7 +199,7 @@ export class DnsServer {
   }
 
   /** Counts a query in flight until its response is ready. */
-  private count(result: AnswerResult): AnswerResult {
+  private count<Result extends AnswerResult>(result: Result): Result {
     if (!(result instanceof Promise)) return result
     this.pending++
     const settle = (): void => {
@@ -233,11 +253,20 @@ export class DnsServer {
       bounds: () => bound.listener.bounds,
       metrics: this.metrics,
     })
-    const answerUdp = (): Answer => {
-      this.datagrams++
-      return answer
+    const overUdp: UdpAnswers = {
+      fast: (message, client, writer) => {
+        this.datagrams++
+        const { resolver: current, listener: place } = bound
+        return current.answerOnFastPath(place, incoming.read(message, client), writer)
+      },
+      slow: (message, client) => {
+        const read = incoming.read(message, client)
+        return this.count(bound.resolver.answerOnSlowPath(bound.listener, read))
+      },
     }
-    const sockets = new Sockets(answerUdp, streams, {
+    const sockets = new Sockets(overUdp, streams, {
+      queue: this.slow,
+      onUnsent: this.onUnsent,
       sharesPort: this.sharesPort(listener, resolver.listeners),
       taken: () =>
         othersAt(bound.listener, bound.resolver.listeners).flatMap(({ addresses, except }) =>

@@ -18,9 +18,9 @@ import {
   readDirect,
 } from '../doh/direct-message.ts'
 import { replyBytesMax } from '../doh/negotiate.ts'
+import type { Answer } from './answer.ts'
 import { type AppServer, createAppServer } from './app-server.ts'
 import { type App, type Direct, type Ends, type Head, remoteOf } from './http-request.ts'
-import type { Answer } from './udp-server.ts'
 
 /** Shared by all servers: each response is copied out of it synchronously. */
 const writer = new ReplyWriter()

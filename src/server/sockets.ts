@@ -8,7 +8,7 @@ import type { TlsService } from '../chain/feature.ts'
 import type { Listener } from '../chain/listener.ts'
 import { localAddresses, resolveBind } from '../node/local-addresses.ts'
 import { listenMessage } from '../node/output.ts'
-import { type Answer, UdpServer } from './udp-server.ts'
+import { type UdpAnswers, type UdpOptions, UdpServer } from './udp-server.ts'
 
 /** Interval of comparing the machine's addresses with the open sockets, which takes 0.1 ms. */
 const RESCAN_MS = 1000
@@ -61,7 +61,8 @@ export class Sockets {
   private readonly udp = new Map<string, UdpServer>()
   private readonly opened = new Map<string, StreamServer>()
   private readonly streams: Streams
-  private readonly answer: () => Answer
+  private readonly answers: UdpAnswers
+  private readonly options: Pick<UdpOptions, 'queue' | 'onUnsent'>
   private readonly taken: () => readonly string[]
   readonly sharesPort: boolean
   private addresses: readonly string[] = []
@@ -73,15 +74,18 @@ export class Sockets {
   /** The port; the system chooses it when the listener's port is 0. */
   port = 0
 
-  /**
-   * @param answer returns the function that answers over UDP; called for each message
-   */
+  /** @param answers how it answers over UDP */
   constructor(
-    answer: () => Answer,
+    answers: UdpAnswers,
     streams: Streams,
-    { sharesPort = false, taken = () => [] }: Neighbours = {},
+    {
+      sharesPort = false,
+      taken = () => [],
+      ...options
+    }: Neighbours & Pick<UdpOptions, 'queue' | 'onUnsent'> = {},
   ) {
-    this.answer = answer
+    this.answers = answers
+    this.options = options
     this.streams = streams
     this.sharesPort = sharesPort
     this.taken = taken
@@ -169,8 +173,8 @@ export class Sockets {
 
   private async openUdp(address: string): Promise<void> {
     const knownAs = this.addresses.length > 0 ? address : EVERY_ADDRESS
-    const { answer, sharesPort } = this
-    const server = new UdpServer(address, answer, { knownAs, sharesPort })
+    const { answers, options, sharesPort } = this
+    const server = new UdpServer(address, answers, { ...options, knownAs, sharesPort })
     await this.tryListen(server, address, 'UDP', () => this.udp.set(address, server))
   }
 

@@ -6,10 +6,10 @@
 import type { ConnectionBounds } from '../chain/feature.ts'
 import type { Listener } from '../chain/listener.ts'
 import type { Metrics, Series } from '../telemetry/metrics.ts'
+import type { Answer } from './answer.ts'
 import { createDohServer } from './doh-server.ts'
 import type { StreamServer, Streams } from './sockets.ts'
 import { TCP_LIMITS, TcpServer, TLS_LIMITS } from './tcp-server.ts'
-import type { Answer } from './udp-server.ts'
 
 const HTTPS_RESPONSES = {
   name: 'coredns_dns_https_responses_total',

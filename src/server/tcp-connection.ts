@@ -12,8 +12,8 @@ import { MessageStream } from '../dns/message-stream.ts'
 import { ReplyWriter } from '../dns/reply-writer.ts'
 import { elapsed } from '../node/elapsed.ts'
 import { TimeSlices } from '../node/time-slices.ts'
+import type { Answer } from './answer.ts'
 import { FramedResponses } from './framed-responses.ts'
-import type { Answer } from './udp-server.ts'
 
 /** Bounds of one connection. */
 export type ConnectionTimes = {

@@ -9,10 +9,10 @@ import type { TlsService } from '../chain/feature.ts'
 import { elapsed } from '../node/elapsed.ts'
 import { takeInherited } from '../node/inherited-sockets.ts'
 import { contextOptions, isWelcome, serverOptions } from '../node/tls-service.ts'
+import type { Answer } from './answer.ts'
 import { type Connection, type ConnectionLimits, ConnectionTable } from './connection-table.ts'
 import { HANDSHAKE_MS } from './served-socket.ts'
 import { type ConnectionTimes, TcpConnection } from './tcp-connection.ts'
-import type { Answer } from './udp-server.ts'
 
 /** Bounds of connections. */
 export type TcpLimits = ConnectionLimits &

@@ -6,18 +6,24 @@
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram'
 import { recordOf } from '../bytes/unknown.ts'
 import type { Client } from '../chain/client.ts'
-import type { AnswerResult } from '../chain/incoming.ts'
+import type { MaybePromise } from '../chain/maybe-promise.ts'
 import { ReplyWriter } from '../dns/reply-writer.ts'
 import { takeInherited } from '../node/inherited-sockets.ts'
 import { BATCH_MAX, DatagramBatch, RECEIVE_BYTES } from './datagram-batch.ts'
 import { leaveGroup } from './leave-group.ts'
 import { type Mmsg, openMmsg } from './mmsg.ts'
+import { type SlowAnswers, SlowQueries } from './slow-queries.ts'
 
-/**
- * Answers a message. Returns the size of a response in the writer, or a response in memory of its
- * own. May keep the client only in the second case.
- */
-export type Answer = (message: Uint8Array, client: Client, writer: ReplyWriter) => AnswerResult
+/** How a socket answers. */
+export type UdpAnswers = {
+  /**
+   * Answers a message on the fast path. Returns the size of the response in the writer, 0 if the
+   * message must take the slow path. Keeps nothing.
+   */
+  readonly fast: (message: Uint8Array, client: Client, writer: ReplyWriter) => number
+  /** Answers a message, which it may keep with the client. */
+  readonly slow: (message: Uint8Array, client: Client) => MaybePromise<Uint8Array | undefined>
+}
 
 /** Bytes that the kernel may buffer while the process is busy. */
 const RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024
@@ -37,32 +43,43 @@ const NEXT_BATCH_MIN = 8
 /** Batches in a row, before other sockets and timers have their turn. */
 const BATCHES_IN_A_ROW = 4
 /**
- * Time of a full batch, in milliseconds, that makes it the last one of its turn of the event loop.
- * Node hands over 32 datagrams in a turn, each of which could be followed by a batch, and accepts
- * one TCP connection: with queries for a silent upstream, of 0.2 ms each, a turn could take 0.4 s,
- * and clients that connected by TCP waited for up to 5.8 s.
+ * Time from the first full batch of a turn of the event loop, in milliseconds, after which there is
+ * no further batch in it: 5 of them are for queries on the slow path, the others enough for 100,000
+ * datagrams a second. Node hands over 32 datagrams in a turn, each of which could be followed by a
+ * batch, and accepts one TCP connection: without a bound, clients that connected by TCP during a
+ * flood waited for up to 5.8 s.
  */
-const SLOW_BATCH_MS = 5
+const BATCHES_MS = 10
 
-/** The sender of a datagram; reused for the next one unless a plugin kept it. */
-type UdpClient = Client & { address: string; port: number }
+/**
+ * Bytes of responses that wait in this process for the network, beyond which they are dropped as by
+ * a full queue of the kernel. Without a bound, 40,000 queries/s from behind a slow link took 45 MiB
+ * a second.
+ */
+const UNSENT_BYTES_MAX = 256 * 1024
+
+/** The sender of a datagram. */
+type UdpClient = Client & { address: string; port: number; localPort: number }
 
 /** Options of a UDP socket. */
 export type UdpOptions = {
+  readonly queue?: SlowQueries
   readonly knownAs?: string
   readonly sharesPort?: boolean
   readonly mmsg?: Mmsg | undefined
+  /** Called for each response that is dropped because the network does not take it. */
+  readonly onUnsent?: () => void
 }
 
 /** A UDP socket that answers queries. */
-export class UdpServer {
+export class UdpServer implements SlowAnswers {
   private readonly socket: Socket
   private readonly mmsg: Mmsg | undefined
-  private readonly answer: () => Answer
-  private readonly localAddress: string
-  private localPort = 0
-  /** Reused for the next query unless a plugin kept it. */
-  private client: UdpClient | undefined
+  private readonly answers: UdpAnswers
+  private readonly queue: SlowQueries
+  private readonly onUnsent: () => void
+  /** Reused for each query on the fast path. */
+  private readonly client: UdpClient
   private readonly writer = new ReplyWriter()
   /** Used while the socket still sends from `writer`; its responses are copied. */
   private readonly spare = new ReplyWriter()
@@ -71,9 +88,11 @@ export class UdpServer {
   private isClosed = false
   /** Datagrams to leave to Node before the next batch is tried. */
   private skips = 0
-  private wasFull = false
+  /** When the first full batch of this turn came; 0 before it. */
+  private turnStartMs = 0
   private isTurnOver = false
   private readonly endTurn = (): void => {
+    this.turnStartMs = 0
     this.isTurnOver = false
   }
   private readonly unsent = (index: number, response: Uint8Array): void => {
@@ -85,19 +104,28 @@ export class UdpServer {
   }
 
   /**
-   * @param answer returns the function that answers; called for each message
+   * @param queue holds the queries for the slow path; one for all sockets of a thread
    * @param knownAs the local address that each query's client has, such as `::` for all addresses
    * @param sharesPort whether others listen on the same address and port; the kernel chooses
    * @param mmsg sends and receives datagrams in batches; without it, one at a time
+   * @param onUnsent called for each response that is dropped
    */
   constructor(
     address: string,
-    answer: () => Answer,
-    { knownAs = address, sharesPort = false, mmsg = openMmsg() }: UdpOptions = {},
+    answers: UdpAnswers,
+    {
+      queue = new SlowQueries({ value: 0 }),
+      knownAs = address,
+      sharesPort = false,
+      mmsg = openMmsg(),
+      onUnsent = () => undefined,
+    }: UdpOptions = {},
   ) {
     this.mmsg = mmsg
-    this.answer = answer
-    this.localAddress = knownAs
+    this.onUnsent = onUnsent
+    this.answers = answers
+    this.queue = queue
+    this.client = { address: '', port: 0, transport: 'udp', localAddress: knownAs, localPort: 0 }
     const options = { reusePort: sharesPort, lookup: lookUpLiteral }
     this.socket = address.includes(':')
       ? createSocket({ type: 'udp6', ipv6Only: true, ...options })
@@ -124,9 +152,10 @@ export class UdpServer {
         // ICMP errors of clients that have gone away do not affect other clients.
         this.socket.on('error', () => undefined)
         this.enlargeBuffer()
-        this.localPort = this.socket.address().port
+        const { port: bound } = this.socket.address()
+        this.client.localPort = bound
         this.openBatch()
-        resolve(this.localPort)
+        resolve(bound)
       })
     })
   }
@@ -149,14 +178,21 @@ export class UdpServer {
     })
   }
 
+  /** Answers a message on the slow path, now or later. */
+  answerSlowly(message: Uint8Array, address: string, port: number): void {
+    const result = this.answers.slow(message, { ...this.client, address, port })
+    if (result instanceof Promise) void result.then((later) => this.send(later, address, port))
+    else this.send(result, address, port)
+  }
+
   private receive(message: Uint8Array, { address, port }: RemoteInfo): void {
     if (port === 0) return
     const { isSending } = this
     const writer = isSending ? this.spare : this.writer
-    const result = this.answer()(message, this.clientAt(address, port), writer)
-    if (typeof result !== 'number') this.sendKept(result, address, port)
-    else if (isSending) this.send(writer.bytes.slice(0, result), address, port)
-    else this.sendWritten(result, address, port)
+    const size = this.answers.fast(message, this.clientAt(address, port), writer)
+    if (size === 0) this.queue.take(this, message, address, port)
+    else if (isSending) this.send(writer.bytes.slice(0, size), address, port)
+    else this.sendWritten(size, address, port)
   }
 
   /**
@@ -167,21 +203,22 @@ export class UdpServer {
     const { batch } = this
     if (batch === undefined || this.isTurnOver || this.skips-- > 0) return
     for (let row = 0; row < BATCHES_IN_A_ROW && !this.isClosed; row++) {
-      const startMs = this.wasFull ? performance.now() : 0
       const count = batch.receive()
       this.skips = row === 0 && count === 0 ? SKIPS : 0
       for (let i = 0; i < count; i++) this.answerInBatch(batch, i)
       if (count > 0) batch.flush(this.unsent)
-      if (this.wasFull && performance.now() - startMs > SLOW_BATCH_MS) this.leaveTurn()
-      this.wasFull = count === BATCH_MAX
-      if (count < NEXT_BATCH_MIN || this.wasFull) return
+      if (count === BATCH_MAX) this.noteFull()
+      if (count < NEXT_BATCH_MIN || count === BATCH_MAX) return
     }
   }
 
-  /** Leaves further batches to the next turn of the event loop. */
-  private leaveTurn(): void {
-    this.isTurnOver = true
-    setImmediate(this.endTurn)
+  /** Leaves further batches to the next turn of the event loop if this one has taken long. */
+  private noteFull(): void {
+    const nowMs = performance.now()
+    if (this.turnStartMs === 0) {
+      this.turnStartMs = nowMs
+      setImmediate(this.endTurn)
+    } else if (nowMs - this.turnStartMs > BATCHES_MS) this.isTurnOver = true
   }
 
   private answerInBatch(batch: DatagramBatch, index: number): void {
@@ -189,32 +226,27 @@ export class UdpServer {
     if (port === 0) return
     const address = batch.address(index)
     const { spare } = this
-    const result = this.answer()(batch.message(index), this.clientAt(address, port), spare)
-    if (typeof result !== 'number') {
-      batch.keep(index)
-      this.sendKept(result, address, port)
-    } else if (!batch.respond(index, spare.bytes, result)) {
-      this.send(spare.bytes.slice(0, result), address, port)
+    const message = batch.message(index)
+    const size = this.answers.fast(message, this.clientAt(address, port), spare)
+    if (size === 0) this.queue.take(this, message, address, port)
+    else if (!batch.respond(index, spare.bytes, size)) {
+      this.send(spare.bytes.slice(0, size), address, port)
     }
   }
 
-  /** Returns the client of a query: the previous object unless a plugin kept it. */
+  /** Whether the network does not take responses for now. Then drops one. */
+  private isStuck(): boolean {
+    if (this.isClosed) return true
+    // Bun and Deno have no such queue, or do not tell.
+    if ((this.socket.getSendQueueSize?.() ?? 0) <= UNSENT_BYTES_MAX) return false
+    this.onUnsent()
+    return true
+  }
+
   private clientAt(address: string, port: number): UdpClient {
-    const { localAddress, localPort } = this
-    this.client ??= { address, port, transport: 'udp', localAddress, localPort }
     this.client.address = address
     this.client.port = port
     return this.client
-  }
-
-  /** Sends a response in memory of its own, now or later. A plugin may have kept the client. */
-  private sendKept(result: Exclude<AnswerResult, number>, address: string, port: number): void {
-    this.client = undefined
-    if (result instanceof Promise) {
-      void result.then((later) => {
-        this.send(later, address, port)
-      })
-    } else this.send(result, address, port)
   }
 
   private openBatch(): void {
@@ -225,6 +257,7 @@ export class UdpServer {
 
   /** Sends the response in `writer`, which belongs to the socket until it calls `sent`. */
   private sendWritten(size: number, address: string, port: number): void {
+    if (this.isStuck()) return
     this.isSending = true
     try {
       this.socket.send(this.writer.bytes, 0, size, port, address, this.sent)
@@ -234,7 +267,7 @@ export class UdpServer {
   }
 
   private send(response: Uint8Array | undefined, address: string, port: number): void {
-    if (response === undefined) return
+    if (response === undefined || this.isStuck()) return
     try {
       this.socket.send(response, port, address, () => undefined)
     } catch {

@@ -13,7 +13,7 @@ import { Incoming } from '../../src/chain/incoming.ts'
 import type { Resolver } from '../../src/chain/resolver.ts'
 import { writeQuery } from '../../src/dns/write-query.ts'
 import type { Mmsg } from '../../src/server/mmsg.ts'
-import { type Answer, UdpServer } from '../../src/server/udp-server.ts'
+import { type UdpAnswers, UdpServer } from '../../src/server/udp-server.ts'
 import { caseQuery } from '../conformance/case-query.ts'
 import { readScenario, writeScenarioFiles } from '../conformance/scenario.ts'
 import { createScenarioResolver } from '../conformance/transports.ts'
@@ -109,9 +109,13 @@ class Way {
     const incoming = new Incoming()
     const [listener] = resolver.listeners
     assert.ok(listener)
-    const answer: Answer = (message, client, writer) =>
-      resolver.answer(listener, incoming.read(message, client), writer)
-    const server = new UdpServer(ADDRESS, () => answer, { mmsg })
+    const answers: UdpAnswers = {
+      fast: (message, client, writer) =>
+        resolver.answerOnFastPath(listener, incoming.read(message, client), writer),
+      slow: (message, client) =>
+        resolver.answerOnSlowPath(listener, incoming.read(message, client)),
+    }
+    const server = new UdpServer(ADDRESS, answers, { mmsg })
     const port = await server.listen(ADDRESS, 0)
     const client = createSocket('udp4')
     await new Promise<void>((resolve) => client.bind(0, ADDRESS, resolve))

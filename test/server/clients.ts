@@ -12,13 +12,16 @@ import {
   type Socket,
 } from 'node:net'
 import type { TestContext } from 'vitest'
-import { readUint16, writeUint16 } from '../../src/bytes/bytes.ts'
+import { readUint16, toLatin1, writeUint16 } from '../../src/bytes/bytes.ts'
+import type { AnswerResult } from '../../src/chain/incoming.ts'
 import { MessageStream } from '../../src/dns/message-stream.ts'
 import { nameOf } from '../../src/dns/name.ts'
 import { FLAG } from '../../src/dns/query.ts'
 import { TYPE } from '../../src/dns/rr-type.ts'
 import { writeQuery } from '../../src/dns/write-query.ts'
 import { localAddresses } from '../../src/node/local-addresses.ts'
+import type { Answer } from '../../src/server/answer.ts'
+import type { UdpAnswers } from '../../src/server/udp-server.ts'
 
 /** Only failures take this long; a loaded machine may need most of it to start processes. */
 const PATIENCE_MS = 60_000
@@ -40,6 +43,21 @@ export function echo(query: Uint8Array): Uint8Array {
   const reply = query.slice()
   writeUint16(reply, 2, FLAG.QR)
   return reply
+}
+
+/** Has a UDP socket answer as a function does: a size is the fast path's, all else the slow one's. */
+export function overUdp(answer: Answer): UdpAnswers {
+  const waiting = new Map<string, Exclude<AnswerResult, number>[]>()
+  return {
+    fast: (message, client, writer) => {
+      const result = answer(message, { ...client }, writer)
+      if (typeof result === 'number') return result
+      const key = toLatin1(message)
+      waiting.set(key, [...(waiting.get(key) ?? []), result])
+      return 0
+    },
+    slow: (message) => waiting.get(toLatin1(message))?.shift(),
+  }
 }
 
 /** Prefixes a message with its length. */

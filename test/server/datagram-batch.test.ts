@@ -2,11 +2,12 @@ import assert from 'node:assert/strict'
 import { createSocket, type Socket } from 'node:dgram'
 import { type TestContext, test } from 'vitest'
 import { readUint16, writeUint16 } from '../../src/bytes/bytes.ts'
+import type { Answer } from '../../src/server/answer.ts'
 import { DatagramBatch } from '../../src/server/datagram-batch.ts'
 import { type Mmsg, openMmsg } from '../../src/server/mmsg.ts'
-import { type Answer, UdpServer } from '../../src/server/udp-server.ts'
+import { UdpServer } from '../../src/server/udp-server.ts'
 import { describeUnless } from '../describe-unless.ts'
-import { askUdp, echo, LOOPBACKS, queryWith, within } from './clients.ts'
+import { askUdp, echo, LOOPBACKS, overUdp, queryWith, within } from './clients.ts'
 
 const missing = openMmsg() === undefined && 'this Node has no node:ffi, or this system no recvmmsg'
 
@@ -48,7 +49,7 @@ type Burst = {
 /** Sends a burst of messages to a server. Returns the responses by the ID of their query. */
 async function burst(t: TestContext, run: Burst): Promise<Map<number, Uint8Array>> {
   const { answer, messages, expected, mmsg, address = '127.0.0.1' } = run
-  const server = new UdpServer(address, () => answer, { mmsg })
+  const server = new UdpServer(address, overUdp(answer), { mmsg })
   const port = await server.listen(address, 0)
   t.onTestFinished(() => server.close())
   const client = createSocket(address.includes(':') ? 'udp6' : 'udp4')
@@ -177,7 +178,7 @@ describeUnless(missing, 'a server that keeps up with its queries', () => {
         return calls.mmsg.receive(fd, headers, count)
       },
     }
-    const server = new UdpServer('127.0.0.1', () => echo, { mmsg })
+    const server = new UdpServer('127.0.0.1', overUdp(echo), { mmsg })
     const port = await server.listen('127.0.0.1', 0)
     t.onTestFinished(() => server.close())
     for (let id = 0; id < 90; id++) await askUdp('127.0.0.1', port, queryWith(id))

@@ -126,7 +126,7 @@ describe('DnsServer', () => {
       client.socket.write(frame(queryWith(1)))
       await within(queried.promise, 'the query')
       const second = resolverOf({ says: '192.0.2.2', plugin: plugin('second') })
-      const answer = vi.spyOn(second, 'answer')
+      const answer = vi.spyOn(second, 'answerOnSlowPath')
       await server.serve(second)
       assert.deepEqual(server.ports, [port])
       assert.deepEqual(await ask(port), line('192.0.2.2'))

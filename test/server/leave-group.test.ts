@@ -6,7 +6,7 @@ import { leaveGroup } from '../../src/server/leave-group.ts'
 import { openMmsg } from '../../src/server/mmsg.ts'
 import { UdpServer } from '../../src/server/udp-server.ts'
 import { describeUnless } from '../describe-unless.ts'
-import { askUdp, echo, LOOPBACKS, queryWith, within } from './clients.ts'
+import { askUdp, echo, LOOPBACKS, overUdp, queryWith, within } from './clients.ts'
 
 const missing = openMmsg() === undefined && 'this Node has no node:ffi'
 
@@ -19,7 +19,7 @@ describeUnless(missing, 'leaveGroup', () => {
           counts[i] = (counts[i] ?? 0) + 1
           return echo(query)
         }
-        const server = new UdpServer(address, () => answer, { sharesPort: true })
+        const server = new UdpServer(address, overUdp(answer), { sharesPort: true })
         t.onTestFinished(() => server.close())
         return server
       })
@@ -38,7 +38,7 @@ describeUnless(missing, 'leaveGroup', () => {
     })
 
     test(`answers queries that ${address} has queued before`, async (t) => {
-      const server = new UdpServer(address, () => echo, { sharesPort: true })
+      const server = new UdpServer(address, overUdp(echo), { sharesPort: true })
       t.onTestFinished(() => server.close())
       const port = await server.listen(address, 0)
       const client = createSocket(address.includes(':') ? 'udp6' : 'udp4')

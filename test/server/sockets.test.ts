@@ -2,11 +2,12 @@ import assert from 'node:assert/strict'
 import { describe, type TestContext, test, vi } from 'vitest'
 import type { Listener } from '../../src/chain/listener.ts'
 import { localAddresses } from '../../src/node/local-addresses.ts'
+import type { Answer } from '../../src/server/answer.ts'
 import { ListenError, Sockets, type StreamServer, type Streams } from '../../src/server/sockets.ts'
 import { TcpServer } from '../../src/server/tcp-server.ts'
-import { type Answer, UdpServer } from '../../src/server/udp-server.ts'
+import { UdpServer } from '../../src/server/udp-server.ts'
 import { freePort } from '../free-port.ts'
-import { askUdp, echo, frame, LOOPBACKS, queryWith, TcpClient } from './clients.ts'
+import { askUdp, echo, frame, LOOPBACKS, overUdp, queryWith, TcpClient } from './clients.ts'
 import { pretendInterfaces } from './interfaces.ts'
 
 const QUERY = queryWith(7)
@@ -29,7 +30,7 @@ async function openAnywhere(
   answer: Answer = echo,
 ): Promise<Sockets> {
   for (let i = 1; ; i++) {
-    const sockets = new Sockets(() => answer, tcp(answer))
+    const sockets = new Sockets(overUdp(answer), tcp(answer))
     try {
       await sockets.open(listenerAt(parts))
       // Some tests have already closed it.
@@ -107,7 +108,7 @@ describe('Sockets', () => {
     const { port } = sockets
     await sockets.close()
     await assert.rejects(TcpClient.open(port), { code: 'ECONNREFUSED' })
-    const again = new UdpServer('127.0.0.1', () => echo)
+    const again = new UdpServer('127.0.0.1', overUdp(echo))
     t.onTestFinished(() => again.close())
     assert.equal(await again.listen('127.0.0.1', port), port)
   })
@@ -127,12 +128,12 @@ describe('Sockets without UDP', () => {
       stopListening: () => Promise.resolve(),
       close: () => Promise.resolve(),
     })
-    const sockets = new Sockets(() => echo, { name: 'TLS', hasUdp: false, create })
+    const sockets = new Sockets(overUdp(echo), { name: 'TLS', hasUdp: false, create })
     t.onTestFinished(() => sockets.close())
     await sockets.open(listenerAt({ addresses: ['127.0.0.1', '127.0.0.2'] }))
     sockets.renew({ cert: 'new', key: '', clientAuth: 'nocert' })
     assert.deepEqual([sockets.port, at], [853, ['127.0.0.1', '127.0.0.2', 'new', 'new']])
-    const all = new Sockets(() => echo, { name: 'TLS', hasUdp: false, create })
+    const all = new Sockets(overUdp(echo), { name: 'TLS', hasUdp: false, create })
     await assert.rejects(all.open(listenerAt({ port: 853 })), {
       message: 'Cannot listen on TLS :::853: ports under 1024 need root or CAP_NET_BIND_SERVICE',
     })
@@ -144,7 +145,7 @@ describe('Sockets on a port that is in use', () => {
     const other = new TcpServer(() => echo)
     t.onTestFinished(() => other.close())
     const port = await other.listen('127.0.0.1', 0)
-    const sockets = new Sockets(() => echo, tcp(echo))
+    const sockets = new Sockets(overUdp(echo), tcp(echo))
     await assert.rejects(sockets.open(listenerAt({ addresses: ['127.0.0.1'], port })), {
       name: 'ListenError',
       message: `Cannot listen on TCP 127.0.0.1:${port}: address in use; stop the other process or choose another port`,
@@ -153,10 +154,10 @@ describe('Sockets on a port that is in use', () => {
 
   test('report that UDP has the port, and close TCP', async (t) => {
     // Most ports in use are TCP ports, so this one is practically always free for both.
-    const other = new UdpServer('127.0.0.1', () => echo)
+    const other = new UdpServer('127.0.0.1', overUdp(echo))
     t.onTestFinished(() => other.close())
     const port = await other.listen('127.0.0.1', await freePort())
-    const sockets = new Sockets(() => echo, tcp(echo))
+    const sockets = new Sockets(overUdp(echo), tcp(echo))
     await assert.rejects(sockets.open(listenerAt({ addresses: ['127.0.0.1'], port })), {
       name: 'ListenError',
       message: `Cannot listen on UDP 127.0.0.1:${port}: address in use; stop the other process or choose another port`,
@@ -176,7 +177,7 @@ describe('Sockets on a port that is in use', () => {
     test(`explain ${code}`, async () => {
       const cause = Object.assign(new Error('listen'), code === undefined ? {} : { code })
       vi.spyOn(TcpServer.prototype, 'listen').mockImplementation(() => Promise.reject(cause))
-      const sockets = new Sockets(() => echo, tcp(echo))
+      const sockets = new Sockets(overUdp(echo), tcp(echo))
       const opened = sockets.open(listenerAt({ addresses: ['127.0.0.1'], port: 0 }))
       if (says === undefined) {
         await opened
@@ -240,7 +241,10 @@ describe('Sockets and addresses that appear later', () => {
     pretendInterfaces(t, () => ({ eth0: addresses }))
     const listened = listenedAddresses()
     const sockets = await openAnywhere(t, {})
-    const other = new UdpServer('127.0.0.1', () => () => undefined)
+    const other = new UdpServer(
+      '127.0.0.1',
+      overUdp(() => undefined),
+    )
     t.onTestFinished(() => other.close().catch(() => undefined))
     await other.listen('127.0.0.1', sockets.port)
     listened.length = 0
@@ -284,7 +288,7 @@ describe('Sockets and addresses that appear later', () => {
     await Promise.all(listened.flat().map(({ done }) => done))
     assert.equal((await askUdp('127.0.0.2', port, QUERY)).address, '127.0.0.2')
     await assert.rejects(TcpClient.open(port, '127.0.0.1'), { code: 'ECONNREFUSED' })
-    const other = new UdpServer('127.0.0.1', () => echo)
+    const other = new UdpServer('127.0.0.1', overUdp(echo))
     t.onTestFinished(() => other.close())
     assert.equal(await other.listen('127.0.0.1', port), port)
   })

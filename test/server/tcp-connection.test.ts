@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { Socket } from 'node:net'
 import { describe, test, vi } from 'vitest'
-import type { Answer } from '../../src/server/udp-server.ts'
+import type { Answer } from '../../src/server/answer.ts'
 import { echo, ids, queries, TcpClient, within } from './clients.ts'
 import { withServer } from './with-tcp-server.ts'
 

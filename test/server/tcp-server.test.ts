@@ -4,8 +4,8 @@ import { describe, test } from 'vitest'
 import { readUint16 } from '../../src/bytes/bytes.ts'
 import type { Client } from '../../src/chain/client.ts'
 import { localAddresses } from '../../src/node/local-addresses.ts'
+import type { Answer } from '../../src/server/answer.ts'
 import { TCP_LIMITS, TcpServer } from '../../src/server/tcp-server.ts'
-import type { Answer } from '../../src/server/udp-server.ts'
 import {
   echo,
   frame,

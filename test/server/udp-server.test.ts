@@ -4,8 +4,9 @@ import fc from 'fast-check'
 import { describe, test, vi } from 'vitest'
 import { byteAt, readUint16 } from '../../src/bytes/bytes.ts'
 import type { Client } from '../../src/chain/client.ts'
-import { type Answer, UdpServer } from '../../src/server/udp-server.ts'
-import { askUdp, echo, LOOPBACKS, queryWith, within } from './clients.ts'
+import type { Answer } from '../../src/server/answer.ts'
+import { UdpServer } from '../../src/server/udp-server.ts'
+import { askUdp, echo, LOOPBACKS, overUdp, queryWith, within } from './clients.ts'
 
 /** Runs a function with a server on loopback. */
 async function withServer(
@@ -13,7 +14,7 @@ async function withServer(
   run: (port: number, server: UdpServer) => Promise<void>,
   address = '127.0.0.1',
 ): Promise<void> {
-  const server = new UdpServer(address, () => answer)
+  const server = new UdpServer(address, overUdp(answer))
   const port = await server.listen(address, 0)
   try {
     await run(port, server)
@@ -120,19 +121,6 @@ describe('UdpServer', () => {
         [3],
       )
     })
-  })
-
-  test('uses the current function for each message', async (t) => {
-    const replies = [Uint8Array.of(0, 1, 0xaa), Uint8Array.of(0, 2, 0xbb)]
-    const server = new UdpServer('127.0.0.1', () => {
-      const reply = replies.shift()
-      return () => reply
-    })
-    t.onTestFinished(() => server.close())
-    const port = await server.listen('127.0.0.1', 0)
-    const first = await askUdp('127.0.0.1', port, queryWith(1))
-    const second = await askUdp('127.0.0.1', port, queryWith(2))
-    assert.deepEqual([first.message[2], second.message[2]], [0xaa, 0xbb])
   })
 
   test('survives any datagram', async () => {
@@ -301,10 +289,46 @@ describe('UdpServer and its socket', () => {
     assert.equal(sockets.length, 2)
   })
 
+  const WAYS = [
+    { way: 'at once', answer: echoQueries },
+    {
+      way: 'later',
+      answer: async (message: Uint8Array) => {
+        await Promise.resolve()
+        return echo(message)
+      },
+    },
+    {
+      way: 'in its writer',
+      answer: (message: Uint8Array, _: Client, { bytes }: { bytes: Uint8Array }) => {
+        bytes.set(echo(message))
+        return message.length
+      },
+    },
+  ] satisfies { way: string; answer: Answer }[]
+  test.for(WAYS)(
+    'drops what it answers $way while the network takes nothing',
+    async ({ answer }) => {
+      const queued = vi.spyOn(Socket.prototype, 'getSendQueueSize').mockReturnValue(262_145)
+      const drops = Promise.withResolvers<void>()
+      const server = new UdpServer('127.0.0.1', overUdp(answer), {
+        onUnsent: () => drops.resolve(),
+      })
+      const port = await server.listen('127.0.0.1', 0)
+      const asked = askUdp('127.0.0.1', port, queryWith(1))
+      await within(drops.promise, 'a dropped response')
+      queued.mockReturnValue(262_144)
+      const { message } = await askUdp('127.0.0.1', port, queryWith(2))
+      assert.deepEqual(message, echo(queryWith(2)))
+      asked.catch(() => undefined)
+      await server.close()
+    },
+  )
+
   test('rejects when the port is in use, and closes its socket', async () => {
     const sockets = boundSockets()
     await withServer(echoQueries, async (port) => {
-      const second = new UdpServer('127.0.0.1', () => echoQueries)
+      const second = new UdpServer('127.0.0.1', overUdp(echoQueries))
       const error = await second.listen('127.0.0.1', port).catch((reason: unknown) => reason)
       assert.ok(error instanceof Error && 'code' in error)
       assert.equal(error.code, 'EADDRINUSE')

@@ -2,8 +2,9 @@
  * A TCP server for the duration of a test.
  * @module
  */
+
+import type { Answer } from '../../src/server/answer.ts'
 import { TCP_LIMITS, type TcpLimits, TcpServer } from '../../src/server/tcp-server.ts'
-import type { Answer } from '../../src/server/udp-server.ts'
 import { connectionsGone } from './clients.ts'
 
 /** Runs a function with a server on loopback. */

@@ -9,7 +9,7 @@ import { ClusterApi } from '../cli/cluster-api.ts'
 import { runCli, Screen } from '../cli/run-cli.ts'
 import { serveOptions, shopFolder } from '../cli/shop.ts'
 import { freePort } from '../free-port.ts'
-import { askUdp, echo, isServed, queryWith } from './clients.ts'
+import { askUdp, echo, isServed, overUdp, queryWith } from './clients.ts'
 
 const LOOPBACK = '127.0.0.1'
 const FAULTY = join(import.meta.dirname, 'faulty-worker.ts')
@@ -99,7 +99,7 @@ describe('workers', () => {
     assert.match(metrics, /^coredns_plugin_enabled\{.*name="hosts"\} 1$/m)
     assert.equal(metrics.match(/^process_start_time_seconds /gm)?.length, 1)
     await pool.stop()
-    const other = new UdpServer(LOOPBACK, () => echo)
+    const other = new UdpServer(LOOPBACK, overUdp(echo))
     t.onTestFinished(() => other.close())
     assert.equal(await other.listen(LOOPBACK, port), port)
   })
@@ -217,7 +217,7 @@ describe('workers fail to start', () => {
   }
 
   test('on a port that another process uses exclusively', async (t) => {
-    const other = new UdpServer(LOOPBACK, () => echo)
+    const other = new UdpServer(LOOPBACK, overUdp(echo))
     t.onTestFinished(() => other.close())
     const dnsPort = await other.listen(LOOPBACK, await freePort())
     assert.equal(
