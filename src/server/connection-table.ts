@@ -4,7 +4,11 @@
  * @module
  */
 import { clientNetwork } from '../dns/network.ts'
+import { fileLimit } from '../node/file-limit.ts'
 import { Heap } from './heap.ts'
+
+/** The part of the process's open files that the connections of one server may be. */
+const FILES_SHARE = 4
 
 /** How many connections a server accepts. */
 export type ConnectionLimits = {
@@ -57,10 +61,16 @@ export class ConnectionTable<T extends Connection> {
   private readonly byIdle = new Heap(clientOrder<T>(isIdle))
   private readonly byUnserved = new Heap(clientOrder<T>(isUnserved))
   private unserved = 0
+  private readonly share: number
 
-  /** @param limits returns the limits at the time of each new connection */
-  constructor(limits: () => ConnectionLimits) {
+  /**
+   * @param limits returns the limits at the time of each new connection
+   * @param filesMax open files of the process: the table takes at most a quarter of them, so that
+   * upstreams and files have some too
+   */
+  constructor(limits: () => ConnectionLimits, filesMax: number = fileLimit()) {
     this.limits = limits
+    this.share = Math.floor(filesMax / FILES_SHARE)
   }
 
   /** Returns all connections, the oldest first. */
@@ -89,7 +99,7 @@ export class ConnectionTable<T extends Connection> {
     }
     const isOwnFull = () => own.size >= connectionsPerClientMax
     if (!this.makeRoom(isOwnFull, ownFirst, isIdle)) return false
-    const isFull = () => this.entries.size >= connectionsMax
+    const isFull = () => this.entries.size >= Math.min(connectionsMax, this.share)
     if (!this.makeRoom(isFull, firstOf(this.byIdle), isIdle)) return false
     this.insert(client, connection)
     return true

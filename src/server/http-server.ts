@@ -11,6 +11,7 @@ import type { ConnectionBounds, TlsService } from '../chain/feature.ts'
 import { clientNetwork } from '../dns/network.ts'
 import { takeInherited } from '../node/inherited-sockets.ts'
 import { contextOptions, isWelcome, serverOptions } from '../node/tls-service.ts'
+import { BodyBudget } from './body-budget.ts'
 import { FairQueue } from './fair-queue.ts'
 import { CHECK_MS, HttpConnections } from './http-connections.ts'
 import { HttpGate } from './http-gate.ts'
@@ -53,6 +54,8 @@ const HANDSHAKE_COST_MS = 1
 
 /** Shared by all servers of this process, because they share its event loop. */
 const QUEUE = new FairQueue()
+/** The unfinished bodies of all servers. */
+const BODIES = new BodyBudget()
 /** No HTTP/2 on Deno: its `node:http2` double-frees memory under load (Deno 2.9). */
 const PROTOCOLS = 'Deno' in globalThis ? ['http/1.1'] : ['h2', 'http/1.1']
 
@@ -74,6 +77,8 @@ export type HttpOptions = {
   readonly connectionsMax?: number
   /** Returns the bounds of a connection; called for each new one. */
   readonly bounds?: () => ConnectionBounds
+  /** Bounds the unfinished bodies (default: those of all servers of the process). */
+  readonly bodies?: BodyBudget
 }
 
 /** The listener that `@hono/node-server` creates; it takes HTTP/1.1 and HTTP/2 requests. */
@@ -90,11 +95,13 @@ export class HttpServer {
   private readonly app: Listener
   private readonly direct: Direct | undefined
   private readonly bounds: () => ConnectionBounds
+  private readonly bodies: BodyBudget
   private closed: Promise<void> | undefined
 
   /** @throws {Error} when the certificate or key is invalid */
   constructor(app: App, options: HttpOptions = {}) {
     const { tls, direct, connectionsMax = CONNECTIONS_MAX, bounds = NO_BOUNDS } = options
+    this.bodies = options.bodies ?? BODIES
     this.direct = direct
     this.bounds = bounds
     this.app = listenerFor(app)
@@ -238,7 +245,8 @@ export class HttpServer {
     })
     if (answer === undefined) return false
     const hasBody = request.method === 'POST'
-    respond(request, { answer, hasBody }, ({ status, headers, body }) => {
+    const reading = hasBody ? this.bodies : undefined
+    respond(request, { answer, reading }, ({ status, headers, body }) => {
       response.writeHead(status, headers)
       response.end(body)
     })
@@ -263,12 +271,18 @@ export class HttpServer {
   }
 
   private serveHttp2(socket: TLSSocket, served: ServedSocket): void {
-    const { direct, connections } = this
+    const { direct, connections, bodies } = this
     const { now } = connections
     const listener: Http2Service['listener'] = (request, response) => {
       this.serveByApp(request, response)
     }
-    const connection = new Http2Connection(socket, { direct, listener, queue: QUEUE, now })
+    const connection = new Http2Connection(socket, {
+      direct,
+      listener,
+      queue: QUEUE,
+      bodies,
+      now,
+    })
     served.secured(now(), connection)
   }
 
@@ -303,11 +317,11 @@ function listenerFor(app: App): Listener {
 /** Sends the response to a request; for a POST, after reading its body. */
 function respond(
   request: IncomingMessage,
-  { answer, hasBody }: { readonly answer: Answer; readonly hasBody: boolean },
+  { answer, reading }: { readonly answer: Answer; readonly reading: BodyBudget | undefined },
   send: (ready: Ready) => void,
 ): void {
-  if (hasBody) {
-    void readAll(request)
+  if (reading !== undefined) {
+    void readAll(request, reading)
       .then((body) => answer(body))
       .then(send)
       // The client has disconnected, or its request was cut off.
@@ -320,14 +334,18 @@ function respond(
 }
 
 /** Reads a body. Rejects one that is longer than a DNS message. */
-function readAll(request: IncomingMessage): Promise<Uint8Array> {
+function readAll(request: IncomingMessage, bodies: BodyBudget): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
+    const holder = { heldBytes: () => size, dropBodies: () => request.destroy() }
+    request.once('close', () => bodies.delete(holder))
     request.on('data', (chunk: Buffer) => {
       size += chunk.length
       if (size > DIRECT_BODY_BYTES_MAX) reject(new Error('the body is too long'))
       else chunks.push(chunk)
+      bodies.add(holder)
+      bodies.held(chunk.length)
     })
     request.on('end', () => {
       const [only] = chunks

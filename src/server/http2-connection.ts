@@ -15,6 +15,7 @@ import {
 import type { TLSSocket } from 'node:tls'
 import { EMPTY } from '../bytes/bytes.ts'
 import { clientNetwork } from '../dns/network.ts'
+import type { BodyBudget, BodyHolder } from './body-budget.ts'
 import type { FairQueue } from './fair-queue.ts'
 import {
   type Answer,
@@ -72,6 +73,8 @@ export type Http2Service = {
   readonly listener: (request: Http2ServerRequest, response: Http2ServerResponse) => unknown
   readonly direct: Direct | undefined
   readonly queue: FairQueue
+  /** Bounds the unfinished bodies of all connections. */
+  readonly bodies: BodyBudget
   /** Returns milliseconds of a monotonic clock. */
   readonly now: () => number
 }
@@ -80,7 +83,7 @@ export type Http2Service = {
 type Fields = { readonly headers: IncomingHttpHeaders; readonly rawHeaders: readonly string[] }
 
 /** Serves one TLS socket. */
-export class Http2Connection implements SelfBounded {
+export class Http2Connection implements SelfBounded, BodyHolder {
   private readonly socket: TLSSocket
   private readonly service: Http2Service
   private readonly session: ServerHttp2Session
@@ -100,6 +103,8 @@ export class Http2Connection implements SelfBounded {
     this.session = performServerHandshake(socket, SESSION_OPTIONS)
     // The session destroys itself and its socket.
     this.session.on('error', ignore)
+    service.bodies.add(this)
+    this.session.on('close', () => service.bodies.delete(this))
     this.session.on('stream', (stream, headers, _, rawHeaders) => {
       this.take(stream, { headers, rawHeaders })
     })
@@ -133,6 +138,16 @@ export class Http2Connection implements SelfBounded {
     else this.session.close()
   }
 
+  heldBytes(): number {
+    return this.open.all().reduce((sum, one) => sum + one.heldBytes + one.lentBytes, 0)
+  }
+
+  dropBodies(): void {
+    for (const { stream, heldBytes, lentBytes } of this.open.all()) {
+      if (heldBytes + lentBytes > 0) stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM)
+    }
+  }
+
   /** Closes the connection and all its streams at once. */
   close(): void {
     this.session.destroy()
@@ -157,7 +172,7 @@ export class Http2Connection implements SelfBounded {
     }
     const answer = this.service.direct?.(new StreamHead(fields, this.socket))
     if (answer === undefined) {
-      this.serveByApp(stream, fields)
+      this.serveByApp(open, fields)
       return
     }
     const { ':method': method, expect } = fields.headers
@@ -170,11 +185,25 @@ export class Http2Connection implements SelfBounded {
     this.collect(open, answer, Number(fields.headers['content-length']))
   }
 
-  private serveByApp(stream: ServerHttp2Stream, { headers, rawHeaders }: Fields): void {
+  private serveByApp(open: OpenStream<ServerHttp2Stream>, fields: Fields): void {
+    const { stream } = open
+    const { headers, rawHeaders } = fields
     const request = new Http2ServerRequest(stream, headers, {}, rawHeaders)
     const response = new Http2ServerResponse(stream)
     if (headers.expect === '100-continue') response.writeContinue()
-    response.once('finish', () => this.responded(response.statusCode))
+    response.once('finish', () => {
+      this.responded(response.statusCode)
+      // The app has answered without the body, which it does not wait for: a wrong token.
+      if (!isComplete(stream)) stream.close(constants.NGHTTP2_NO_ERROR)
+    })
+    if (!isComplete(stream)) {
+      const length = Number(headers['content-length'])
+      open.lentBytes = length < DIRECT_BODY_BYTES_MAX ? length : DIRECT_BODY_BYTES_MAX
+      request.once('end', () => {
+        open.lentBytes = 0
+      })
+      this.service.bodies.held(open.lentBytes)
+    }
     this.service.listener(request, response)
   }
 
@@ -186,6 +215,7 @@ export class Http2Connection implements SelfBounded {
     const { stream } = open
     const chunks: Buffer[] = []
     const finish = (): void => {
+      open.heldBytes = 0
       if (stream.closed) return
       const [only = EMPTY] = chunks
       this.answer(stream, answer, chunks.length < 2 ? only : Buffer.concat(chunks))
@@ -195,6 +225,7 @@ export class Http2Connection implements SelfBounded {
       open.heldBytes += chunk.length
       if (this.isTooMuch(open.heldBytes)) stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM)
       else if (open.heldBytes === length) finish()
+      else this.service.bodies.held(chunk.length)
     })
     // Listening costs 1 µs.
     if (!(length > 0)) stream.on('end', finish)

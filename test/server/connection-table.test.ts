@@ -307,3 +307,16 @@ test('ConnectionTable drops the same connection as a search through all of them'
   const steps = fc.array(step, { minLength: 20, maxLength: 200 })
   fc.assert(fc.property(fc.constantFrom(...RANDOM_LIMITS), steps, isRight), { numRuns: 1000 })
 })
+
+test('takes a quarter of the open files of the process at most', () => {
+  const table = new ConnectionTable(
+    () => ({ connectionsMax: 5000, connectionsPerClientMax: 500 }),
+    43,
+  )
+  const connections = Array.from({ length: 12 }, (_, i) => new FakeConnection(i))
+  for (const [i, connection] of connections.entries()) table.add(`192.0.2.${i}`, connection)
+  assert.deepEqual(
+    connections.map(({ isDropped }) => isDropped),
+    connections.map((_, i) => i < 2),
+  )
+})

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { constants } from 'node:http2'
+import { type ClientHttp2Session, type ClientHttp2Stream, constants } from 'node:http2'
 import { Hono } from 'hono'
 import { describe, test } from 'vitest'
+import { BodyBudget } from '../../src/server/body-budget.ts'
 import type { Direct, Ready } from '../../src/server/http-request.ts'
 import { block, type Field, FLAG, FRAME, frame, preface, uint32 } from '../attack/http2-wire.ts'
 import { within } from './clients.ts'
@@ -137,6 +138,44 @@ describe('an HTTP/2 connection', () => {
     })
     // 17 streams have 1,020,000 bytes, within the bound; the next is over it.
     assert.equal(await within(Promise.race(codes), 'a reset'), ERROR_CODE.ENHANCE_YOUR_CALM)
+  })
+
+  for (const path of ['/direct', '/app']) {
+    test(`ends the unfinished bodies for ${path} of the connection that has most`, async (t) => {
+      const app = new Hono().all('*', async (c) => c.text(String((await c.req.text()).length)))
+      const bodies = new BodyBudget(150_000)
+      const port = await secureServer(t, app, { direct, bodies })
+      const [large, small] = [await openSession(t, port), await openSession(t, port)]
+      const start = (session: ClientHttp2Session): ClientHttp2Stream => {
+        const stream = session.request({ ':path': path, ':method': 'POST' })
+        stream.on('error', () => undefined)
+        stream.write(Buffer.alloc(60_000))
+        return stream
+      }
+      const streams = [start(large), start(large)]
+      await send(large, { ':path': '/' })
+      const kept = start(small)
+      const resets = streams.map(
+        (stream) => new Promise((resolve) => stream.on('close', () => resolve(stream.rstCode))),
+      )
+      for (const reset of resets) {
+        assert.equal(await within(reset, 'a reset'), ERROR_CODE.ENHANCE_YOUR_CALM)
+      }
+      kept.end()
+      const [chunk] = await within(once(kept, 'data'), 'the response')
+      assert.ok(chunk.length > 0)
+      assert.equal((await send(large, { ':path': '/' })).status, 200)
+    })
+  }
+
+  test('resets a stream whose body the app does not wait for', async (t) => {
+    const session = await openSession(t, await secureServer(t, APP, { direct }))
+    const stream = session.request({ ':path': '/', ':method': 'POST' })
+    stream.write(Buffer.alloc(60_000))
+    const closed = once(stream, 'close')
+    stream.resume()
+    await within(closed, 'the end of the stream')
+    assert.equal(stream.rstCode, constants.NGHTTP2_NO_ERROR)
   })
 
   const LARGE: readonly { name: string; fields: Readonly<Record<string, string>> }[] = [
