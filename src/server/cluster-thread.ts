@@ -42,9 +42,19 @@ export class ClusterThread {
     this.thread = this.start()
   }
 
-  /** Returns the snapshots that the thread has, or will have, of a cluster. */
+  /**
+   * Returns the snapshots that the thread has, or will have, of a cluster. They are stale while the
+   * thread is silent.
+   */
   source(wanted: ClusterWanted): SnapshotSource {
-    return this.clusters.open(wanted.directive, wanted.tree)
+    const source = this.clusters.open(wanted.directive, wanted.tree)
+    return {
+      ...source,
+      freshness: () => {
+        const freshness = source.freshness()
+        return freshness === 'fresh' && this.thread.isSilent ? 'stale' : freshness
+      },
+    }
   }
 
   /**

@@ -27,6 +27,13 @@ type Reply = Extract<FromWorker, { kind: 'reply' }>
 /** Milliseconds for a worker to answer a query, and to stop. */
 const QUERY_MS = 2000
 const STOP_MS = 8000
+/**
+ * Interval at which a worker has to reply. After 5 missed ones, what it said last is stale; after 30
+ * it hangs, and is ended. Not a time: a machine that slept must not end its workers.
+ */
+const BEAT_MS = 2000
+const STALE_BEATS = 5
+const HUNG_BEATS = 30
 /** Memory for new objects, of which queries leave few: 10 MB less than V8 would take by itself. */
 const YOUNG_MB = 4
 /** The same for a worker that builds: with less, the first build takes 1.5 times as long. */
@@ -60,6 +67,8 @@ export class WorkerThread {
   /** Callers of `serve` and `watch` that wait for the result, in order. */
   private readonly waiting: ((served: Served) => void)[] = []
   private lastId = 0
+  private missedBeats = 0
+  private readonly beats: NodeJS.Timeout
 
   constructor({ stdout, stderr }: Output, options: WorkerThreadOptions) {
     this.options = options
@@ -77,6 +86,19 @@ export class WorkerThread {
       this.worker.once('exit', (status) => resolve(reason ?? `status ${status}`))
     })
     this.worker.on('message', (message: FromWorker) => this.handle(message))
+    this.beats = setInterval(() => {
+      if (++this.missedBeats < HUNG_BEATS) void this.notReady()
+      else {
+        reason = `it has not replied for ${(HUNG_BEATS * BEAT_MS) / 1000} s`
+        void this.worker.terminate()
+      }
+    }, BEAT_MS).unref()
+    void this.exited.then(() => clearInterval(this.beats))
+  }
+
+  /** Whether the worker has not replied for ten seconds: what it sent last may be old. */
+  get isSilent(): boolean {
+    return this.missedBeats > STALE_BEATS
   }
 
   /** Sends the state of a cluster to the worker. */
@@ -163,6 +185,7 @@ export class WorkerThread {
   }
 
   private handle(message: FromWorker): void {
+    this.missedBeats = 0
     switch (message.kind) {
       case 'serving':
       case 'failed':

@@ -59,6 +59,22 @@ describe('a thread that watches clusters', () => {
     assert.equal(thread.source(wanted).current(), undefined)
   })
 
+  test('that hangs has stale names, and is replaced', async (t) => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    const entry = join(import.meta.dirname, 'faulty-worker.ts')
+    const { thread, events } = start(t, { folder: '/hangs', entry })
+    const wanted = wantedOf('. {\n  kubernetes cluster.local\n}\n')
+    const source = thread.source(wanted)
+    await thread.watch([wanted])
+    assert.equal(source.freshness(), 'fresh')
+    vi.advanceTimersByTime(12_000)
+    assert.equal(source.freshness(), 'stale')
+    vi.advanceTimersByTime(48_000)
+    await vi.waitFor(() => assert.equal(events.length, 1), 10_000)
+    assert.equal(events[0]?.reason, 'it has not replied for 60 s')
+    await vi.waitFor(() => assert.equal(source.freshness(), 'fresh'), 10_000)
+  })
+
   test('is replaced when it exits, and logs why', async (t) => {
     const folder = join(temporaryFolder(t), 'mark')
     const entry = join(import.meta.dirname, 'faulty-worker.ts')

@@ -53,6 +53,31 @@ describe('a worker thread', () => {
     assert.equal(await thread.exited, 'dies later')
   })
 
+  test('that hangs is silent after ten seconds, and ended after a minute', async (t) => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    const { thread, options } = start(t, 'hangs')
+    await thread.serve(options, COREFILE)
+    vi.advanceTimersByTime(10_000)
+    assert.equal(thread.isSilent, false)
+    vi.advanceTimersByTime(2000)
+    assert.equal(thread.isSilent, true)
+    vi.advanceTimersByTime(46_000)
+    vi.advanceTimersByTime(2000)
+    assert.equal(await thread.exited, 'it has not replied for 60 s')
+    assert.equal(vi.getTimerCount(), 0)
+  })
+
+  test('that replies in time is not silent', async (t) => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    const { thread, options } = start(t, 'works')
+    await thread.serve(options, COREFILE)
+    for (let i = 0; i < 40; i++) {
+      vi.advanceTimersByTime(2000)
+      await thread.notReady()
+    }
+    assert.equal(thread.isSilent, false)
+  })
+
   test('is not ready when it does not answer, and keeps its last metrics', async (t) => {
     const { thread, options } = start(t, 'silent')
     await thread.serve(options, COREFILE)
