@@ -126,8 +126,11 @@ export async function attack(target: Target, row: Row): Promise<unknown> {
   const memory = [memoryStart, peak, after].map((mib) => mib.toFixed(0)).join('/')
   const seconds = ((endMs - startMs) / 1000).toFixed(1)
   const others = compared.map(({ text }) => text).join('; ')
-  const costs = `memory ${memory} MiB, CPU ${cpu.toFixed(1)} of ${seconds} s`
+  const kills = program.cgroup?.oomKills() ?? 0
+  const limited = program.cgroup ? ` (cgroup's peak ${program.cgroup.peakMib().toFixed(0)})` : ''
+  const costs = `memory ${memory} MiB${limited}, CPU ${cpu.toFixed(1)} of ${seconds} s`
   process.stdout.write(`${row.name} | ${row.volume} | ${costs} | ${others}\n`)
+  assert.equal(kills, 0, `${row.name}: the kernel ended the program for its memory`)
   const asked = samples.filter((one) => one.startMs >= startMs)
   check(row, compared, { samples: asked, startMs })
   assert.ok(after <= memoryStart * MEMORY_MAX, `${row.name}: memory stays at ${memory} MiB`)

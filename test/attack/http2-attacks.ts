@@ -3,6 +3,7 @@
  * once.
  * @module
  */
+import { connect } from 'node:http2'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type Attack,
@@ -107,6 +108,34 @@ export async function unfinishedBodies(attack: Unfinished): Promise<Tally> {
     for (const socket of sockets) socket.write(frame(FRAME.DATA, 0, 1, Buffer.of(0)))
     await sleep(attack.pauseMs)
   }
+  return tally
+}
+
+/** Requests whose bodies lack their last bytes. */
+export type Held = Http2Attack & { readonly streamsEach: number; readonly bytesEach: number }
+
+/** Opens connections with bodies that wait for their last byte. Returns how many were reset. */
+export async function heldBodies(attack: Held): Promise<Tally & { readonly resets: number }> {
+  const tally = { connections: 0, closed: 0, resets: 0 }
+  const { port, count, streamsEach, bytesEach, path, fields = [] } = attack
+  const headers = { ':method': 'POST', ':path': path, 'content-length': bytesEach + 1 }
+  const type = { 'content-type': 'application/dns-message', ...Object.fromEntries(fields) }
+  for (let i = 0; i < count; i++) {
+    const session = connect(`https://127.0.0.1:${port}`, {
+      createConnection: () => openTls(attack, i, ['h2']),
+    })
+    tally.connections++
+    session.on('error', () => undefined)
+    session.on('close', () => tally.closed++)
+    for (let s = 0; s < streamsEach; s++) {
+      const stream = session.request({ ...headers, ...type })
+      stream.on('error', () => tally.resets++)
+      stream.write(Buffer.alloc(bytesEach))
+      stream.resume()
+    }
+    if (i % OPENED_AT_ONCE === OPENED_AT_ONCE - 1) await sleep(OPENING_PAUSE_MS)
+  }
+  await sleep(attack.holdMs)
   return tally
 }
 

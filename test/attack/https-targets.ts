@@ -26,6 +26,9 @@ const run = promisify(execFile)
 const RUN = join(import.meta.dirname, '../../src/cli/run.ts')
 const KUBEDOH = join(import.meta.dirname, '../../bin/kubedoh')
 const ADMIN = 'the-operator-of-these-attacks'
+/** The limits of the chart: `server.resources`, `gateway.resources`. */
+export const SERVER_MIB = 256
+const GATEWAY_MIB = 512
 const WARM_UP_REQUESTS = { attacked: 4000, twin: 1000 }
 /** Connections at a time: as many handshakes as a busy server has in flight. */
 const WARM_UP_CONNECTIONS = 200
@@ -74,7 +77,7 @@ export async function startServe(folder: string): Promise<Served> {
   const options = 'bind 127.0.0.1\n  tls cert.pem key.pem\n  kubernetes cluster.local\n'
   writeFileSync(files.conf, `https://.:${port} {\n  ${options}}\n`)
   const args = ['serve', '--conf', files.conf, '--objects', files.objects]
-  const program = await startProgram(args, { ready: /^ready/ })
+  const program = await startProgram(args, { ready: /^ready/, memoryMib: SERVER_MIB })
   return { program, attacked: { port, name: NAME, token: '' }, headers: {} }
 }
 
@@ -98,6 +101,7 @@ export async function startGateway(folder: string, command?: readonly string[]):
       REQUESTS_PER_MINUTE: '0',
     },
     ready: /^ready/,
+    memoryMib: GATEWAY_MIB,
   })
   const cluster = ['--gateway', `https://127.0.0.1:${port}`, '--cluster', 'demo']
   const args = ['export', ...cluster, '--objects', files.objects, '--once']

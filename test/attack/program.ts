@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Running, start } from '../cluster/processes.ts'
+import { createMemoryCgroup, type MemoryCgroup } from './memory-cgroup.ts'
 
 const KUBEDOH = join(import.meta.dirname, '../../bin/kubedoh')
 /** Clock ticks per second in /proc/PID/stat (proc_pid_stat(5)): 100 on every current Linux. */
@@ -18,6 +19,8 @@ export type Program = {
   readonly memory: () => number
   /** CPU time so far, in seconds. */
   readonly cpuSeconds: () => number
+  /** The control group that limits its memory; absent without a limit. */
+  readonly cgroup?: MemoryCgroup
 }
 
 /** How to start a program. */
@@ -29,20 +32,31 @@ export type ProgramOptions = {
   readonly ready: RegExp
   /** Limit of open descriptors (default: the system's maximum). */
   readonly descriptorsMax?: number
+  /** Limit of memory in MiB, as of a container (default: none). */
+  readonly memoryMib?: number
 }
 
 /** Starts a program; resolves when it prints the line. */
 export async function startProgram(
   args: readonly string[],
-  { command = [KUBEDOH], environment = {}, ready, descriptorsMax }: ProgramOptions,
+  { command = [KUBEDOH], environment = {}, ready, descriptorsMax, memoryMib }: ProgramOptions,
 ): Promise<Program> {
   const limit = descriptorsMax ?? '$(ulimit -H -n)'
-  const script = `ulimit -n ${limit} && exec "$@"`
+  const cgroup = memoryMib === undefined ? undefined : createMemoryCgroup(memoryMib)
+  const script = `${cgroup?.enter ?? ':'} && ulimit -n ${limit} && exec "$@"`
   const running = start('sh', ['-c', script, 'sh', ...command, ...args], environment)
   await running.line(ready)
   const { pid } = running.child
   return {
-    running,
+    running: {
+      ...running,
+      stop: async () => {
+        const status = await running.stop()
+        cgroup?.remove()
+        return status
+      },
+    },
+    ...(cgroup && { cgroup }),
     memory: () => {
       const [, kib] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
       return Number(kib) / 1024

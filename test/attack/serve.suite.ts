@@ -19,6 +19,7 @@ import {
   startTarget,
   type Target,
 } from './harness.ts'
+import { SERVER_MIB } from './https-targets.ts'
 import { type Program, startProgram } from './program.ts'
 import type { Probe } from './quiet-client.ts'
 import { clusterObjects, NAME, WIDE_NAME } from './target-cluster.ts'
@@ -48,7 +49,8 @@ describe('kubedoh serve under attack', () => {
       const corefile = `${relay}.:${plain} {\n  ${zone}}\ntls://.:${secure} {\n  tls cert.pem key.pem\n  ${zone}}\n`
       const [conf, objects] = [join(folder, `Corefile-${plain}`), join(folder, 'objects.yaml')]
       writeFileSync(conf, corefile)
-      return startProgram(['serve', '--conf', conf, '--objects', objects], { ready: /^ready/ })
+      const args = ['serve', '--conf', conf, '--objects', objects]
+      return startProgram(args, { ready: /^ready/, memoryMib: SERVER_MIB })
     }
     const probesOf = (plain: number, secure: number): Probe[] => [
       { kind: 'udp', port: plain, name: NAME, perSecond: 200 },
@@ -179,15 +181,14 @@ describe('kubedoh serve under attack', () => {
     }),
     () => ({
       name: 'names of a silent upstream',
-      volume: `${30_000 * SCALE}`,
+      volume: `${100_000 * SCALE}, 20,000 a second`,
       module: UDP,
       run: 'silentUpstream',
       argument: {
         port: dns,
         upstreamPort: upstream,
-        count: 30_000 * SCALE,
-        // More a second than the server forwards on one core would measure its queue.
-        burst: 4,
+        count: 100_000 * SCALE,
+        burst: 20,
         name: 'n#.silent.test',
       },
     }),
