@@ -3,6 +3,7 @@
  * @module
  */
 import { byteAt, toLatin1 } from '../../bytes/bytes.ts'
+import type { Steps } from '../../bytes/steps.ts'
 import type { Host } from '../../chain/host.ts'
 import {
   equalNames,
@@ -37,7 +38,7 @@ type OpenZone = (
   data: ZoneData | undefined,
 ) => SecondaryZone
 
-type Owned = { readonly catalog: Uint8Array; readonly id: string }
+type Owned = { readonly catalog: Uint8Array; readonly id: string; readonly zone: Uint8Array }
 
 /** Keeps a block's zones in step with its catalogs. */
 export class CatalogZones {
@@ -56,9 +57,12 @@ export class CatalogZones {
     this.open = open
   }
 
-  /** Applies a catalog's current members; an invalid catalog changes nothing. */
-  take(rule: CatalogRule, zone: ZoneData): void {
-    const catalog = readCatalog(zone)
+  /**
+   * Applies a catalog's current members, one in each step; an invalid catalog changes nothing.
+   * Calls must not overlap.
+   */
+  *take(rule: CatalogRule, zone: ZoneData): Steps<void> {
+    const catalog = yield* readCatalog(zone)
     if (catalog.kind === 'wrong') {
       this.report('warning', `a catalog is ignored: it ${catalog.reason}`, rule.origin)
       return
@@ -70,8 +74,10 @@ export class CatalogZones {
     for (const [key, member] of members) {
       if (isAllowed(allowed, member)) this.place(rule, key, member)
       else rejected++
+      yield
     }
     for (const [key, { catalog: owner }] of this.owned) {
+      yield
       const member = members.get(key)
       if (!equalNames(owner, origin) || (member !== undefined && isAllowed(allowed, member)))
         continue
@@ -115,20 +121,19 @@ export class CatalogZones {
     this.zones.get(member.zone)?.stop()
     const zone = this.open(member.zone, rule.primaries, data)
     this.zones.set(member.zone, zone)
-    this.owned.set(key, { catalog: rule.origin, id: member.id })
+    this.owned.set(key, { catalog: rule.origin, id: member.id, zone: member.zone })
     this.report('info', 'a catalog added a zone', member.zone)
     zone.update()
   }
 
   private remove(key: string): void {
+    const owned = this.owned.get(key)
     this.owned.delete(key)
-    for (const zone of this.zones.values()) {
-      if (nameKey(zone.origin) !== key) continue
-      zone.stop()
-      this.zones.delete(zone.origin)
-      this.report('info', 'a catalog removed a zone', zone.origin)
-      return
-    }
+    const zone = owned && this.zones.get(owned.zone)
+    if (zone === undefined) return
+    zone.stop()
+    this.zones.delete(zone.origin)
+    this.report('info', 'a catalog removed a zone', zone.origin)
   }
 
   private report(level: 'info' | 'warning', message: string, zone: Uint8Array): void {
@@ -161,8 +166,8 @@ const VERSION_OWNER = labels('version')
 const ZONES_OWNER = labels('zones')
 const OWNERSHIP_OWNER = labels('coo')
 
-/** Parses a catalog. One error makes the whole catalog invalid. */
-export function readCatalog(zone: ZoneData): Catalog {
+/** Parses a catalog, a name in each step. One error makes the whole catalog invalid. */
+export function* readCatalog(zone: ZoneData): Steps<Catalog> {
   const { origin, nodes, nameservers } = zone
   if (nameservers.length === 0) return wrong('has no NS record')
   const version = at(nodes, VERSION_OWNER, origin)?.sets.get(TYPE.TXT) ?? []
@@ -172,6 +177,7 @@ export function readCatalog(zone: ZoneData): Catalog {
   const parent = joinName(ZONES_OWNER, origin)
   const members = new Map<string, Member>()
   for (const node of nodes.values()) {
+    yield
     if (hasOtherClass(node)) return wrong(`has records of a class other than IN`)
     if (parent === undefined || !isChild(node.owner, parent)) continue
     const read = readMember(zone, node)

@@ -2,6 +2,8 @@
  * The `secondary` plugin: serves zones transferred from primaries.
  * @module
  */
+
+import { inSlices } from '../../bytes/steps.ts'
 import { errorText } from '../../bytes/unknown.ts'
 import type { Plugin } from '../../chain/plugin.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
@@ -70,6 +72,8 @@ function openZones(
 ): ZoneMap<SecondaryZone> {
   const zones = new ZoneMap<SecondaryZone>()
   const slots = new Slots(TRANSFERS_MAX)
+  /** Resolves when the last catalog has been applied: one at a time. */
+  let taken: Promise<void> = Promise.resolve()
   const members = new CatalogZones(host, zones, (origin, primaries, data) =>
     open(origin, primaries, undefined, data),
   )
@@ -80,7 +84,8 @@ function openZones(
     known?: ZoneData,
   ): SecondaryZone => {
     const changed = (data: ZoneData): void => {
-      if (allowed !== undefined) members.take({ origin, primaries, allowed }, data)
+      const rule = allowed && { origin, primaries, allowed }
+      if (rule !== undefined) taken = taken.then(() => inSlices(members.take(rule, data), host))
       notifyPeers(peers(), origin)
     }
     return new SecondaryZone(host, { origin, primaries, slots, changed }, known)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
+import { finish } from '../../../src/bytes/steps.ts'
 import { formatName, nameOf } from '../../../src/dns/name.ts'
 import { ZoneMap } from '../../../src/plugins/file/serve-zone.ts'
 import { CatalogZones } from '../../../src/plugins/secondary/catalog-zones.ts'
@@ -27,7 +28,7 @@ function setUp(): {
     zones,
     take: (origin, lines, allowed = []) => {
       const rule = { origin: nameOf(origin), primaries, allowed: allowed.map(nameOf) }
-      catalogs.take(rule, zoneOf(['version TXT "2"', ...lines], origin))
+      finish(catalogs.take(rule, zoneOf(['version TXT "2"', ...lines], origin)))
     },
     names: () =>
       Array.from(zones.values(), ({ origin, primaries: [primary] }) => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
+import { finish } from '../../../src/bytes/steps.ts'
 import { formatName } from '../../../src/dns/name.ts'
 import { readCatalog } from '../../../src/plugins/secondary/catalog-zones.ts'
 import { zoneOf } from '../file/zones.ts'
@@ -7,7 +8,7 @@ import { zoneOf } from '../file/zones.ts'
 const VERSION = 'version TXT "2"'
 
 function read(...lines: string[]): string {
-  const catalog = readCatalog(zoneOf(lines))
+  const catalog = finish(readCatalog(zoneOf(lines)))
   if (catalog.kind === 'wrong') return catalog.reason
   return catalog.members
     .map(({ id, zone, nextCatalog }) => {
@@ -76,6 +77,6 @@ describe('a catalog', () => {
 
   test('needs name servers', () => {
     const zone = { ...zoneOf([VERSION]), nameservers: [] }
-    assert.deepEqual(readCatalog(zone), { kind: 'wrong', reason: 'has no NS record' })
+    assert.deepEqual(finish(readCatalog(zone)), { kind: 'wrong', reason: 'has no NS record' })
   })
 })
