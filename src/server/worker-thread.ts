@@ -28,8 +28,8 @@ type Reply = Extract<FromWorker, { kind: 'reply' }>
 const QUERY_MS = 2000
 const STOP_MS = 8000
 /**
- * Interval at which a worker has to reply. After 5 missed ones, what it said last is stale; after 30
- * it hangs, and is ended. Not a time: a machine that slept must not end its workers.
+ * Interval at which a worker has to reply. After 5 missed replies, what it said last is stale;
+ * after 30 it hangs, and is ended. Not a time: a machine that slept must not end its workers.
  */
 const BEAT_MS = 2000
 const STALE_BEATS = 5
