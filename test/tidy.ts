@@ -90,7 +90,14 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'yaml',
     '@kubernetes/client-node',
   ],
-  'src/openshift': ['src/bytes', 'src/telemetry', 'src/convert', 'src/exporter', 'node:'],
+  'src/openshift': [
+    'src/bytes',
+    'src/telemetry',
+    'src/corefile',
+    'src/convert',
+    'src/exporter',
+    'node:',
+  ],
   'src/router': [
     'src/bytes',
     'src/dns',
@@ -150,7 +157,15 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'node:',
     'hono',
   ],
-  'src/node-local': ['src/bytes', 'src/dns', 'src/telemetry', 'src/convert', 'src/node', 'node:'],
+  'src/node-local': [
+    'src/bytes',
+    'src/dns',
+    'src/telemetry',
+    'src/corefile',
+    'src/convert',
+    'src/node',
+    'node:',
+  ],
   'src/library': [
     'src/dns',
     'src/records',

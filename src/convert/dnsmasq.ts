@@ -34,7 +34,7 @@ export function convertDnsmasq(
   const blocks = new Blocks(config, notices)
   const zones: (readonly [string, Upstreams])[] = [['.', 'default'], ...config.domains]
   const servers = zones.map(([zone, upstreams]) => blocks.write(zone, upstreams))
-  return { corefile: writeCorefile([blocks.snippet(), ...servers]), notices }
+  return { ...writeCorefile([blocks.snippet(), ...servers]), notices }
 }
 
 /** Answers NXDOMAIN for all other names. */

@@ -7,7 +7,7 @@
 import { isRecord } from '../bytes/unknown.ts'
 import { type Conversion, ConversionError, type Settings } from './conversion.ts'
 import { type TextServer, writeCorefile } from './corefile-text.ts'
-import { findKubeDns, type KubeDnsConfig } from './kube-dns.ts'
+import { findKubeDns, type KubeDnsConfig, stubField } from './kube-dns.ts'
 
 const LOCAL_ADDRESS = '169.254.20.10'
 const DOMAIN = 'cluster.local'
@@ -64,9 +64,9 @@ export function convertNodeLocal(source: NodeLocalSource, settings: Settings): C
   const port = settings.take('dns-port') ?? '53'
   const stubs = [...(kubeDns?.stubDomains ?? [])].map(([zone, servers]): TextServer => {
     const lines = [['errors'], ['cache', '30'], ['bind', ...bound], ['forward', '.', ...servers]]
-    return { head: [`${zone}:${port}`], lines }
+    return { head: [`${zone}:${port}`], lines, field: stubField(zone) }
   })
-  return { corefile: `${filled.trimEnd()}\n${writeCorefile(stubs)}`, notices }
+  return { ...writeCorefile(stubs, `${filled.trimEnd()}\n`), notices }
 }
 
 function valueFor(word: string, name: string, context: Context): string {

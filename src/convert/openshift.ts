@@ -84,13 +84,15 @@ function convert(dns: Fields, settings: Settings): Conversion {
   const context = { log: logLine(spec), cache: cacheLine(spec), settings, notices }
   const domain =
     settings.take('domain') ?? (dns.child('status').text('clusterDomain') || 'cluster.local')
-  const servers = spec.children('servers').map((server) => serverBlock(server, context))
+  const servers = spec.children('servers').map((server, i) => {
+    return { ...serverBlock(server, context), field: `spec.servers[${i}]` }
+  })
   for (const field of OPERATORS_OWN) {
     if (spec.has(field) && !spec.isEmpty(field))
       notices.push(`spec.${field} is for the operator; ignored`)
   }
-  const corefile = writeCorefile([...servers, mainBlock(spec, domain, context), CHAOS])
-  return { corefile, notices }
+  const blocks = [...servers, mainBlock(spec, domain, context), CHAOS]
+  return { ...writeCorefile(blocks), notices }
 }
 
 /** Returns the server block of zones with their own upstreams. */

@@ -73,7 +73,7 @@ export function convertSkydns(texts: readonly string[]): Conversion {
       notices.push(`"${name}" is unknown; ignored`)
     }
   }
-  return { corefile: writeCorefile([serverBlock(options, notices)]), notices }
+  return { ...writeCorefile([serverBlock(options, notices)]), notices }
 }
 
 const HANDLED: ReadonlySet<string> = new Set(

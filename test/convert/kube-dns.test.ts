@@ -45,12 +45,70 @@ describe('findKubeDns', () => {
       data: { stubDomains: '{"a": []}' },
       message: 'stubDomains: "a" is not a list of servers',
     },
+    {
+      data: { upstreamNameservers: '["1.1.1.1", "2.2.2.2", "3.3.3.3", "4.4.4.4"]' },
+      message: 'upstreamNameservers has 4 servers, expected at most 3',
+    },
   ]
   for (const { data, message } of wrong) {
     test(`refuses ${JSON.stringify(data)}`, () => {
       assert.throws(() => findKubeDns([configMap(data)]), { name: 'ConversionError', message })
     })
   }
+
+  // kubernetes/dns, pkg/dns/config/config.go, validateStubDomains
+  const zones = [
+    '.',
+    '',
+    'bad..zone',
+    'A.example',
+    'a.example.',
+    'a_b',
+    '-a',
+    'a b',
+    'a\n}',
+    '$$$$',
+  ]
+  for (const zone of [...zones, 'a"b', '{$HOME}', `${'a.'.repeat(127)}b`, 'ä.test', '*.test']) {
+    test(`refuses the zone ${JSON.stringify(zone)}`, () => {
+      const data = { stubDomains: JSON.stringify({ [zone]: ['192.0.2.1'] }) }
+      const message = /^stubDomains: ".*" is not a zone in lower case without a final dot$/
+      assert.throws(() => findKubeDns([configMap(data)]), { name: 'ConversionError', message })
+    })
+  }
+
+  const servers = ['', 'bad host!', '10.0.0.1:abc', '10.0.0.1:65536', '10.0.0.1:0', '10.0.0.1:']
+  const more = ['::1:', '[::1]', '010.0.0.1', '1.1.1.1\n}', '1.1.1.1 x', 'tls://1.1.1.1', '/etc/x']
+  for (const server of [...servers, ...more, '"1.1.1.1"', '{$HOME}', 'A.example', 'fe80::1%eth0']) {
+    for (const key of ['stubDomains', 'upstreamNameservers']) {
+      test(`refuses the server ${JSON.stringify(server)} in ${key}`, () => {
+        const value = key === 'stubDomains' ? { 'a.test': ['192.0.2.1', server] } : [server]
+        const data = { [key]: JSON.stringify(value) }
+        const message = new RegExp(`^${key}: .* is not an address with or without a port`)
+        assert.throws(() => findKubeDns([configMap(data)]), { name: 'ConversionError', message })
+      })
+    }
+  }
+
+  test('accepts addresses with and without ports', () => {
+    const list = ['192.0.2.1', '192.0.2.1:5353', '2001:db8::1', '[2001:db8::1]:53']
+    const data = { stubDomains: JSON.stringify({ 'a-1.test': list, b: list }) }
+    assert.deepEqual(findKubeDns([configMap(data)])?.stubDomains.get('b'), list)
+  })
+
+  test('accepts hostnames in stub domains of kube-dns only', () => {
+    const stubs = [configMap({ stubDomains: '{"a.test": ["ns.example.org"]}' })]
+    assert.throws(() => findKubeDns(stubs), /"ns\.example\.org" is not an address/)
+    const found = findKubeDns(stubs, { takesHostnames: true })
+    assert.deepEqual(found?.stubDomains.get('a.test'), ['ns.example.org'])
+    const upstreams = [configMap({ upstreamNameservers: '["ns.example.org"]' })]
+    assert.throws(() => findKubeDns(upstreams, { takesHostnames: true }), /is not an address/)
+  })
+
+  test('takes null for nothing, as Go does', () => {
+    const found = findKubeDns([configMap({ stubDomains: 'null', upstreamNameservers: 'null' })])
+    assert.deepEqual(found, { stubDomains: new Map(), upstreams: [], notices: [] })
+  })
 })
 
 test('convertKubeDns needs a ConfigMap', () => {
