@@ -23,6 +23,7 @@ import {
   type Ends,
   endsOf,
   type Head,
+  hasValidHost,
   identitiesOfSocket,
   type Ready,
   unmapped,
@@ -153,6 +154,10 @@ export class Http2Connection implements SelfBounded {
     const { stream } = open
     if (isTooLarge(fields.rawHeaders)) {
       stream.respond({ ':status': 431 }, { endStream: true })
+      return
+    }
+    if (!hasValidHost(fields.rawHeaders)) {
+      stream.respond({ ':status': 400 }, { endStream: true })
       return
     }
     const answer = this.service.direct?.(new StreamHead(fields, this.socket))
