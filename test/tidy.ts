@@ -37,7 +37,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/snapshot/read',
   ],
   'src/corefile': ['src/bytes', 'src/dns'],
-  'src/convert': ['src/bytes', 'src/dns', 'src/kubernetes/objects'],
+  'src/convert': ['src/bytes', 'src/dns', 'src/records', 'src/kubernetes/objects'],
   'src/chain': [
     'src/bytes',
     'src/dns',

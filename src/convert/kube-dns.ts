@@ -3,11 +3,12 @@
  * stub domains and upstreams (kubernetes.io, Customizing DNS Service).
  * @module
  */
-import { isRecord } from '../bytes/unknown.ts'
+import { isRecord, recordOf } from '../bytes/unknown.ts'
 import { parseAddress } from '../dns/address.ts'
 import { parseName } from '../dns/name.ts'
 import { type Conversion, ConversionError, type Settings } from './conversion.ts'
 import { type TextLine, type TextServer, writeCorefile } from './corefile-text.ts'
+import { otherDocuments, watchObject, withoutEffect } from './watched-reads.ts'
 
 /** The content of the ConfigMap. */
 export type KubeDnsConfig = {
@@ -16,6 +17,8 @@ export type KubeDnsConfig = {
   /** Upstreams of all other names; empty for those of /etc/resolv.conf. */
   readonly upstreams: readonly string[]
   readonly notices: readonly string[]
+  /** The ConfigMap. */
+  readonly document: unknown
 }
 
 /** What differs between the readers of the ConfigMap. */
@@ -24,12 +27,13 @@ type ReadOptions = {
   readonly takesHostnames: boolean
 }
 
-const KNOWN: ReadonlySet<string> = new Set(['stubDomains', 'upstreamNameservers', 'federations'])
+const KEYS: readonly string[] = ['stubDomains', 'upstreamNameservers', 'federations']
 /** As kube-dns and NodeLocal DNSCache have it. */
 const UPSTREAMS_MAX = 3
 const LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?'
 /** A name as Kubernetes has them (RFC 1123), in lower case. */
 const HOSTNAME = new RegExp(`^(?=.{1,253}$)${LABEL}(\\.${LABEL})*$`)
+const NO_FEDERATIONS = '"federations" has no equivalent: federation names get no answers'
 /** Characters of a wrong value that a message quotes. */
 const QUOTED_MAX = 60
 
@@ -46,7 +50,9 @@ export function convertKubeDns(documents: readonly unknown[], settings: Settings
         '"kubectl -n kube-system get configmap kube-dns -o yaml" prints it',
     )
   }
-  const { stubDomains, upstreams, notices } = config
+  const { stubDomains, upstreams, document } = config
+  const others = otherDocuments(documents, [document]).map(withoutEffect)
+  const notices = [...config.notices, ...others]
   const domain = settings.take('domain') ?? 'cluster.local'
   const stubs = [...stubDomains].map(([zone, servers]): TextServer => {
     const forward = ['forward', '.', ...servers]
@@ -75,29 +81,27 @@ export function findKubeDns(
     const { data = {}, metadata } = document
     if (!isRecord(data)) continue
     const isNamed = isRecord(metadata) && metadata.name === 'kube-dns'
-    if (isNamed || Object.keys(data).some((key) => KNOWN.has(key))) return readData(data, options)
+    if (isNamed || KEYS.some((key) => Object.hasOwn(data, key))) return read(document, options)
   }
   return undefined
 }
 
-function readData(data: Readonly<Record<string, unknown>>, options: ReadOptions): KubeDnsConfig {
+function read(document: unknown, options: ReadOptions): KubeDnsConfig {
+  const { value, unread } = watchObject(document)
+  const data = recordOf(recordOf(value).data)
   const stubs = Object.entries(parseJson(data, 'stubDomains', {}, isRecord))
   const upstreams = parseJson(data, 'upstreamNameservers', [], Array.isArray)
   if (upstreams.length > UPSTREAMS_MAX) {
     const found = `has ${upstreams.length} servers, expected at most ${UPSTREAMS_MAX}`
     throw new ConversionError(`upstreamNameservers ${found}`)
   }
-  const notices = Object.keys(data)
-    .filter((key) => key === 'federations' || !KNOWN.has(key))
-    .map((key) =>
-      key === 'federations'
-        ? '"federations" has no equivalent: federation names get no answers'
-        : `"${key}" is unknown; ignored`,
-    )
+  const stubDomains = new Map(stubs.map(([zone, servers]) => readStub(zone, servers, options)))
+  const hasFederations = (data.federations ?? '') !== ''
   return {
-    stubDomains: new Map(stubs.map(([zone, servers]) => readStub(zone, servers, options))),
+    stubDomains,
     upstreams: upstreams.length === 0 ? [] : readServers(upstreams, 'upstreamNameservers'),
-    notices,
+    notices: [...(hasFederations ? [NO_FEDERATIONS] : []), ...unread().map(withoutEffect)],
+    document,
   }
 }
 

@@ -15,20 +15,19 @@ describe('findKubeDns', () => {
   })
 
   test('reads both keys, and adds a notice for others', () => {
-    const found = findKubeDns([
-      configMap({
-        stubDomains: '{"a.test": ["192.0.2.1"]}',
-        upstreamNameservers: '["192.0.2.2"]',
-        federations: 'x',
-        other: 'y',
-      }),
-    ])
-    assert.deepEqual(found, {
+    const document = configMap({
+      stubDomains: '{"a.test": ["192.0.2.1"]}',
+      upstreamNameservers: '["192.0.2.2"]',
+      federations: 'x',
+      other: 'y',
+    })
+    assert.deepEqual(findKubeDns([document]), {
+      document,
       stubDomains: new Map([['a.test', ['192.0.2.1']]]),
       upstreams: ['192.0.2.2'],
       notices: [
         '"federations" has no equivalent: federation names get no answers',
-        '"other" is unknown; ignored',
+        'data.other has no effect on the Corefile',
       ],
     })
   })
@@ -106,8 +105,9 @@ describe('findKubeDns', () => {
   })
 
   test('takes null for nothing, as Go does', () => {
-    const found = findKubeDns([configMap({ stubDomains: 'null', upstreamNameservers: 'null' })])
-    assert.deepEqual(found, { stubDomains: new Map(), upstreams: [], notices: [] })
+    const document = configMap({ stubDomains: 'null', upstreamNameservers: 'null' })
+    const nothing = { stubDomains: new Map(), upstreams: [], notices: [], document }
+    assert.deepEqual(findKubeDns([document]), nothing)
   })
 })
 
@@ -116,4 +116,27 @@ test('convertKubeDns needs a ConfigMap', () => {
     name: 'ConversionError',
     message: /^no ConfigMap with stubDomains/,
   })
+})
+
+test('convertKubeDns names what it drops', () => {
+  const documents = [
+    { kind: 'Service', metadata: { namespace: 'kube-system', name: 'kube-dns' }, spec: {} },
+    {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'kube-dns', labels: { a: 'b' } },
+      data: { stubDomains: '{"a.test": ["192.0.2.1"]}', federations: 'x=y', cacheSize: '1' },
+      binaryData: { x: 'eA==' },
+      immutable: true,
+    },
+    configMap({ stubDomains: '{"b.test": ["192.0.2.1"]}' }, 'second'),
+  ]
+  assert.deepEqual(convertKubeDns(documents, new Settings([])).notices, [
+    '"federations" has no equivalent: federation names get no answers',
+    'data.cacheSize has no effect on the Corefile',
+    'binaryData has no effect on the Corefile',
+    'immutable has no effect on the Corefile',
+    'Service kube-system/kube-dns has no effect on the Corefile',
+    'ConfigMap second has no effect on the Corefile',
+  ])
 })
