@@ -9,6 +9,7 @@ import type { Client } from '../chain/client.ts'
 import type { AnswerResult } from '../chain/incoming.ts'
 import { ReplyWriter } from '../dns/reply-writer.ts'
 import { takeInherited } from '../node/inherited-sockets.ts'
+import { allowReuse } from './catch-all.ts'
 import { BATCH_MAX, DatagramBatch, RECEIVE_BYTES } from './datagram-batch.ts'
 import { leaveGroup } from './leave-group.ts'
 import { type Mmsg, openMmsg } from './mmsg.ts'
@@ -51,6 +52,8 @@ type UdpClient = Client & { address: string; port: number }
 export type UdpOptions = {
   readonly knownAs?: string
   readonly sharesPort?: boolean
+  /** Whether a {@link CatchAll} has the port at all other addresses. */
+  readonly isBesideCatchAll?: boolean
   readonly mmsg?: Mmsg | undefined
 }
 
@@ -67,6 +70,7 @@ export class UdpServer {
   /** Used while the socket still sends from `writer`; its responses are copied. */
   private readonly spare = new ReplyWriter()
   private isSending = false
+  private readonly isBesideCatchAll: boolean
   private batch: DatagramBatch | undefined
   private isClosed = false
   /** Datagrams to leave to Node before the next batch is tried. */
@@ -88,17 +92,25 @@ export class UdpServer {
    * @param answer returns the function that answers; called for each message
    * @param knownAs the local address that each query's client has, such as `::` for all addresses
    * @param sharesPort whether others listen on the same address and port; the kernel chooses
+   * @param isBesideCatchAll whether the kernel must bind it beside a socket for all addresses
    * @param mmsg sends and receives datagrams in batches; without it, one at a time
    */
   constructor(
     address: string,
     answer: () => Answer,
-    { knownAs = address, sharesPort = false, mmsg = openMmsg() }: UdpOptions = {},
+    {
+      knownAs = address,
+      sharesPort = false,
+      isBesideCatchAll = false,
+      mmsg = openMmsg(),
+    }: UdpOptions = {},
   ) {
+    this.isBesideCatchAll = isBesideCatchAll
     this.mmsg = mmsg
     this.answer = answer
     this.localAddress = knownAs
-    const options = { reusePort: sharesPort, lookup: lookUpLiteral }
+    const reuseAddr = isBesideCatchAll
+    const options = { reusePort: sharesPort, reuseAddr, lookup: lookUpLiteral }
     this.socket = address.includes(':')
       ? createSocket({ type: 'udp6', ipv6Only: true, ...options })
       : createSocket({ type: 'udp4', ...options })
@@ -124,6 +136,7 @@ export class UdpServer {
         // ICMP errors of clients that have gone away do not affect other clients.
         this.socket.on('error', () => undefined)
         this.enlargeBuffer()
+        this.closePort()
         this.localPort = this.socket.address().port
         this.openBatch()
         resolve(this.localPort)
@@ -240,6 +253,12 @@ export class UdpServer {
     } catch {
       // The socket was closed before the response was ready.
     }
+  }
+
+  /** Has the kernel refuse this address and port to other processes again. */
+  private closePort(): void {
+    const fd = this.isBesideCatchAll ? descriptorOf(this.socket) : undefined
+    if (fd !== undefined) allowReuse(fd, false)
   }
 
   private enlargeBuffer(): void {
