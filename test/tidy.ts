@@ -37,7 +37,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/snapshot/read',
   ],
   'src/corefile': ['src/bytes', 'src/dns'],
-  'src/convert': ['src/bytes', 'src/dns', 'src/kubernetes/objects'],
+  'src/convert': ['src/bytes', 'src/dns', 'src/records', 'src/kubernetes/objects'],
   'src/chain': [
     'src/bytes',
     'src/dns',
@@ -97,7 +97,14 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'yaml',
     '@kubernetes/client-node',
   ],
-  'src/openshift': ['src/bytes', 'src/telemetry', 'src/convert', 'src/exporter', 'node:'],
+  'src/openshift': [
+    'src/bytes',
+    'src/telemetry',
+    'src/corefile',
+    'src/convert',
+    'src/exporter',
+    'node:',
+  ],
   'src/router': [
     'src/bytes',
     'src/dns',
@@ -157,7 +164,15 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'node:',
     'hono',
   ],
-  'src/node-local': ['src/bytes', 'src/dns', 'src/telemetry', 'src/convert', 'src/node', 'node:'],
+  'src/node-local': [
+    'src/bytes',
+    'src/dns',
+    'src/telemetry',
+    'src/corefile',
+    'src/convert',
+    'src/node',
+    'node:',
+  ],
   'src/library': [
     'src/dns',
     'src/records',

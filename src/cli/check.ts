@@ -7,17 +7,19 @@ import { adviseOn } from '../chain/advice.ts'
 import { createResolver } from '../chain/create-resolver.ts'
 import type { PluginHost } from '../chain/plugin-entry.ts'
 import type { Resolver } from '../chain/resolver.ts'
-import type { Corefile } from '../corefile/parse-corefile.ts'
+import { type DefaultPorts, STANDARD_PORTS } from '../chain/server-address.ts'
+import { type Corefile, readCorefile } from '../corefile/parse-corefile.ts'
 import {
   ConfigError,
   formatProblem,
+  type Position,
   type Problem,
   problemAt,
   sortProblems,
 } from '../corefile/problem.ts'
-import type { ServerBlock } from '../corefile/server-block.ts'
+import type { ServerBlock, Word } from '../corefile/server-block.ts'
 import { compileGatewayCorefile, gatewayWarnings } from '../gateway/compile-corefile.ts'
-import { tryCorefile } from '../node/load-corefile.ts'
+import { CONFIG_FILES, tryCorefile } from '../node/load-corefile.ts'
 import { CommandError, type Output } from '../node/output.ts'
 import { type CheckedPlace, type CheckTarget, checkingHost } from './checking-host.ts'
 import type { Input } from './flags.ts'
@@ -54,11 +56,54 @@ function targetOf(text: string): CheckTarget {
 }
 
 /** The result of a check. */
-type Findings = {
+export type Findings = {
   readonly problems: readonly Problem[]
   readonly warnings: readonly Problem[]
+  /** Words that name files which this machine lacks. */
+  readonly missing: readonly Word[]
   /** Number of server blocks. */
   readonly count: number
+}
+
+/** A Corefile that a command is about to write. */
+type GeneratedCorefile = {
+  readonly text: string
+  /** Where it will be: imports and other paths are relative to its folder. */
+  readonly path: string
+  /** The port of zones without one; 53 by default. */
+  readonly dnsPort?: number
+  /** Files beside it, by name, that are written with it. */
+  readonly files?: Readonly<Record<string, string>>
+}
+
+/** Returns the errors of a Corefile before it replaces the one that `serve` reads. */
+export async function problemsOfGenerated(
+  generated: GeneratedCorefile,
+): Promise<readonly Problem[]> {
+  return (await checkGenerated(generated)).problems
+}
+
+/**
+ * Returns the errors of a Corefile for another machine, and the files without which it cannot be
+ * checked as a whole on this one.
+ */
+export async function problemsElsewhere(
+  generated: GeneratedCorefile,
+): Promise<{ readonly problems: readonly Problem[]; readonly missing: readonly string[] }> {
+  const { problems, missing } = await checkGenerated(generated)
+  const missingAt = ({ line, column }: Position): Word | undefined =>
+    missing.find((word) => word.line === line && word.column === column)
+  return {
+    problems: problems.filter((problem) => missingAt(problem) === undefined),
+    missing: [...new Set(problems.flatMap((problem) => missingAt(problem)?.text ?? []))],
+  }
+}
+
+function checkGenerated({ text, path, dnsPort, files = {} }: GeneratedCorefile): Promise<Findings> {
+  const corefile = readCorefile(text, path, CONFIG_FILES)
+  const folder = dirname(path)
+  const place = { folder, isToCopy: false, ...(dnsPort !== undefined && { dnsPort }), files }
+  return checkCorefile(corefile, place, 'serve')
 }
 
 /** Compiles a Corefile as the target would. */
@@ -71,24 +116,32 @@ export async function checkCorefile(
   const checking = checkingHost(place, target)
   const { host } = checking
   const isGateway = target !== 'serve'
+  const ports = { ...STANDARD_PORTS, dns: place.dnsPort ?? STANDARD_PORTS.dns }
   const found = (): Problem[] => [
     ...warnings,
     ...(isGateway ? gatewayWarnings(blocks, host) : []),
     ...checking.warnings(blocks),
   ]
   try {
-    const { notices } = await (isGateway ? compileGatewayCorefile : compile)(blocks, host)
-    if (problems.length > 0) return { problems, warnings: [...found(), ...notices], count }
+    const compiled = isGateway ? compileGatewayCorefile(blocks, host) : compile(blocks, host, ports)
+    const { notices } = await compiled
+    const rest = { missing: checking.missing(blocks), count }
+    if (problems.length > 0) return { problems, warnings: [...found(), ...notices], ...rest }
     const advice = adviseOn({ blocks, plugins: host.plugins, readText: host.readText })
-    return { problems, warnings: [...found(), ...notices, ...advice], count }
+    return { problems, warnings: [...found(), ...notices, ...advice], ...rest }
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    return { problems: [...problems, ...error.problems], warnings: found(), count }
+    const rest = { missing: checking.missing(blocks), count }
+    return { problems: [...problems, ...error.problems], warnings: found(), ...rest }
   }
 }
 
-async function compile(blocks: readonly ServerBlock[], host: PluginHost): Promise<Resolver> {
-  const resolver = createResolver(blocks, host)
+async function compile(
+  blocks: readonly ServerBlock[],
+  host: PluginHost,
+  ports: DefaultPorts,
+): Promise<Resolver> {
+  const resolver = createResolver(blocks, host, ports)
   await resolver.prepare()
   return resolver
 }

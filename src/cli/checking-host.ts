@@ -4,7 +4,7 @@
  * @module
  */
 import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { isAbsolute, resolve } from 'node:path'
 import { pathsBelow, readBlockSettings } from '../chain/block-settings.ts'
 import type { SnapshotSource } from '../chain/host.ts'
 import type { PluginHost } from '../chain/plugin-entry.ts'
@@ -31,6 +31,10 @@ export type CheckedPlace = {
   readonly host?: Pick<PluginHost, 'readText' | 'readFile' | 'listFiles' | 'fileState'>
   /** Whether each file found has to be copied to where the Corefile is used. */
   readonly isToCopy: boolean
+  /** The port of zones without one; 53 by default. */
+  readonly dnsPort?: number
+  /** Texts of files in the folder, by name, that need not exist yet. */
+  readonly files?: Readonly<Record<string, string>>
   /** The clusters that publish to the gateway; absent if unknown. */
   readonly clusters?: readonly string[]
 }
@@ -40,6 +44,8 @@ export type CheckingHost = {
   readonly host: PluginHost
   /** Returns the warnings about files and clusters, once the Corefile is compiled. */
   readonly warnings: (blocks: readonly ServerBlock[]) => Problem[]
+  /** Returns the words that name files which were not found, once the Corefile is compiled. */
+  readonly missing: (blocks: readonly ServerBlock[]) => Word[]
 }
 
 /** Plugins whose arguments are files or other things; they report missing files themselves. */
@@ -58,7 +64,7 @@ const NO_SNAPSHOT: SnapshotSource = {
 export function checkingHost(place: CheckedPlace, target: CheckTarget): CheckingHost {
   const notes = new Map<string, string>()
   const warnings: Problem[] = []
-  const { folder, clusters } = place
+  const { folder, clusters, files = {} } = place
   /** Returns what was read; notes the path if nothing was, or if a Worker may lack the file. */
   const noted = <T>(path: string, found: T | undefined): T | undefined => {
     if (found === undefined) notes.set(resolve(folder, path), 'is missing or unreadable')
@@ -95,7 +101,10 @@ export function checkingHost(place: CheckedPlace, target: CheckTarget): Checking
   const host: PluginHost = {
     ...node,
     ...place.host,
-    readText: (path) => noted(path, (place.host ?? node).readText(path)),
+    readText: (path) => {
+      const own = Object.hasOwn(files, path) ? files[path] : undefined
+      return noted(path, own ?? (place.host ?? node).readText(path))
+    },
     readBytes: (path) => noted(path, node.readBytes?.(path)),
     readFile: async (path) => {
       const reading = (place.host ?? node).readFile(path)
@@ -106,7 +115,16 @@ export function checkingHost(place: CheckedPlace, target: CheckTarget): Checking
   }
   return {
     host: target === 'worker' ? workerHost(host) : host,
-    warnings: (blocks) => [...warnings, ...notedFiles(blocks, folder, notes)],
+    warnings: (blocks) => {
+      const found = notedWords(blocks, folder, notes)
+        .filter(({ isFile }) => isFile)
+        .map(({ word, path }) => problemAt(word, `"${path}" ${notes.get(path)}`))
+      return [...warnings, ...found]
+    },
+    missing: (blocks) =>
+      notedWords(blocks, folder, notes)
+        .filter(({ isFile, word }) => isFile || isAbsolute(word.text))
+        .map(({ word }) => word),
   }
 }
 
@@ -137,22 +155,29 @@ function workerHost(host: PluginHost): PluginHost {
   }
 }
 
-/** Warns of the words that name the noted files. */
-function notedFiles(
+/** A word that names a noted file, and the file's path. */
+type NotedWord = {
+  readonly word: Word
+  readonly path: string
+  /** False where the argument may also be something else than a file. */
+  readonly isFile: boolean
+}
+
+function notedWords(
   blocks: readonly ServerBlock[],
   folder: string,
   notes: ReadonlyMap<string, string>,
-): Problem[] {
+): NotedWord[] {
   return blocks.flatMap(({ directives }) => {
     const pathOf = pathsBelow(readBlockSettings({ directives }, ALL_PLUGINS).folder)
-    const words = directives.flatMap(({ name, args, lines }) =>
-      FILES_OR_NAMES.has(name) ? [] : [...args, ...wordsOf(lines)],
-    )
-    return words.flatMap((word) => {
-      if (word.text === '') return []
-      const path = resolve(folder, pathOf(word.text))
-      const found = [path, resolve(folder, word.text)].find((one) => notes.has(one))
-      return found === undefined ? [] : [problemAt(word, `"${found}" ${notes.get(found)}`)]
+    return directives.flatMap(({ name, args, lines }) => {
+      const isFile = !FILES_OR_NAMES.has(name)
+      return [...args, ...wordsOf(lines)].flatMap((word) => {
+        if (word.text === '') return []
+        const places = [resolve(folder, pathOf(word.text)), resolve(folder, word.text)]
+        const path = places.find((one) => notes.has(one))
+        return path === undefined ? [] : [{ word, path, isFile }]
+      })
     })
   })
 }

@@ -3,15 +3,17 @@
  * output and a notice for everything that has no equivalent on standard error.
  * @module
  */
-import { type Conversion, Settings } from '../convert/conversion.ts'
+import { type Conversion, ConversionError, Settings } from '../convert/conversion.ts'
 import { convertDnsmasq } from '../convert/dnsmasq.ts'
 import { convertKubeDns } from '../convert/kube-dns.ts'
 import { convertNodeLocal } from '../convert/nodelocal.ts'
 import { convertOpenshift } from '../convert/openshift.ts'
 import { convertSkydns } from '../convert/skydns.ts'
+import { formatProblem, type Problem } from '../corefile/problem.ts'
 import { readDocuments } from '../exporter/object-files.ts'
 import type { Output } from '../node/output.ts'
 import { requireTextFile } from '../node/read-files.ts'
+import { problemsElsewhere } from './check.ts'
 import type { Input } from './flags.ts'
 
 /** Systems whose configuration can be converted. */
@@ -24,10 +26,36 @@ export async function runConvert(
   output: Output,
 ): Promise<void> {
   const settings = new Settings(input.texts('set'))
-  const { corefile, notices } = convert(source, input.args, settings)
+  const conversion = convert(source, input.args, settings)
   settings.checkUsed()
-  for (const notice of notices) output.stderr.write(`notice: ${notice}\n`)
-  output.stdout.write(corefile)
+  const missing = await readBack(conversion)
+  for (const notice of [...conversion.notices, ...missing.map(elsewhere)]) {
+    output.stderr.write(`notice: ${notice}\n`)
+  }
+  output.stdout.write(conversion.corefile)
+}
+
+/**
+ * Checks a Corefile before it is written; returns the files that it needs and this machine lacks.
+ * @throws {ConversionError} if no server would start with it
+ */
+async function readBack({ corefile, fieldAt }: Conversion): Promise<readonly string[]> {
+  const generated = { text: corefile, path: 'Corefile' }
+  const { problems, missing } = await problemsElsewhere(generated)
+  if (problems.length === 0) return missing
+  const lines = problems.map((problem) => {
+    const field = fieldAt(problem.line)
+    return formatProblem(field === undefined ? problem : named(problem, field))
+  })
+  throw new ConversionError(['the Corefile would have errors:', ...lines].join('\n'))
+}
+
+function named(problem: Problem, field: string): Problem {
+  return { ...problem, message: `${field}: ${problem.message}` }
+}
+
+function elsewhere(file: string): string {
+  return `"${file}" is not on this machine; it must be where the Corefile is used`
 }
 
 function convert(source: ConvertSource, paths: readonly string[], settings: Settings): Conversion {

@@ -2,7 +2,6 @@
  * `kubedoh gateway`: runs the gateway on this machine instead of Cloudflare Workers.
  * @module
  */
-import { accessSync, constants, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { errorText, fileReason } from '../bytes/unknown.ts'
 import type { TlsService } from '../chain/feature.ts'
@@ -21,8 +20,8 @@ import { startMemoryTrim } from '../node/memory-trim.ts'
 import { CommandError, createLog, listenMessage, type Output } from '../node/output.ts'
 import { requireTextFile } from '../node/read-files.ts'
 import { onReloadSignal, untilSignal } from '../node/signals.ts'
-import { FOLDER_MODE } from '../node-gateway/files.ts'
 import { createNodeGateway, type GatewayServer } from '../node-gateway/node-gateway.ts'
+import { prepareStoreFolder } from '../node-gateway/store-folder.ts'
 import { LOOPBACK } from '../server/doh-listener.ts'
 import { parseListenAddress } from '../server/feature-servers.ts'
 import { type Log, sampledLog } from '../telemetry/log.ts'
@@ -123,6 +122,7 @@ async function createServer(
   { config, tls }: { readonly config: GatewayConfig; readonly tls: TlsService | undefined },
 ): Promise<GatewayServer> {
   const folder = storeFolder(input.text('store'))
+  if (folder !== undefined) prepareFolder(folder, log)
   const corefileFolder = dirname(input.text('conf'))
   try {
     return await createNodeGateway({ config, folder, corefileFolder, tls, log })
@@ -153,18 +153,23 @@ function commandError(error: GatewayConfigError): Error {
 function storeFolder(text: string): string | undefined {
   if (text === 'memory') return undefined
   const [, folder = ''] = /^file:(.+)$/.exec(text) ?? []
-  if (folder !== '') return writable(folder)
+  if (folder !== '') return folder
   throw new CommandError(`--store is "${text}", expected file:FOLDER or memory`)
 }
 
-/** Creates the folder now: the exporter's first upload would be a late place for this error. */
-function writable(folder: string): string {
+/** Warns of a folder that can be read only. @throws {CommandError} for one that cannot be used */
+function prepareFolder(folder: string, log: Log): void {
   try {
-    mkdirSync(folder, { recursive: true, mode: FOLDER_MODE })
-    accessSync(folder, constants.W_OK | constants.X_OK)
-    return folder
+    const reason = prepareStoreFolder(folder)
+    if (reason === undefined) return
+    const effect = 'names are answered from what it has, publications and changes are refused'
+    log({
+      level: 'warning',
+      message: `--store file:${folder} cannot be written: ${effect}`,
+      reason,
+    })
   } catch (error) {
-    throw new CommandError(`Cannot write to --store file:${folder}: ${fileReason(error)}`)
+    throw new CommandError(`Cannot use --store file:${folder}: ${fileReason(error)}`)
   }
 }
 

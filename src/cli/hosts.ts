@@ -73,7 +73,7 @@ function createUpdater(input: Input, output: Output, metrics: Metrics): HostsUpd
     domain,
     find: (service) => {
       const name = nameOf(`${service}.${domain}`)
-      return findService(zone, (type, protocol) => {
+      return findService(name, zone, (type, protocol) => {
         const message = writeQuery({ name, type, id: random16() })
         return exchange(upstream, message, { protocol, timeoutMs: TIMEOUT_MS })
       })

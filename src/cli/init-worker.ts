@@ -5,11 +5,14 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { causeText } from '../bytes/unknown.ts'
+import { NO_FILES } from '../corefile/lexeme-stream.ts'
+import { readCorefile } from '../corefile/parse-corefile.ts'
 import { parseName } from '../dns/name.ts'
 import { createClusterKeys, createToken } from '../exporter/cluster-keys.ts'
 import { CommandError, type Output } from '../node/output.ts'
 import { CLUSTER_ID } from '../snapshot/format/manifest.ts'
 import { VERSION } from '../telemetry/version.ts'
+import { checkCorefile, type Findings } from './check.ts'
 import type { Input } from './flags.ts'
 
 /** The version of wrangler that the Worker is tested with. */
@@ -21,7 +24,7 @@ const SECRET = 0o600
 
 /**
  * Writes the folder, with new keys.
- * @throws {CommandError} for a bad cluster or domain, and a folder that is not empty
+ * @throws {CommandError} for a bad cluster or domain, or a folder that is not empty
  */
 export async function runInitWorker(input: Input, output: Output): Promise<void> {
   const [folder = '', domain = ''] = input.args
@@ -33,6 +36,9 @@ export async function runInitWorker(input: Input, output: Output): Promise<void>
     throw new CommandError(`"${domain}" is not a domain such as prod.k8s.example.org`)
   }
   const files = await filesOf(cluster, domain.replace(/\.$/, ''))
+  const { problems, warnings } = await checkVariables(files['wrangler.toml'] ?? '', cluster)
+  if (problems[0] !== undefined) throw new CommandError(`"${domain}": ${problems[0].message}`)
+  for (const { message } of warnings) output.stderr.write(`kubedoh: warning: ${message}\n`)
   try {
     mkdirSync(folder, { recursive: true })
     if (readdirSync(folder).length > 0) throw new Error('it is not empty; name another folder')
@@ -44,6 +50,13 @@ export async function runInitWorker(input: Input, output: Output): Promise<void>
     throw new CommandError(`Cannot write to ${folder}: ${causeText(error)}`, { cause: error })
   }
   output.stdout.write(`${folder}: ready to deploy; ${join(folder, 'README.md')} has three steps\n`)
+}
+
+/** Checks the Corefile in the configuration, as `deploy` does. */
+function checkVariables(toml: string, cluster: string): Promise<Findings> {
+  const [, text = ''] = /^COREFILE = """\n(.*?)^"""$/ms.exec(toml) ?? []
+  const corefile = readCorefile(text, 'COREFILE', NO_FILES)
+  return checkCorefile(corefile, { folder: '/', isToCopy: false, clusters: [cluster] }, 'worker')
 }
 
 /** Returns the files by name. */

@@ -32,18 +32,34 @@ export async function main(
   }
 }
 
+/** Flags that commander answers before it looks at the words around them. */
+const ANSWERED: ReadonlySet<string> = new Set(['-h', '--help', '-v', '--version'])
+
 /**
- * Turns no arguments, and `help COMMAND`, into the flag.
- * @throws {CommanderError} for the help of an unknown command, which the flag would ignore
+ * Turns no arguments, `help COMMAND` and `GROUP help COMMAND` into the flag.
+ * @throws {CommanderError} for an unknown command, which the flag for help would ignore
  */
 function withHelpFlag(args: readonly string[], program: CommandLine): readonly string[] {
   if (args.length === 0) return ['--help']
-  if (args[0] !== 'help') return args
-  const words = args.slice(1).filter((arg) => !arg.startsWith('-'))
-  const command = words.join(' ')
-  const isKnown = ['', 'help', ...Object.keys(GROUPS), ...COMMANDS.map(({ name }) => name)]
-  if (isKnown.includes(command)) return [...words, '--help']
-  return program.error(`kubedoh: unknown command '${command}'`, { exitCode: EXIT.USAGE })
+  // Those after "--" are for other programs.
+  const own = args.slice(0, args.includes('--') ? args.indexOf('--') : undefined)
+  const words = own.filter((arg) => !arg.startsWith('-'))
+  const [first = '', second] = words
+  const isGroup = Object.hasOwn(GROUPS, first)
+  if (first === 'help' || (isGroup && second === 'help')) {
+    const named = words.filter((word) => word !== 'help')
+    checkKnown(named.join(' '), program)
+    return [...named, '--help']
+  }
+  if (!own.some((arg) => ANSWERED.has(arg))) return args
+  checkKnown(isGroup && second !== undefined ? `${first} ${second}` : first, program)
+  return args
+}
+
+function checkKnown(command: string, program: CommandLine): void {
+  const known = ['', ...Object.keys(GROUPS), ...COMMANDS.map(({ name }) => name)]
+  if (known.includes(command)) return
+  program.error(`kubedoh: unknown command '${command}'`, { exitCode: EXIT.USAGE })
 }
 
 /**

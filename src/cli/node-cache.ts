@@ -2,11 +2,13 @@
  * `kubedoh node-cache`: a DNS cache for the pods of a node, with NodeLocal DNSCache's flags.
  * @module
  */
+import { ConfigError } from '../corefile/problem.ts'
 import { formatAddress, parseAddress } from '../dns/address.ts'
 import { sleep } from '../exporter/backoff.ts'
 import { CommandError, createLog, type Output } from '../node/output.ts'
 import { readTextFile } from '../node/read-files.ts'
 import {
+  type CorefileCheck,
   generateCorefile,
   NodeCorefile,
   type NodeCorefileOptions,
@@ -48,7 +50,7 @@ export async function runNodeCache(input: Input, output: Output): Promise<void> 
   const network = readNetwork(input)
   const corefile = readCorefileOptions(input, network)
   const rules = readFlag(input, 'setupiptables') ? await readRules(input) : undefined
-  if (input.isSet('print')) output.stdout.write(printed(input, { network, corefile, rules }))
+  if (input.isSet('print')) await print(input, output, { network, corefile, rules })
   else await withPidfile(input, () => runCache(input, output, { network, corefile, rules }))
 }
 
@@ -69,8 +71,9 @@ async function runCache(input: Input, output: Output, plan: Plan): Promise<void>
   const isServed = (): boolean => isServedByOthers(network.addresses, network.dnsPort)
   const isSuperseded = newerCacheDetector(isServed)
   const setup = new NodeSetup({ network, hasInterface, rules, log, errors, isSuperseded })
-  const config = new NodeCorefile(corefile, log, () => errors('configmap').value++)
-  config.start()
+  const onError = (): void => void errors('configmap').value++
+  const config = new NodeCorefile(corefile, { check: checkOf(corefile), log, onError })
+  await config.start()
   const status = metricsServer(input.text('metrics-listen-address'), metrics, log)
   await status.ensure()
   // kube-proxy may learn of their Service later, and SERVFAIL would replace its responses.
@@ -105,7 +108,7 @@ async function runCache(input: Input, output: Output, plan: Plan): Promise<void>
       await status.ensure()
     }),
     repeat(CONFIG_MS, async () => {
-      if (config.update()) await running.reload()
+      if (await config.update()) await running.reload()
     }),
   ]
   const stop = async (): Promise<void> => {
@@ -121,8 +124,23 @@ async function runCache(input: Input, output: Output, plan: Plan): Promise<void>
   await runUntilSignal({ ports, notReady, reload: () => running.reload(), stop }, input, output)
 }
 
-function printed(input: Input, { network, corefile, rules }: Plan): string {
-  const generated = generateCorefile(corefile)
+/** Returns a check of the Corefile as `kubedoh check` does it. */
+function checkOf({ corefile, dnsPort }: NodeCorefileOptions): CorefileCheck {
+  return async (text) => {
+    const { problemsOfGenerated } = await import('./check.ts')
+    return problemsOfGenerated({ text, path: corefile, dnsPort })
+  }
+}
+
+async function print(input: Input, output: Output, plan: Plan): Promise<void> {
+  const { network, corefile, rules } = plan
+  const generated = await generateCorefile(corefile, checkOf(corefile))
+  if (generated !== undefined && generated.problems.length > 0) {
+    throw new ConfigError(generated.problems)
+  }
+  if (generated?.configMapError !== undefined) {
+    output.stderr.write(`kubedoh: ignored ${corefile.configMap}: ${generated.configMapError}\n`)
+  }
   const hasInterface = readFlag(input, 'setupinterface')
   const setup = [
     ...(generated === undefined
@@ -136,7 +154,7 @@ function printed(input: Input, { network, corefile, rules }: Plan): string {
     ...(hasInterface ? [interfaceRemovalScript(network)] : []),
   ]
   const undo = removal.join('').replace(/^/gm, '# ').trimEnd()
-  return `${setup.join('')}# On exit:\n${undo}\n`
+  output.stdout.write(`${setup.join('')}# On exit:\n${undo}\n`)
 }
 
 /** Serves without metrics while their port is in use, as NodeLocal DNSCache does. */

@@ -26,6 +26,11 @@ export async function runOpenshift(input: Input, output: Output): Promise<void> 
   const operator = new DnsOperator({
     api: measuredApi(openApi(connectionOf(input.text('kubeconfig'))), metrics, elapsed),
     configMap,
+    check: async (files) => {
+      const { problemsElsewhere } = await import('./check.ts')
+      const generated = { text: files.Corefile ?? '', path: 'Corefile', files }
+      return (await problemsElsewhere(generated)).problems
+    },
     metrics,
     onInfo: (message) => log({ level: 'info', message }),
     onWarning: (message) => log({ level: 'warning', message }),

@@ -8,6 +8,8 @@ export type Conversion = {
   readonly corefile: string
   /** One line each: what has no equivalent, and what to do about it. */
   readonly notices: readonly string[]
+  /** Returns the field or option that a line of the Corefile comes from, if that is known. */
+  readonly fieldAt: (line: number) => string | undefined
 }
 
 /** An invalid source; the message says where and why. */

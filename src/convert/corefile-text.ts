@@ -2,7 +2,7 @@
  * Formats server blocks as a Corefile.
  * @module
  */
-import { ConversionError } from './conversion.ts'
+import { type Conversion, ConversionError } from './conversion.ts'
 
 /** A line of words, which are quoted where necessary, or a line with a block. */
 export type TextLine = readonly string[] | TextBlock
@@ -10,23 +10,37 @@ export type TextLine = readonly string[] | TextBlock
 /** A line with a block. */
 export type TextBlock = { readonly head: readonly string[]; readonly lines: readonly TextLine[] }
 
-/** A server block, with an optional comment above it. */
-export type TextServer = TextBlock & { readonly comment?: string }
+/** A server block, with an optional comment above it, and the field that it comes from. */
+export type TextServer = TextBlock & { readonly comment?: string; readonly field?: string }
 
 const INDENT = '    '
 
 /**
  * Formats server blocks, indented by four spaces.
+ * @param above text that comes first
  * @throws {ConversionError} for a word that a Corefile cannot contain
  */
-export function writeCorefile(servers: readonly TextServer[]): string {
-  return servers
-    .flatMap(({ comment, ...block }) => [
-      ...(comment === undefined ? [] : [`# ${comment.replaceAll(/\s+/g, ' ')}`]),
-      ...writeBlock(block, ''),
-    ])
-    .map((line) => `${line}\n`)
-    .join('')
+export function writeCorefile(
+  servers: readonly TextServer[],
+  above = '',
+): Pick<Conversion, 'corefile' | 'fieldAt'> {
+  const texts = [above]
+  let line = countLines(above) + 1
+  /** The line after the block of each field. */
+  const ends: { readonly line: number; readonly field?: string | undefined }[] = [{ line }]
+  for (const { comment, field, ...block } of servers) {
+    const head = comment === undefined ? [] : [`# ${comment.replaceAll(/\s+/g, ' ')}`]
+    const text = [...head, ...writeBlock(block, '')].map((one) => `${one}\n`).join('')
+    texts.push(text)
+    line += countLines(text)
+    ends.push({ line, field })
+  }
+  const fieldAt = (at: number): string | undefined => ends.find((end) => at < end.line)?.field
+  return { corefile: texts.join(''), fieldAt }
+}
+
+function countLines(text: string): number {
+  return text.split('\n').length - 1
 }
 
 function writeBlock({ head, lines }: TextBlock, indent: string): string[] {

@@ -3,7 +3,12 @@
  * @module
  */
 import { parseAddress } from '../dns/address.ts'
+import { ROOT } from '../dns/name.ts'
+import { readZoneFile } from '../records/zone-file.ts'
+import { ZoneFileError } from '../records/zone-scanner.ts'
 import { ConversionError } from './conversion.ts'
+import { ReadOptions } from './read-options.ts'
+import { withoutEffect } from './watched-reads.ts'
 
 /** The upstreams of a domain: servers, those of all other names, or none. */
 export type Upstreams = readonly string[] | 'default' | 'none'
@@ -19,7 +24,7 @@ export type DnsmasqRecord = {
 /** The configuration in some files. */
 export type DnsmasqConfig = {
   /** Values of the options in `SINGLE`; '' for options without a value. */
-  readonly single: Map<string, string>
+  readonly single: ReadOptions
   /** Upstreams of all names, as arguments of `forward`. */
   readonly servers: string[]
   /** Domains, or CIDR blocks, with their own upstreams. */
@@ -36,8 +41,13 @@ export type DnsmasqConfig = {
   readonly notices: string[]
 }
 
-/** An option's value, and its file and line. */
-type Value = { readonly text: string; readonly words: readonly string[]; readonly place: string }
+/** An option, its value, and its file and line. */
+type Value = {
+  readonly name: string
+  readonly text: string
+  readonly words: readonly string[]
+  readonly place: string
+}
 
 /** Options with one value or none, which are read where they are needed. */
 const SINGLE: ReadonlySet<string> = new Set(
@@ -58,11 +68,11 @@ const NUMBERS: ReadonlyMap<string, number> = new Map([
   ['dns-forward-max', 2 ** 31 - 1],
   ['edns-packet-max', 65535],
 ])
-/** Options that need no equivalent: already the default, or about dnsmasq's own process. */
-const GRANTED: ReadonlySet<string> = new Set(
+/** Options for dnsmasq's own process. */
+const FOR_ITSELF: ReadonlySet<string> = new Set(
   (
     'bind-dynamic bind-interfaces conf-file-end enable-dbus group keep-in-foreground no-daemon ' +
-    'no-poll pid-file user log-facility log-async clear-on-reload localise-queries'
+    'no-poll pid-file user log-facility log-async clear-on-reload'
   ).split(' '),
 )
 /** Options without an equivalent, and what to do instead. */
@@ -74,6 +84,7 @@ const WITHOUT_EQUAL: ReadonlyMap<string, string> = new Map([
   ['dnssec', 'kubedoh does not validate signatures; use upstreams that do'],
   ['except-interface', 'list the addresses to listen on with "bind"'],
   ['expand-hosts', 'write the full names into the hosts file'],
+  ['localise-queries', 'responses have all addresses'],
   ['min-port', 'the system chooses ports'],
   ['neg-ttl', 'negative responses are cached for the TTL of their SOA record'],
   ['query-port', 'the system chooses ports'],
@@ -94,10 +105,10 @@ const READERS: Readonly<Record<string, (value: Value, draft: DnsmasqConfig) => v
   'srv-host': readSrv,
   'mx-host': readMx,
   'ptr-record': readPtr,
-  'listen-address': ({ words }, draft) => void draft.listen.push(...words),
-  interface: ({ words }, draft) => void draft.listen.push(...words),
-  'addn-hosts': ({ text }, draft) => void draft.hostsFiles.push(text),
-  'resolv-file': ({ text }, draft) => void draft.resolvFiles.push(text),
+  'listen-address': (value, draft) => addNamed(value, draft.listen, draft),
+  interface: (value, draft) => addNamed(value, draft.listen, draft),
+  'addn-hosts': (value, draft) => addNamed(value, draft.hostsFiles, draft),
+  'resolv-file': (value, draft) => addNamed(value, draft.resolvFiles, draft),
 }
 
 /**
@@ -108,7 +119,7 @@ export function readDnsmasq(
   files: readonly { readonly path: string; readonly text: string }[],
 ): DnsmasqConfig {
   const draft: DnsmasqConfig = {
-    single: new Map(),
+    single: new ReadOptions(),
     servers: [],
     domains: new Map(),
     addresses: new Map(),
@@ -135,9 +146,27 @@ function readLine(line: string, place: string, draft: DnsmasqConfig): void {
     throw new ConversionError(`${place}: "${bare}" is not an option of dnsmasq`)
   const words = splitWords(given)
   const read = Object.hasOwn(READERS, name) ? READERS[name] : undefined
-  if (read !== undefined) read({ text: given, words, place }, draft)
-  else if (SINGLE.has(name)) draft.single.set(name, checked(name, given, place))
-  else if (!GRANTED.has(name)) draft.notices.push(`${place}: ${whyLeftOut(name)}`)
+  if (read !== undefined) read({ name, text: given, words, place }, draft)
+  else if (!SINGLE.has(name)) draft.notices.push(`${place}: ${whyLeftOut(name)}`)
+  else {
+    const before = draft.single.set(name, checked(name, given, place), place)
+    if (before !== undefined) {
+      draft.notices.push(`${before}: "${name}" is set again by ${place}; ignored`)
+    }
+  }
+}
+
+function addNamed({ name, words, place }: Value, to: string[], { notices }: DnsmasqConfig): void {
+  const named = words.filter((word) => word !== '')
+  to.push(...named)
+  if (named.length === 0) notices.push(`${place}: "${name}" names nothing; ignored`)
+}
+
+/** Adds a notice for the words after the last one that counts. */
+function noteSurplus({ name, words, place }: Value, count: number, draft: DnsmasqConfig): void {
+  for (const word of words.slice(count)) {
+    if (word !== '') draft.notices.push(`${place}: ${withoutEffect(`"${word}" of "${name}"`)}`)
+  }
 }
 
 /** Validates an option's value: numbers are copied to the Corefile. */
@@ -151,6 +180,7 @@ function checked(name: string, text: string, place: string): string {
 }
 
 function whyLeftOut(name: string): string {
+  if (FOR_ITSELF.has(name)) return `${withoutEffect(`"${name}"`)}: it is for dnsmasq itself`
   const instead = WITHOUT_EQUAL.get(name)
   if (instead !== undefined) return `"${name}" has no equivalent: ${instead}`
   if (/^(dhcp|tftp|pxe|enable-(tftp|ra)|ra-param|read-ethers|bootp)/.test(name)) {
@@ -166,12 +196,13 @@ function splitWords(text: string): string[] {
 }
 
 /** `[/DOMAIN/…/][ADDRESS[#PORT][@SOURCE]]` */
-function readServer({ text, place }: Value, draft: DnsmasqConfig): void {
+function readServer({ name, text, place }: Value, draft: DnsmasqConfig): void {
   const parts = text.split('/')
   const target = parts.at(-1) ?? ''
   const server = target === '' || target === '#' ? undefined : upstreamOf(target, place, draft)
   if (parts.length < 3) {
     if (server !== undefined) draft.servers.push(server)
+    else draft.notices.push(`${place}: "${name}" names no server; ignored`)
     return
   }
   for (const domain of parts.slice(1, -1)) {
@@ -179,13 +210,27 @@ function readServer({ text, place }: Value, draft: DnsmasqConfig): void {
     if (zone === undefined) {
       draft.notices.push(`${place}: ${NO_ZONE}`)
     } else if (zone === '.' && server !== undefined) draft.servers.push(server)
-    else if (server === undefined) draft.domains.set(zone, target === '#' ? 'default' : 'none')
-    else draft.domains.set(zone, [...serversOf(draft.domains.get(zone)), server])
+    else setUpstreams(zone, server ?? (target === '#' ? 'default' : 'none'), { place, draft })
   }
 }
 
-function serversOf(upstreams: Upstreams | undefined): readonly string[] {
-  return typeof upstreams === 'object' ? upstreams : []
+/** Adds a server of a domain; notes what replaces an earlier line. */
+function setUpstreams(
+  zone: string,
+  upstream: string,
+  { place, draft }: { readonly place: string; readonly draft: DnsmasqConfig },
+): void {
+  const before = draft.domains.get(zone)
+  const isList = upstream !== 'default' && upstream !== 'none'
+  if (isList && typeof before !== 'string') {
+    draft.domains.set(zone, [...(before ?? []), upstream])
+    return
+  }
+  const replaced = typeof before === 'string' ? `what "${zone}" has` : `the servers of "${zone}"`
+  if (before !== undefined && before !== upstream) {
+    draft.notices.push(`${place}: replaces ${replaced} above`)
+  }
+  draft.domains.set(zone, isList ? [upstream] : upstream)
 }
 
 /** Returns `undefined` for '' (names without a dot) and for patterns with a star. */
@@ -195,8 +240,7 @@ function zoneOf(domain: string): string | undefined {
 }
 
 function upstreamOf(text: string, place: string, draft: DnsmasqConfig): string {
-  const [, address = '', port] = /^([^#@]+)(?:#(\d+))?/.exec(text) ?? []
-  const [, source] = /@(.*)$/.exec(text) ?? []
+  const [, address = '', port, source] = /^([^#@]+)(?:#(\d+))?(?:@(.*))?$/.exec(text) ?? []
   if (source !== undefined) {
     draft.notices.push(
       `${place}: "@${source}" has no equivalent: the system chooses the source address`,
@@ -214,6 +258,7 @@ function upstreamOf(text: string, place: string, draft: DnsmasqConfig): string {
 function readAddressOption({ text, place }: Value, draft: DnsmasqConfig): void {
   const parts = text.split('/')
   const target = parts.at(-1) ?? ''
+  if (parts.length < 3) draft.notices.push(`${place}: "address" names no domain; ignored`)
   if (target !== '' && target !== '#' && parseAddress(target) === undefined) {
     throw new ConversionError(`${place}: "${target}" is not an address`)
   }
@@ -235,20 +280,22 @@ function readRevServer({ words, place }: Value, draft: DnsmasqConfig): void {
   if (parseAddress(zone.split('/')[0] ?? '') === undefined || servers.length === 0) {
     throw new ConversionError(`${place}: "rev-server" is not ADDRESS[/BITS],SERVER`)
   }
-  draft.domains.set(
-    zone,
-    servers.map((server) => upstreamOf(server, place, draft)),
-  )
+  for (const server of servers) {
+    setUpstreams(zone, upstreamOf(server, place, draft), { place, draft })
+  }
 }
 
 /** `NAME[,NAME…],[ADDRESS],[ADDRESS][,TTL]` */
-function readHostRecord({ words, place }: Value, draft: DnsmasqConfig): void {
+function readHostRecord(value: Value, draft: DnsmasqConfig): void {
+  const { words, place } = value
   const addresses = words.filter((word) => parseAddress(word) !== undefined)
   const names = words.filter((word) => /[a-z]/i.test(word) && !addresses.includes(word))
   if (names.length === 0 || addresses.length === 0) {
     throw new ConversionError(`${place}: "host-record" is not NAME,ADDRESS`)
   }
   draft.hosts.push(...addresses.map((address) => `${address} ${names.join(' ')}`))
+  const others = words.filter((word) => !addresses.includes(word) && !names.includes(word))
+  noteSurplus({ ...value, words: others }, 0, draft)
 }
 
 /** `ALIAS[,ALIAS…],TARGET[,TTL]` */
@@ -260,43 +307,65 @@ function readCname({ words, place }: Value, draft: DnsmasqConfig): void {
     throw new ConversionError(`${place}: "cname" is not ALIAS,TARGET`)
   }
   for (const name of names.slice(0, -1)) {
-    draft.records.push({ name, type: 'CNAME', rdata: absolute(target), ttlSeconds: ttl })
+    addRecord({ name, type: 'CNAME', rdata: absolute(target), ttlSeconds: ttl }, place, draft)
   }
 }
 
 /** `NAME[,TEXT…]` */
-function readTxt({ words: [name = '', ...texts] }: Value, draft: DnsmasqConfig): void {
-  const rdata = (texts.length === 0 ? [''] : texts).map((text) => `"${text}"`).join(' ')
-  draft.records.push({ name, type: 'TXT', rdata, ttlSeconds: undefined })
+function readTxt({ words, place }: Value, draft: DnsmasqConfig): void {
+  const [name = '', ...texts] = words
+  const rdata = (texts.length === 0 ? [''] : texts)
+    .map((text) => `"${text.replaceAll(/["\\]/g, '\\$&')}"`)
+    .join(' ')
+  addRecord({ name, type: 'TXT', rdata, ttlSeconds: undefined }, place, draft)
 }
 
 /** `NAME[,TARGET[,PORT[,PRIORITY[,WEIGHT]]]]` */
-function readSrv({ words, place }: Value, draft: DnsmasqConfig): void {
-  const [name = '', target = '', port = '1', priority = '0', weight = '0'] = words
+function readSrv(value: Value, draft: DnsmasqConfig): void {
+  const [name = '', target = '', port = '1', priority = '0', weight = '0'] = value.words
+  const { place } = value
   if (target === '') {
     draft.notices.push(`${place}: an SRV record without a target has no equivalent; ignored`)
     return
   }
+  noteSurplus(value, 5, draft)
   const rdata = `${priority} ${weight} ${port} ${absolute(target)}`
-  draft.records.push({ name, type: 'SRV', rdata, ttlSeconds: undefined })
+  addRecord({ name, type: 'SRV', rdata, ttlSeconds: undefined }, place, draft)
 }
 
 /** `NAME[,HOST[,PREFERENCE]]` */
-function readMx(
-  { words: [name = '', host = '', preference = '1'], place }: Value,
-  draft: DnsmasqConfig,
-): void {
+function readMx(value: Value, draft: DnsmasqConfig): void {
+  const [name = '', host = '', preference = '1'] = value.words
+  const { place } = value
   if (host === '') {
     draft.notices.push(`${place}: an MX record without a host has no equivalent; ignored`)
     return
   }
+  noteSurplus(value, 3, draft)
   const rdata = `${preference} ${absolute(host)}`
-  draft.records.push({ name, type: 'MX', rdata, ttlSeconds: undefined })
+  addRecord({ name, type: 'MX', rdata, ttlSeconds: undefined }, place, draft)
 }
 
 /** `NAME[,TARGET]` */
-function readPtr({ words: [name = '', target = '.'] }: Value, draft: DnsmasqConfig): void {
-  draft.records.push({ name, type: 'PTR', rdata: absolute(target), ttlSeconds: undefined })
+function readPtr(value: Value, draft: DnsmasqConfig): void {
+  const [name = '', target = '.'] = value.words
+  noteSurplus(value, 2, draft)
+  const record = { name, type: 'PTR', rdata: absolute(target), ttlSeconds: undefined }
+  addRecord(record, value.place, draft)
+}
+
+/** Adds a record. @throws {ConversionError} if a zone file could not have it */
+function addRecord(record: DnsmasqRecord, place: string, { records }: DnsmasqConfig): void {
+  const { name, type, rdata, ttlSeconds = 0 } = record
+  const text = `${name} ${ttlSeconds} IN ${type} ${rdata}`
+  const zone = { file: place, text, origin: ROOT, readText: () => undefined }
+  try {
+    if ([...readZoneFile(zone)].length !== 1) throw new ConversionError(`${place}: no record`)
+  } catch (error) {
+    if (!(error instanceof ZoneFileError)) throw error
+    throw new ConversionError(`${place}: ${error.reason}`, { cause: error })
+  }
+  records.push(record)
 }
 
 function absolute(name: string): string {

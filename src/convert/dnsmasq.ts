@@ -13,6 +13,8 @@ import {
   readDnsmasq,
   type Upstreams,
 } from './dnsmasq-config.ts'
+import type { ReadOptions } from './read-options.ts'
+import { withoutEffect } from './watched-reads.ts'
 
 const CACHE_SIZE = 150
 const HOSTS_FILE = '/etc/hosts'
@@ -34,7 +36,16 @@ export function convertDnsmasq(
   const blocks = new Blocks(config, notices)
   const zones: (readonly [string, Upstreams])[] = [['.', 'default'], ...config.domains]
   const servers = zones.map(([zone, upstreams]) => blocks.write(zone, upstreams))
-  return { corefile: writeCorefile([blocks.snippet(), ...servers]), notices }
+  const corefile = writeCorefile([blocks.snippet(), ...servers])
+  for (const { name, place } of config.single.unread()) {
+    notices.push(`${place}: ${withoutEffect(`"${name}"`)}`)
+  }
+  if (config.single.has('no-resolv')) {
+    for (const file of config.resolvFiles) {
+      notices.push(`${withoutEffect(`resolv-file ${file}`)}: "no-resolv" is set`)
+    }
+  }
+  return { ...corefile, notices }
 }
 
 /** Answers NXDOMAIN for all other names. */
@@ -247,7 +258,7 @@ function addressTemplates(domain: string, values: readonly string[], ttl: string
 }
 
 /** `cache` has one size for positive and one for negative responses, dnsmasq one for both. */
-function cacheLines(single: ReadonlyMap<string, string>): TextLine[] {
+function cacheLines(single: ReadOptions): TextLine[] {
   const size = single.get('cache-size') ?? String(CACHE_SIZE)
   if (Number(size) === 0) return []
   const most = single.get('max-cache-ttl') ?? single.get('max-ttl')
@@ -264,7 +275,7 @@ function bufsizeLines(bytes: string | undefined): TextLine[] {
 }
 
 /** Returns templates that answer NODATA for filtered address types. */
-function filterLines(single: ReadonlyMap<string, string>): TextLine[] {
+function filterLines(single: ReadOptions): TextLine[] {
   const types = ['A', 'AAAA'].filter((type) => single.has(`filter-${type}`))
   return types.map((type) => ({ head: ['template', 'IN', type], lines: [['rcode', 'NOERROR']] }))
 }

@@ -3,9 +3,12 @@
  * stub domains and upstreams (kubernetes.io, Customizing DNS Service).
  * @module
  */
-import { isRecord } from '../bytes/unknown.ts'
+import { isRecord, recordOf } from '../bytes/unknown.ts'
+import { parseAddress } from '../dns/address.ts'
+import { parseName } from '../dns/name.ts'
 import { type Conversion, ConversionError, type Settings } from './conversion.ts'
 import { type TextLine, type TextServer, writeCorefile } from './corefile-text.ts'
+import { otherDocuments, watchObject, withoutEffect } from './watched-reads.ts'
 
 /** The content of the ConfigMap. */
 export type KubeDnsConfig = {
@@ -14,9 +17,25 @@ export type KubeDnsConfig = {
   /** Upstreams of all other names; empty for those of /etc/resolv.conf. */
   readonly upstreams: readonly string[]
   readonly notices: readonly string[]
+  /** The ConfigMap. */
+  readonly document: unknown
 }
 
-const KNOWN: ReadonlySet<string> = new Set(['stubDomains', 'upstreamNameservers', 'federations'])
+/** What differs between the readers of the ConfigMap. */
+type ReadOptions = {
+  /** Whether servers of stub domains may be hostnames: for kube-dns, not for NodeLocal DNSCache. */
+  readonly takesHostnames: boolean
+}
+
+const KEYS: readonly string[] = ['stubDomains', 'upstreamNameservers', 'federations']
+/** As kube-dns and NodeLocal DNSCache have it. */
+const UPSTREAMS_MAX = 3
+const LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?'
+/** A name as Kubernetes has them (RFC 1123), in lower case. */
+const HOSTNAME = new RegExp(`^(?=.{1,253}$)${LABEL}(\\.${LABEL})*$`)
+const NO_FEDERATIONS = '"federations" has no equivalent: federation names get no answers'
+/** Characters of a wrong value that a message quotes. */
+const QUOTED_MAX = 60
 
 /**
  * Converts the ConfigMap `kube-dns` in some documents.
@@ -24,53 +43,65 @@ const KNOWN: ReadonlySet<string> = new Set(['stubDomains', 'upstreamNameservers'
  * @throws {ConversionError} if there is no such ConfigMap, or its JSON is invalid
  */
 export function convertKubeDns(documents: readonly unknown[], settings: Settings): Conversion {
-  const config = findKubeDns(documents)
+  const config = findKubeDns(documents, { takesHostnames: true })
   if (config === undefined) {
     throw new ConversionError(
       'no ConfigMap with stubDomains or upstreamNameservers; ' +
         '"kubectl -n kube-system get configmap kube-dns -o yaml" prints it',
     )
   }
-  const { stubDomains, upstreams, notices } = config
+  const { stubDomains, upstreams, document } = config
+  const others = otherDocuments(documents, [document]).map(withoutEffect)
+  const notices = [...config.notices, ...others]
   const domain = settings.take('domain') ?? 'cluster.local'
   const stubs = [...stubDomains].map(([zone, servers]): TextServer => {
     const forward = ['forward', '.', ...servers]
-    return { head: [`${zone}:53`], lines: [['errors'], ['cache', '30'], ['loop'], forward] }
+    const lines = [['errors'], ['cache', '30'], ['loop'], forward]
+    return { head: [`${zone}:53`], lines, field: stubField(zone) }
   })
-  return { corefile: writeCorefile([mainBlock(domain, upstreams), ...stubs]), notices }
+  return { ...writeCorefile([mainBlock(domain, upstreams), ...stubs]), notices }
+}
+
+/** Names a stub domain of the ConfigMap in messages. */
+export function stubField(zone: string): string {
+  return `stubDomains: "${zone}"`
 }
 
 /**
- * Reads the ConfigMap of kube-dns; `undefined` if there is none.
- * @throws {ConversionError} if its JSON is invalid
+ * Reads the ConfigMap of kube-dns; `undefined` if there is none. Validates it as kube-dns and
+ * NodeLocal DNSCache do before they use it (github.com/kubernetes/dns, pkg/dns/config/config.go).
+ * @throws {ConversionError} with the key, for invalid JSON, a zone or a server
  */
-export function findKubeDns(documents: readonly unknown[]): KubeDnsConfig | undefined {
+export function findKubeDns(
+  documents: readonly unknown[],
+  options: ReadOptions = { takesHostnames: false },
+): KubeDnsConfig | undefined {
   for (const document of documents) {
     if (!isRecord(document) || document.kind !== 'ConfigMap') continue
     const { data = {}, metadata } = document
     if (!isRecord(data)) continue
     const isNamed = isRecord(metadata) && metadata.name === 'kube-dns'
-    if (isNamed || Object.keys(data).some((key) => KNOWN.has(key))) return readData(data)
+    if (isNamed || KEYS.some((key) => Object.hasOwn(data, key))) return read(document, options)
   }
   return undefined
 }
 
-function readData(data: Readonly<Record<string, unknown>>): KubeDnsConfig {
+function read(document: unknown, options: ReadOptions): KubeDnsConfig {
+  const { value, unread } = watchObject(document)
+  const data = recordOf(recordOf(value).data)
   const stubs = Object.entries(parseJson(data, 'stubDomains', {}, isRecord))
   const upstreams = parseJson(data, 'upstreamNameservers', [], Array.isArray)
-  const notices = Object.keys(data)
-    .filter((key) => key === 'federations' || !KNOWN.has(key))
-    .map((key) =>
-      key === 'federations'
-        ? '"federations" has no equivalent: federation names get no answers'
-        : `"${key}" is unknown; ignored`,
-    )
+  if (upstreams.length > UPSTREAMS_MAX) {
+    const found = `has ${upstreams.length} servers, expected at most ${UPSTREAMS_MAX}`
+    throw new ConversionError(`upstreamNameservers ${found}`)
+  }
+  const stubDomains = new Map(stubs.map(([zone, servers]) => readStub(zone, servers, options)))
+  const hasFederations = (data.federations ?? '') !== ''
   return {
-    stubDomains: new Map(
-      stubs.map(([zone, servers]) => [zone, texts(servers, `stubDomains: "${zone}"`)]),
-    ),
-    upstreams: texts(upstreams, 'upstreamNameservers'),
-    notices,
+    stubDomains,
+    upstreams: upstreams.length === 0 ? [] : readServers(upstreams, 'upstreamNameservers'),
+    notices: [...(hasFederations ? [NO_FEDERATIONS] : []), ...unread().map(withoutEffect)],
+    document,
   }
 }
 
@@ -84,6 +115,7 @@ function parseJson<T>(
   if (text === undefined) return otherwise
   try {
     const value: unknown = typeof text === 'string' ? JSON.parse(text) : text
+    if (value === null) return otherwise
     if (isRight(value)) return value
   } catch {
     throw new ConversionError(`${key} is not JSON`)
@@ -91,13 +123,40 @@ function parseJson<T>(
   throw new ConversionError(`${key} is not ${Array.isArray(otherwise) ? 'a list' : 'an object'}`)
 }
 
-/** Returns a list of servers: addresses with or without a port, as for `forward`. */
-function texts(value: unknown, where: string): string[] {
-  if (Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'string')) {
-    return value
+function readStub(
+  zone: string,
+  servers: unknown,
+  { takesHostnames }: ReadOptions,
+): readonly [string, readonly string[]] {
+  if (!HOSTNAME.test(zone) || parseName(zone) === undefined) {
+    const wanted = 'a zone in lower case without a final dot'
+    throw new ConversionError(`stubDomains: ${quoted(zone)} is not ${wanted}`)
   }
-  if (Array.isArray(value) && value.length === 0 && where === 'upstreamNameservers') return []
-  throw new ConversionError(`${where} is not a list of servers`)
+  return [zone, readServers(servers, stubField(zone), takesHostnames ? HOSTNAME : null)]
+}
+
+/** Reads a list of servers as arguments of `forward`. */
+function readServers(value: unknown, where: string, hostname: RegExp | null = null): string[] {
+  if (!Array.isArray(value) || value.length === 0) {
+    throw new ConversionError(`${where} is not a list of servers`)
+  }
+  return value.map((server: unknown) => {
+    if (typeof server !== 'string') throw new ConversionError(`${where} is not a list of servers`)
+    if (isServer(server) || hostname?.test(server)) return server
+    const wanted = 'an address with or without a port'
+    throw new ConversionError(`${where}: ${quoted(server)} is not ${wanted}`)
+  })
+}
+
+function isServer(text: string): boolean {
+  if (parseAddress(text) !== undefined) return true
+  const [, bracketed, host = bracketed ?? '', port] =
+    /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text) ?? []
+  return parseAddress(host) !== undefined && 0 < Number(port) && Number(port) < 65536
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text.length > QUOTED_MAX ? `${text.slice(0, QUOTED_MAX)}…` : text)
 }
 
 function mainBlock(domain: string, upstreams: readonly string[]): TextServer {

@@ -5,9 +5,11 @@
  * @module
  */
 import { isRecord } from '../bytes/unknown.ts'
+import { parseAddress } from '../dns/address.ts'
 import { type Conversion, ConversionError, type Settings } from './conversion.ts'
 import { type TextServer, writeCorefile } from './corefile-text.ts'
-import { findKubeDns, type KubeDnsConfig } from './kube-dns.ts'
+import { findKubeDns, type KubeDnsConfig, stubField } from './kube-dns.ts'
+import { fieldsWithoutEffect, objectName, watchObject, withoutEffect } from './watched-reads.ts'
 
 const LOCAL_ADDRESS = '169.254.20.10'
 const DOMAIN = 'cluster.local'
@@ -15,13 +17,16 @@ const UPSTREAM_SERVICE = 'kube-dns-upstream'
 const PLACE = /__PILLAR__((?:[A-Z]+__)+)/g
 /** Flags of `node-cache` without an equivalent in a Corefile, and what to do instead. */
 const FLAGS_WITHOUT_EQUAL: ReadonlyMap<string, string> = new Map([
-  ['setupinterface', 'pass it to kubedoh node-cache'],
-  ['interfacename', 'pass it to kubedoh node-cache'],
-  ['setupiptables', 'pass it to kubedoh node-cache'],
+  ...(
+    'setupinterface interfacename setupiptables metrics-listen-address skipteardown conf ' +
+    'basecorefile corefile kubednscm health-port syncinterval pidfile'
+  )
+    .split(' ')
+    .map((flag) => [flag, 'pass it to kubedoh node-cache'] as const),
   ['setupebtables', 'add ebtables rules for the addresses'],
-  ['metrics-listen-address', 'pass it to kubedoh node-cache'],
-  ['skipteardown', 'pass it to kubedoh node-cache'],
 ])
+/** Flags that are read. */
+const FLAGS_READ: ReadonlySet<string> = new Set(['localip', 'upstreamsvc', 'dns.port'])
 
 /** The files to convert. */
 export type NodeLocalSource = {
@@ -33,7 +38,7 @@ export type NodeLocalSource = {
 
 type Context = NodeLocalSource & {
   readonly settings: Settings
-  readonly flags: ReadonlyMap<string, string>
+  readonly flags: Flags
   readonly kubeDns: KubeDnsConfig | undefined
   readonly notices: string[]
 }
@@ -44,29 +49,53 @@ type Context = NodeLocalSource & {
  * @throws {ConversionError} if there is no template, or no value for a placeholder
  */
 export function convertNodeLocal(source: NodeLocalSource, settings: Settings): Conversion {
-  const flags = findFlags(source.documents)
+  const watched = source.documents.map(watchObject)
+  const documents = watched.map(({ value }) => value)
+  const { flags, loose } = findFlags(documents)
   const kubeDns = findKubeDns(source.documents)
-  const notices = [...(kubeDns?.notices ?? [])]
-  for (const [flag, instead] of FLAGS_WITHOUT_EQUAL) {
-    if (flags.has(flag)) notices.push(`-${flag} has no equivalent: ${instead}`)
-  }
-  const context = { ...source, settings, flags, kubeDns, notices }
+  const notices = [...(kubeDns?.notices ?? []), ...flagNotices(flags, loose)]
+  const context = { texts: source.texts, documents, settings, flags, kubeDns, notices }
   const values = new Map<string, string>()
   const fill = (word: string, name: string): string => {
     const value = values.get(name) ?? valueFor(word, name, context)
     values.set(name, value)
     return value
   }
-  const template = overUdp(findTemplate(source), kubeDns)
+  const template = overUdp(findTemplate(context), kubeDns)
   const filled = template.replace(PLACE, (word, name: string) => fill(word, name.slice(0, -2)))
   const local = values.get('LOCAL__DNS') ?? settings.take('local-dns') ?? ''
   const bound = unique([...local.split(' '), ...localAddresses(flags)])
-  const port = settings.take('dns-port') ?? '53'
+  const port = settings.take('dns-port') ?? flags.get('dns.port') ?? '53'
   const stubs = [...(kubeDns?.stubDomains ?? [])].map(([zone, servers]): TextServer => {
     const lines = [['errors'], ['cache', '30'], ['bind', ...bound], ['forward', '.', ...servers]]
-    return { head: [`${zone}:${port}`], lines }
+    return { head: [`${zone}:${port}`], lines, field: stubField(zone) }
   })
-  return { corefile: `${filled.trimEnd()}\n${writeCorefile(stubs)}`, notices }
+  for (const [i, document] of source.documents.entries()) {
+    if (document === kubeDns?.document) continue
+    notices.push(...droppedOf(document, watched[i]?.unread() ?? []))
+  }
+  return { ...writeCorefile(stubs, `${filled.trimEnd()}\n`), notices }
+}
+
+/** Returns the notices of a document: the parts of it that were not read. */
+function droppedOf(document: unknown, fields: readonly string[]): string[] {
+  if (!isRecord(document) || Object.keys(document).length === 0) return []
+  const own = ['spec', 'data'].filter((field) => document[field] !== undefined)
+  const isUsed = own.some((field) => !fields.includes(field))
+  if (isUsed) return fieldsWithoutEffect(document, fields)
+  return [withoutEffect(objectName(document))]
+}
+
+function flagNotices(flags: Flags, loose: readonly string[]): string[] {
+  const dropped = [...flags.keys()].filter((flag) => !FLAGS_READ.has(flag))
+  return [
+    ...dropped.map((flag) => {
+      const instead = FLAGS_WITHOUT_EQUAL.get(flag)
+      if (instead === undefined) return withoutEffect(`-${flag}`)
+      return `-${flag} has no equivalent: ${instead}`
+    }),
+    ...loose.map((word) => withoutEffect(`argument ${JSON.stringify(word)}`)),
+  ]
 }
 
 function valueFor(word: string, name: string, context: Context): string {
@@ -108,11 +137,12 @@ function overUdp(template: string, kubeDns: KubeDnsConfig | undefined): string {
   return template.replace(overTcp, '$1')
 }
 
-function findTemplate({ texts, documents }: NodeLocalSource): string {
-  const text = texts.find((one) => one.trim() !== '')
-  if (text !== undefined) return text
+function findTemplate({ texts, documents, notices }: Context): string {
+  const own = texts.filter((one) => one.trim() !== '')
+  if (own.length > 1) notices.push(`only the first of ${own.length} Corefiles is converted`)
+  if (own[0] !== undefined) return own[0]
   for (const document of documents) {
-    const data = isRecord(document) ? document.data : undefined
+    const data = at(document, ['data'])
     if (!isRecord(data)) continue
     const template = data['Corefile.base'] ?? data.Corefile
     if (typeof template === 'string') return template
@@ -123,17 +153,27 @@ function findTemplate({ texts, documents }: NodeLocalSource): string {
   )
 }
 
-/** Returns the flags of `node-cache` in a DaemonSet by name. */
-function findFlags(documents: readonly unknown[]): Map<string, string> {
+/** Flags of `node-cache` by name, without their dashes. */
+type Flags = ReadonlyMap<string, string>
+
+/** Returns the flags of `node-cache` in a DaemonSet, and the other words among its arguments. */
+function findFlags(documents: readonly unknown[]): {
+  readonly flags: Flags
+  readonly loose: readonly string[]
+} {
   const flags = new Map<string, string>()
+  const loose: string[] = []
   const words = documents.flatMap(containerArgs)
-  for (const [i, word] of words.entries()) {
-    const [, name, value] = /^--?([a-z-]+)(?:=(.*))?$/.exec(word) ?? []
-    if (name === undefined) continue
-    const next = words[i + 1] ?? ''
-    flags.set(name, value ?? (next.startsWith('-') ? 'true' : next))
+  for (let i = 0; i < words.length; i++) {
+    const word = words[i] ?? ''
+    const [, name, value] = /^--?([a-z][a-z.-]*)(?:=(.*))?$/s.exec(word) ?? []
+    const next = words[i + 1]
+    const takesNext = value === undefined && next !== undefined && !next.startsWith('-')
+    if (name === undefined) loose.push(word)
+    else flags.set(name, value ?? (takesNext ? next : 'true'))
+    if (name !== undefined && takesNext) i++
   }
-  return flags
+  return { flags, loose }
 }
 
 function containerArgs(document: unknown): string[] {
@@ -146,8 +186,12 @@ function containerArgs(document: unknown): string[] {
   })
 }
 
-function localAddresses(flags: ReadonlyMap<string, string>): string[] {
-  return unique((flags.get('localip') ?? '').split(','))
+/** @throws {ConversionError} for another value than addresses and placeholders */
+function localAddresses(flags: Flags): string[] {
+  const words = unique((flags.get('localip') ?? '').split(',').map((word) => word.trim()))
+  const wrong = words.find((word) => parseAddress(word) === undefined)
+  if (wrong === undefined) return words
+  throw new ConversionError(`-localip ${JSON.stringify(wrong)} is not an address`)
 }
 
 /** Removes duplicates, empty words and placeholders. */

@@ -5,11 +5,12 @@
  * @module
  */
 
-import { isRecord } from '../bytes/unknown.ts'
+import { isRecord, textOf } from '../bytes/unknown.ts'
 import { parseAddress } from '../dns/address.ts'
 import { FieldError, Fields } from '../kubernetes/objects/object-fields.ts'
 import { type Conversion, ConversionError, type Settings } from './conversion.ts'
 import { type TextLine, type TextServer, writeCorefile } from './corefile-text.ts'
+import { otherDocuments, watchObject, withoutEffect } from './watched-reads.ts'
 
 const PORT = '5353'
 const POSITIVE_SECONDS = 900
@@ -56,19 +57,24 @@ type Context = {
  * @throws {ConversionError} if there is none, or the operator would reject it
  */
 export function convertOpenshift(documents: readonly unknown[], settings: Settings): Conversion {
+  const document = findDns(documents)
+  const { value, unread } = watchObject(document)
   try {
-    return convert(findDns(documents), settings)
+    const { notices, ...corefile } = convert(new Fields(value), settings)
+    const named = OPERATORS_OWN.map((field) => `spec.${field}`)
+    const fields = unread().filter((path) => !named.some((own) => path.startsWith(own)))
+    const dropped = [...fields, ...otherDocuments(documents, [document])]
+    return { ...corefile, notices: [...notices, ...dropped.map(withoutEffect)] }
   } catch (error) {
     if (error instanceof FieldError) throw new ConversionError(error.message, { cause: error })
     throw error
   }
 }
 
-function findDns(documents: readonly unknown[]): Fields {
+function findDns(documents: readonly unknown[]): unknown {
   for (const document of documents.filter(isRecord)) {
-    const fields = new Fields(document)
-    const [group] = fields.text('apiVersion').split('/')
-    if (fields.text('kind') === 'DNS' && group === 'operator.openshift.io') return fields
+    const { apiVersion, kind } = document
+    if (kind === 'DNS' && textOf(apiVersion).startsWith('operator.openshift.io/')) return document
   }
   throw new ConversionError(
     'no object of kind DNS (operator.openshift.io/v1); ' +
@@ -84,13 +90,15 @@ function convert(dns: Fields, settings: Settings): Conversion {
   const context = { log: logLine(spec), cache: cacheLine(spec), settings, notices }
   const domain =
     settings.take('domain') ?? (dns.child('status').text('clusterDomain') || 'cluster.local')
-  const servers = spec.children('servers').map((server) => serverBlock(server, context))
+  const servers = spec.children('servers').map((server, i) => {
+    return { ...serverBlock(server, context), field: `spec.servers[${i}]` }
+  })
   for (const field of OPERATORS_OWN) {
     if (spec.has(field) && !spec.isEmpty(field))
       notices.push(`spec.${field} is for the operator; ignored`)
   }
-  const corefile = writeCorefile([...servers, mainBlock(spec, domain, context), CHAOS])
-  return { corefile, notices }
+  const blocks = [...servers, mainBlock(spec, domain, context), CHAOS]
+  return { ...writeCorefile(blocks), notices }
 }
 
 /** Returns the server block of zones with their own upstreams. */
@@ -218,11 +226,11 @@ function resolverOf(upstream: Fields): string {
     /^(SystemResolvConf|Network|)$/,
     'SystemResolvConf or Network',
   )
+  if (type !== 'Network') return RESOLV_CONF
   const address = upstream.text('address').toUpperCase()
   if (address !== '' && parseAddress(address) === undefined) {
     throw new ConversionError(`upstreamResolvers: ${address} is not an address`)
   }
-  if (type !== 'Network') return RESOLV_CONF
   if (address === '') {
     throw new ConversionError('upstreamResolvers: an upstream of type Network needs an address')
   }

@@ -7,6 +7,8 @@
 import { isRecord, parseJson } from '../bytes/unknown.ts'
 import { type Conversion, ConversionError } from './conversion.ts'
 import { type TextLine, type TextServer, writeCorefile } from './corefile-text.ts'
+import { ReadOptions } from './read-options.ts'
+import { withoutEffect } from './watched-reads.ts'
 
 /** Flag names by environment variable and by JSON field. */
 const NAMES: ReadonlyMap<string, string> = new Map([
@@ -52,8 +54,8 @@ const WITHOUT_EQUAL: ReadonlyMap<string, string> = new Map([
   ['netlookup', 'use "hosts /etc/hosts { fallthrough }"'],
 ])
 
-/** Options that need no equivalent. */
-const GRANTED: ReadonlySet<string> = new Set(['version', 'nodaemon'])
+/** The program on its command line, or in a unit of systemd. */
+const PROGRAM = /(^|[/=])skydns$/
 
 const ETCD = 'http://127.0.0.1:2379'
 
@@ -62,30 +64,22 @@ const ETCD = 'http://127.0.0.1:2379'
  * @throws {ConversionError} for a file in another format, or an invalid address
  */
 export function convertSkydns(texts: readonly string[]): Conversion {
-  const options = new Map(texts.flatMap((text) => [...readOptions(text)]))
+  const options = new ReadOptions()
   const notices: string[] = [
     `keys are read from etcd's v3 store; move v2 keys with "etcdctl migrate" or by hand`,
   ]
-  for (const name of options.keys()) {
+  const loose = texts.flatMap((text) => readOptions(text, options, notices))
+  const corefile = writeCorefile([serverBlock(options, notices)])
+  for (const { name } of options.unread()) {
     const instead = WITHOUT_EQUAL.get(name)
-    if (instead !== undefined) notices.push(`"${name}" has no equivalent: ${instead}`)
-    else if (!HANDLED.has(name) && !GRANTED.has(name)) {
-      notices.push(`"${name}" is unknown; ignored`)
-    }
+    const effect = withoutEffect(`"${name}"`)
+    notices.push(instead === undefined ? effect : `"${name}" has no equivalent: ${instead}`)
   }
-  return { corefile: writeCorefile([serverBlock(options, notices)]), notices }
+  notices.push(...loose.map((word) => withoutEffect(JSON.stringify(word))))
+  return { ...corefile, notices }
 }
 
-const HANDLED: ReadonlySet<string> = new Set(
-  (
-    'domain addr nameservers path-prefix machines tls-key tls-pem ca-cert username password ' +
-    'round-robin ns-rotate no-rec rcache rcache-ttl verbose'
-  ).split(' '),
-)
-
-type Options = ReadonlyMap<string, string>
-
-function serverBlock(options: Options, notices: string[]): TextServer {
+function serverBlock(options: ReadOptions, notices: string[]): TextServer {
   const isRecursive = options.get('no-rec') !== 'true'
   const { host, port } = readAddress(options.get('addr') ?? '127.0.0.1:53')
   const domain = (options.get('domain') ?? 'skydns.local').replace(/\.$/, '')
@@ -103,25 +97,25 @@ function serverBlock(options: Options, notices: string[]): TextServer {
   return { comment: 'from SkyDNS', head: [`${isRecursive ? '.' : domain}:${port}`], lines }
 }
 
-function etcdLine(domain: string, options: Options): TextLine {
-  const [cert = '', key = '', ca = ''] = ['tls-pem', 'tls-key', 'ca-cert'].map(
-    (name) => options.get(name) ?? '',
-  )
+function etcdLine(domain: string, options: ReadOptions): TextLine {
+  const cert = options.get('tls-pem') ?? ''
+  const key = cert === '' ? '' : (options.get('tls-key') ?? '')
+  const ca = options.get('ca-cert') ?? ''
   const files = cert === '' ? [ca] : [cert, key, ca]
   const tls = ['tls', ...files.filter((file) => file !== '')]
-  const [username, password] = [options.get('username'), options.get('password')]
+  const username = options.get('username')
   return {
     head: ['etcd', domain],
     lines: [
       ['path', `/${(options.get('path-prefix') ?? 'skydns').replace(/^\/+/, '')}`],
       ['endpoint', ...(options.get('machines') ?? ETCD).split(',')],
       ...(tls.length > 1 ? [tls] : []),
-      ...(username === undefined ? [] : [['credentials', username, password ?? '']]),
+      ...(username === undefined ? [] : [['credentials', username, options.get('password') ?? '']]),
     ],
   }
 }
 
-function forwardLine(options: Options): TextLine {
+function forwardLine(options: ReadOptions): TextLine {
   const servers = (options.get('nameservers') ?? '').split(',').filter((text) => text !== '')
   const head = ['forward', '.', ...(servers.length === 0 ? ['/etc/resolv.conf'] : servers)]
   const policy = options.get('ns-rotate') === 'false' ? 'sequential' : 'round_robin'
@@ -129,7 +123,7 @@ function forwardLine(options: Options): TextLine {
 }
 
 /** SkyDNS caches nothing by default. */
-function cacheLines(options: Options): TextLine[] {
+function cacheLines(options: ReadOptions): TextLine[] {
   const capacity = options.get('rcache') ?? '0'
   if (Number(capacity) === 0) return []
   return [{ head: ['cache', options.get('rcache-ttl') ?? '60'], lines: [['success', capacity]] }]
@@ -142,38 +136,53 @@ function readAddress(text: string): { readonly host: string; readonly port: stri
   return { host, port }
 }
 
-/** Parses JSON, environment variables, or a command line. */
-function readOptions(text: string): Options {
+/**
+ * Parses JSON, environment variables, or a command line; the last value of an option wins. Returns
+ * the words that are no option.
+ */
+function readOptions(text: string, options: ReadOptions, notices: string[]): string[] {
   const trimmed = text.trim()
-  if (trimmed.startsWith('{')) return readJson(trimmed)
+  const set = (name: string, value: string): void => {
+    const own = NAMES.get(name) ?? name
+    if (options.set(own, value) === undefined) return
+    notices.push(`"${own}" is set again; the earlier value is ignored`)
+  }
+  if (trimmed.startsWith('{')) {
+    readJson(trimmed, set)
+    return []
+  }
   const words = trimmed
     .split('\n')
     .map((line) => line.replace(/^\s*(#.*|export\s+)/, ''))
     .flatMap((line) => line.match(/"[^"]*"|'[^']*'|[^\s"']+(?:"[^"]*"|'[^']*')?/g) ?? [])
-  const options = new Map<string, string>()
-  for (const [i, word] of words.entries()) {
+  const loose: string[] = []
+  let count = 0
+  for (let i = 0; i < words.length; i++) {
+    const word = words[i] ?? ''
     const flag = /^--?([a-z-]+)(?:=(.*))?$/s.exec(word)
     const variable = /^([A-Z_]+)=(.*)$/s.exec(word)
     const [, name, value] = flag ?? variable ?? []
-    if (name === undefined) continue
+    if (name === undefined) {
+      if (!PROGRAM.test(word)) loose.push(word)
+      continue
+    }
     const next = words[i + 1] ?? '-'
-    const given = value ?? (/^(-|[A-Z_]+=)/.test(next) ? 'true' : next)
-    options.set(NAMES.get(name) ?? name, given.replace(/^(["'])(.*)\1$/s, '$2'))
+    const takesNext = value === undefined && !/^(-|[A-Z_]+=)/.test(next)
+    set(name, (value ?? (takesNext ? next : 'true')).replace(/^(["'])(.*)\1$/s, '$2'))
+    if (takesNext) i++
+    count++
   }
-  if (options.size > 0) return options
+  if (count > 0) return loose
   throw new ConversionError(
     'expected JSON such as {"domain":"a.test"}, SKYDNS_DOMAIN=… or flags such as -domain=…',
   )
 }
 
-function readJson(text: string): Options {
+function readJson(text: string, set: (name: string, value: string) => void): void {
   const value = parseJson(text)
   if (value === undefined) throw new ConversionError('the file starts like JSON but is invalid')
   if (!isRecord(value)) throw new ConversionError('the JSON is not an object')
-  return new Map(
-    Object.entries(value).map(([name, one]) => [
-      NAMES.get(name) ?? name,
-      Array.isArray(one) ? one.join(',') : String(one),
-    ]),
-  )
+  for (const [name, one] of Object.entries(value)) {
+    set(name, Array.isArray(one) ? one.join(',') : String(one))
+  }
 }

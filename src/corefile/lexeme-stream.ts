@@ -16,6 +16,8 @@ export type CorefileSource = {
   readonly glob: (pattern: string) => readonly string[]
   /** Resolves a path relative to the folder of the file `from`. */
   readonly resolvePath: (from: string, path: string) => string
+  /** Returns the same text for all paths of one file; the path itself when absent. */
+  readonly identify?: (path: string) => string
   readonly environment: Environment
 }
 
@@ -27,10 +29,26 @@ export const NO_FILES: CorefileSource = {
   environment: () => undefined,
 }
 
-/** Maximum number of imports; beyond it, the Corefile probably imports itself. */
+/** Maximum number of imports: snippets that import others several times multiply. */
 const IMPORTS_MAX = 10_000
-/** Lexemes inserted at once: they are arguments of one call, which the stack must hold. */
-const SPLICE_MAX = 10_000
+/** Maximum number of imports within each other. */
+const IMPORT_DEPTH_MAX = 100
+/** Maximum number of imported files, and of characters in all of them. */
+const IMPORTED_FILES_MAX = 10_000
+const IMPORTED_CHARACTERS_MAX = 16 * 1024 * 1024
+
+/** The Corefile, or a file or snippet that is imported, with the one that imports it. */
+type Origin = {
+  /** The lexemes of a snippet, or what identifies a file. */
+  readonly id: readonly Lexeme[] | string
+  /** The name in messages. */
+  readonly name: string
+  readonly importedBy?: Origin
+  readonly depth: number
+}
+
+/** Lexemes of one origin, and those of them that were passed. */
+type Frame = { readonly lexemes: readonly Lexeme[]; readonly origin: Origin; at: number }
 
 /** The lexemes, and a cursor. */
 export class LexemeStream {
@@ -38,32 +56,43 @@ export class LexemeStream {
   readonly warnings: Problem[] = []
   /** Whether `giveUp` was called. */
   hasGivenUp = false
-  private readonly lexemes: Lexeme[]
+  /** Those with lexemes to come, the innermost last. */
+  private frames: Frame[] = []
+  private readonly passed: Lexeme[] = []
   private readonly source: CorefileSource
   private readonly snippets = new Map<string, readonly Lexeme[]>()
+  private readonly files = new Map<string, readonly Lexeme[]>()
+  /** What identifies the file at a path. */
+  private readonly ids = new Map<string, string>()
   /** Unset variables that have a warning already. */
   private readonly unset = new Set<string>()
-  private at = 0
+  private wordCount = 0
   private importCount = 0
+  private importedCharacters = 0
 
   constructor(text: string, file: string, source: CorefileSource) {
-    this.lexemes = this.read(text, file)
     this.source = source
+    const origin = { id: this.identify(file), name: `"${file}"`, depth: 0 }
+    this.open(this.read(text, file), origin)
   }
 
   /** The next lexeme; `undefined` at the end. */
   get lexeme(): Lexeme | undefined {
-    return this.lexemes[this.at]
+    const frame = this.frames.at(-1)
+    return frame?.lexemes[frame.at]
   }
 
   /** The lexeme before the next one. */
   get previous(): Lexeme | undefined {
-    return this.lexemes[this.at - 1]
+    return this.passed.at(-1)
   }
 
   /** Moves past the next lexeme. */
   advance(): void {
-    this.at++
+    const { lexeme } = this
+    if (lexeme === undefined) return
+    this.passed.push(lexeme)
+    this.drop()
   }
 
   /** Returns whether the next lexeme is the first of its line. */
@@ -75,7 +104,7 @@ export class LexemeStream {
 
   /** Moves to the end and creates the error with the reason. */
   giveUp(at: Position, message: string): ConfigError {
-    this.at = this.lexemes.length
+    this.frames = []
     this.hasGivenUp = true
     return configError(at, message)
   }
@@ -97,22 +126,23 @@ export class LexemeStream {
 
   /** Returns the error for a brace that is not closed until the end. */
   unclosed(opening: Lexeme): UnclosedBrace {
-    return findUnclosed(this.lexemes, opening)
+    return findUnclosed([...this.passed, ...this.rest()], opening)
   }
 
   /** Moves past the closing brace of a block after its opening brace; false if it has none. */
   skipBlock(): boolean {
     let depth = 1
-    for (; depth > 0 && this.lexeme !== undefined; this.at++) {
-      if (isBrace(this.lexeme, '{')) depth++
-      if (isBrace(this.lexeme, '}')) depth--
+    for (let { lexeme } = this; depth > 0 && lexeme !== undefined; { lexeme } = this) {
+      if (isBrace(lexeme, '{')) depth++
+      if (isBrace(lexeme, '}')) depth--
+      this.advance()
     }
     return depth === 0
   }
 
   /** Moves to the next line, or to a brace before it. */
   skipWords(): void {
-    do this.at++
+    do this.advance()
     while (this.lexeme !== undefined && !this.isLineStart() && !isAnyBrace(this.lexeme))
   }
 
@@ -134,9 +164,9 @@ export class LexemeStream {
    * @throws {ConfigError} if the snippet imports itself
    */
   keepSnippet(name: string): boolean {
-    const start = this.at
+    const start = this.passed.length
     const isClosed = this.skipBlock()
-    const words = this.lexemes.slice(start, isClosed ? this.at - 1 : this.at)
+    const words = this.passed.slice(start, isClosed ? -1 : undefined)
     const itself = words.find((word, i) => {
       const isImport = word.text === 'import' && words[i + 1]?.text === name
       return isImport && (i === 0 || !isSameLine(words[i - 1] ?? word, word))
@@ -153,60 +183,135 @@ export class LexemeStream {
 
   /**
    * Replaces `import NAME`, which is next, with the lexemes of a snippet or of files.
-   * @throws {ConfigError} if there is no such snippet or file, with `import` still next; or beyond
-   *   the bound on imports, with the stream at its end
+   * @throws {ConfigError} if there is no such snippet or file, with `import` still next; with the
+   *   stream at its end for an import of what is being imported, and beyond the bounds
    */
   expandImport(directive: Lexeme): void {
-    const name = this.lexemes[this.at + 1]
+    const [name, surplus] = this.after()
     if (name === undefined || isAnyBrace(name) || !isSameLine(directive, name)) {
       throw configError(directive, '"import" needs a snippet, a file or a pattern')
     }
-    const surplus = this.lexemes[this.at + 2]
     if (surplus !== undefined && isSameLine(name, surplus) && !isBrace(surplus, '}')) {
       throw configError(surplus, '"import" takes only one snippet, file or pattern')
     }
-    if (++this.importCount > IMPORTS_MAX)
-      throw this.giveUp(directive, `more than ${IMPORTS_MAX} imports: a file imports itself`)
-    const imported = this.importLexemes(this.expand(name), name)
-    if (this.lexemes.length + imported.length > WORDS_MAX) {
-      throw this.giveUp(directive, `more than ${WORDS_MAX} words with all imports`)
+    if (++this.importCount > IMPORTS_MAX) {
+      throw this.giveUp(directive, `more than ${IMPORTS_MAX} imports`)
     }
+    const imported = this.openImports(this.expand(name), name, directive)
     if (surplus !== undefined && isSameLine(name, surplus)) this.noteCrowded(surplus)
-    this.lexemes.splice(this.at, 2)
-    for (let i = 0; i < imported.length; i += SPLICE_MAX) {
-      this.lexemes.splice(this.at + i, 0, ...imported.slice(i, i + SPLICE_MAX))
+    this.drop()
+    this.drop()
+    for (const { lexemes, origin } of imported.reverse()) this.open(lexemes, origin)
+    if (this.wordCount > WORDS_MAX) {
+      throw this.giveUp(directive, `more than ${WORDS_MAX} words with all imports`)
     }
   }
 
-  private importLexemes(name: string, at: Lexeme): readonly Lexeme[] {
+  /** Returns the snippet or the files, in order. */
+  private openImports(name: string, at: Lexeme, directive: Lexeme): Frame[] {
     const snippet = this.snippets.get(name)
-    if (snippet !== undefined) return snippet
+    if (snippet !== undefined) {
+      const origin = this.originOf(snippet, `snippet "${name}"`, directive)
+      return [{ lexemes: snippet, origin, at: 0 }]
+    }
+    return this.pathsOf(name, at).map((path) => {
+      const origin = this.originOf(this.identify(path), `"${path}"`, directive)
+      return { lexemes: this.readFile(path, name, at), origin, at: 0 }
+    })
+  }
+
+  private pathsOf(name: string, at: Lexeme): readonly string[] {
     if (name === '') throw configError(at, `"${at.text}" is empty: nothing to import`)
     const path = this.source.resolvePath(at.file, name)
     if (/\[.*\]|\].*\[/.test(path)) {
       throw configError(at, `"${name}" has brackets; a pattern can have one "*" and one "?"`)
     }
     if (/\*.*\*|\?.*\?/.test(path)) throw configError(at, `"${name}" has more than one wildcard`)
-    if (!/[*?]/.test(path)) return this.readFile(path, name, at)
+    if (!/[*?]/.test(path)) return [path]
     const paths = this.source.glob(path)
     if (paths.length === 0) this.warn(at, `no file matches "${path}"; nothing imported`)
-    return paths.flatMap((one) => this.readFile(one, name, at))
+    return paths
   }
 
-  private readFile(path: string, name: string, at: Position): Lexeme[] {
-    const text = this.source.readText(path)
-    if (text !== undefined) return this.read(text, path)
-    const below = this.lexemes.find(({ text: word, file, line }, i) => {
-      const isBelow = word === `(${name})` && file === at.file && line > at.line
-      return isBelow && isBrace(this.lexemes[i + 1], '{')
-    })
-    const near = nearest(name, [...this.snippets.keys()])
-    let hint = 'no such snippet above, and no such file'
-    if (near !== undefined) hint += `; did you mean the snippet "${near}"?`
-    if (below !== undefined) {
-      hint = `the snippet is defined below, on line ${below.line}; move it up`
+  /** @throws {ConfigError} if this is imported already, by itself or by what it imports */
+  private originOf(id: Origin['id'], name: string, directive: Lexeme): Origin {
+    const importedBy = this.frames.at(-1)?.origin
+    const through: string[] = []
+    for (let above = importedBy; above !== undefined; above = above.importedBy) {
+      if (above.id === id) {
+        const way = through.length === 0 ? '' : ` by way of ${through.reverse().join(', ')}`
+        throw this.giveUp(directive, `${name} imports itself${way}`)
+      }
+      through.push(above.name)
     }
-    throw configError(at, `cannot import "${path}": ${hint}`)
+    const depth = (importedBy?.depth ?? 0) + 1
+    if (depth > IMPORT_DEPTH_MAX) {
+      throw this.giveUp(directive, `more than ${IMPORT_DEPTH_MAX} imports within each other`)
+    }
+    return { id, name, depth, ...(importedBy && { importedBy }) }
+  }
+
+  private readFile(path: string, name: string, at: Position): readonly Lexeme[] {
+    const known = this.files.get(path)
+    if (known !== undefined) return known
+    const text = this.source.readText(path)
+    if (text === undefined) throw configError(at, `cannot import "${path}": ${this.hint(name, at)}`)
+    this.importedCharacters += text.length
+    if (this.files.size === IMPORTED_FILES_MAX) {
+      throw this.giveUp(at, `more than ${IMPORTED_FILES_MAX} imported files`)
+    }
+    if (this.importedCharacters > IMPORTED_CHARACTERS_MAX) {
+      throw this.giveUp(at, `more than ${IMPORTED_CHARACTERS_MAX} characters in imported files`)
+    }
+    const lexemes = this.read(text, path)
+    this.files.set(path, lexemes)
+    return lexemes
+  }
+
+  /** Returns why there is nothing to import by a name. */
+  private hint(name: string, at: Position): string {
+    const rest = this.rest()
+    const below = rest.find(({ text, file }, i) => {
+      return text === `(${name})` && file === at.file && isBrace(rest[i + 1], '{')
+    })
+    if (below !== undefined) {
+      return `the snippet is defined below, on line ${below.line}; move it up`
+    }
+    const near = nearest(name, [...this.snippets.keys()])
+    const meant = near === undefined ? '' : `; did you mean the snippet "${near}"?`
+    return `no such snippet above, and no such file${meant}`
+  }
+
+  private identify(path: string): string {
+    const id = this.ids.get(path) ?? this.source.identify?.(path) ?? path
+    this.ids.set(path, id)
+    return id
+  }
+
+  private open(lexemes: readonly Lexeme[], origin: Origin): void {
+    this.wordCount += lexemes.length
+    if (lexemes.length > 0) this.frames.push({ lexemes, origin, at: 0 })
+  }
+
+  /** Removes the next lexeme. */
+  private drop(): void {
+    const frame = this.frames.at(-1)
+    if (frame !== undefined && ++frame.at === frame.lexemes.length) this.frames.pop()
+  }
+
+  /** Returns the two lexemes after the next one. */
+  private after(): readonly (Lexeme | undefined)[] {
+    const inner = this.frames.at(-1)
+    const outer = this.frames.at(-2)
+    return [
+      ...(inner?.lexemes.slice(inner.at + 1, inner.at + 3) ?? []),
+      ...(outer?.lexemes.slice(outer.at, outer.at + 2) ?? []),
+    ]
+  }
+
+  /** Returns all lexemes to come. */
+  private rest(): Lexeme[] {
+    return this.frames.toReversed().flatMap(({ lexemes, at }) => lexemes.slice(at))
   }
 
   private read(text: string, file: string): Lexeme[] {

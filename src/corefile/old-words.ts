@@ -30,8 +30,13 @@ export function translateOldWords(blocks: readonly ServerBlock[]): Translation {
 
 type Note = (at: Position, message: string) => void
 
-/** The translation of a line: lines that replace it, and new directives next to its own. */
-type Outcome = { readonly lines: readonly Line[]; readonly beside?: readonly Directive[] }
+/** The translation of a line: lines that replace it, and what is added elsewhere. */
+type Outcome = {
+  readonly lines: readonly Line[]
+  readonly beside?: readonly Directive[]
+  /** Arguments that are added to those of the directive. */
+  readonly args?: readonly Word[]
+}
 
 /** Translates one line, whose first word is `option`. */
 type Translate = (
@@ -52,6 +57,10 @@ const OPTIONS: Readonly<Record<string, Readonly<Record<string, Translate>>>> = {
   kubernetes: {
     upstream: dropped(
       'was removed in CoreDNS 1.7.0, which resolves names through the whole server',
+    ),
+    cidrs: asZones,
+    autopath: dropped(
+      'of "kubernetes" is a plugin since CoreDNS 1.0; write "autopath @kubernetes" beside it',
     ),
     resyncperiod: dropped('was removed in CoreDNS 1.7.0, which watches every change'),
     federation: dropped('was removed in CoreDNS 1.7.0; federation names get no answers'),
@@ -112,6 +121,7 @@ function translateDirective(directive: Directive, note: Note): Directive[] {
     {
       ...directive,
       name: name === 'proxy' ? 'forward' : name,
+      args: [...directive.args, ...outcomes.flatMap(({ args = [] }) => args)],
       lines: outcomes.flatMap(({ lines }) => lines),
     },
     ...outcomes.flatMap(({ beside = [] }) => beside),
@@ -142,6 +152,11 @@ function asTransfer(
   const { file, line: at, column } = option
   const transfer = { file, line: at, column, name: 'transfer', args: zones }
   return { lines: [], beside: [{ ...transfer, lines: [{ words: [to, ...addresses], lines: [] }] }] }
+}
+
+function asZones(line: Line, option: Word, { note }: { readonly note: Note }): Outcome {
+  note(option, '"cidrs" was removed before CoreDNS 1.0; read as zones of "kubernetes"')
+  return { lines: [], args: line.words.slice(1) }
 }
 
 function asNoReload(_: Line, option: Word, { note }: { readonly note: Note }): Outcome {
@@ -183,14 +198,19 @@ function asForwardPolicy(line: Line, option: Word, { note }: { readonly note: No
   return { lines: [line] }
 }
 
-/** Translates `protocol dns [force_tcp]`; keeps other protocols, which `forward` then rejects. */
+/** Translates `protocol dns [force_tcp]`; leaves out other protocols. */
 function asForwardProtocol(line: Line, option: Word, { note }: { readonly note: Note }): Outcome {
   const [, protocol, ...words] = line.words
   if (protocol?.text === 'https_google') {
     note(protocol, '"https_google" was removed in CoreDNS 1.2.0; queries are sent over DNS')
     return NOTHING
   }
-  if (protocol?.text !== 'dns') return { lines: [line] }
+  if (protocol?.text !== 'dns') {
+    const named = protocol === undefined ? '"protocol"' : `"protocol ${protocol.text}"`
+    const instead = 'of "proxy" has no equivalent in "forward"; queries are sent over DNS'
+    note(protocol ?? option, `${named} ${instead}`)
+    return NOTHING
+  }
   return words.some(({ text }) => text === 'force_tcp')
     ? { lines: [lineOf(option, 'force_tcp')] }
     : NOTHING

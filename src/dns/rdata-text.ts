@@ -75,6 +75,11 @@ export function parseRdata(
   return next === words.length && isValidRdata(type, rdata) ? rdata : undefined
 }
 
+/** Returns the text form of a field. */
+export function fieldText(field: Field): FieldText {
+  return FIELDS[field]
+}
+
 /** Like `parseRdata`, for constants. @throws {TypeError} for invalid rdata */
 export function constantRdata(type: number, text: string): Uint8Array {
   const rdata = parseRdata(type, text.split(' '), ROOT)
@@ -150,7 +155,7 @@ export function parseSignatureTime(text: string): number | undefined {
 }
 
 /** The text form of a field. */
-type FieldText = {
+export type FieldText = {
   readonly format: (bytes: Uint8Array) => string
   /** Parses the field's words; `undefined` if they are invalid. */
   readonly parse: (words: readonly string[], origin: Uint8Array) => Uint8Array | undefined

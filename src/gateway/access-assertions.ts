@@ -5,6 +5,7 @@
  */
 
 import { createLocalJWKSet, type JWK, type JWTPayload, jwtVerify } from 'jose'
+import { decodeBase64url } from '../bytes/base64url.ts'
 import { isRecord } from '../bytes/unknown.ts'
 import type { AccessApplication } from './config.ts'
 import type { GatewayClock } from './held-clock.ts'
@@ -63,7 +64,7 @@ export class AccessAssertions {
    * @throws {Error} when the keys of Access cannot be read
    */
   async identitiesOf(assertion: string): Promise<readonly string[]> {
-    if (assertion.length > ASSERTION_CHARS_MAX) return []
+    if (assertion.length > ASSERTION_CHARS_MAX || !isCompact(assertion)) return []
     const keys = await this.keysOfAtLeast(0)
     const found = await this.verify(assertion, keys)
     if (found !== undefined) return found
@@ -122,6 +123,11 @@ export class AccessAssertions {
       throw new Error('Cannot read the keys of Access: not a JSON Web Key Set')
     return { set: set.keys, readMs: clock.elapsed() }
   }
+}
+
+/** Returns whether a JWT has its only spelling (RFC 7515 §2, §7.1); jose accepts padding. */
+function isCompact(assertion: string): boolean {
+  return assertion.split('.').every((part) => decodeBase64url(part) !== undefined)
 }
 
 function identities({ email, common_name: name }: Readonly<Record<string, unknown>>): string[] {

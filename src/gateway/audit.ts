@@ -15,8 +15,10 @@ export type AuditFacts = Readonly<Record<string, string | number | undefined>>
 
 /** Most characters of a path or fact in the log. */
 const TEXT_MAX = 256
-/** A client token, which an operator may send in place of its identifier. */
-const TOKEN = /(kdt_[0-9a-f]{12}_)[\w-]+/g
+/** A client token, which an operator may send in place of its identifier, to its last character. */
+const TOKEN = /(kdt_[0-9a-f]{12}_)[^/?&\s]+/g
+/** A character that is encoded in a URL, perhaps more than once. */
+const ENCODED = /%(?:25)*([2-7][0-9a-f])/gi
 
 const operators = new WeakMap<Request, OperatorKind>()
 const facts = new WeakMap<Request, AuditFacts>()
@@ -54,6 +56,9 @@ export function createAudit(log: Log, clientOf: (c: Context) => Client): Middlew
   }
 }
 
+/** Masks tokens, also those of which a part is percent-encoded, and shortens the rest. */
 function plain(text: string): string {
-  return text.replace(TOKEN, '$1…').slice(0, TEXT_MAX)
+  const decoded = text.replace(ENCODED, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
+  const masked = decoded.replace(TOKEN, '$1…')
+  return (masked === decoded ? text : masked).slice(0, TEXT_MAX)
 }

@@ -28,10 +28,15 @@ export function findOrderRefusal(
 ): OrderRefusal | undefined {
   const limitMs = nowMs + CLOCK_SKEW_MS
   const { generation } = next
-  const timeMs = Date.parse(next.time)
-  if (timeMs > limitMs) {
+  const { time, confirmed = time } = next
+  for (const [what, text] of [
+    ['time', time],
+    ['confirmation', confirmed],
+  ] as const) {
+    const timeMs = Date.parse(text)
+    if (timeMs <= limitMs) continue
     const seconds = Math.round((timeMs - nowMs) / 1000)
-    const message = `The manifest's time ${next.time} is ${seconds} s ahead of the gateway's clock`
+    const message = `The manifest's ${what} ${text} is ${seconds} s ahead of the gateway's clock`
     return { status: 400, code: 'from_the_future', message: `${message}; set the clocks` }
   }
   const isFollowing = before !== undefined && generation <= before.generation + 1

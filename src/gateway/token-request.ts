@@ -128,8 +128,9 @@ function readIdentities(value: unknown = []): readonly string[] {
 
 function readLife(value: unknown): number | undefined {
   if (value === undefined) return undefined
-  if (typeof value === 'number' && value > 0 && value <= LIFE_SECONDS_MAX) return 1000 * value
-  throw bad('expiresInSeconds', `is not a number from 1 to ${LIFE_SECONDS_MAX}`)
+  const isWhole = typeof value === 'number' && Number.isInteger(value)
+  if (isWhole && 1 <= value && value <= LIFE_SECONDS_MAX) return 1000 * value
+  throw bad('expiresInSeconds', `is not a whole number from 1 to ${LIFE_SECONDS_MAX}`)
 }
 
 function bad(field: string, problem: string): HttpError {

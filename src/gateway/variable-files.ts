@@ -55,6 +55,7 @@ export function readVariableFiles(variables: object): VariableFiles {
       readText,
       glob: (pattern) => matches(pattern, texts),
       resolvePath: (from, path) => (path.startsWith('/') ? path : `${folderOf(from)}/${path}`),
+      identify: normalPath,
       environment: (name) => {
         const value = values.get(name)
         return typeof value === 'string' ? value : undefined

@@ -5,9 +5,11 @@
  */
 import { errorText } from '../bytes/unknown.ts'
 import { formatAddress } from '../dns/address.ts'
+import { withinBailiwick } from '../dns/bailiwick.ts'
 import { parseResponse, type Response } from '../dns/message.ts'
 import { isSubdomain } from '../dns/name.ts'
 import { formatRcode, RCODE } from '../dns/rcode.ts'
+import { CLASS } from '../dns/rr-class.ts'
 import { TYPE } from '../dns/rr-type.ts'
 
 /** Maximum number of addresses of a Service; the rest of a larger headless one is left out. */
@@ -31,18 +33,26 @@ export type FoundService =
   | { readonly kind: 'known'; readonly addresses: readonly string[] }
   | { readonly kind: 'unknown'; readonly reason: string }
 
+/** A type of a Service's name, and the cluster zone. */
+type Sought = { readonly name: Uint8Array; readonly zone: Uint8Array; readonly type: number }
+
 type Outcome = FoundService | { readonly kind: 'no data' }
 
 /**
- * Looks a Service up. NXDOMAIN and NODATA count only with an SOA record of the cluster zone: any
- * other server that the query reaches may not have the zone.
+ * Looks a Service up. Only records of its name, and of the names that its CNAMEs point to, count:
+ * others could be anybody's. NXDOMAIN and NODATA count only with an SOA record of the cluster zone:
+ * any other server that the query reaches may not have the zone.
  */
-export async function findService(zone: Uint8Array, ask: AskType): Promise<FoundService> {
+export async function findService(
+  name: Uint8Array,
+  zone: Uint8Array,
+  ask: AskType,
+): Promise<FoundService> {
   const without = new Set<number>()
   let reason = 'no response'
   for (const { type, protocol } of ATTEMPTS) {
     if (without.has(type)) continue
-    const outcome = await attempt(zone, type, (over) => ask(type, over ?? protocol))
+    const outcome = await attempt({ name, zone, type }, (over) => ask(type, over ?? protocol))
     if (outcome.kind === 'known') return outcome
     if (outcome.kind === 'no data') without.add(type)
     else reason = outcome.reason
@@ -51,23 +61,24 @@ export async function findService(zone: Uint8Array, ask: AskType): Promise<Found
 }
 
 async function attempt(
-  zone: Uint8Array,
-  type: number,
+  sought: Sought,
   ask: (over?: 'tcp') => Promise<Uint8Array>,
 ): Promise<Outcome> {
   try {
     let response = parseResponse(await ask())
     if (response?.truncated === true) response = parseResponse(await ask('tcp'))
     if (response === undefined) return { kind: 'unknown', reason: 'invalid DNS message' }
-    return readOutcome(response, zone, type)
+    return readOutcome(response, sought)
   } catch (error) {
     return { kind: 'unknown', reason: errorText(error) }
   }
 }
 
-function readOutcome(response: Response, zone: Uint8Array, type: number): Outcome {
-  const { rcode, answer, authority } = response
-  const found = answer.filter((record) => record.type === type)
+function readOutcome(response: Response, { name, zone, type }: Sought): Outcome {
+  const { rcode } = response
+  const question = { name, type, class: CLASS.IN }
+  const { answer, authority } = withinBailiwick(response, question)
+  const found = answer.filter((record) => record.type === type && record.class === CLASS.IN)
   if (rcode === RCODE.NOERROR && found.length > 0) {
     const addresses = found.map(({ rdata }) => formatAddress(rdata)).sort()
     return { kind: 'known', addresses: [...new Set(addresses)].slice(0, ADDRESSES_MAX) }

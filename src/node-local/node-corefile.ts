@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { errorText } from '../bytes/unknown.ts'
 import { Settings } from '../convert/conversion.ts'
 import { convertNodeLocal } from '../convert/nodelocal.ts'
+import { ConfigError, formatProblem, type Problem } from '../corefile/problem.ts'
 import { CommandError } from '../node/output.ts'
 import { readTextFile } from '../node/read-files.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -29,89 +30,140 @@ export type NodeCorefileOptions = {
   readonly clusterDns: string
 }
 
+/** Returns the errors of a Corefile at the path of the options. */
+export type CorefileCheck = (text: string) => Promise<readonly Problem[]>
+
 /** A Corefile, and what could not be converted. */
 export type Generated = {
   readonly text: string
+  /** Errors of the template: with them, no server would start. */
+  readonly problems: readonly Problem[]
   readonly notices: readonly string[]
   /** Why the ConfigMap was left out. */
   readonly configMapError: string | undefined
 }
 
 /**
- * Generates the Corefile; `undefined` if there is no template. Leaves an invalid ConfigMap out, as
- * NodeLocal DNSCache does.
+ * Generates the Corefile; `undefined` if there is no template. Leaves out a ConfigMap that is
+ * invalid, or with which no server would start, as NodeLocal DNSCache does.
  * @throws {ConversionError} for a template that cannot be filled
  */
-export function generateCorefile(options: NodeCorefileOptions): Generated | undefined {
+export async function generateCorefile(
+  options: NodeCorefileOptions,
+  check: CorefileCheck,
+): Promise<Generated | undefined> {
   const template = readTextFile(options.template)
   if (template === undefined) return undefined
   const data = Object.fromEntries(
     KEYS.flatMap((key) => {
       const text = readTextFile(join(options.configMap, key))
-      return text === undefined ? [] : [[key, text]]
+      return text === undefined ? [] : [[key, text] as const]
     }),
   )
-  const documents = [{ kind: 'ConfigMap', metadata: { name: 'kube-dns' }, data }]
+  let configMapError: string | undefined
   try {
-    return { ...fill(template, documents, options), configMapError: undefined }
+    const filled = fill(template, data, options)
+    const problems = await check(filled.text)
+    if (problems.length === 0) return { ...filled, problems, configMapError }
+    if (Object.keys(data).length === 0) return { ...filled, problems, configMapError }
+    configMapError = await blame(template, data, { options, check, problems })
   } catch (error) {
-    const generated = fill(template, [], options)
-    return { ...generated, configMapError: errorText(error) }
+    configMapError = errorText(error)
   }
+  const filled = fill(template, {}, options)
+  const problems = await check(filled.text)
+  // A broken template is no fault of the ConfigMap.
+  return { ...filled, problems, configMapError: problems.length > 0 ? undefined : configMapError }
+}
+
+/** Returns the first problem, after the key of the ConfigMap that causes it by itself, if any. */
+async function blame(
+  template: string,
+  data: Readonly<Record<string, string>>,
+  context: {
+    readonly options: NodeCorefileOptions
+    readonly check: CorefileCheck
+    readonly problems: readonly Problem[]
+  },
+): Promise<string> {
+  for (const [key, text] of Object.entries(data)) {
+    const [problem] = await context.check(fill(template, { [key]: text }, context.options).text)
+    if (problem !== undefined) return `${key}: ${problem.message}`
+  }
+  return `${KEYS.join(' and ')}: ${context.problems[0]?.message}`
+}
+
+/** What a generated Corefile needs of the command. */
+type NodeCorefileContext = {
+  readonly check: CorefileCheck
+  readonly log: Log
+  /** Counts an error. */
+  readonly onError: () => void
 }
 
 /** The generated Corefile, written again when its parts change. */
 export class NodeCorefile {
   private readonly options: NodeCorefileOptions
-  private readonly log: Log
-  private readonly onError: () => void
+  private readonly context: NodeCorefileContext
   private logged: readonly string[] = []
 
-  constructor(options: NodeCorefileOptions, log: Log, onError: () => void) {
+  constructor(options: NodeCorefileOptions, context: NodeCorefileContext) {
     this.options = options
-    this.log = log
-    this.onError = onError
+    this.context = context
   }
 
-  /** @throws {CommandError} if there is neither a template nor a Corefile */
-  start(): void {
+  /**
+   * Writes the Corefile. If the template is broken, uses the one of the last start.
+   * @throws {CommandError} if there is neither a template nor a Corefile
+   * @throws {ConfigError} if neither of them is valid
+   */
+  async start(): Promise<void> {
     const { template, corefile } = this.options
-    const generated = this.generate()
-    if (generated === undefined && readTextFile(corefile) === undefined) {
+    const before = readTextFile(corefile)
+    const generated = await this.generate()
+    if (generated === undefined && before === undefined) {
       throw new CommandError(`Cannot read ${template} or ${corefile}: no such file`)
     }
-    if (generated !== undefined) this.write(generated)
+    if (generated === undefined) return
+    if (generated.problems.length === 0) this.write(generated)
+    else if (before === undefined || (await this.context.check(before)).length > 0) {
+      throw new ConfigError(generated.problems)
+    }
   }
 
   /**
    * Returns whether the Corefile has changed. Logs and counts a failure, and keeps the Corefile
-   * while the ConfigMap is invalid.
+   * while the template or the ConfigMap is invalid.
    */
-  update(): boolean {
+  async update(): Promise<boolean> {
+    const { log, onError } = this.context
     try {
-      const generated = this.generate()
-      return generated !== undefined && generated.configMapError === undefined
-        ? this.write(generated)
-        : false
+      const generated = await this.generate()
+      const isValid = generated?.problems.length === 0 && generated.configMapError === undefined
+      return isValid ? this.write(generated) : false
     } catch (error) {
-      this.onError()
-      this.log({ level: 'error', message: `cannot generate a Corefile: ${errorText(error)}` })
+      onError()
+      log({ level: 'error', message: `cannot generate a Corefile: ${errorText(error)}` })
       return false
     }
   }
 
   /** Logs what could not be converted once, until it changes. */
-  private generate(): Generated | undefined {
-    const generated = generateCorefile(this.options)
+  private async generate(): Promise<Generated | undefined> {
+    const { check, log, onError } = this.context
+    const { configMap, corefile, template } = this.options
+    const generated = await generateCorefile(this.options, check)
     if (generated === undefined) return undefined
-    const { notices, configMapError } = generated
+    const { notices, configMapError, problems } = generated
     const messages = [...notices]
-    if (configMapError !== undefined) {
-      this.onError()
-      messages.push(`ignored ${this.options.configMap}: ${configMapError}`)
+    if (configMapError !== undefined) messages.push(`ignored ${configMap}: ${configMapError}`)
+    if (problems.length > 0) {
+      const reasons = problems.map(formatProblem).join('\n')
+      messages.push(`${template} gives no valid ${corefile}; the previous one stays: ${reasons}`)
     }
+    if (configMapError !== undefined || problems.length > 0) onError()
     for (const message of messages) {
-      if (!this.logged.includes(message)) this.log({ level: 'warning', message })
+      if (!this.logged.includes(message)) log({ level: 'warning', message })
     }
     this.logged = messages
     return generated
@@ -120,7 +172,7 @@ export class NodeCorefile {
   private write({ text }: Generated): boolean {
     const { corefile } = this.options
     const isNew = writeCorefile(corefile, text)
-    if (isNew) this.log({ level: 'info', message: `generated ${corefile}` })
+    if (isNew) this.context.log({ level: 'info', message: `generated ${corefile}` })
     return isNew
   }
 }
@@ -136,7 +188,7 @@ function writeCorefile(path: string, text: string): boolean {
 
 function fill(
   template: string,
-  documents: readonly unknown[],
+  data: Readonly<Record<string, string>>,
   { addresses, domain, dnsPort, clusterDns }: NodeCorefileOptions,
 ): { text: string; notices: readonly string[] } {
   const [first = ''] = addresses
@@ -151,6 +203,7 @@ function fill(
   ]
   // `health` takes one address.
   const text = template.replace(/__PILLAR__LOCAL__DNS__(?=:\d)/g, host)
+  const documents = [{ kind: 'ConfigMap', metadata: { name: 'kube-dns' }, data }]
   const { corefile, notices } = convertNodeLocal(
     { texts: [text], documents },
     new Settings(settings),

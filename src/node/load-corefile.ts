@@ -2,7 +2,7 @@
  * Reads a Corefile and the files that it imports.
  * @module
  */
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
 import type { CorefileSource } from '../corefile/lexeme-stream.ts'
 import { type Corefile, readCorefile } from '../corefile/parse-corefile.ts'
@@ -45,7 +45,18 @@ export const CONFIG_FILES: CorefileSource = {
   readText: readTextFile,
   glob: listMatches,
   resolvePath: (from, path) => (isAbsolute(path) ? path : join(dirname(resolve(from)), path)),
+  identify: identifyFile,
   environment: (name) => process.env[name],
+}
+
+/** Returns device and inode, which are the same by way of each link. */
+function identifyFile(path: string): string {
+  try {
+    const { dev, ino } = statSync(path, { bigint: true })
+    return `${dev}:${ino}`
+  } catch {
+    return resolve(path)
+  }
 }
 
 /**

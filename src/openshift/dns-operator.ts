@@ -3,7 +3,7 @@
  * bundles into the ConfigMap that the DNS server's Pods mount, and conditions into another one.
  * @module
  */
-import { recordOf } from '../bytes/unknown.ts'
+import { recordOf, textOf } from '../bytes/unknown.ts'
 import { Backoff, type Timing } from '../exporter/backoff.ts'
 import { ChangeLoop } from '../exporter/change-loop.ts'
 import { ApiError, type Listed, type ObjectApi, STATUS_CONFLICT } from '../exporter/object-api.ts'
@@ -16,7 +16,7 @@ import {
   parseConditions,
 } from './conditions.ts'
 import { type ConfigMapName, configMapsPath, hasData, writeConfigMap } from './config-map.ts'
-import { dnsDataOf, managementOf } from './dns-object.ts'
+import { type DataCheck, loadableDataOf, managementOf } from './dns-object.ts'
 import { ObjectMirror } from './object-mirror.ts'
 
 /** Options of the operator. */
@@ -24,6 +24,7 @@ type DnsOperatorOptions = Timing & {
   readonly api: ObjectApi
   /** The ConfigMap for the Corefile; conditions go into NAME-status beside it. */
   readonly configMap: ConfigMapName
+  readonly check: DataCheck
   readonly metrics: Metrics
   readonly onInfo: (message: string) => void
   readonly onWarning: (message: string) => void
@@ -114,10 +115,10 @@ export class DnsOperator {
 
   /** Writes the ConfigMap if it differs, then the conditions. @throws {ApiError} */
   private async apply(signal: AbortSignal): Promise<void> {
-    const { api, configMap, onInfo } = this.options
+    const { api, check, configMap, onInfo } = this.options
     const dns = this.dns.objects.get(DNS_NAME)
     const { isManaged, isVerbose } = managementOf(dns)
-    const wanted = dnsDataOf(dns, this.bundleData())
+    const wanted = await loadableDataOf(dns, this.bundleData(), check)
     const before = this.written.objects.get(configMap.name)
     const state = { hasCorefile: hasCorefile(before), isPending: false, isManaged }
     if ('reason' in wanted) {
@@ -125,14 +126,25 @@ export class DnsOperator {
       await this.report({ ...state, fault: wanted }, signal)
       return
     }
-    this.warnOnce(wanted.notices)
-    if (isManaged && !hasData(before, wanted.data)) {
-      this.see({ ...state, isPending: true, fault: undefined })
+    const { fault } = wanted
+    this.warnOnce(fault === undefined ? wanted.notices : [fault.message, ...wanted.notices])
+    const isKept = fault !== undefined && (await this.isLoadable(before))
+    if (isManaged && !isKept && !hasData(before, wanted.data)) {
+      this.see({ ...state, isPending: true, fault })
       await writeConfigMap(api, configMap, { before, data: wanted.data }, signal)
       onInfo(`wrote the Corefile to ConfigMap ${configMap.namespace}/${configMap.name}`)
       state.hasCorefile = true
     } else if (isVerbose) onInfo('the ConfigMap is up to date')
-    await this.report({ ...state, fault: undefined }, signal)
+    await this.report({ ...state, fault }, signal)
+  }
+
+  /** Whether a server starts with the data of a ConfigMap. */
+  private async isLoadable(configMap: unknown): Promise<boolean> {
+    if (!hasCorefile(configMap)) return false
+    const data = Object.entries(recordOf(recordOf(configMap).data)).map(([name, text]) => {
+      return [name, textOf(text)] as const
+    })
+    return (await this.options.check(Object.fromEntries(data))).length === 0
   }
 
   /** Tries again later; the mirror of a ConfigMap that another writer changed marks the loop. */

@@ -3,6 +3,7 @@
  * @module
  */
 import { concatBytes, uint32Bytes } from '../bytes/bytes.ts'
+import type { RdataMistake } from '../dns/rdata-mistake.ts'
 
 const DEGREE_MS = 3_600_000
 /** 0° of both angles, in thousandths of a second. */
@@ -34,6 +35,62 @@ export function parseLocation(words: readonly string[]): Uint8Array | undefined 
   if (altitude < 0 || altitude >= 2 ** 32) return undefined
   const head = Uint8Array.of(0, size, horizontal, vertical)
   return concatBytes(head, uint32Bytes(latitude, longitude, altitude))
+}
+
+const ANGLES = [
+  { name: 'latitude', side: /^[NS]$/i, wanted: 'degrees to 90, minutes, seconds, and N or S' },
+  { name: 'longitude', side: /^[EW]$/i, wanted: 'degrees to 180, minutes, seconds, and E or W' },
+] as const
+/** The fields after both angles, in meters. */
+const DISTANCES = ['altitude', 'size', 'horizontal precision', 'vertical precision']
+const METERS_WORD = new RegExp(`^-?${NUMBER}m?$`, 'i')
+/** Characters of a wrong word that a message quotes. */
+const QUOTED_MAX = 60
+
+/** Returns the first mistake in words that are not a location. */
+export function findLocationMistake(words: readonly string[]): RdataMistake {
+  let next = 0
+  for (const { name, side, wanted } of ANGLES) {
+    const start = next
+    while (next < start + 3 && /^\d/.test(words[next] ?? '')) next++
+    if (!side.test(words[next] ?? '')) return mistakeAt(words, next, name, wanted)
+    const isRight = isAngle(words.slice(start, ++next))
+    if (!isRight) return mistakeAt(words, start, name, wanted)
+  }
+  for (const [i, name] of DISTANCES.entries()) {
+    const word = words[next]
+    if (word === undefined && i > 0) break
+    const isRight = METERS_WORD.test(word ?? '') && isDistance(i, Number.parseFloat(word ?? ''))
+    if (!isRight) return mistakeAt(words, next, name, 'meters')
+    next++
+  }
+  const found = (words[next] ?? '').slice(0, QUOTED_MAX)
+  return { index: next, message: `a LOC record has "${found}" after its last field` }
+}
+
+function isAngle(words: readonly string[]): boolean {
+  const found = new RegExp(`^${ANGLE} ([NSEW])$`, 'i').exec(words.join(' '))
+  return found !== null && parseAngle(found.slice(1, 5)) !== undefined
+}
+
+function isDistance(index: number, meters: number): boolean {
+  if (index > 0) return meters >= 0 && parsePrecision(String(meters)) !== undefined
+  const altitude = Math.round(100 * meters) + ZERO_CM
+  return altitude >= 0 && altitude < 2 ** 32
+}
+
+function mistakeAt(
+  words: readonly string[],
+  index: number,
+  name: string,
+  wanted: string,
+): RdataMistake {
+  const word = words[index]
+  if (word === undefined) {
+    return { index, message: `a LOC record lacks its ${name}, ${wanted}` }
+  }
+  const found = word.slice(0, QUOTED_MAX)
+  return { index, message: `the ${name} of a LOC record is "${found}", expected ${wanted}` }
 }
 
 function parseAngle(words: readonly (string | undefined)[]): number | undefined {

@@ -5,12 +5,13 @@
  */
 import { TTL_SECONDS_MAX } from '../dns/limits.ts'
 import type { ResourceRecord } from '../dns/message.ts'
+import { findRdataMistake } from '../dns/rdata-mistake.ts'
 import { rdataSchema } from '../dns/rdata-schema.ts'
 import { parseNameBelow, parseRdata } from '../dns/rdata-text.ts'
 import { CLASS, parseClass } from '../dns/rr-class.ts'
-import { formatType, parseType, TYPE } from '../dns/rr-type.ts'
+import { parseType, TYPE } from '../dns/rr-type.ts'
 import { parseTtl } from '../dns/ttl-text.ts'
-import { parseLocation } from './location.ts'
+import { findLocationMistake, parseLocation } from './location.ts'
 import { ZoneFileError, type ZoneLine, type ZoneWord } from './zone-scanner.ts'
 
 /** State from previous lines. */
@@ -49,14 +50,16 @@ export function readRecord(line: ZoneLine, state: ZoneState): ResourceRecord {
   const head = readHead(line, file)
   const type = head.type ?? 0
   const ttlSeconds = ttlOf(line, head, state)
-  const words = line.words.slice(head.size)
-  const texts = rdataTexts(type, words)
+  const words = rdataWords(type, line.words.slice(head.size))
+  const texts = words.map(({ text }) => text)
   const location = type === TYPE.LOC ? parseLocation(texts) : undefined
   const rdata = location ?? parseRdata(type, texts, state.origin)
   if (rdata === undefined) {
-    const shown = words.map(({ text }) => text).join(' ')
-    const reason = shown === '' ? 'has no data' : `cannot have "${shorten(shown)}" for its data`
-    throw wrong(file, words[0] ?? first, `a ${formatType(type)} record ${reason}`)
+    const isLocation = type === TYPE.LOC && texts.length > 0 && texts[0] !== '\\#'
+    const { index, message } = isLocation
+      ? findLocationMistake(texts)
+      : findRdataMistake(type, texts, state.origin)
+    throw wrong(file, words[index] ?? words.at(-1) ?? first, message)
   }
   return { owner: state.owner, type, class: head.class ?? CLASS.IN, ttlSeconds, rdata }
 }
@@ -111,19 +114,17 @@ function ttlOf(line: ZoneLine, head: Head, state: ZoneState): number {
 }
 
 /** Joins the parts of a service parameter with a quoted value to one word: `alpn="h2"`. */
-function rdataTexts(type: number, words: readonly ZoneWord[]): string[] {
-  if (rdataSchema(type)?.at(-1) !== 'params') return words.map(({ text }) => text)
-  const texts: string[] = []
-  for (const [i, { text, isQuoted, isAttached }] of words.entries()) {
+function rdataWords(type: number, words: readonly ZoneWord[]): readonly ZoneWord[] {
+  if (rdataSchema(type)?.at(-1) !== 'params') return words
+  const joined: ZoneWord[] = []
+  for (const [i, word] of words.entries()) {
     const before = words[i - 1]
+    const name = joined.at(-1)
     // Only of a word that is not joined itself: `endsWith` of a joined one would copy it.
-    const isValue = isQuoted && isAttached && before?.isQuoted === false
-    if (isValue && before.text.endsWith('=')) texts.push(`${texts.pop()}${text}`)
-    else texts.push(text)
+    const isValue = word.isQuoted && word.isAttached && before?.isQuoted === false
+    if (name !== undefined && isValue && before.text.endsWith('=')) {
+      joined.splice(-1, 1, { ...name, text: `${name.text}${word.text}` })
+    } else joined.push(word)
   }
-  return texts
-}
-
-function shorten(text: string): string {
-  return text.length > 60 ? `${text.slice(0, 60)}…` : text
+  return joined
 }

@@ -41,6 +41,28 @@ export type Direct = (head: Head) => Answer | undefined
 /** The longest body that is answered without the app, in bytes. */
 export const DIRECT_BODY_BYTES_MAX = 65_535
 
+/** `uri-host [ ":" port ]` (RFC 9110 §7.2), without user information; empty is valid. */
+const HOST = /^(?:[\w.~!$&'()*+,;=%-]*|\[[0-9a-f:.]+\])(?::\d*)?$/i
+
+/**
+ * Returns whether a request names at most one host, and that one validly: a proxy and a server that
+ * choose different ones would disagree about whose request it is (RFC 9112 §3.2, RFC 9113 §8.3.1).
+ */
+export function hasValidHost(rawHeaders: readonly string[]): boolean {
+  let host: string | undefined
+  let authority: string | undefined
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] ?? ''
+    if (name === ':authority') authority = rawHeaders[i + 1]
+    if (name.length !== 4 || name.toLowerCase() !== 'host') continue
+    if (host !== undefined) return false
+    host = rawHeaders[i + 1] ?? ''
+  }
+  if (host === undefined) return true
+  const isSame = authority === undefined || authority.toLowerCase() === host.toLowerCase()
+  return isSame && HOST.test(host)
+}
+
 /** Both ends of a request's connection. */
 export type Ends = {
   readonly address: string

@@ -21,6 +21,7 @@ import {
   DIRECT_BODY_BYTES_MAX,
   type Direct,
   endsOf,
+  hasValidHost,
   identitiesOfSocket,
   type Ready,
   unmapped,
@@ -217,6 +218,10 @@ export class HttpServer {
     served.requested(now(), request)
     response.once('close', () => served.responded(now(), response.statusCode))
     if (request.socket.destroyed) return
+    if (!hasValidHost(request.rawHeaders)) {
+      response.writeHead(400, { connection: 'close' }).end()
+      return
+    }
     if (!this.answerDirectly(request, response)) this.serveByApp(request, response)
   }
 

@@ -24,6 +24,7 @@ import {
   type Ends,
   endsOf,
   type Head,
+  hasValidHost,
   identitiesOfSocket,
   type Ready,
   unmapped,
@@ -168,6 +169,10 @@ export class Http2Connection implements SelfBounded, BodyHolder {
     const { stream } = open
     if (isTooLarge(fields.rawHeaders)) {
       stream.respond({ ':status': 431 }, { endStream: true })
+      return
+    }
+    if (!hasValidHost(fields.rawHeaders)) {
+      stream.respond({ ':status': 400 }, { endStream: true })
       return
     }
     const answer = this.service.direct?.(new StreamHead(fields, this.socket))

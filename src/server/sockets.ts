@@ -8,6 +8,7 @@ import type { TlsService } from '../chain/feature.ts'
 import type { Listener } from '../chain/listener.ts'
 import { localAddresses, resolveBind } from '../node/local-addresses.ts'
 import { listenMessage } from '../node/output.ts'
+import { CatchAll } from './catch-all.ts'
 import { type UdpAnswers, type UdpOptions, UdpServer } from './udp-server.ts'
 
 /** Interval of comparing the machine's addresses with the open sockets, which takes 0.1 ms. */
@@ -60,6 +61,7 @@ export type Streams = {
 export class Sockets {
   private readonly udp = new Map<string, UdpServer>()
   private readonly opened = new Map<string, StreamServer>()
+  private catchAll: CatchAll | undefined
   private readonly streams: Streams
   private readonly answers: UdpAnswers
   private readonly options: Pick<UdpOptions, 'queue' | 'onUnsent'>
@@ -98,6 +100,9 @@ export class Sockets {
     this.except = except
     try {
       for (const address of this.streamAddresses()) await this.openStream(address)
+      if (this.streams.hasUdp && addresses.length === 0) {
+        this.catchAll = CatchAll.open(this.port, this.sharesPort, this.answers)
+      }
       for (const address of this.udpAddresses()) await this.openUdp(address)
     } catch (error) {
       await this.close()
@@ -121,6 +126,7 @@ export class Sockets {
 
   /** Leaves new queries over UDP to another process at the same port. */
   handOver(): void {
+    this.catchAll?.close()
     for (const server of this.udp.values()) server.handOver()
   }
 
@@ -128,6 +134,7 @@ export class Sockets {
   async close(): Promise<void> {
     this.isClosed = true
     clearInterval(this.rescan)
+    this.catchAll?.close()
     const servers = [...this.udp.values(), ...this.opened.values()]
     await Promise.all(servers.map((server) => server.close()))
   }
@@ -174,7 +181,13 @@ export class Sockets {
   private async openUdp(address: string): Promise<void> {
     const knownAs = this.addresses.length > 0 ? address : EVERY_ADDRESS
     const { answers, options, sharesPort } = this
-    const server = new UdpServer(address, answers, { ...options, knownAs, sharesPort })
+    const isBesideCatchAll = this.catchAll !== undefined && !sharesPort
+    const server = new UdpServer(address, answers, {
+      ...options,
+      knownAs,
+      sharesPort,
+      isBesideCatchAll,
+    })
     await this.tryListen(server, address, 'UDP', () => this.udp.set(address, server))
   }
 

@@ -9,6 +9,7 @@ import type { Client } from '../chain/client.ts'
 import type { MaybePromise } from '../chain/maybe-promise.ts'
 import { ReplyWriter } from '../dns/reply-writer.ts'
 import { takeInherited } from '../node/inherited-sockets.ts'
+import { allowReuse } from './catch-all.ts'
 import { BATCH_MAX, DatagramBatch, RECEIVE_BYTES } from './datagram-batch.ts'
 import { leaveGroup } from './leave-group.ts'
 import { type Mmsg, openMmsg } from './mmsg.ts'
@@ -66,6 +67,8 @@ export type UdpOptions = {
   readonly queue?: SlowQueries
   readonly knownAs?: string
   readonly sharesPort?: boolean
+  /** Whether a {@link CatchAll} has the port at all other addresses. */
+  readonly isBesideCatchAll?: boolean
   readonly mmsg?: Mmsg | undefined
   /** Called for each response that is dropped because the network does not take it. */
   readonly onUnsent?: () => void
@@ -84,6 +87,7 @@ export class UdpServer implements SlowAnswers {
   /** Used while the socket still sends from `writer`; its responses are copied. */
   private readonly spare = new ReplyWriter()
   private isSending = false
+  private readonly isBesideCatchAll: boolean
   private batch: DatagramBatch | undefined
   private isClosed = false
   /** Datagrams to leave to Node before the next batch is tried. */
@@ -107,6 +111,7 @@ export class UdpServer implements SlowAnswers {
    * @param queue holds the queries for the slow path; one for all sockets of a thread
    * @param knownAs the local address that each query's client has, such as `::` for all addresses
    * @param sharesPort whether others listen on the same address and port; the kernel chooses
+   * @param isBesideCatchAll whether the kernel must bind it beside a socket for all addresses
    * @param mmsg sends and receives datagrams in batches; without it, one at a time
    * @param onUnsent called for each response that is dropped
    */
@@ -117,16 +122,19 @@ export class UdpServer implements SlowAnswers {
       queue = new SlowQueries({ value: 0 }),
       knownAs = address,
       sharesPort = false,
+      isBesideCatchAll = false,
       mmsg = openMmsg(),
       onUnsent = () => undefined,
     }: UdpOptions = {},
   ) {
+    this.isBesideCatchAll = isBesideCatchAll
     this.mmsg = mmsg
     this.onUnsent = onUnsent
     this.answers = answers
     this.queue = queue
     this.client = { address: '', port: 0, transport: 'udp', localAddress: knownAs, localPort: 0 }
-    const options = { reusePort: sharesPort, lookup: lookUpLiteral }
+    const reuseAddr = isBesideCatchAll
+    const options = { reusePort: sharesPort, reuseAddr, lookup: lookUpLiteral }
     this.socket = address.includes(':')
       ? createSocket({ type: 'udp6', ipv6Only: true, ...options })
       : createSocket({ type: 'udp4', ...options })
@@ -152,6 +160,7 @@ export class UdpServer implements SlowAnswers {
         // ICMP errors of clients that have gone away do not affect other clients.
         this.socket.on('error', () => undefined)
         this.enlargeBuffer()
+        this.closePort()
         const { port: bound } = this.socket.address()
         this.client.localPort = bound
         this.openBatch()
@@ -273,6 +282,12 @@ export class UdpServer implements SlowAnswers {
     } catch {
       // The socket was closed before the response was ready.
     }
+  }
+
+  /** Has the kernel refuse this address and port to other processes again. */
+  private closePort(): void {
+    const fd = this.isBesideCatchAll ? descriptorOf(this.socket) : undefined
+    if (fd !== undefined) allowReuse(fd, false)
   }
 
   private enlargeBuffer(): void {

@@ -75,6 +75,71 @@ describe('convert', () => {
     assert.match(await stderrOf('kube-dns', 'b.yaml'), /^kubedoh: b\.yaml:1: .*[^:]\n$/)
   })
 
+  const dns = (spec: object): string =>
+    JSON.stringify({ apiVersion: 'operator.openshift.io/v1', kind: 'DNS', spec })
+  const server = (more: object): string =>
+    dns({
+      servers: [
+        { name: 'a', zones: ['a.test'], forwardPlugin: { upstreams: ['192.0.2.1'] }, ...more },
+      ],
+    })
+  const stubs = (value: unknown): string =>
+    JSON.stringify({ kind: 'ConfigMap', data: { stubDomains: JSON.stringify(value) } })
+  const unloadable: readonly (readonly [system: string, text: string, reason: RegExp])[] = [
+    [
+      'openshift',
+      server({ zones: ['bad..zone'] }),
+      /errors:\nCorefile:2:1: spec\.servers\[0\]: "bad\.\.zone" is not a domain name\n/,
+    ],
+    [
+      'openshift',
+      server({ zones: ['a.test', 'a.test'] }),
+      /errors:\nCorefile:2:13: spec\.servers\[0\]: zone "a\.test\." is served at port 5353 already/,
+    ],
+    [
+      'openshift',
+      server({ forwardPlugin: { upstreams: ['10.0.0.1:abc'] } }),
+      /errors:\nCorefile:4:15: spec\.servers\[0\]: "10\.0\.0\.1:abc" is neither/,
+    ],
+    [
+      'kube-dns',
+      stubs({ 'a.test': ['10.0.0.1:abc'] }),
+      /stubDomains: "a\.test": "10\.0\.0\.1:abc"/,
+    ],
+    ['kube-dns', stubs({ 'a.test': Array(16).fill('10.0.0.1') }), /stubDomains: "a.test": 16 up/],
+    [
+      'nodelocal',
+      '. {\n    nonsense\n}\n',
+      /the Corefile would have errors:\nCorefile:2:5: .*nonsense/,
+    ],
+    ['nodelocal', '. {\n', /would have errors|is not closed/],
+    ['dnsmasq', 'server=/a..b/192.0.2.1', /the Corefile would have errors:\nCorefile:/],
+    ['skydns', 'SKYDNS_DOMAIN=a..b', /the Corefile would have errors:\nCorefile:/],
+    ['skydns', 'SKYDNS_NAMESERVERS=10.0.0.1:abc', /the Corefile would have errors:\nCorefile:/],
+  ]
+  for (const [system, text, reason] of unloadable) {
+    test(`writes no Corefile that would not load: ${system} ${text.slice(-60)}`, async (t) => {
+      const folder = temporaryFolder(t, { file: text, 'file.json': text })
+      const file = text.startsWith('{') ? 'file.json' : 'file'
+      const { status, stdout, stderr } = await runCli(['convert', system, join(folder, file)])
+      assert.match(stderr, reason)
+      assert.deepEqual([status, stdout], [1, ''])
+    })
+  }
+
+  test('writes a Corefile whose files are on another machine, and names them', async (t) => {
+    const files = { dns: 'resolv-file=/none/resolv.conf\n', sky: 'ETCD_CACERT=/none/ca.crt' }
+    const folder = temporaryFolder(t, files)
+    const lists = await runCli(['convert', 'dnsmasq', join(folder, 'dns')])
+    const place = 'is not on this machine; it must be where the Corefile is used'
+    assert.match(lists.stdout, /forward \. \/none\/resolv\.conf/)
+    assert.match(lists.stderr, new RegExp(`notice: "/none/resolv.conf" ${place}\n`))
+    const ca = await runCli(['convert', 'skydns', join(folder, 'sky')])
+    assert.match(ca.stdout, /tls \/none\/ca\.crt/)
+    assert.match(ca.stderr, new RegExp(`notice: "/none/ca.crt" ${place}\n`))
+    assert.deepEqual([lists.status, ca.status], [0, 0])
+  })
+
   test('rejects an unused value of --set', async () => {
     const path = join(FOLDER, 'openshift-untouched/dns.yaml')
     assert.deepEqual(

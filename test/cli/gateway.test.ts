@@ -136,7 +136,7 @@ describe('kubedoh gateway', () => {
       name: 'a store that is a file',
       files: { Corefile: '. {\n}\n' },
       flags: '--store file:Corefile/inside',
-      line: 'Cannot write to --store file:',
+      line: 'Cannot use --store file:',
     },
     {
       name: 'an address in the clear',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'vitest'
 import { bundleWorker } from '../../build/worker.ts'
@@ -41,6 +41,22 @@ describe('init worker', () => {
       readFileSync(join(folder, 'wrangler.toml'), 'utf8'),
       /kubernetes k8s\.test \{\n +cluster a\n/,
     )
+  })
+
+  test('writes no Corefile that the Worker would not take', async (t) => {
+    const folder = join(temporaryFolder(t), 'worker')
+    for (const domain of ['in-addr.arpa', '10.in-addr.arpa', 'ip6.arpa.']) {
+      const { status, stderr } = await runCli(['init', 'worker', folder, domain])
+      assert.equal(status, 1)
+      assert.match(stderr, /^kubedoh: ".*arpa\.?": "kubernetes" needs a zone that is not a reverse/)
+      assert.equal(existsSync(folder), false)
+    }
+    const shadowed = await runCli(['init', 'worker', folder, 'example.com'])
+    assert.match(
+      shadowed.stderr,
+      /^kubedoh: warning: "kubernetes" gets no queries for "example.com"/,
+    )
+    assert.equal(shadowed.status, 0)
   })
 
   test('takes the package from the checkout that it runs in', async (t) => {

@@ -137,6 +137,46 @@ describe('main', () => {
     }
   })
 
+  const groups = [...new Set(COMMANDS.map(({ name }) => name.split(' ')[0] ?? ''))].filter((name) =>
+    COMMANDS.every((command) => command.name !== name),
+  )
+  for (const words of [['nonsense'], ...groups.map((group) => [group, 'nonsense'])]) {
+    test(`refuses the help of the unknown command "${words.join(' ')}"`, async () => {
+      for (const flag of ['-h', '--help']) {
+        for (const args of [
+          [...words, flag],
+          [flag, ...words],
+          [...words, flag, 'more'],
+        ]) {
+          const { status, stdout, stderr } = await runCli(args)
+          assert.deepEqual([args, status, stdout], [args, 2, ''])
+          assert.match(stderr, /^kubedoh: unknown command '.*nonsense'\nUsage: kubedoh COMMAND/)
+        }
+      }
+      assert.equal((await runCli(['help', ...words])).status, 2)
+      assert.equal((await runCli([...words, '--version'])).status, 2)
+    })
+  }
+
+  test('prints the help of a group for its word "help"', async () => {
+    const ofGroup = await runCli(['token', '--help'])
+    assert.equal(ofGroup.status, 0)
+    for (const args of [
+      ['token', 'help'],
+      ['token', 'help', '--help'],
+    ]) {
+      assert.deepEqual(await runCli(args), ofGroup)
+    }
+    const ofCommand = await runCli(['token', 'create', '--help'])
+    assert.deepEqual(await runCli(['token', 'help', 'create']), ofCommand)
+    assert.equal((await runCli(['token', 'help', 'nonsense'])).status, 2)
+  })
+
+  test('leaves flags after "--" to other programs', async () => {
+    const { status, stdout } = await runCli(['keys', '--', '--help'])
+    assert.deepEqual([status, stdout], [1, ''])
+  })
+
   test('prints the help of each command for -h', async () => {
     for (const { name } of COMMANDS) {
       const { status, stdout, stderr } = await runCli([...name.split(' '), '-h'])

@@ -43,6 +43,26 @@ describe('node-cache', () => {
     assert.equal(await ended, 0)
   })
 
+  test('starts with a ConfigMap that NodeLocal DNSCache ignores', async (t) => {
+    const stubDomains = '{"acme.example":["10.0.0.1:abc"]}'
+    const folder = temporaryFolder(t, { base: TEMPLATE, 'cm/stubDomains': stubDomains })
+    const screen = new Screen()
+    const args = [
+      ...['-basecorefile', join(folder, 'base'), '-conf', join(folder, 'Corefile'), ...OFF],
+      ...['-kubednscm', join(folder, 'cm'), '-metrics-listen-address', ''],
+      ...['-localip', '127.0.0.1', `-dns.port=${await freePort()}`],
+    ]
+    const reason = /ignored .*cm: stubDomains: .*acme\.example.*10\.0\.0\.1:abc.* is not an address/
+    const printed = await runCli(['node-cache', ...args, '--print'])
+    assert.match(printed.stderr, reason)
+    assert.equal(printed.status, 0)
+    const ended = main(['node-cache', ...args], screen, {})
+    await screen.shows('stdout', /ready: DNS on port \d+\n/)
+    assert.match(screen.text.stderr, reason)
+    process.emit('SIGTERM')
+    assert.equal(await ended, 0)
+  })
+
   test('serves while another program has the port of the metrics', async (t) => {
     const folder = temporaryFolder(t, { base: TEMPLATE })
     const other = createServer().listen(0, '127.0.0.1')

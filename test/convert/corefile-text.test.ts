@@ -7,7 +7,7 @@ import { parse } from '../corefile/source.ts'
 
 describe('writeCorefile', () => {
   test('writes blocks, indented, with comments', () => {
-    const text = writeCorefile([
+    const { corefile: text } = writeCorefile([
       { comment: 'one\nline', head: ['a:53', 'b'], lines: [] },
       {
         head: ['.'],
@@ -18,6 +18,21 @@ describe('writeCorefile', () => {
       text,
       '# one line\na:53 b {\n}\n. {\n    errors\n    cache 30 {\n        success 1\n    }\n}\n',
     )
+  })
+
+  test('knows the field of each line', () => {
+    const { corefile, fieldAt } = writeCorefile(
+      [
+        { head: ['a'], lines: [['x', 'two\nlines']], field: 'first', comment: 'one' },
+        { head: ['b'], lines: [] },
+        { head: ['c'], lines: [], field: 'last' },
+      ],
+      '. {\n}\n',
+    )
+    const fields = corefile.split('\n').map((_, i) => fieldAt(i + 1))
+    const none = undefined
+    const first = Array(5).fill('first')
+    assert.deepEqual(fields, [none, none, ...first, none, none, 'last', 'last', none])
   })
 
   const words: { word: string; text: string }[] = [
@@ -32,7 +47,7 @@ describe('writeCorefile', () => {
   for (const { word, text } of words) {
     test(`writes ${JSON.stringify(word)} so that it is read as it is`, () => {
       assert.equal(
-        writeCorefile([{ head: ['.'], lines: [['x', word]] }]),
+        writeCorefile([{ head: ['.'], lines: [['x', word]] }]).corefile,
         `. {\n    x ${text}\n}\n`,
       )
     })
@@ -58,7 +73,8 @@ describe('writeCorefile', () => {
     fc.assert(
       fc.property(fc.array(word), (args) => {
         try {
-          const [block] = parse(writeCorefile([{ head: ['.'], lines: [['x', ...args]] }]))
+          const server = { head: ['.'], lines: [['x', ...args]] }
+          const [block] = parse(writeCorefile([server]).corefile)
           assert.deepEqual(
             block?.directives[0]?.args.map(({ text }) => text),
             args,

@@ -69,6 +69,37 @@ describe('convertDnsmasq', () => {
     })
   }
 
+  const dropped: { lines: string[]; notices: readonly string[] }[] = [
+    {
+      lines: ['server=192.0.2.1', 'resolv-file=/r', 'domain=a.test', 'local-ttl=5'],
+      notices: [
+        'f:6: "domain" has no effect on the Corefile',
+        'f:7: "local-ttl" has no effect on the Corefile',
+        'resolv-file /r has no effect on the Corefile: "no-resolv" is set',
+      ],
+    },
+    {
+      lines: ['min-cache-ttl=5', 'max-ttl=9', 'server=/a/192.0.2.1', 'strict-order'],
+      notices: [
+        'other names have no upstream: their queries fail',
+        'f:4: "min-cache-ttl" has no effect on the Corefile',
+        'f:5: "max-ttl" has no effect on the Corefile',
+      ],
+    },
+    {
+      lines: ['server=192.0.2.1', 'cache-size=9', 'max-cache-ttl=8', 'max-ttl=9'],
+      notices: [
+        'f:3: "cache-size" is set again by f:5; ignored',
+        'f:7: "max-ttl" has no effect on the Corefile',
+      ],
+    },
+  ]
+  for (const { lines, notices } of dropped) {
+    test(`names what it drops of ${lines.join(' ')}`, () => {
+      assert.deepEqual(convert(...lines).notices, notices)
+    })
+  }
+
   const caches: { lines: string[]; cache: string }[] = [
     { lines: ['cache-size=500'], cache: 'cache { success 500 ; denial 500 }' },
     {

@@ -81,6 +81,60 @@ describe('convertNodeLocal', () => {
     ])
   })
 
+  test('names what it drops', () => {
+    const args = ['-localip', '1.1.1.1', 'loose', '-health-port=8080', '-new', 'x', '-conf=/a']
+    const container = { args, image: 'x', command: ['/node-cache'] }
+    const metadata = { namespace: 'kube-system', name: 'node-local-dns' }
+    const documents = [
+      { kind: 'ServiceAccount', metadata },
+      {
+        kind: 'Service',
+        metadata: { name: 'kube-dns-upstream' },
+        spec: { clusterIP: '10.96.0.11', ports: [{ port: 53 }] },
+      },
+      { kind: 'ConfigMap', metadata, data: { Corefile: '__PILLAR__CLUSTER__DNS__', more: 'x' } },
+      {
+        kind: 'DaemonSet',
+        metadata,
+        spec: { selector: { a: 'b' }, template: { spec: { containers: [container], x: 1 } } },
+      },
+      { kind: 'Deployment', metadata: { name: 'other' }, spec: { replicas: 1 } },
+    ]
+    assert.deepEqual(convertNodeLocal({ texts: [], documents }, new Settings([])).notices, [
+      '-health-port has no equivalent: pass it to kubedoh node-cache',
+      '-new has no effect on the Corefile',
+      '-conf has no equivalent: pass it to kubedoh node-cache',
+      'argument "loose" has no effect on the Corefile',
+      'ServiceAccount kube-system/node-local-dns has no effect on the Corefile',
+      'Service kube-dns-upstream: spec.ports has no effect on the Corefile',
+      'ConfigMap kube-system/node-local-dns: data.more has no effect on the Corefile',
+      'DaemonSet kube-system/node-local-dns: spec.selector, ' +
+        'spec.template.spec.containers[0].image, spec.template.spec.containers[0].command, ' +
+        'spec.template.spec.x have no effect on the Corefile',
+      'Deployment other has no effect on the Corefile',
+    ])
+  })
+
+  test('names the Corefiles after the first', () => {
+    const { notices } = convertNodeLocal(
+      { texts: ['.', 'b', ' '], documents: [] },
+      new Settings([]),
+    )
+    assert.deepEqual(notices, ['only the first of 2 Corefiles is converted'])
+  })
+
+  test('refuses values that are no addresses', () => {
+    const bad = {
+      kind: 'DaemonSet',
+      spec: { template: { spec: { containers: [{ args: ['-localip=1.1.1.1\n}'] }] } } },
+    }
+    const source = { texts: ['__PILLAR__LOCAL__DNS__'], documents: [bad] }
+    assert.throws(
+      () => convertNodeLocal(source, new Settings([])),
+      /-localip "1.1.1.1\\n}" is not an address/,
+    )
+  })
+
   const wrong: { name: string; source: Partial<NodeLocalSource>; message: RegExp }[] = [
     {
       name: 'no template',

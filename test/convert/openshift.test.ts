@@ -23,6 +23,91 @@ test('convertOpenshift ignores empty operator fields without a notice', () => {
   ])
 })
 
+describe('convertOpenshift names what it drops', () => {
+  const server = { name: 'a', zones: ['a.test'], forwardPlugin: { upstreams: ['192.0.2.1'] } }
+  const effect = 'has no effect on the Corefile'
+  const cases: { name: string; spec: object; notices: readonly string[] }[] = [
+    {
+      name: 'unknown fields of the object',
+      spec: { templates: [{ zones: ['.'], queryType: 'AAAA' }], newThing: true, off: false },
+      notices: [`spec.templates ${effect}`, `spec.newThing ${effect}`, `spec.off ${effect}`],
+    },
+    {
+      name: 'unknown fields of servers and upstreams',
+      spec: {
+        servers: [
+          { ...server, queryType: 'AAAA' },
+          {
+            ...server,
+            zones: ['b.test'],
+            forwardPlugin: { ...server.forwardPlugin, cache: { a: 1 } },
+          },
+        ],
+        upstreamResolvers: {
+          upstreams: [{ type: 'Network', address: '192.0.2.1', weight: 1 }],
+          retries: 2,
+        },
+        cache: { positiveTTL: '1m', prefetch: 1 },
+      },
+      notices: [
+        `spec.servers[0].queryType ${effect}`,
+        `spec.servers[1].forwardPlugin.cache ${effect}`,
+        `spec.upstreamResolvers.upstreams[0].weight ${effect}`,
+        `spec.upstreamResolvers.retries ${effect}`,
+        `spec.cache.prefetch ${effect}`,
+      ],
+    },
+    {
+      name: 'address and port of a system resolver',
+      spec: {
+        upstreamResolvers: {
+          upstreams: [{ type: 'SystemResolvConf', address: '192.0.2.1', port: 53 }],
+        },
+      },
+      notices: [
+        `spec.upstreamResolvers.upstreams[0].address ${effect}`,
+        `spec.upstreamResolvers.upstreams[0].port ${effect}`,
+      ],
+    },
+    {
+      name: 'TLS without its transport',
+      spec: {
+        upstreamResolvers: {
+          transportConfig: {
+            transport: 'Cleartext',
+            tls: { serverName: 'a.test', caBundle: { name: 'b' }, minVersion: '1.3' },
+          },
+        },
+      },
+      notices: [
+        'upstreamResolvers: tls is ignored because the transport is not TLS',
+        `spec.upstreamResolvers.transportConfig.tls.caBundle ${effect}`,
+        `spec.upstreamResolvers.transportConfig.tls.minVersion ${effect}`,
+      ],
+    },
+    {
+      name: 'unknown fields beside the spec, and empty ones not',
+      spec: { templates: [], extra: null },
+      notices: [`data ${effect}`],
+    },
+  ]
+  for (const { name, spec, notices } of cases) {
+    test(name, () => {
+      const object = notices[0]?.startsWith('data') ? { ...dns(spec), data: { a: 1 } } : dns(spec)
+      assert.deepEqual(convertOpenshift([object], new Settings([])).notices, notices)
+    })
+  }
+
+  test('other documents', () => {
+    const other = { kind: 'ConfigMap', metadata: { namespace: 'a', name: 'b' } }
+    const second = { ...dns({}), metadata: { name: 'second' } }
+    assert.deepEqual(convertOpenshift([other, dns({}), second], new Settings([])).notices, [
+      `ConfigMap a/b ${effect}`,
+      `DNS second ${effect}`,
+    ])
+  })
+})
+
 describe('convertOpenshift', () => {
   const cases: { name: string; spec: object; settings?: string[]; line: string }[] = [
     { name: 'has the defaults of the operator', spec: {}, line: 'cache 900 {' },

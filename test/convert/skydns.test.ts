@@ -54,9 +54,37 @@ describe('convertSkydns', () => {
   test('adds notices for options without an equivalent and unknown ones', () => {
     assert.deepEqual(convertSkydns(['-domain=a.test -ttl=5 -frobnicate']).notices.slice(1), [
       '"ttl" has no equivalent: records without their own TTL have 300 s',
-      '"frobnicate" is unknown; ignored',
+      '"frobnicate" has no effect on the Corefile',
     ])
   })
+
+  const dropped: { texts: readonly string[]; notices: readonly string[] }[] = [
+    {
+      texts: ['ETCD_PASSWORD=p -rcache-ttl=5 -tls-key=k -nodaemon'],
+      notices: ['rcache-ttl', 'tls-key', 'password', 'nodaemon'],
+    },
+    {
+      texts: ['{"no_rec":true,"nameservers":["192.0.2.1:53"],"ns_rotate":true,"new":{"a":1}}'],
+      notices: [
+        '"no-rec": names outside "skydns.local" get REFUSED',
+        'nameservers',
+        'ns-rotate',
+        'new',
+      ],
+    },
+    {
+      texts: ['skydns -domain=a.test stray', '{"domain":"b.test"}'],
+      notices: ['"domain" is set again; the earlier value is ignored', 'stray'],
+    },
+  ]
+  for (const { texts, notices } of dropped) {
+    test(`names what it drops of ${texts.join(' ')}`, () => {
+      const found = convertSkydns(texts).notices.slice(1)
+      const effect = (name: string): string =>
+        name.includes(' ') ? name : `"${name}" has no effect on the Corefile`
+      assert.deepEqual([...found].sort(), notices.map(effect).sort())
+    })
+  }
 
   const wrong: { text: string; message: string | RegExp }[] = [
     { text: '', message: /^expected JSON such as/ },

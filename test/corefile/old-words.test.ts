@@ -58,10 +58,24 @@ describe('translateOldWords', () => {
       ],
     },
     {
-      name: 'leaves a protocol that nobody speaks, to be refused',
-      text: 'proxy . a {\nprotocol grpc\n}',
-      today: '. | forward . a { protocol grpc }',
-      notices: ['2:1: "proxy" was removed in CoreDNS 1.5.0; read as "forward"'],
+      name: 'leaves out protocols of proxy that forward has not',
+      text: 'proxy . a {\nprotocol grpc insecure\n}\nproxy . b {\nprotocol\n}',
+      today: '. | forward . a | forward . b',
+      notices: [
+        '2:1: "proxy" was removed in CoreDNS 1.5.0; read as "forward"',
+        '3:10: "protocol grpc" of "proxy" has no equivalent in "forward"; queries are sent over DNS',
+        '5:1: "proxy" was removed in CoreDNS 1.5.0; read as "forward"',
+        '6:1: "protocol" of "proxy" has no equivalent in "forward"; queries are sent over DNS',
+      ],
+    },
+    {
+      name: 'reads the networks of kubernetes before CoreDNS 1.0 as zones',
+      text: 'kubernetes a {\ncidrs 10.0.0.0/16 10.1.0.0/16\nautopath 1 NOERROR\n}',
+      today: '. | kubernetes a 10.0.0.0/16 10.1.0.0/16',
+      notices: [
+        '3:1: "cidrs" was removed before CoreDNS 1.0; read as zones of "kubernetes"',
+        '4:1: "autopath" of "kubernetes" is a plugin since CoreDNS 1.0; write "autopath @kubernetes" beside it; ignored',
+      ],
     },
     {
       name: 'leaves out old options of kubernetes',

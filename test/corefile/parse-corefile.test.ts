@@ -295,10 +295,10 @@ describe('parseCorefile imports files', () => {
 })
 
 describe('parseCorefile refuses', () => {
-  for (const { name, text, problems } of REFUSED) {
+  for (const { name, text, files, problems } of REFUSED) {
     test(name, () => {
       assert.deepEqual(
-        problemsOf(() => parse(text, { files: REFUSED_FILES })),
+        problemsOf(() => parse(text, { files: { ...REFUSED_FILES, ...files } })),
         problems,
       )
     })

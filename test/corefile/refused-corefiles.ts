@@ -8,14 +8,40 @@ export const REFUSED_FILES: Readonly<Record<string, string>> = {
   '/etc/x': 'log',
   '/etc/bad': '. {\n  }\n}',
   '/etc/self': 'import self',
+  '/etc/self-star-1': '# all\nimport self-star-*',
+  '/etc/one': 'import two',
+  '/etc/two': 'import three',
+  '/etc/three': 'import one',
+  '/etc/back': '(s) {\nimport back\n}\nimport s',
+  '/etc/uses-s': 'import s',
+  ...filesNamed('deep-', 200, (i) => `import deep-${i + 1}`),
+  ...filesNamed('many-', 10_001, () => ''),
+  ...filesNamed('large-', 2, () => '#'.repeat(9 * 1024 * 1024)),
+}
+
+function filesNamed(
+  start: string,
+  count: number,
+  textOf: (i: number) => string,
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Array.from({ length: count }, (_, i) => [`/etc/${start}${i}`, textOf(i)]),
+  )
 }
 
 /** A Corefile and what is wrong with it, places in the Corefile without its path. */
 export type RefusedCorefile = {
   readonly name: string
   readonly text: string
+  /** Further files. */
+  readonly files?: Readonly<Record<string, string>>
   readonly problems: readonly string[]
 }
+
+/** Snippets s1 to s20, each of which imports the one before it twice. */
+const DOUBLING = Array.from({ length: 20 }, (_, i) => {
+  return `(s${i + 1}) {\nimport s${i}\nimport s${i}\n}\n`
+}).join('')
 
 /** One of each mistake. */
 export const REFUSED: readonly RefusedCorefile[] = [
@@ -204,17 +230,58 @@ export const REFUSED: readonly RefusedCorefile[] = [
   {
     name: 'snippets that import each other',
     text: '(a) {\nimport b\nlog\n}\n(b) {\nimport a\n}\n. {\nimport a\n}',
-    problems: ['6:1: more than 10000 imports: a file imports itself'],
+    problems: ['6:1: snippet "a" imports itself by way of snippet "b"'],
   },
   {
     name: 'a file that imports itself',
     text: 'import self',
-    problems: ['/etc/self:1:1: more than 10000 imports: a file imports itself'],
+    problems: ['/etc/self:1:1: "/etc/self" imports itself'],
+  },
+  {
+    name: 'a file that imports itself by a pattern',
+    text: 'import self-star-*',
+    problems: ['/etc/self-star-1:2:1: "/etc/self-star-1" imports itself'],
+  },
+  {
+    name: 'a Corefile that imports itself',
+    text: '. {\nlog\n}\nimport Corefile',
+    files: { '/etc/Corefile': '. {\nlog\n}\nimport Corefile' },
+    problems: ['4:1: "/etc/Corefile" imports itself'],
+  },
+  {
+    name: 'files that import each other',
+    text: 'import one',
+    problems: ['/etc/three:1:1: "/etc/one" imports itself by way of "/etc/two", "/etc/three"'],
+  },
+  {
+    name: 'a snippet in a file that imports the file',
+    text: 'import back',
+    problems: ['/etc/back:2:1: "/etc/back" imports itself by way of snippet "s"'],
+  },
+  {
+    name: 'a snippet that a file imports which the snippet imports',
+    text: '(s) {\nimport uses-s\n}\n. {\nimport s\n}',
+    problems: ['/etc/uses-s:1:1: snippet "s" imports itself by way of "/etc/uses-s"'],
+  },
+  {
+    name: 'imports within each other, deeper than anyone needs',
+    text: 'import deep-0',
+    problems: ['/etc/deep-99:1:1: more than 100 imports within each other'],
+  },
+  {
+    name: 'more files than anyone has',
+    text: 'import many-*',
+    problems: ['1:8: more than 10000 imported files'],
+  },
+  {
+    name: 'more text than anyone has',
+    text: 'import large-*',
+    problems: ['1:8: more than 16777216 characters in imported files'],
   },
   {
     name: 'imports that double',
-    text: '(a) {\nimport b\nimport b\n}\n(b) {\nimport a\n}\n. {\nimport a\n}',
-    problems: ['6:1: more than 10000 imports: a file imports itself'],
+    text: `${DOUBLING}(s0) {\n}\n. {\nimport s20\n}`,
+    problems: ['2:1: more than 10000 imports'],
   },
   {
     name: 'blocks deeper than anyone needs',

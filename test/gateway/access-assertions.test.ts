@@ -83,6 +83,29 @@ describe('an assertion', () => {
     }
   })
 
+  test('in another spelling counts for nothing', async () => {
+    const { assertions, team } = new Checking(await createTeam())
+    const token = await team.sign({ now: NOW_MS, email: 'a@b' })
+    const [head = '', payload = '', mark = ''] = token.split('.')
+    const last = mark.at(-1) ?? ''
+    // 256 bytes leave four bits of the last character unused.
+    const next = String.fromCharCode(last.charCodeAt(0) + 1)
+    for (const text of [
+      `${token}==`,
+      `${token}=`,
+      `${token} `,
+      `${token}\n`,
+      `${head}==.${payload}.${mark}`,
+      `${head}.${payload}=.${mark}`,
+      `${head}.${payload}.${mark.slice(0, -1)}${next}`,
+      `${head}.${payload}.${mark.replaceAll('_', '/').replaceAll('-', '+')}`,
+      `${head}.${payload}.${mark.slice(0, 9)}\n${mark.slice(9)}`,
+    ]) {
+      const isSame = text === token
+      assert.equal((await assertions.identitiesOf(text)).length > 0, isSame, text)
+    }
+  })
+
   test('without a signature counts for nothing', async () => {
     const { assertions, team } = new Checking(await createTeam())
     const [, payload] = (await team.sign({ now: NOW_MS, email: 'a@b' })).split('.')

@@ -70,6 +70,31 @@ describe('the audit log', () => {
     assert.ok(!JSON.stringify(running.host.events).includes(secret))
   })
 
+  // No client encodes so; a person who pastes a token may.
+  const id = 'kdt_0123456789ab'
+  const encodings: readonly ((secret: string) => string)[] = [
+    (secret) => `${id}_${secret.slice(0, 20)}%73${secret.slice(21)}`,
+    (secret) => `${id}%5F${secret}`,
+    (secret) => `%6Bdt_0123456789ab_${secret}`,
+    (secret) => `${id}_${secret.slice(0, 20)}%2573${secret.slice(21)}`,
+    (secret) => `${id}_%ff${secret}`,
+    (secret) => `${id}_${secret.slice(0, 20)}%zz${secret.slice(20)}`,
+  ]
+  for (const encode of encodings) {
+    test(`has no secret of a token that is encoded: ${encode('…')}`, async () => {
+      const running = await start()
+      const secret = 's'.repeat(43)
+      await running.send(
+        `/v1/tokens/${encode(secret)}`,
+        { authorization: `Bearer ${ADMIN}` },
+        'DELETE',
+      )
+      const text = JSON.stringify(audited(running))
+      assert.ok(text.includes('/v1/tokens/'), text)
+      assert.doesNotMatch(text, /sss/)
+    })
+  }
+
   test('has explanations for the read-only token, long names cut', async () => {
     const running = await start()
     await running.get('/v1/explain?name=web.shop.svc.shop.example.org', READER)

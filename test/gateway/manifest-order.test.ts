@@ -29,6 +29,15 @@ describe('a manifest may follow another', () => {
     { name: 'as the first, 300 s ahead', next: manifest(300, NOW_SECONDS + 300) },
     { name: 'but not 301 s ahead', next: manifest(301, 1), code: 'from_the_future' },
     {
+      name: 'confirmed 300 s ahead',
+      next: { ...manifest(0, 1), confirmed: manifest(300, 1).time },
+    },
+    {
+      name: 'but not confirmed 301 s ahead',
+      next: { ...manifest(0, 1), confirmed: manifest(301, 1).time },
+      code: 'from_the_future',
+    },
+    {
       name: 'but not with a generation 301 s ahead',
       before: manifest(-10, NOW_SECONDS - 10),
       next: manifest(0, NOW_SECONDS + 301),

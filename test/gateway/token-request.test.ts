@@ -66,9 +66,14 @@ describe('a token request', () => {
       message: /"identities" has "access:Alice@a\.test", expected cert:/,
     },
     { text: '{"identities":["cert:ab"]}', message: /"identities" has "cert:ab", expected cert:/ },
-    { text: '{"expiresInSeconds":0}', message: /"expiresInSeconds" is not a number/ },
-    { text: '{"expiresInSeconds":"1h"}', message: /"expiresInSeconds" is not a number/ },
-    { text: '{"expiresInSeconds":1e99}', message: /"expiresInSeconds" is not a number/ },
+    { text: '{"expiresInSeconds":0}', message: /"expiresInSeconds" is not a whole number/ },
+    { text: '{"expiresInSeconds":"1h"}', message: /"expiresInSeconds" is not a whole number/ },
+    ...['1e99', '1e-9', '0.5', '1.5', '-1', '-0', '1e308', 'null', '[60]', '316224001'].map(
+      (life) => ({
+        text: `{"expiresInSeconds":${life}}`,
+        message: /^"expiresInSeconds" is not a whole number from 1 to 316224000$/,
+      }),
+    ),
   ]
   for (const { text, message } of refused) {
     test(`is refused: ${text.slice(0, 40)}`, () => {

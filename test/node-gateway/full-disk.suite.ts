@@ -9,11 +9,14 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'vitest'
+import { main } from '../../src/cli/main.ts'
 import { createGatewayClient } from '../../src/exporter/gateway-client.ts'
 import { readGatewayConfig } from '../../src/gateway/config.ts'
 import { hashToken } from '../../src/gateway/token.ts'
 import { createNodeGateway } from '../../src/node-gateway/node-gateway.ts'
+import { runCli, Screen } from '../cli/run-cli.ts'
 import { keys } from '../exporter/memory-gateway.ts'
+import { temporaryFolder } from '../exporter/temporary-folder.ts'
 import { type Published, snapshotOf } from '../gateway/publishing.ts'
 
 const COREFILE = '. {\n  kubernetes cluster.local {\n    cluster shop\n  }\n}\n'
@@ -154,5 +157,35 @@ describe('the gateway on a disk', () => {
     const { error } = JSON.parse(await made.text())
     assert.deepEqual([made.status, error.code], [503, 'read_only'])
     assert.match(error.message, /read-only.*EROFS/)
+  })
+
+  test('that is read-only at the start of the command serves, and warns', async (t) => {
+    const folder = mountDisk(t)
+    const url = await start(t, join(folder, 'store'))
+    assert.equal(await publish(url, await snapshot(1)), 200)
+    execFileSync('mount', ['-o', 'remount,ro', folder])
+    const conf = join(temporaryFolder(t, { Corefile: COREFILE }), 'Corefile')
+    const store = join(folder, 'store')
+    const screen = new Screen()
+    const args = ['gateway', '--conf', conf, '--listen', '127.0.0.1:0', '--store', `file:${store}`]
+    const ended = main(args, screen, {
+      CLUSTERS: JSON.stringify({ shop: { publicKey, tokenSha256: await hashToken(EXPORTER) } }),
+      ADMIN_TOKEN_SHA256: await hashToken(ADMIN),
+      PUBLIC: 'true',
+    })
+    const [, next = ''] = await screen.shows('stdout', /^ready: .* on (http:.*)\/dns-query/)
+    assert.match(screen.text.stderr, /cannot be written: names are .*"reason":"the file system is/)
+    assert.deepEqual(await ask(next), ['1'])
+    assert.equal(await publish(next, await snapshot(2)), 503)
+    const made = await send(`${next}/v1/tokens`, 'POST', '{"name":"second"}')
+    assert.equal(JSON.parse(await made.text()).error.code, 'read_only')
+    execFileSync('mount', ['-o', 'remount,rw', folder])
+    assert.equal(await publish(next, await snapshot(3)), 200)
+    process.emit('SIGTERM')
+    assert.equal(await ended, 0)
+    const missing = ['--store', `file:${join(folder, 'other')}`]
+    execFileSync('mount', ['-o', 'remount,ro', folder])
+    const refused = await runCli(['gateway', '--conf', conf, ...missing], { CLUSTERS: '{}' })
+    assert.match(refused.stderr, /Cannot use --store file:.*other: /)
   })
 })

@@ -17,7 +17,7 @@ type Script = Readonly<Record<string, readonly string[]>>
 
 async function find(script: Script): Promise<{ found: FoundService; asked: string[] }> {
   const asked: string[] = []
-  const found = await findService(nameOf('cluster.local'), (type, protocol) => {
+  const found = await findService(nameOf(NAME), nameOf('cluster.local'), (type, protocol) => {
     const attempt = `${protocol} ${formatType(type)}`
     asked.push(attempt)
     const lines = script[attempt]
@@ -58,6 +58,50 @@ describe('findService', () => {
       },
       found: known('192.0.2.1'),
       asked: ['udp A'],
+    },
+    {
+      name: 'takes addresses of the query name in any letter case',
+      script: { 'udp A': ['NOERROR', `${NAME.toUpperCase()} 5 IN A 192.0.2.1`] },
+      found: known('192.0.2.1'),
+      asked: ['udp A'],
+    },
+    {
+      name: 'takes no addresses of other names',
+      script: { 'udp A': ['NOERROR', 'evil.test. 5 IN A 192.0.2.6', a('192.0.2.1')] },
+      found: known('192.0.2.1'),
+      asked: ['udp A'],
+    },
+    {
+      name: 'takes no addresses of other names alone',
+      script: { 'tcp AAAA': ['NOERROR', 'evil.test. 5 IN AAAA 2001:db8::6'] },
+      found: unknown("NOERROR without the cluster zone's SOA record"),
+      asked: ['udp A', 'udp AAAA', 'tcp A', 'tcp AAAA'],
+    },
+    {
+      name: 'takes no addresses of a CNAME of another name',
+      script: {
+        'tcp AAAA': [
+          'NOERROR',
+          'evil.test. 5 IN CNAME x.example.org.',
+          'x.example.org. 5 IN AAAA 2001:db8::6',
+        ],
+      },
+      found: unknown("NOERROR without the cluster zone's SOA record"),
+      asked: ['udp A', 'udp AAAA', 'tcp A', 'tcp AAAA'],
+    },
+    {
+      name: 'takes no addresses of another class',
+      script: { 'tcp AAAA': ['NOERROR', `${NAME} 5 CH AAAA 2001:db8::6`] },
+      found: unknown("NOERROR without the cluster zone's SOA record"),
+      asked: ['udp A', 'udp AAAA', 'tcp A', 'tcp AAAA'],
+    },
+    {
+      name: 'does not believe NXDOMAIN with the SOA record of a zone beside the name',
+      script: {
+        'tcp AAAA': ['NXDOMAIN', SOA.replace('authority: ', 'authority: other.')],
+      },
+      found: unknown("NXDOMAIN without the cluster zone's SOA record"),
+      asked: ['udp A', 'udp AAAA', 'tcp A', 'tcp AAAA'],
     },
     {
       name: 'takes AAAA if there is no A',

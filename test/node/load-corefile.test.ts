@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
+import { linkSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { describe, test } from 'vitest'
-import { loadCorefile, tryCorefile } from '../../src/node/load-corefile.ts'
+import { formatProblem } from '../../src/corefile/problem.ts'
+import { CONFIG_FILES, loadCorefile, tryCorefile } from '../../src/node/load-corefile.ts'
 import { temporaryFolder } from '../exporter/temporary-folder.ts'
 
 /** Names of the directives in a Corefile's blocks, with their first arguments. */
@@ -63,6 +64,78 @@ describe('loadCorefile', () => {
     const folder = temporaryFolder(t, { 'far/one': 'import two\n', 'far/two': 'hosts two\n' })
     const near = temporaryFolder(t, { Corefile: `. {\n  import ${folder}/far/one\n}\n` })
     assert.deepEqual(directivesIn(join(near, 'Corefile')), ['hosts two'])
+  })
+
+  const cycles: { name: string; files: Record<string, string>; message: RegExp }[] = [
+    {
+      name: 'by a star',
+      files: { Corefile: 'import *\n. {\n}\n' },
+      message: /Corefile:1:1: ".*Corefile" imports itself$/,
+    },
+    {
+      name: 'by a relative path',
+      files: { Corefile: '. {\n}\nimport ../conf/./Corefile\n' },
+      message: /Corefile:3:1: ".*" imports itself$/,
+    },
+    {
+      name: 'by a symbolic link',
+      files: { Corefile: 'import link\n' },
+      message: /Corefile:1:1: ".*link" imports itself$/,
+    },
+    {
+      name: 'by a hard link',
+      files: { Corefile: 'import hard\n' },
+      message: /Corefile:1:1: ".*hard" imports itself$/,
+    },
+    {
+      name: 'by a link to its folder',
+      files: { Corefile: 'import folder/Coref*\n' },
+      message: /Corefile:1:1: ".*folder.Corefile" imports itself$/,
+    },
+    {
+      name: 'by way of another file',
+      files: { Corefile: 'import a\n', a: 'import C?refile\n' },
+      message: /a:1:1: ".*Corefile" imports itself by way of ".*a"$/,
+    },
+    {
+      name: 'by way of its snippet',
+      files: { Corefile: '(s) {\n  import link\n}\n. {\n  import s\n}\n' },
+      message: /Corefile:2:3: ".*link" imports itself by way of snippet "s"$/,
+    },
+  ]
+  for (const { name, files, message } of cycles) {
+    test(`refuses a file that imports itself ${name}, at once`, (t) => {
+      const folder = join(temporaryFolder(t), 'conf')
+      mkdirSync(folder)
+      for (const [file, text] of Object.entries(files)) writeFileSync(join(folder, file), text)
+      symlinkSync('Corefile', join(folder, 'link'))
+      symlinkSync(folder, join(folder, 'folder'))
+      linkSync(join(folder, 'Corefile'), join(folder, 'hard'))
+      let reads = 0
+      const readText = (path: string): string | undefined => {
+        reads++
+        return CONFIG_FILES.readText(path)
+      }
+      const source = { ...CONFIG_FILES, readText }
+      const { problems } = tryCorefile(join(folder, 'Corefile'), source)
+      assert.equal(problems.length, 1)
+      assert.match(problems.map(formatProblem).join(), message)
+      assert.ok(reads <= 3, `${reads} files were read`)
+    })
+  }
+
+  test('reports a link to itself as missing', (t) => {
+    const folder = temporaryFolder(t, { Corefile: 'import loop\n' })
+    symlinkSync('loop', join(folder, 'loop'))
+    const { problems } = tryCorefile(join(folder, 'Corefile'))
+    assert.match(problems.map(formatProblem).join(), /cannot import ".*loop": no such snippet/)
+  })
+
+  test('imports a file twice, and one by two names', (t) => {
+    const text = '. {\n  import more\n  import more\n  import link\n}\n'
+    const folder = temporaryFolder(t, { Corefile: text, more: 'hosts x\n' })
+    symlinkSync('more', join(folder, 'link'))
+    assert.equal(directivesIn(join(folder, 'Corefile')).length, 3)
   })
 
   test('reads on when something is wrong, if that is wanted', (t) => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { afterEach, describe, it } from 'vitest'
+import { problemsElsewhere } from '../../src/cli/check.ts'
 import { ApiError } from '../../src/exporter/object-api.ts'
 import { DnsOperator } from '../../src/openshift/dns-operator.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
@@ -28,6 +29,10 @@ async function start(api: FakeObjects = new FakeObjects()): Promise<Started> {
   const log = (message: string): void => void logged.push(message)
   const operator = new DnsOperator({
     api,
+    check: async (files) => {
+      const generated = { text: files.Corefile ?? '', path: 'Corefile', files }
+      return (await problemsElsewhere(generated)).problems
+    },
     configMap: { namespace: 'openshift-dns', name: 'dns-default' },
     metrics: new Metrics(),
     onInfo: log,
@@ -123,6 +128,45 @@ describe('DnsOperator', () => {
     ])
     assert.equal(operator.isReady, false)
   })
+
+  const forwardPlugin = { upstreams: ['192.0.2.1'] }
+  const good = { name: 'good', zones: ['good.example'], forwardPlugin }
+  const broken: readonly (readonly [name: string, servers: readonly object[], reason: RegExp])[] = [
+    ['a zone', [{ ...good, zones: ['bad..zone'] }, good], /servers\[0\]: "bad\.\.zone" is not/],
+    ['a zone twice', [good, good], /servers\[1\]: zone "good\.example\." is served/],
+    [
+      'an upstream',
+      [good, { ...good, zones: ['b.example'], forwardPlugin: { upstreams: ['10.0.0.1:abc'] } }],
+      /servers\[1\]: "10\.0\.0\.1:abc" is neither/,
+    ],
+    ['a field', [good, { zones: 1 }], /servers\[1\]\.zones is 1, expected a list/],
+    [
+      'several',
+      [{ ...good, zones: ['bad..zone'] }, good, good, { ...good, zones: ['c..d'] }],
+      /servers\[0\]: .*; spec\.servers\[[23]\]: .*; spec\.servers\[[23]\]: /,
+    ],
+  ]
+  for (const [name, servers, reason] of broken) {
+    it(`keeps a Corefile, and writes a first one without the broken part: ${name}`, async () => {
+      const { api, clock, operator } = await start()
+      api.set(DNS, dns({ servers }))
+      await clock.advance(1000)
+      const first = String(api.data(COREFILE).Corefile)
+      assert.match(first, /^good\.example:5353 \{$/m)
+      assert.match(first, /^\.:5353 \{$/m)
+      const degraded = operator.conditions.find(({ type }) => type === 'Degraded')
+      assert.equal(degraded?.status, 'True')
+      assert.match(degraded?.message ?? '', reason)
+      api.set(DNS, dns({}))
+      await clock.advance(1000)
+      const plain = String(api.data(COREFILE).Corefile)
+      assert.deepEqual(statesOf(operator), FINE)
+      api.set(DNS, dns({ servers }))
+      await clock.advance(1000)
+      assert.equal(api.data(COREFILE).Corefile, plain)
+      assert.ok(statesOf(operator).includes('Degraded=True InvalidDNS'))
+    })
+  }
 
   it('waits for CA bundles, and writes them beside the Corefile', async () => {
     const { api, clock, operator } = await start()

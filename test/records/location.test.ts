@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { formatHex } from '../../src/bytes/bytes.ts'
-import { parseLocation } from '../../src/records/location.ts'
+import { findLocationMistake, parseLocation } from '../../src/records/location.ts'
 
 // Checked with the bytes that CoreDNS sends.
 describe('the text of a location', () => {
@@ -18,23 +18,33 @@ describe('the text of a location', () => {
     })
   }
 
-  const wrong: readonly [name: string, text: string][] = [
-    ['a latitude over 90°', '90 0 1 N 4 E 0'],
-    ['a longitude over 180°', '9 N 181 E 0'],
-    ['sixty minutes', '9 60 N 4 E 0'],
-    ['an altitude below all', '9 N 4 E -100000.01'],
-    ['an altitude above all', '9 N 4 E 42849672.96'],
-    ['too imprecise a location', '9 N 4 E 0 90000001'],
-    ['a side of the other angle', '9 E 4 N 0'],
-    ['no altitude', '9 N 4 E'],
-    ['five lengths', '9 N 4 E 0 1 1 1 1'],
+  const wrong: readonly [name: string, text: string, field: RegExp][] = [
+    ['a latitude over 90°', '90 0 1 N 4 E 0', /^0 the latitude .* "90"/],
+    ['a longitude over 180°', '9 N 181 E 0', /^2 the longitude .* "181"/],
+    ['sixty minutes', '9 60 N 4 E 0', /^0 the latitude /],
+    ['an altitude below all', '9 N 4 E -100000.01', /^4 the altitude .*, expected meters$/],
+    ['an altitude above all', '9 N 4 E 42849672.96', /^4 the altitude /],
+    ['too imprecise a location', '9 N 4 E 0 90000001', /^5 the size .* "90000001"/],
+    ['a side of the other angle', '9 E 4 N 0', /^1 the latitude .* "E"/],
+    ['no altitude', '9 N 4 E', /^4 a LOC record lacks its altitude, meters$/],
+    ['five lengths', '9 N 4 E 0 1 1 1 1', /^8 a LOC record has "1" after its last field$/],
     // In time that grows with the square of the digits, these would take an hour.
-    ['a megabyte of digits for an altitude', `9 N 4 E ${'1'.repeat(1_000_000)}x`],
-    ['a megabyte of digits for a size', `9 N 4 E 0 ${'1'.repeat(1_000_000)}x`],
+    [
+      'a megabyte of digits for an altitude',
+      `9 N 4 E ${'1'.repeat(1_000_000)}x`,
+      /^4 the altitude .* "1{60}", expected meters$/,
+    ],
+    [
+      'a megabyte of digits for a size',
+      `9 N 4 E 0 ${'1'.repeat(1_000_000)}x`,
+      /^5 the size .* "1{60}", expected meters$/,
+    ],
   ]
-  for (const [name, text] of wrong) {
+  for (const [name, text, field] of wrong) {
     test(`is not ${name}`, () => {
       assert.equal(parseLocation(text.split(' ')), undefined)
+      const { index, message } = findLocationMistake(text.split(' '))
+      assert.match(`${index} ${message}`, field)
     })
   }
 })

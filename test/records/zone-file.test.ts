@@ -131,7 +131,7 @@ describe('a zone file', () => {
       text: ['$GENERATE 255-257 h A 192.0.2.$'],
       is: [
         'h.example.org. 3600 IN A 192.0.2.255',
-        'zones/db:1:1: a A record cannot have "192.0.2.256" for its data',
+        'zones/db:1:1: the address of a A record is "192.0.2.256", expected an IPv4 address',
       ],
     },
     {

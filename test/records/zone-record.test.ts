@@ -111,7 +111,33 @@ describe('a record', () => {
     {
       name: 'refuses data of another type',
       text: 'a 1 A ( 2001:db8::1\n x )',
-      is: ['db:1:9: a A record cannot have "2001:db8::1 x" for its data'],
+      is: ['db:1:9: the address of a A record is "2001:db8::1", expected an IPv4 address'],
+    },
+    {
+      name: 'refuses one field, at its place',
+      text: 'a 1 SOA ns admin (\n 1 7200\n 3600x ; retry\n 1209600 300 )',
+      is: [
+        'db:3:2: the retry of a SOA record is "3600x", expected seconds, or a time such as 1h30m',
+      ],
+    },
+    {
+      name: 'refuses a missing field, at the last word',
+      text: 'a 1 MX 10',
+      is: ['db:1:8: a MX record lacks its host, a domain name'],
+    },
+    {
+      name: 'refuses a parameter with a quoted value',
+      text: 'a 1 SVCB 1 . alpn="h2" port="x"',
+      is: [
+        'db:1:24: the parameters of a SVCB record is "port=x", expected a service parameter, each once',
+      ],
+    },
+    {
+      name: 'refuses a field of a location',
+      text: 'a 1 LOC 42 21 54 N 71 06 18 X -24m',
+      is: [
+        'db:1:29: the longitude of a LOC record is "X", expected degrees to 180, minutes, seconds, and E or W',
+      ],
     },
     {
       name: 'takes a parameter and its quoted value together',
@@ -132,6 +158,9 @@ describe('a record', () => {
 
   test('is reported shortened when it is long and invalid', () => {
     const [message = ''] = read(`a 1 A ${'x'.repeat(500)}`)
-    assert.equal(message, `db:1:7: a A record cannot have "${'x'.repeat(60)}…" for its data`)
+    assert.equal(
+      message,
+      `db:1:7: the address of a A record is "${'x'.repeat(60)}…", expected an IPv4 address`,
+    )
   })
 })

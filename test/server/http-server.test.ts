@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { Server } from 'node:http'
-import { connect } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { Hono } from 'hono'
 import { describe, test, vi } from 'vitest'
@@ -9,52 +8,11 @@ import type { ConnectionBounds } from '../../src/chain/feature.ts'
 import { remoteOf } from '../../src/server/http-request.ts'
 import { type HttpOptions, HttpServer } from '../../src/server/http-server.ts'
 import { AUTHORITY, CLIENT, SERVER, STRANGER } from '../certificates.ts'
-import { fakeApp } from '../doh/replies.ts'
 import { TcpClient, within } from './clients.ts'
 import { openSession, secureServer, send } from './http2-clients.ts'
+import { sendRaw, withServer } from './raw-http.ts'
 
 const { Request: REQUEST, Response: RESPONSE } = globalThis
-
-/** Runs a function with a server on loopback. */
-async function withServer(
-  app: Hono,
-  run: (port: number) => Promise<void>,
-  options: HttpOptions = {},
-): Promise<void> {
-  const server = new HttpServer(app, options)
-  const port = await server.listen('127.0.0.1', 0)
-  try {
-    await run(port)
-  } finally {
-    await server.close()
-  }
-}
-
-/** Sends raw bytes; resolves with all that the server sends before it closes. */
-function sendRaw(
-  port: number,
-  first: string,
-  next: (write: (text: string) => boolean, end: () => void) => void = () => undefined,
-): Promise<string> {
-  const socket = connect(port, '127.0.0.1')
-  let text = ''
-  const closed = new Promise<string>((resolve) => {
-    // A server may close before it has read everything; the client then gets ECONNRESET.
-    socket.on('error', () => undefined)
-    socket.on('close', () => resolve(text))
-  })
-  socket.on('data', (chunk) => {
-    text += chunk.toString('latin1')
-  })
-  socket.write(first, 'latin1', () => {
-    const write = (more: string): boolean => socket.writable && socket.write(more, 'latin1')
-    next(write, () => socket.end())
-    socket.on('drain', () => next(write, () => socket.end()))
-  })
-  return within(closed, 'the end')
-}
-
-const statusOf = (text: string): string => text.slice(0, text.indexOf('\r\n'))
 
 describe('HttpServer', () => {
   test('serves an app with both ends of the connection', async () => {
@@ -172,105 +130,6 @@ describe('HttpServer with duplicate headers', () => {
     const sent = `GET / HTTP/1.1\r\n${headers}Connection: close\r\n\r\n`
     await withServer(app, async (port) => void (await sendRaw(port, sent)), { direct })
     assert.deepEqual(seen, ['Bearer a, Bearer b', 'Bearer a, Bearer b'])
-  })
-})
-
-describe('raw requests', () => {
-  const type = 'Content-Type: application/dns-message\r\n'
-  const post = `POST /dns-query HTTP/1.1\r\nHost: a\r\n${type}`
-  const get = (path: string, headers = 'Host: a\r\n'): string =>
-    `GET ${path} HTTP/1.1\r\nConnection: close\r\n${headers}\r\n`
-  const good = 'AAABAAABAAAAAAAAA3d3dwdleGFtcGxlA2NvbQAAAQAB'
-
-  const cases: { name: string; sent: string; status: number }[] = [
-    { name: 'a query', sent: get(`/dns-query?dns=${good}`), status: 200 },
-    { name: 'an absolute URL', sent: get(`http://a/dns-query?dns=${good}`), status: 200 },
-    { name: 'HTTP/1.0', sent: `GET /dns-query?dns=${good} HTTP/1.0\r\n\r\n`, status: 400 },
-    { name: 'two slashes', sent: get(`//dns-query?dns=${good}`), status: 404 },
-    { name: 'an encoded slash', sent: get(`/%2fdns-query?dns=${good}`), status: 404 },
-    { name: 'a URL of 20,000 characters', sent: get(`/${'a'.repeat(20_000)}`), status: 431 },
-    { name: 'no host', sent: get('/dns-query', ''), status: 400 },
-    { name: 'bytes', sent: '\x00\x01\xff\r\n\r\n', status: 400 },
-    {
-      name: 'Content-Length and Transfer-Encoding',
-      sent: `${post}Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
-      status: 400,
-    },
-    {
-      name: 'two Content-Lengths',
-      sent: `${post}Content-Length: 3\r\nContent-Length: 4\r\n\r\nabcd`,
-      status: 400,
-    },
-    {
-      name: 'a folded header',
-      sent: `${post}X-A: b\r\n c: d\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`,
-      status: 400,
-    },
-    {
-      name: 'a Content-Length over the limit',
-      sent: `${post}Content-Length: 100000000\r\n\r\n`,
-      status: 413,
-    },
-  ]
-  for (const { name, sent, status } of cases) {
-    test(`answers ${name} with ${status}`, async () => {
-      await withServer(fakeApp(), async (port) => {
-        assert.equal(statusOf(await sendRaw(port, sent)).split(' ')[1], String(status))
-      })
-    })
-  }
-
-  test('accepts a chunked body', async () => {
-    const chunks = '6\r\n\0\0\0\0\0\0\r\n6\r\n\0\0\0\0\0\0\r\n0\r\n\r\n'
-    const sent = `${post}Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}`
-    await withServer(fakeApp(), async (port) => {
-      const text = await sendRaw(port, sent)
-      assert.equal(statusOf(text), 'HTTP/1.1 200 OK')
-      assert.match(text, /content-length: 12\r\n/)
-    })
-  })
-
-  test('reads little of an endless body', async () => {
-    const chunk = `4000\r\n${'a'.repeat(0x4000)}\r\n`
-    let sentBytes = 0
-    await withServer(fakeApp(), async (port) => {
-      const text = await sendRaw(port, `${post}Transfer-Encoding: chunked\r\n\r\n`, (write) => {
-        while (sentBytes < 200_000_000) {
-          sentBytes += chunk.length
-          if (!write(chunk)) return
-        }
-      })
-      assert.match(statusOf(text), / 413 /)
-      // @hono/node-server drains 64 MiB at most; bytes in the kernel's buffers count as well.
-      assert.ok(sentBytes < 100_000_000, `${sentBytes} bytes were sent`)
-    })
-  })
-
-  test('does not answer a truncated body', async () => {
-    await withServer(fakeApp(), async (port) => {
-      const sent = `${post}Content-Length: 100\r\n\r\nabc`
-      const text = await sendRaw(port, sent, (_, end) => {
-        end()
-      })
-      assert.match(statusOf(text), / 400 /)
-      assert.equal((await fetch(`http://127.0.0.1:${port}/dns-query?dns=${good}`)).status, 200)
-    })
-  })
-
-  test('sends 100 Continue', async () => {
-    await withServer(fakeApp(), async (port) => {
-      const wait = 'Connection: close\r\nExpect: 100-continue\r\nContent-Length: 12\r\n\r\n'
-      const text = await sendRaw(port, `${post}${wait}`, (write) => {
-        write('\0'.repeat(12))
-      })
-      assert.match(text, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK\r\n/)
-    })
-  })
-
-  test('closes on CONNECT', async () => {
-    await withServer(fakeApp(), async (port) => {
-      assert.equal(await sendRaw(port, 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n'), '')
-    })
   })
 })
 

@@ -62,6 +62,23 @@ describe('an HTTP/2 connection', () => {
     })
   }
 
+  // RFC 9113 §8.3.1
+  for (const [host, authority, status] of [
+    ['a.example', 'a.example', 200],
+    ['A.example', 'a.example', 200],
+    ['b.example', 'a.example', 400],
+    ['a.example:444', 'a.example', 400],
+    ['b.example', undefined, 200],
+  ] as const) {
+    test(`answers ${status} to the host ${host} with the authority ${authority}`, async (t) => {
+      const session = await openSession(t, await secureServer(t, APP, { direct }))
+      for (const path of ['/direct', '/']) {
+        const fields = { ':path': path, ...(authority && { ':authority': authority }), host }
+        assert.equal((await send(session, fields)).status, status)
+      }
+    })
+  }
+
   test('sends 100 Continue', async (t) => {
     const session = await openSession(t, await secureServer(t, APP, { direct }))
     const headers = { ':path': '/direct', ':method': 'POST', expect: '100-continue' }

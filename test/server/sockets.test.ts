@@ -1,9 +1,17 @@
 import assert from 'node:assert/strict'
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
 import { describe, type TestContext, test, vi } from 'vitest'
 import type { Listener } from '../../src/chain/listener.ts'
 import { localAddresses } from '../../src/node/local-addresses.ts'
 import type { Answer } from '../../src/server/answer.ts'
-import { ListenError, Sockets, type StreamServer, type Streams } from '../../src/server/sockets.ts'
+import {
+  ListenError,
+  type Neighbours,
+  Sockets,
+  type StreamServer,
+  type Streams,
+} from '../../src/server/sockets.ts'
 import { TcpServer } from '../../src/server/tcp-server.ts'
 import { UdpServer } from '../../src/server/udp-server.ts'
 import { freePort } from '../free-port.ts'
@@ -28,9 +36,10 @@ async function openAnywhere(
   t: TestContext,
   parts: Partial<Listener>,
   answer: Answer = echo,
+  neighbours: Neighbours = {},
 ): Promise<Sockets> {
   for (let i = 1; ; i++) {
-    const sockets = new Sockets(overUdp(answer), tcp(answer))
+    const sockets = new Sockets(overUdp(answer), tcp(answer), neighbours)
     try {
       await sockets.open(listenerAt(parts))
       // Some tests have already closed it.
@@ -82,6 +91,50 @@ describe('Sockets', () => {
         address,
       })
       assert.deepEqual(await askTcp(address, sockets.port), [echo(QUERY)])
+    }
+  })
+
+  for (const sharesPort of [false, true]) {
+    const how = sharesPort ? ', also where threads share the port' : ''
+    test(`answers at each loopback address, which no interface has, from there${how}`, async (t) => {
+      t.skip(process.platform !== 'linux', 'only Linux routes 127.0.0.0/8')
+      const sockets = await openAnywhere(t, {}, echo, { sharesPort })
+      const long: Answer = async (message) => {
+        return new Uint8Array([...echo(message), ...new Uint8Array(5000)])
+      }
+      const others = await openAnywhere(t, {}, long, { sharesPort })
+      for (const address of ['127.0.1.1', '127.9.8.7', '127.255.255.254', '127.0.0.1']) {
+        const { port } = sockets
+        assert.deepEqual(await askUdp(address, port, QUERY), { message: echo(QUERY), address })
+        assert.deepEqual(await askTcp(address, port), [echo(QUERY)])
+        const answered = await askUdp(address, others.port, QUERY)
+        assert.deepEqual(
+          [answered.address, answered.message.length],
+          [address, QUERY.length + 5000],
+        )
+      }
+    })
+  }
+
+  test('is silent at broadcast addresses, and keeps the port to itself', async (t) => {
+    const { port } = await openAnywhere(t, {})
+    const socket = createSocket('udp4')
+    t.onTestFinished(() => void socket.close())
+    socket.bind(0, '127.0.0.1')
+    await once(socket, 'listening')
+    socket.setBroadcast(true)
+    const replies: string[] = []
+    socket.on('message', (_, { address }) => replies.push(address))
+    socket.send(QUERY, port, '127.255.255.255')
+    socket.send(QUERY, port, '127.0.1.1')
+    await vi.waitFor(() => assert.deepEqual(replies, ['127.0.1.1']))
+    for (const address of ['127.0.0.1', '0.0.0.0']) {
+      const other = createSocket({ type: 'udp4', reuseAddr: true })
+      t.onTestFinished(() => void other.close())
+      const failed = once(other, 'error')
+      other.bind(port, address)
+      const [error] = await failed
+      assert.equal(error.code, 'EADDRINUSE')
     }
   })
 
@@ -240,7 +293,7 @@ describe('Sockets and addresses that appear later', () => {
     let addresses: readonly string[] = []
     pretendInterfaces(t, () => ({ eth0: addresses }))
     const listened = listenedAddresses()
-    const sockets = await openAnywhere(t, {})
+    const sockets = await openAnywhere(t, { addresses: ['eth0'], port: await freePort() })
     const other = new UdpServer(
       '127.0.0.1',
       overUdp(() => undefined),

@@ -21,6 +21,7 @@ import { parseZones } from '../../corefile/zone-key.ts'
 import { parseAddress } from '../../dns/address.ts'
 import { parseName, ROOT } from '../../dns/name.ts'
 import { parseRcode, RCODE } from '../../dns/rcode.ts'
+import { wrongRcode } from '../../plugin-kit/rcode-words.ts'
 import { readNamedFile, tlsIdentity } from '../../plugin-kit/tls-files.ts'
 import { parseResolver, parseUpstreams } from './upstreams.ts'
 
@@ -227,7 +228,7 @@ function parseRcodes(option: Option): number[] {
   argTexts(option, 1, Infinity)
   return option.args.map((word) => {
     const rcode = parseRcode(word.text)
-    if (rcode === undefined) throw configError(word, `"${word.text}" is not a response code`)
+    if (rcode === undefined) throw wrongRcode(word)
     return rcode
   })
 }

@@ -6,13 +6,13 @@
 import { optionsOf } from '../../chain/derived-request.ts'
 import type { Upstream } from '../../chain/host.ts'
 import type { Request } from '../../chain/request.ts'
+import { withinBailiwick } from '../../dns/bailiwick.ts'
 import { type EdnsOption, isBetweenNeighbours, OPTION } from '../../dns/edns.ts'
 import { HEADER_BYTES } from '../../dns/limits.ts'
 import { EMPTY_REPLY, parseResponse, type Reply, type Response } from '../../dns/message.ts'
 import { equalNames, nameKey } from '../../dns/name.ts'
 import { FLAG, parseQuery } from '../../dns/query.ts'
 import { writeQuery } from '../../dns/write-query.ts'
-import { withinBailiwick } from './bailiwick.ts'
 
 /** Header bits that go to the upstream. */
 const FLAGS = FLAG.RD | FLAG.AD | FLAG.CD

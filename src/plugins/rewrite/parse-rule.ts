@@ -3,11 +3,13 @@
  * codes.
  * @module
  */
+
 import { configError, type Position } from '../../corefile/problem.ts'
 import type { Directive, Word } from '../../corefile/server-block.ts'
 import { parseRcode } from '../../dns/rcode.ts'
 import { CLASS, parseClass } from '../../dns/rr-class.ts'
 import { parseType, TYPE } from '../../dns/rr-type.ts'
+import { wrongRcode } from '../../plugin-kit/rcode-words.ts'
 import { parseCnameRule } from './cname-rule.ts'
 import type { Metadata } from './edns0-data.ts'
 import { parseEdns0Rule } from './edns0-rule.ts'
@@ -178,5 +180,5 @@ function rcodeOf(word: Word): number {
   const isNumber = /^\d{1,10}$/.test(word.text)
   const rcode = isNumber ? Number(word.text) : parseRcode(word.text)
   if (rcode !== undefined && rcode <= RCODE_MAX) return rcode
-  throw configError(word, `"${word.text}" is not a response code: 0-23, or a name such as NXDOMAIN`)
+  throw wrongRcode(word, ': 0-23, or a name such as NXDOMAIN')
 }

@@ -2,6 +2,7 @@
  * The options of a `template` directive (CoreDNS, plugin/template/setup.go).
  * @module
  */
+
 import {
   argTexts,
   type Option,
@@ -24,6 +25,7 @@ import type { Value } from '../../expression/value.ts'
 import type { Pattern } from '../../pattern/pattern.ts'
 import { compileWords } from '../../plugin-kit/expression-words.ts'
 import { type QueryContext, queryFunctions } from '../../plugin-kit/query-functions.ts'
+import { wrongRcode } from '../../plugin-kit/rcode-words.ts'
 import type { Fallthrough } from '../../plugin-kit/zones.ts'
 import { parsePattern } from '../rewrite/name-match.ts'
 import { TemplateError } from './datum.ts'
@@ -120,7 +122,7 @@ const READERS: OptionReaders<Draft> = {
   expr: (option, { conditions, environment }) => ({
     conditions: [...conditions, compileWords(option, option.args, environment)],
   }),
-  rcode: (option) => ({ rcode: mnemonic(onlyWord(option), 'response code', parseRcode) }),
+  rcode: (option) => ({ rcode: readRcode(onlyWord(option)) }),
   ederror: (option) => ({ extendedErrors: [readExtendedError(option)] }),
   fallthrough: ({ args }) => ({ fallthrough: zonesOf(args, [ROOT]) }),
   // CoreDNS before 1.5 had this option; later versions ignore it.
@@ -133,6 +135,13 @@ function records(section: Section): (option: Option, draft: Draft) => Partial<Dr
     const own = [...draft.records[section], ...option.args.map(compileRecord)]
     return { records: { ...draft.records, [section]: own } }
   }
+}
+
+/** Parses a response code, in capitals as in CoreDNS. */
+function readRcode(word: Word): number {
+  const rcode = parseRcode(word.text)
+  if (rcode === undefined || word.text !== word.text.toUpperCase()) throw wrongRcode(word)
+  return rcode
 }
 
 /** Parses a mnemonic. As in CoreDNS it must be in capitals, and TYPE65280 is none. */

@@ -167,7 +167,7 @@ describe('file refuses', () => {
       name: 'a file that is wrong, where it is',
       lines: ['file db example.org'],
       db: `${APEX}www A 192.0.2.300`,
-      problem: 'db:4:7: a A record cannot have "192.0.2.300" for its data',
+      problem: 'db:4:7: the address of a A record is "192.0.2.300", expected an IPv4 address',
     },
     {
       name: 'a file without an SOA record',

@@ -277,6 +277,7 @@ describe('what is wrong with forward', () => {
       ['resolver dns.example.org', ':3:14: "dns.example.org" is not ADDRESS[:PORT]'],
       ['next', ':3:5: "next" takes 1 or more argument(s), got 0'],
       ['next NXDOMAIN NOSUCH', ':3:19: "NOSUCH" is not a response code'],
+      ['next SERVERFAIL', ':3:10: "SERVERFAIL" is not a response code; write SERVFAIL'],
       ['next_on_nodata yes', ':3:5: "next_on_nodata" takes 0 argument(s), got 1'],
       ['failover', ':3:5: "failover" takes 1 or more argument(s), got 0'],
       ['failover NOERROR', ':3:5: "failover" takes errors only'],

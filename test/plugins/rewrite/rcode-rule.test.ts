@@ -97,6 +97,11 @@ describe('rules for response codes', () => {
       problem: `19: "${text}" is not a response code: 0-23, or a name such as NXDOMAIN`,
     })),
   ]
+  test('hint at the code that is meant', () => {
+    assert.deepEqual(problemsOfRule('rcode a SUCCESS 0'), [
+      'Corefile:2:19: "SUCCESS" is not a response code; write NOERROR',
+    ])
+  })
   for (const { name, rule, problem } of problems) {
     test(name, () => {
       assert.deepEqual(problemsOfRule(rule), [`Corefile:2:${problem}`])

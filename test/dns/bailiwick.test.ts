@@ -1,13 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import {
-  readResponse,
-  relayed,
-  upstreamQuery,
-} from '../../../src/plugins/forward/upstream-query.ts'
-import { formatRecord } from '../../../src/records/zone-text.ts'
-import { requestOf } from '../../chain/serve-with.ts'
-import { writeReplyText } from '../../message-text.ts'
+import { readResponse, relayed, upstreamQuery } from '../../src/plugins/forward/upstream-query.ts'
+import { formatRecord } from '../../src/records/zone-text.ts'
+import { requestOf } from '../chain/serve-with.ts'
+import { writeReplyText } from '../message-text.ts'
 
 type Case = {
   readonly name: string

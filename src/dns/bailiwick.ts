@@ -3,12 +3,12 @@
  * an attacker who forges its responses could spoof any name.
  * @module
  */
-import { readUint16 } from '../../bytes/bytes.ts'
-import type { Question, Reply, ResourceRecord } from '../../dns/message.ts'
-import { joinName, labelOffsets, nameKey, tailOffset } from '../../dns/name.ts'
-import { rdataSchema } from '../../dns/rdata-schema.ts'
-import { fieldEnd } from '../../dns/rdata-wire.ts'
-import { TYPE } from '../../dns/rr-type.ts'
+import { readUint16 } from '../bytes/bytes.ts'
+import type { Question, Reply, ResourceRecord } from './message.ts'
+import { joinName, labelOffsets, nameKey, tailOffset } from './name.ts'
+import { rdataSchema } from './rdata-schema.ts'
+import { fieldEnd } from './rdata-wire.ts'
+import { TYPE } from './rr-type.ts'
 
 /** Types that prove a negative response, at other owners (RFC 4035 §3.1.3, RFC 5155 §7.2). */
 const PROOFS: ReadonlySet<number> = new Set([TYPE.NSEC, TYPE.NSEC3])
