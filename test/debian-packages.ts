@@ -39,6 +39,21 @@ export function unpackPackages(
   return folder
 }
 
+/** Returns packages with all on which they depend, for {@link unpackPackages}. */
+export function resolvePackages(packages: readonly string[]): string[] {
+  const kinds = ['recommends', 'suggests', 'conflicts', 'breaks', 'replaces', 'enhances']
+  const options = ['depends', '--recurse', ...kinds.map((kind) => `--no-${kind}`)]
+  const run = () => spawnSync('apt-cache', [...options, ...packages], { encoding: 'utf8' })
+  let result = run()
+  if (result.status !== 0) {
+    spawnSync('apt-get', ['-qq', 'update'])
+    result = run()
+  }
+  if (result.status !== 0) throw new Error(`apt-cache: ${result.stderr}`)
+  // Lines of packages are not indented; virtual ones are in angle brackets.
+  return [...new Set(result.stdout.match(/^[a-z\d]\S*$/gm))].sort()
+}
+
 /** Returns options by which apt reads another release from this machine's mirror. */
 function sourcesOf(release: string, folder: string): string[] {
   const format = ['indextargets', '--format', '$(REPO_URI)', 'Created-By: Packages']

@@ -306,10 +306,11 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'doctor',
     summary: 'examine a gateway, the DNS Service of a cluster, a DNS server and its upstreams',
-    flags: ['gateway', 'kubeconfig', 'server', 'conf', 'cluster-domain', 'insecure', 'ca'],
+    flags: ['gateway', 'kubeconfig', 'server', 'conf', 'name', 'cluster-domain', 'insecure', 'ca'],
     examples: [
       'kubedoh doctor --kubeconfig ~/.kube/config --conf Corefile',
       'kubedoh doctor --server 127.0.0.1:5353 --conf Corefile',
+      'kubedoh doctor --conf Corefile --name db.corp.example.org',
       'kubedoh doctor --gateway https://dns.example.org',
     ],
     notes: ['It exits with 1 if something is wrong, and prints the next step for each finding.'],

@@ -12,9 +12,9 @@ import { writeQuery } from '../dns/write-query.ts'
 import type { LoadedCorefile } from '../node/load-corefile.ts'
 import { random16 } from '../node/random16.ts'
 import { readTextFile } from '../node/read-files.ts'
-import { parseForward } from '../plugins/forward/options.ts'
+import { type ForwardOptions, parseForward } from '../plugins/forward/options.ts'
 import { exchange } from '../upstream/exchange.ts'
-import { type Finding, ok, problem } from './doctor-findings.ts'
+import { type Finding, note, ok, problem } from './doctor-findings.ts'
 
 /** A server of plain DNS. */
 export type PlainServer = { readonly address: string; readonly port: number }
@@ -63,25 +63,37 @@ function describeAnswer(found: Response | string, label: string, question: strin
 
 /** Checks that each upstream of `forward` answers, and that none leads back to the server. */
 export async function checkUpstreams(
-  { blocks }: LoadedCorefile,
+  { blocks }: Pick<LoadedCorefile, 'blocks'>,
   own: readonly PlainServer[],
 ): Promise<Finding[]> {
   const directives = blocks.flatMap(({ directives: all }) => all)
   const forwards = directives.filter(({ name }) => name === 'forward')
-  const upstreams = new Map<string, Upstream>()
+  const upstreams = new Map<string, AskedUpstream>()
   for (const directive of forwards) {
-    for (const one of parseForward(directive, readTextFile).upstreams) {
-      upstreams.set(one.url ?? labelOf(one), one)
+    const { upstreams: found, protocol } = parseForward(directive, readTextFile)
+    for (const upstream of found) {
+      const label = upstream.url ?? labelOf(upstream)
+      upstreams.set(label, { label, upstream, protocol: askedProtocol(protocol) })
     }
   }
-  const checked = [...upstreams].map(([label, one]) => checkUpstream(label, one, own))
+  const checked = [...upstreams.values()].map((one) => checkUpstream(one, own))
   if (checked.length === 0) return [ok('upstreams', 'the Corefile forwards nothing')]
   return Promise.all(checked)
 }
 
+/** Returns how to ask an upstream of a `forward` directive: over TCP with `force_tcp`. */
+export function askedProtocol(protocol: ForwardOptions['protocol']): 'udp' | 'tcp' {
+  return protocol === 'tcp' ? 'tcp' : 'udp'
+}
+
+type AskedUpstream = {
+  readonly label: string
+  readonly upstream: Upstream
+  readonly protocol: 'udp' | 'tcp'
+}
+
 async function checkUpstream(
-  label: string,
-  upstream: Upstream,
+  { label, upstream, protocol }: AskedUpstream,
   own: readonly PlainServer[],
 ): Promise<Finding> {
   const { address, port } = upstream
@@ -89,16 +101,21 @@ async function checkUpstream(
     const next = 'point "forward" to a server outside the cluster, such as the resolver of the node'
     return problem('loop', `forward sends queries to ${label}, which is this server itself`, next)
   }
-  const found = await askOne(upstream, { name: ROOT, type: NS, protocol: 'udp' })
+  const found = await askOne(upstream, { name: ROOT, type: NS, protocol })
   if (typeof found !== 'string') return ok('upstreams', `${label} answers`)
   const next = 'check its address and the firewall, or remove it from "forward"'
   return problem('upstreams', `${label} does not answer: ${found}`, next)
 }
 
-type Asked = { readonly name: Uint8Array; readonly type: number; readonly protocol: 'udp' | 'tcp' }
+/** A query of the doctor. */
+export type Asked = {
+  readonly name: Uint8Array
+  readonly type: number
+  readonly protocol: 'udp' | 'tcp'
+}
 
 /** Sends a query; resolves with the response, or with the reason for none. */
-async function askOne(
+export async function askOne(
   upstream: Upstream,
   { name, type, protocol }: Asked,
 ): Promise<Response | string> {
@@ -123,7 +140,7 @@ export function checkNdots(resolvConf: string, isAutopath: boolean): Finding {
   if (isAutopath || ndots < COSTLY.ndots || domains < COSTLY.search) return ok('ndots', summary)
   const text = `${summary}: an external name with fewer dots costs ${2 * domains} queries in vain`
   const next = 'end external names with a dot, set ndots to 1 in dnsConfig, or use autopath'
-  return { check: 'ndots', state: 'note', text, next }
+  return note('ndots', text, next)
 }
 
 function labelOf({ address, port }: PlainServer): string {

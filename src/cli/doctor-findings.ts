@@ -29,6 +29,11 @@ export function problem(check: string, text: string, next: string): Finding {
   return { check, state: 'problem', text, next }
 }
 
+/** Returns a note with its next step. */
+export function note(check: string, text: string, next: string): Finding {
+  return { check, state: 'note', text, next }
+}
+
 /** Prints findings, in color on a terminal. */
 export function printDoctorFindings(findings: readonly Finding[], { stdout }: Output): void {
   for (const { check, state, text, next } of findings) {

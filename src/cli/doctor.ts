@@ -4,8 +4,11 @@
  * @module
  */
 import { dirname } from 'node:path'
-import type { Corefile } from '../corefile/parse-corefile.ts'
+import { NO_FILES } from '../corefile/lexeme-stream.ts'
+import { type Corefile, parseCorefile } from '../corefile/parse-corefile.ts'
 import { formatProblem } from '../corefile/problem.ts'
+import type { ServerBlock } from '../corefile/server-block.ts'
+import { parseName } from '../dns/name.ts'
 import { loadCorefile } from '../node/load-corefile.ts'
 import { CommandError, type Output } from '../node/output.ts'
 import { readTextFile } from '../node/read-files.ts'
@@ -13,6 +16,7 @@ import { checkCorefile } from './check.ts'
 import { checkDnsService, type DnsService } from './doctor-cluster.ts'
 import { checkNdots, checkServer, checkUpstreams } from './doctor-dns.ts'
 import { type Finding, ok, printDoctorFindings, problem } from './doctor-findings.ts'
+import { checkName } from './doctor-name.ts'
 import type { Input } from './flags.ts'
 import { ADMIN_VARIABLE, sendToGateway } from './operator-call.ts'
 import { parsePlainServer } from './query.ts'
@@ -36,6 +40,7 @@ export async function runDoctor(input: Input, output: Output): Promise<void> {
 }
 
 async function examine(input: Input): Promise<readonly Finding[]> {
+  const name = nameToCheck(input.text('name'))
   const conf = input.text('conf')
   const corefile = conf === '' ? undefined : loadCorefile(conf)
   const given = input.text('server') === '' ? undefined : parsePlainServer(input.text('server'))
@@ -57,8 +62,21 @@ async function examine(input: Input): Promise<readonly Finding[]> {
     ...(corefile === undefined
       ? [skipped('upstreams', 'pass --conf COREFILE')]
       : [await checkConf(conf, corefile), ...(await checkUpstreams(corefile, own))]),
+    ...(name === undefined ? [] : await checkName(corefile?.blocks ?? ownUpstreams(), name)),
     checkNdots(readTextFile(RESOLV_CONF) ?? '', isAutopath),
   ]
+}
+
+function nameToCheck(text: string): Uint8Array | undefined {
+  if (text === '') return undefined
+  const name = parseName(text)
+  if (name === undefined) throw new CommandError(`--name "${text}" is not a domain name`)
+  return name
+}
+
+/** Returns a server block with the name servers of this machine, or of this Pod. */
+function ownUpstreams(): ServerBlock[] {
+  return parseCorefile(`. {\n  forward . ${RESOLV_CONF}\n}\n`, '--name', NO_FILES)
 }
 
 /** Whether `kubedoh serve` would take the Corefile: its plugins may refuse what parses. */

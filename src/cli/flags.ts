@@ -160,7 +160,10 @@ const TABLE = {
   'read-only': {
     help: 'create a token that can only read /readyz and /metrics, and use kubedoh explain',
   },
-  name: { value: 'TEXT', help: 'label of the token, shown by token list' },
+  name: {
+    value: 'TEXT',
+    help: 'label in token list (doctor: name that all upstreams must answer alike)',
+  },
   clusters: {
     value: 'IDS',
     help: 'comma-separated clusters the token may query; * matches any text (empty: all)',

@@ -11,6 +11,13 @@ import { describeError } from '../node/output.ts'
 import { timerMs } from '../node/timer-ms.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { MetricInfo, Metrics, Series } from '../telemetry/metrics.ts'
+import {
+  type Print,
+  printLine,
+  printRefused,
+  printRunning,
+  printUnreadable,
+} from './reload-lines.ts'
 
 /** CoreDNS's metrics of reloads. */
 const FAILED: MetricInfo = {
@@ -37,6 +44,8 @@ export type ReloadOptions = {
   readonly apply: (corefile: LoadedCorefile) => Promise<void>
   readonly metrics: Metrics
   readonly log: Log
+  /** Receives CoreDNS's lines, if the Corefile in use has `reload`; default: standard output. */
+  readonly print?: Print
 }
 
 /** Reloads of one Corefile. */
@@ -48,6 +57,7 @@ export class CorefileReloads {
   private busy: Promise<void> = Promise.resolve()
   private requested: Promise<void> | undefined
   private isStopped = false
+  private isAnnounced = false
 
   constructor(options: ReloadOptions) {
     this.options = options
@@ -67,6 +77,9 @@ export class CorefileReloads {
     clearTimeout(this.timer)
     const reload = this.options.current()?.features.find(isReload)
     if (reload === undefined || this.isStopped) return
+    // After the line `ready`, which scripts may expect first.
+    if (!this.isAnnounced) setImmediate(() => this.announce())
+    this.isAnnounced = true
     const delayMs = reload.intervalMs + Math.random() * reload.jitterMs
     this.timer = setTimeout(() => {
       this.busy = this.busy.then(() => this.reload('changed')).then(() => this.schedule())
@@ -107,31 +120,64 @@ export class CorefileReloads {
 
   private async reload(which: 'changed' | 'any'): Promise<void> {
     if (this.isStopped) return
-    const { path, current, apply, metrics, log } = this.options
+    const { path, current, log } = this.options
+    const print = this.hasReload() ? this.print : () => {}
+    let loaded: LoadedCorefile
     try {
-      const loaded = loadCorefile(path)
-      const isChanged = loaded.text !== current()?.corefile.text
-      if (!isChanged && which === 'changed') return
-      await apply(loaded)
-      metrics.clear(VERSION.name)
-      metrics.gauge(VERSION, versionOf(loaded.text)).value = 1
-      log({
-        level: 'info',
-        message: `reloaded the ${isChanged ? 'changed' : 'unchanged'} Corefile`,
-      })
+      loaded = loadCorefile(path)
     } catch (error) {
-      this.failed.value++
-      log({
-        level: 'error',
-        message: 'cannot reload the Corefile; the previous one stays in use',
-        reason: describeError(error),
-      })
+      printUnreadable(print, error)
+      this.fail(error)
+      return
     }
+    const isChanged = loaded.text !== current()?.corefile.text
+    if (!isChanged && which === 'changed') return
+    print('[INFO] Reloading')
+    try {
+      await this.applyLoaded(loaded)
+    } catch (error) {
+      printRefused(print, error)
+      this.fail(error)
+      return
+    }
+    this.announce()
+    print('[INFO] Reloading complete')
+    log({ level: 'info', message: `reloaded the ${isChanged ? 'changed' : 'unchanged'} Corefile` })
+  }
+
+  private async applyLoaded(loaded: LoadedCorefile): Promise<void> {
+    const { apply, metrics } = this.options
+    await apply(loaded)
+    metrics.clear(VERSION.name)
+    metrics.gauge(VERSION, ['sha512', hashOf(loaded)]).value = 1
+  }
+
+  private fail(error: unknown): void {
+    this.failed.value++
+    this.options.log({
+      level: 'error',
+      message: 'cannot reload the Corefile; the previous one stays in use',
+      reason: describeError(error),
+    })
+  }
+
+  private hasReload(): boolean {
+    return this.options.current()?.features.some(isReload) ?? false
+  }
+
+  /** Prints the hash of the Corefile in use, if it has `reload`. */
+  private announce(): void {
+    const used = this.options.current()
+    if (used !== undefined && this.hasReload()) printRunning(this.print, hashOf(used.corefile))
+  }
+
+  private get print(): Print {
+    return this.options.print ?? printLine
   }
 }
 
-function versionOf(text: string): readonly string[] {
-  return ['sha512', createHash('sha512').update(text).digest('hex')]
+function hashOf({ text }: LoadedCorefile): string {
+  return createHash('sha512').update(text).digest('hex')
 }
 
 function isReload(feature: Feature): feature is Extract<Feature, { kind: 'reload' }> {

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
 import { describe, test } from 'vitest'
-import { checkNdots, checkServer } from '../../src/cli/doctor-dns.ts'
+import { checkNdots, checkServer, checkUpstreams } from '../../src/cli/doctor-dns.ts'
+import { NO_FILES } from '../../src/corefile/lexeme-stream.ts'
+import { parseCorefile } from '../../src/corefile/parse-corefile.ts'
 import { freePort } from '../free-port.ts'
 
 describe('checkNdots', () => {
@@ -32,4 +36,33 @@ test('checkServer reports a server that is away for both transports', async () =
     found.map(({ state }) => state),
     ['problem', 'problem'],
   )
+})
+
+test('checkUpstreams asks over TCP where forward has force_tcp', async (t) => {
+  const server = createServer((socket) => {
+    socket.once('data', (query) => {
+      const response = Buffer.from(query)
+      // Two bytes of length, two of the identifier, then the flag QR.
+      response[4] = 0x80
+      socket.end(response)
+    })
+  }).listen(0, '127.0.0.1')
+  t.onTestFinished(() => {
+    server.close()
+  })
+  await once(server, 'listening')
+  const place = server.address()
+  assert.ok(place !== null && typeof place === 'object')
+  const forward = `forward . 127.0.0.1:${place.port}`
+  for (const [options, state] of [
+    ['{\n force_tcp\n}', 'ok'],
+    ['', 'problem'],
+  ]) {
+    const blocks = parseCorefile(`. {\n${forward} ${options}\n}\n`, 'Corefile', NO_FILES)
+    const found = await checkUpstreams({ blocks }, [])
+    assert.deepEqual(
+      found.map((one) => one.state),
+      [state],
+    )
+  }
 })

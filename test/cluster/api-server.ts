@@ -315,6 +315,7 @@ const PLURALS: Readonly<Record<string, string>> = {
   Ingress: 'ingresses',
   DNSRecord: 'dnsrecords',
   HostRoute: 'hostroutes',
+  ServiceImport: 'serviceimports',
   Gateway: 'gateways',
   HTTPRoute: 'httproutes',
   GRPCRoute: 'grpcroutes',

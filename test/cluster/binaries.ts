@@ -4,7 +4,14 @@
  * @module
  */
 import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { cacheFolder } from '../cache-folder.ts'
 
@@ -23,6 +30,8 @@ const EXTERNAL_DNS = '0.21.0'
 /** The Prometheus operator, for its custom resource definitions. */
 const PROMETHEUS_OPERATOR = '0.85.0'
 const CACHE = cacheFolder('programs')
+/** Time for one command of Go: twice what the longest build takes on two busy cores. */
+const GO_MS = 25 * 60_000
 
 /** Paths of the binaries. */
 export type Binaries = {
@@ -131,52 +140,76 @@ function buildKubernetes(): string {
       `-X ${name}.gitMinor=${minor}`,
     ],
   )
-  const main = readFileSync(join(import.meta.dirname, 'kubernetes.go'), 'utf8')
-  const flags = ['-s -w', ...versions].join(' ')
-  return buildMain(`kubernetes-${KUBERNETES}`, { main, goMod: formatGoMod, flags })
+  return buildInModule({
+    name: 'kubernetes',
+    version: KUBERNETES,
+    args: ['build', '.'],
+    flags: versions,
+    prepare: (folder) => {
+      copyFileSync(join(import.meta.dirname, 'kubernetes.go'), join(folder, 'main.go'))
+      return goModOfKubernetes(folder, 'kubedoh.test/kubernetes')
+    },
+  })
 }
 
 /** `go install` refuses etcd's own main package, because its module has replace directives. */
 function buildEtcd(): string {
-  const goMod = `module kubedoh.test/etcd\ngo 1.24.0\nrequire go.etcd.io/etcd/server/v3 v${ETCD}\n`
-  return buildMain(`etcd-${ETCD}`, { main: ETCD_MAIN, goMod: () => goMod, flags: '-s -w' })
+  return buildInModule({
+    name: 'etcd',
+    version: ETCD,
+    args: ['build', '.'],
+    prepare: (folder) => {
+      writeFileSync(join(folder, 'main.go'), ETCD_MAIN)
+      return `module kubedoh.test/etcd\ngo 1.24.0\nrequire go.etcd.io/etcd/server/v3 v${ETCD}\n`
+    },
+  })
 }
 
-/** A Go program of one file. */
-type GoMain = {
-  readonly main: string
-  /** Returns the text of its go.mod, which `go mod tidy` completes. */
-  readonly goMod: (folder: string) => string
+/** A program that is built in a Go module of its own. */
+export type GoProgram = {
+  readonly name: string
+  readonly version: string
+  /** Folder of the module, in the cache; default: the name. */
+  readonly folder?: string
+  /** Writes the sources into the folder. @returns the text of go.mod, which `go mod tidy` completes */
+  readonly prepare: (folder: string) => string
+  /** The command of `go` that builds it, and the package. */
+  readonly args: readonly [string, ...string[]]
   /** Flags of the linker. */
-  readonly flags: string
+  readonly flags?: readonly string[]
 }
 
-/** @param program its name and version: another version is built again */
-function buildMain(program: string, { main, goMod, flags }: GoMain): string {
-  const path = join(CACHE, program)
+/** Builds or finds a program: another version is built again. @returns its path */
+export function buildInModule(program: GoProgram): string {
+  const { name, version, folder: room = name, prepare, args, flags = [] } = program
+  const path = join(CACHE, `${name}-${version}`)
   if (existsSync(path)) return path
-  say(`building ${program}: up to ten minutes on two cores, this once`)
-  const folder = join(CACHE, program.replace(/-[\d.]+$/, ''))
+  say(`building ${name}-${version}: up to ten minutes on two cores, this once`)
+  const folder = join(CACHE, room)
   mkdirSync(folder, { recursive: true })
-  writeFileSync(join(folder, 'main.go'), main)
-  writeFileSync(join(folder, 'go.mod'), goMod(folder))
+  writeFileSync(join(folder, 'go.mod'), prepare(folder))
   go(folder, ['mod', 'tidy'])
-  go(folder, ['build', '-trimpath', `-ldflags=${flags}`, '-o', `${path}.new`, '.'])
+  const [command, ...rest] = args
+  const linked = `-ldflags=${['-s -w', ...flags].join(' ')}`
+  go(folder, [command, '-trimpath', linked, '-o', `${path}.new`, ...rest])
   renameSync(`${path}.new`, path)
   return path
 }
 
-/** `go install` refuses Kubernetes, whose staging modules are published separately. */
-function formatGoMod(folder: string): string {
+/**
+ * Returns the go.mod of a module that imports Kubernetes. `go install` refuses Kubernetes, whose
+ * staging modules are published separately.
+ */
+export function goModOfKubernetes(folder: string, name: string): string {
   const module = `k8s.io/kubernetes@v${KUBERNETES}`
   const { GoMod: goMod } = JSON.parse(go(folder, ['mod', 'download', '-json', module]))
   const staging = KUBERNETES.replace(/^1\./, '0.')
   const replaced = readFileSync(String(goMod), 'utf8').matchAll(
     /^\s*(k8s\.io\/\S+) => \.\/staging/gm,
   )
-  const replaces = [...replaced].map(([, name]) => `replace ${name} => ${name} v${staging}`)
+  const replaces = [...replaced].map(([, path]) => `replace ${path} => ${path} v${staging}`)
   return [
-    'module kubedoh.test/kubernetes',
+    `module ${name}`,
     'go 1.24.0',
     `require k8s.io/kubernetes v${KUBERNETES}`,
     `require k8s.io/component-base v${staging}`,
@@ -197,6 +230,7 @@ function go(
     env: { ...process.env, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
     maxBuffer: 64 * 1024 * 1024,
+    timeout: GO_MS,
   })
 }
 

@@ -80,6 +80,26 @@ ${SLOW} {
 }
 `
 
+/** What is around a cache: files of the node, and servers with addresses on it. */
+export type Around = {
+  /** `Cluster` is the Corefile of the servers, which run in one process; `objects.json` has theirs. */
+  readonly files: Readonly<Record<string, string>>
+  /** Addresses of the servers. */
+  readonly servers: readonly string[]
+  /** A Service and the server to which the node sends its queries, as kube-proxy does. */
+  readonly services: readonly (readonly [service: string, server: string])[]
+}
+
+/** The servers that NodeLocal DNSCache's manifest expects. */
+const KUBEADM: Around = {
+  files: { 'Corefile.base': TEMPLATE, Cluster: CLUSTER },
+  servers: UPSTREAM,
+  services: [
+    ['10.96.0.10', '10.96.0.11'],
+    ['fd00:96::10', 'fd00:96::11'],
+  ],
+}
+
 /** Output of a process. */
 export type Running = { readonly child: ChildProcess; readonly output: () => string }
 
@@ -97,9 +117,8 @@ export class Node {
   }
 
   /** Creates the namespaces and starts the cluster's server. All of it ends with the test. */
-  static async create(t: TestContext): Promise<Node> {
-    const files = { 'Corefile.base': TEMPLATE, Cluster: CLUSTER }
-    const node = new Node(temporaryFolder(t, files))
+  static async create(t: TestContext, around: Around = KUBEADM): Promise<Node> {
+    const node = new Node(temporaryFolder(t, around.files))
     t.onTestFinished(() => node.remove())
     const { name } = node
     for (const one of [name, `${name}-pod`]) execFileSync('ip', ['netns', 'add', one])
@@ -108,19 +127,18 @@ ip link add pod0 type veth peer name eth0 netns ${name}-pod
 ip address add 10.244.0.1/24 dev pod0
 ip address add fd00:244::1/64 dev pod0 nodad
 ip link set pod0 up
-${UPSTREAM.map((address) => `ip address add ${address} dev lo`).join('\n')}
+${around.servers.map((address) => `ip address add ${address} dev lo`).join('\n')}
 sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1
-iptables -t nat -A PREROUTING -d 10.96.0.10 -p udp --dport 53 -j DNAT --to ${UPSTREAM[0]}
-iptables -t nat -A PREROUTING -d 10.96.0.10 -p tcp --dport 53 -j DNAT --to ${UPSTREAM[0]}
-ip6tables -t nat -A PREROUTING -d fd00:96::10 -p udp --dport 53 -j DNAT --to ${UPSTREAM[1]}
-ip6tables -t nat -A PREROUTING -d fd00:96::10 -p tcp --dport 53 -j DNAT --to ${UPSTREAM[1]}`)
+${around.services.flatMap(([service, server]) => forwardRules(service, server)).join('\n')}`)
     node.pod(`ip link set lo up
 ip link set eth0 up
 ip address add 10.244.0.2/24 dev eth0
 ip address add fd00:244::2/64 dev eth0 nodad
 ip route add default via 10.244.0.1
 ip -6 route add default via fd00:244::1`)
-    const cluster = node.start(['serve', '--conf', join(node.folder, 'Cluster')])
+    const objects = 'objects.json' in around.files ? join(node.folder, 'objects.json') : ''
+    const flags = ['--conf', join(node.folder, 'Cluster'), '--objects', objects]
+    const cluster = node.start(['serve', ...flags])
     await node.shows(cluster, /ready: DNS/)
     return node
   }
@@ -214,7 +232,16 @@ ip -6 route add default via fd00:244::1`)
 
   /** Sets the pod's resolv.conf, which `ip netns exec` mounts. */
   setResolvConf(text: string): void {
-    const folder = `/etc/netns/${this.name}-pod`
+    this.writeResolvConf(`${this.name}-pod`, text)
+  }
+
+  /** Sets the node's resolv.conf. */
+  setOwnResolvConf(text: string): void {
+    this.writeResolvConf(this.name, text)
+  }
+
+  private writeResolvConf(namespace: string, text: string): void {
+    const folder = `/etc/netns/${namespace}`
     mkdirSync(folder, { recursive: true })
     writeFileSync(join(folder, 'resolv.conf'), text)
   }
@@ -249,6 +276,14 @@ ip -6 route add default via fd00:244::1`)
       rmSync(`/etc/netns/${one}`, { recursive: true, force: true })
     }
   }
+}
+
+function forwardRules(service: string, server: string): string[] {
+  const program = service.includes(':') ? 'ip6tables' : 'iptables'
+  return ['udp', 'tcp'].map(
+    (protocol) =>
+      `${program} -t nat -A PREROUTING -d ${service} -p ${protocol} --dport 53 -j DNAT --to ${server}`,
+  )
 }
 
 function digCommand(server: string, name: string, options: readonly string[]): string {

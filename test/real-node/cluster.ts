@@ -12,7 +12,8 @@ import { KubernetesNode, waitFor } from './node.ts'
 import { prepareDebian } from './packages.ts'
 import { NODE } from './parts.ts'
 
-const CHART = join(import.meta.dirname, '../../deploy/chart')
+/** Folder of the chart. */
+export const CHART: string = join(import.meta.dirname, '../../deploy/chart')
 /** Options of kubectl for the namespace of the servers. */
 export const SYSTEM: readonly string[] = ['--namespace', 'kube-system']
 
@@ -150,4 +151,12 @@ export async function crash(node: KubernetesNode, pod: string): Promise<void> {
   await waitFor('the restart', async () => {
     return (await node.kubectl('get', 'pod', pod, ...SYSTEM, '-o', restarts)) === '1'
   })
+}
+
+/** Returns how many queries the node cache has answered, or 0 without a cache. */
+export async function queriesOfCache(node: KubernetesNode): Promise<number> {
+  const script = `fetch('http://127.0.0.1:9253/metrics').then((r) => r.text()).then(console.log, () => {})`
+  const text = await node.exec(process.execPath, '-e', script)
+  const rows = text.matchAll(/^coredns_dns_requests_total\{.*\} (\d+)$/gm)
+  return [...rows].reduce((sum, [, count]) => sum + Number(count), 0)
 }

@@ -13,6 +13,7 @@ import {
   helmChart,
   lookUp,
   podsOf,
+  queriesOfCache,
   SYSTEM,
   startCluster,
   waitForDns,
@@ -51,17 +52,17 @@ describeUnless(typeof binaries === 'string' && binaries, 'the cache of a real no
     await loseNothing(node, 'start of the node cache', async () => {
       await helmChart(node, 'upgrade', '--set', ON)
       await rolledOut()
-      await waitFor('rules of the cache', async () => (await queriesOf(node)) > 0)
+      await waitFor('rules of the cache', async () => (await queriesOfCache(node)) > 0)
     })
     assert.match(await node.exec('ip', '-o', 'address', 'show', 'dev', 'nodelocaldns'), / 169\.254/)
   })
 
   for (const pod of CLIENT_PODS) {
     test(`resolves names for pods with ${pod}`, async () => {
-      const before = await queriesOf(node)
+      const before = await queriesOfCache(node)
       const found = await lookUp(node, pod, ['kubernetes', 'www.example.com', 'nothing'])
       assert.deepEqual([...found.values()], [NODE.apiServer, '192.0.2.80', '-'])
-      assert.ok((await queriesOf(node)) > before, 'the queries did not reach the cache')
+      assert.ok((await queriesOfCache(node)) > before, 'the queries did not reach the cache')
     })
   }
 
@@ -92,11 +93,3 @@ describeUnless(typeof binaries === 'string' && binaries, 'the cache of a real no
     }
   })
 })
-
-/** Returns how many queries the cache has answered, or 0 without a cache. */
-async function queriesOf(node: KubernetesNode): Promise<number> {
-  const script = `fetch('http://127.0.0.1:9253/metrics').then((r) => r.text()).then(console.log, () => {})`
-  const text = await node.exec(process.execPath, '-e', script)
-  const rows = text.matchAll(/^coredns_dns_requests_total\{.*\} (\d+)$/gm)
-  return [...rows].reduce((sum, [, count]) => sum + Number(count), 0)
-}

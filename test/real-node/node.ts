@@ -133,6 +133,12 @@ export class KubernetesNode {
     await this.nsenter(['--mount', ...ctr], archive)
   }
 
+  /** Gives an image of containerd another name. */
+  async tagImage(name: string, other: string): Promise<void> {
+    const ctr = ['ctr', '--namespace', 'k8s.io', 'images', 'tag', '--force', name, other]
+    await this.nsenter(['--mount', ...ctr])
+  }
+
   /** Returns the start of a command line that runs a command of this machine in a pod's network. */
   async inPod(pod: string): Promise<string[]> {
     const pid = await this.processOf(pod)

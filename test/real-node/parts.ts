@@ -40,11 +40,12 @@ const USERS: Readonly<Record<string, readonly [user: string, group: string]>> = 
 }
 const API_SERVER = `https://${NODE.ip}:6443`
 
-/** Names outside of the cluster, to which the cluster's DNS forwards. */
-const OUTSIDE = `www.example.com {
+/** Names outside of the cluster, to which its DNS forwards: one of this suite, one of Kubernetes. */
+const OUTSIDE = `www.example.com dns.google 8.8.8.8.in-addr.arpa {
   bind ${NODE.ip}
   hosts {
     192.0.2.80 www.example.com
+    8.8.8.8 dns.google
   }
 }
 . {
@@ -190,6 +191,9 @@ export function firstParts({ binaries, run }: Place): Part[] {
         '--enable-admission-plugins=NodeRestriction',
         '--kubelet-preferred-address-types=InternalIP',
         '--anonymous-auth=false',
+        '--allow-privileged=true',
+        // For a test of Kubernetes: names of Services may start with a digit.
+        '--feature-gates=RelaxedServiceNameValidation=true',
         `--token-auth-file=${path('tokens.csv')}`,
         `--service-account-key-file=${path('sa.pub')}`,
         `--service-account-signing-key-file=${path('sa.key')}`,

@@ -6,6 +6,7 @@ import { setImmediate } from 'node:timers/promises'
 import { describe, type TestContext, test, vi } from 'vitest'
 import type { Feature } from '../../src/chain/feature.ts'
 import { type LoadedCorefile, loadCorefile } from '../../src/node/load-corefile.ts'
+import { CommandError } from '../../src/node/output.ts'
 import { CorefileReloads } from '../../src/server/corefile-reloads.ts'
 import type { LogEvent } from '../../src/telemetry/log.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
@@ -19,6 +20,7 @@ const SECOND = '. {\n  any\n}\n'
 class Reloading {
   readonly metrics = new Metrics()
   readonly logged: LogEvent[] = []
+  readonly printed: string[] = []
   readonly taken: string[] = []
   readonly path: string
   readonly reloads: CorefileReloads
@@ -40,6 +42,7 @@ class Reloading {
       },
       metrics: this.metrics,
       log: (event) => this.logged.push(event),
+      print: (line) => this.printed.push(line),
     })
     this.reloads.schedule()
   }
@@ -48,6 +51,11 @@ class Reloading {
     vi.advanceTimersByTime(ms)
     await setImmediate()
   }
+}
+
+function runningLine(text: string): string {
+  const hash = createHash('sha512').update(text).digest('hex')
+  return `[INFO] plugin/reload: Running configuration SHA512 = ${hash}`
 }
 
 describe('CorefileReloads', () => {
@@ -71,6 +79,52 @@ describe('CorefileReloads', () => {
     const text = reloading.metrics.format()
     assert.ok(text.includes(`coredns_reload_version_info{hash="sha512",value="${hash}"} 1`))
     assert.match(text, /^coredns_reload_failed_total 0$/m)
+  })
+
+  test("prints CoreDNS's lines of a reload", async (t) => {
+    const reloading = new Reloading(t)
+    await reloading.pass(0)
+    assert.deepEqual(reloading.printed.splice(0), [runningLine(FIRST)])
+    writeFileSync(reloading.path, SECOND)
+    await reloading.pass(INTERVAL_MS)
+    assert.deepEqual(reloading.printed.splice(0), [
+      '[INFO] Reloading',
+      runningLine(SECOND),
+      '[INFO] Reloading complete',
+    ])
+    await reloading.pass(INTERVAL_MS)
+    await reloading.reloads.reloadNow()
+    assert.deepEqual(reloading.printed, [
+      '[INFO] Reloading',
+      runningLine(SECOND),
+      '[INFO] Reloading complete',
+    ])
+  })
+
+  test("prints CoreDNS's lines of a reload that fails", async (t) => {
+    const reloading = new Reloading(t)
+    await reloading.pass(0)
+    reloading.printed.splice(0)
+    reloading.refusal = new CommandError('no such\nplugin')
+    writeFileSync(reloading.path, SECOND)
+    await reloading.pass(INTERVAL_MS)
+    assert.deepEqual(reloading.printed.splice(0), [
+      '[INFO] Reloading',
+      '[ERROR] Restart failed: no such; plugin',
+      '[ERROR] plugin/reload: Corefile changed but reload failed: no such; plugin',
+    ])
+    writeFileSync(reloading.path, '. {\n')
+    await reloading.pass(INTERVAL_MS)
+    assert.equal(reloading.printed.length, 1)
+    assert.match(reloading.printed[0] ?? '', /^\[WARNING\] plugin\/reload: Corefile parse failed: /)
+  })
+
+  test('prints nothing without a reload directive', async (t) => {
+    const reloading = new Reloading(t, [])
+    await reloading.pass(0)
+    writeFileSync(reloading.path, SECOND)
+    await reloading.reloads.reloadNow()
+    assert.deepEqual([reloading.taken, reloading.printed], [[SECOND], []])
   })
 
   test('logs and counts a bad Corefile, and keeps checking', async (t) => {
