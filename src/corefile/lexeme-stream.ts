@@ -3,6 +3,7 @@
  * (github.com/coredns/caddy, caddyfile/parse.go, `doImport`).
  * @module
  */
+import type { Steps } from '../bytes/steps.ts'
 import { nearest } from './arguments.ts'
 import { isAnyBrace, isBrace, isSameLine, type Lexeme, readLexemes, WORDS_MAX } from './lexemes.ts'
 import { type ConfigError, configError, type Position, type Problem } from './problem.ts'
@@ -70,10 +71,16 @@ export class LexemeStream {
   private importCount = 0
   private importedCharacters = 0
 
-  constructor(text: string, file: string, source: CorefileSource) {
+  private constructor(source: CorefileSource) {
     this.source = source
-    const origin = { id: this.identify(file), name: `"${file}"`, depth: 0 }
-    this.open(this.read(text, file), origin)
+  }
+
+  /** Opens the lexemes of a text, in steps. @throws {ConfigError} beyond the bound on words */
+  static *of(text: string, file: string, source: CorefileSource): Steps<LexemeStream> {
+    const stream = new LexemeStream(source)
+    const origin = { id: stream.identify(file), name: `"${file}"`, depth: 0 }
+    stream.open(yield* stream.read(text, file), origin)
+    return stream
   }
 
   /** The next lexeme; `undefined` at the end. */
@@ -182,11 +189,11 @@ export class LexemeStream {
   }
 
   /**
-   * Replaces `import NAME`, which is next, with the lexemes of a snippet or of files.
+   * Replaces `import NAME`, which is next, with the lexemes of a snippet or of files, in steps.
    * @throws {ConfigError} if there is no such snippet or file, with `import` still next; with the
    *   stream at its end for an import of what is being imported, and beyond the bounds
    */
-  expandImport(directive: Lexeme): void {
+  *expandImport(directive: Lexeme): Steps<void> {
     const [name, surplus] = this.after()
     if (name === undefined || isAnyBrace(name) || !isSameLine(directive, name)) {
       throw configError(directive, '"import" needs a snippet, a file or a pattern')
@@ -197,7 +204,7 @@ export class LexemeStream {
     if (++this.importCount > IMPORTS_MAX) {
       throw this.giveUp(directive, `more than ${IMPORTS_MAX} imports`)
     }
-    const imported = this.openImports(this.expand(name), name, directive)
+    const imported = yield* this.openImports(this.expand(name), name, directive)
     if (surplus !== undefined && isSameLine(name, surplus)) this.noteCrowded(surplus)
     this.drop()
     this.drop()
@@ -208,16 +215,19 @@ export class LexemeStream {
   }
 
   /** Returns the snippet or the files, in order. */
-  private openImports(name: string, at: Lexeme, directive: Lexeme): Frame[] {
+  private *openImports(name: string, at: Lexeme, directive: Lexeme): Steps<Frame[]> {
     const snippet = this.snippets.get(name)
     if (snippet !== undefined) {
       const origin = this.originOf(snippet, `snippet "${name}"`, directive)
       return [{ lexemes: snippet, origin, at: 0 }]
     }
-    return this.pathsOf(name, at).map((path) => {
+    const frames: Frame[] = []
+    for (const path of this.pathsOf(name, at)) {
       const origin = this.originOf(this.identify(path), `"${path}"`, directive)
-      return { lexemes: this.readFile(path, name, at), origin, at: 0 }
-    })
+      frames.push({ lexemes: yield* this.readFile(path, name, at), origin, at: 0 })
+      yield
+    }
+    return frames
   }
 
   private pathsOf(name: string, at: Lexeme): readonly string[] {
@@ -251,7 +261,7 @@ export class LexemeStream {
     return { id, name, depth, ...(importedBy && { importedBy }) }
   }
 
-  private readFile(path: string, name: string, at: Position): readonly Lexeme[] {
+  private *readFile(path: string, name: string, at: Position): Steps<readonly Lexeme[]> {
     const known = this.files.get(path)
     if (known !== undefined) return known
     const text = this.source.readText(path)
@@ -263,7 +273,7 @@ export class LexemeStream {
     if (this.importedCharacters > IMPORTED_CHARACTERS_MAX) {
       throw this.giveUp(at, `more than ${IMPORTED_CHARACTERS_MAX} characters in imported files`)
     }
-    const lexemes = this.read(text, path)
+    const lexemes = yield* this.read(text, path)
     this.files.set(path, lexemes)
     return lexemes
   }
@@ -314,8 +324,8 @@ export class LexemeStream {
     return this.frames.toReversed().flatMap(({ lexemes, at }) => lexemes.slice(at))
   }
 
-  private read(text: string, file: string): Lexeme[] {
-    const lexemes = readLexemes(text, file)
+  private *read(text: string, file: string): Steps<Lexeme[]> {
+    const lexemes = yield* readLexemes(text, file)
     for (const lexeme of lexemes) {
       if (lexeme.mishap !== 'hash within') continue
       this.warn(

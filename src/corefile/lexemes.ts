@@ -7,6 +7,7 @@
  * quote, but not after another backslash. Back quotes have no meaning.
  * @module
  */
+import type { Steps } from '../bytes/steps.ts'
 import { configError, type Position } from './problem.ts'
 
 /** A word or a brace, with its position. */
@@ -27,19 +28,26 @@ const BYTE_ORDER_MARK = '\ufeff'
 /** Go's white space (unicode.IsSpace). */
 const BLANK = /[^\S\ufeff]|\u0085/
 
+const QUOTE_OR_BACKSLASH = /["\\]/g
+
 /** A lexeme's text, and the offset of its end. */
 type Read = Pick<Lexeme, 'text' | 'mishap'> & { readonly end: number }
 
+/** Words, comments and characters of white space in a step. */
+const STEP_READS = 1000
+
 /**
- * Splits text into lexemes. A quote that is not closed runs to the end of the file.
+ * Splits text into lexemes, in steps. A quote that is not closed runs to the end of the file.
  * @throws {ConfigError} at the first lexeme beyond `WORDS_MAX`
  */
-export function readLexemes(text: string, file: string): Lexeme[] {
+export function* readLexemes(text: string, file: string): Steps<Lexeme[]> {
   const lexemes: Lexeme[] = []
   let at = text.startsWith(BYTE_ORDER_MARK) ? 1 : 0
   let line = 1
   let lineStart = at
+  let reads = 0
   while (at < text.length) {
+    if (++reads % STEP_READS === 0) yield
     const char = text.charAt(at)
     if (char === '\n') {
       line++
@@ -96,15 +104,18 @@ function isEndOfWord(char: string): boolean {
 
 function readQuoted(text: string, start: number): Read {
   let word = ''
-  for (let at = start; at < text.length; at++) {
-    const char = text.charAt(at)
-    if (char === '"') return { text: word, end: at + 1 }
-    if (char === '\\') {
-      const next = text.charAt(++at)
-      word += next === '"' || next === '' ? next : char + next
-    } else word += char
+  let at = start
+  for (;;) {
+    QUOTE_OR_BACKSLASH.lastIndex = at
+    const found = QUOTE_OR_BACKSLASH.exec(text)
+    const end = found?.index ?? text.length
+    word += text.slice(at, end)
+    if (found === null) return { text: word, end, mishap: 'open quote' }
+    if (found[0] === '"') return { text: word, end: end + 1 }
+    const next = text.charAt(end + 1)
+    word += next === '"' || next === '' ? next : `\\${next}`
+    at = end + 2
   }
-  return { text: word, end: text.length, mishap: 'open quote' }
 }
 
 function endOfLine(text: string, at: number): number {

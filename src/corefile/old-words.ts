@@ -4,6 +4,7 @@
  * Adds a notice for everything it translates or leaves out.
  * @module
  */
+import type { Steps } from '../bytes/steps.ts'
 import type { Position, Problem } from './problem.ts'
 import type { Directive, Line, ServerBlock, Word } from './server-block.ts'
 
@@ -13,19 +14,22 @@ export type Translation = {
   readonly notices: readonly Problem[]
 }
 
-/** Translates removed options. Keeps words that CoreDNS never had. */
-export function translateOldWords(blocks: readonly ServerBlock[]): Translation {
+/** Translates removed options, a directive in each step. Keeps words that CoreDNS never had. */
+export function* translateOldWords(blocks: readonly ServerBlock[]): Steps<Translation> {
   const notices: Problem[] = []
   const note: Note = ({ file, line, column }, message) => {
     notices.push({ file, line, column, message })
   }
-  return {
-    blocks: blocks.map((block) => ({
-      ...block,
-      directives: block.directives.flatMap((directive) => translateDirective(directive, note)),
-    })),
-    notices,
+  const translated: ServerBlock[] = []
+  for (const block of blocks) {
+    const directives: Directive[] = []
+    for (const directive of block.directives) {
+      directives.push(...translateDirective(directive, note))
+      yield
+    }
+    translated.push({ ...block, directives })
   }
+  return { blocks: translated, notices }
 }
 
 type Note = (at: Position, message: string) => void

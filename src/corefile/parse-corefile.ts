@@ -5,6 +5,7 @@
  * After an error the parser continues where it can, to report all errors at once.
  * @module
  */
+import { finish, type Steps } from '../bytes/steps.ts'
 import { type CorefileSource, LexemeStream } from './lexeme-stream.ts'
 import { isBrace, type Lexeme } from './lexemes.ts'
 import { translateOldWords } from './old-words.ts'
@@ -12,6 +13,8 @@ import { ConfigError, comparePositions, type Position, type Problem, problemAt }
 import type { Directive, Line, ServerBlock, Word } from './server-block.ts'
 import { parseZoneKey } from './zone-key.ts'
 
+/** Words of a line in a step. */
+const STEP_WORDS = 500
 /** Maximum depth of nested blocks, without the server block. */
 const BLOCKS_WITHIN_MAX = 100
 
@@ -39,9 +42,21 @@ export function parseCorefile(text: string, file: string, source: CorefileSource
   return blocks
 }
 
-/** Parses a Corefile and returns its errors with it. Never throws a ConfigError. */
+/**
+ * Parses a Corefile at once, and returns its errors with it.
+ * @throws {ConfigError} beyond the bound on words
+ */
 export function readCorefile(text: string, file: string, source: CorefileSource): Corefile {
-  const corefile = new Parser(new LexemeStream(text, file, source)).read()
+  return finish(corefileSteps(text, file, source))
+}
+
+/** Does what `readCorefile` does in steps, each some words or a line. */
+export function* corefileSteps(
+  text: string,
+  file: string,
+  source: CorefileSource,
+): Steps<Corefile> {
+  const corefile = yield* new Parser(yield* LexemeStream.of(text, file, source)).read()
   if (corefile.blocks.length > 0 || corefile.problems.length > 0) return corefile
   // An editor that truncates the file before it writes must not stop all servers in a reload.
   return { ...corefile, problems: [problemAt({ file, line: 1, column: 1 }, NO_BLOCK)] }
@@ -61,13 +76,13 @@ class Parser {
     this.stream = stream
   }
 
-  read(): Corefile {
+  *read(): Steps<Corefile> {
     const blocks: ServerBlock[] = []
     while (this.stream.lexeme !== undefined) {
-      const block = this.parseBlock()
+      const block = yield* this.parseBlock()
       if (block !== undefined) blocks.push(block)
     }
-    const translated = translateOldWords(blocks)
+    const translated = yield* translateOldWords(blocks)
     return {
       blocks: translated.blocks,
       problems: this.problems,
@@ -76,8 +91,8 @@ class Parser {
   }
 
   /** Parses a server block, or a snippet, for which it returns `undefined`. */
-  private parseBlock(): ServerBlock | undefined {
-    const { keys, glued } = this.parseKeys()
+  private *parseBlock(): Steps<ServerBlock | undefined> {
+    const { keys, glued } = yield* this.parseKeys()
     const first = keys[0]
     const opening = glued ?? this.stream.lexeme
     const hasBraces = glued !== undefined || isBrace(opening, '{')
@@ -100,7 +115,7 @@ class Parser {
       return undefined
     }
     if (hasBraces && glued === undefined) this.stream.advance()
-    const directives = this.parseDirectives(hasBraces ? opening : undefined)
+    const directives = yield* this.parseDirectives(hasBraces ? opening : undefined)
     if (directives === undefined) return undefined
     return {
       ...place(first),
@@ -113,13 +128,13 @@ class Parser {
    * Parses keys up to the brace. Commas can separate keys, also at the end of a line. Returns the
    * last lexeme as `glued` if the brace is part of it.
    */
-  private parseKeys(): { readonly keys: Word[]; readonly glued?: Lexeme } {
+  private *parseKeys(): Steps<{ readonly keys: Word[]; readonly glued?: Lexeme }> {
     const { stream } = this
     const keys: Word[] = []
     let comma: Lexeme | undefined
     for (let lexeme = stream.lexeme; lexeme !== undefined; lexeme = stream.lexeme) {
       if (lexeme.text === 'import' && stream.isLineStart()) {
-        this.expandImport(lexeme)
+        yield* this.expandImport(lexeme)
         continue
       }
       if (isBrace(lexeme, '{')) {
@@ -174,7 +189,7 @@ class Parser {
   }
 
   /** Parses the body of a server block; `undefined` if it ends in a brace that it did not open. */
-  private parseDirectives(opening: Lexeme | undefined): Directive[] | undefined {
+  private *parseDirectives(opening: Lexeme | undefined): Steps<Directive[] | undefined> {
     const { stream } = this
     const lines: Line[] = []
     for (;;) {
@@ -192,13 +207,14 @@ class Parser {
         this.reportStray(lexeme)
         return undefined
       }
-      if (lexeme.text === 'import' && !lexeme.isQuoted) this.expandImport(lexeme)
-      else this.readInto(lines, lexeme)
+      if (lexeme.text === 'import' && !lexeme.isQuoted) yield* this.expandImport(lexeme)
+      else yield* this.readInto(lines, lexeme)
+      yield
     }
   }
 
   /** Parses the lines of a directive's block. */
-  private parseLines(opening: Lexeme): Line[] {
+  private *parseLines(opening: Lexeme): Steps<Line[]> {
     const { stream } = this
     const lines: Line[] = []
     if (++this.depth > BLOCKS_WITHIN_MAX) {
@@ -211,8 +227,9 @@ class Parser {
         return lines
       }
       const isImport = lexeme.text === 'import' && !lexeme.isQuoted && stream.isLineStart()
-      if (isImport) this.expandImport(lexeme)
-      else this.readInto(lines, lexeme)
+      if (isImport) yield* this.expandImport(lexeme)
+      else yield* this.readInto(lines, lexeme)
+      yield
     }
     stream.advance()
     this.depth--
@@ -220,22 +237,22 @@ class Parser {
   }
 
   /** Parses a line, or a block on a line of its own, which it adds to the previous line. */
-  private readInto(lines: Line[], lexeme: Lexeme): void {
+  private *readInto(lines: Line[], lexeme: Lexeme): Steps<void> {
     const { stream } = this
     if (!isBrace(lexeme, '{')) {
-      lines.push(this.parseLine())
+      lines.push(yield* this.parseLine())
       return
     }
     this.report(lexeme, 'expected a word before "{" on its line')
     stream.advance()
-    const inner = this.parseLines(lexeme)
+    const inner = yield* this.parseLines(lexeme)
     const before = lines.pop()
     if (before !== undefined)
       lines.push({ words: before.words, lines: [...before.lines, ...inner] })
   }
 
   /** Parses the words of a line and, after a brace, the lines of its block. */
-  private parseLine(): Line {
+  private *parseLine(): Steps<Line> {
     const { stream } = this
     const words: Word[] = []
     for (let { lexeme } = stream; lexeme !== undefined; { lexeme } = stream) {
@@ -245,20 +262,25 @@ class Parser {
         break
       }
       stream.advance()
-      if (isBrace(lexeme, '{')) return { words, lines: this.parseLines(lexeme) }
+      if (isBrace(lexeme, '{')) return { words, lines: yield* this.parseLines(lexeme) }
       if (this.isGlued(lexeme)) {
         words.push({ ...place(lexeme), text: lexeme.text.slice(0, -1) })
-        return { words, lines: this.parseLines(lexeme) }
+        return { words, lines: yield* this.parseLines(lexeme) }
       }
       words.push({ ...place(lexeme), text: stream.expand(lexeme) })
+      if (words.length % STEP_WORDS === 0) yield
     }
     return { words, lines: [] }
   }
 
-  private expandImport(directive: Lexeme): void {
-    const before = this.problems.length
-    this.attempt(() => this.stream.expandImport(directive))
-    if (this.problems.length === before) return
+  private *expandImport(directive: Lexeme): Steps<void> {
+    try {
+      yield* this.stream.expandImport(directive)
+      return
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error
+      this.problems.push(...error.problems)
+    }
     this.stream.skipWords()
     if (!isBrace(this.stream.lexeme, '{')) return
     this.stream.advance()

@@ -3,9 +3,10 @@
  * @module
  */
 
+import { finish, inSlices, type Turns } from '../bytes/steps.ts'
 import { isRecord } from '../bytes/unknown.ts'
 import { type CorefileSource, NO_FILES } from '../corefile/lexeme-stream.ts'
-import { parseCorefile } from '../corefile/parse-corefile.ts'
+import { corefileSteps } from '../corefile/parse-corefile.ts'
 import { ConfigError, formatProblem } from '../corefile/problem.ts'
 import type { ServerBlock } from '../corefile/server-block.ts'
 import { CLUSTER_ID } from '../snapshot/format/manifest.ts'
@@ -94,6 +95,8 @@ export type CorefileOrigin = {
   /** Its name in error messages. */
   readonly file: string
   readonly source: CorefileSource
+  /** Where queries are answered meanwhile: parses in slices. */
+  readonly turns?: Turns
 }
 
 /**
@@ -102,10 +105,10 @@ export type CorefileOrigin = {
  */
 export async function readGatewayConfig(
   variables: GatewayVariables,
-  { file, source }: CorefileOrigin = { file: COREFILE_NAME, source: NO_FILES },
+  origin: CorefileOrigin = { file: COREFILE_NAME, source: NO_FILES },
 ): Promise<GatewayConfig> {
   const clusters = await readClusters(variables.CLUSTERS ?? '')
-  const blocks = readBlocks(variables.COREFILE ?? '', { file, source })
+  const blocks = await readBlocks(variables.COREFILE ?? '', origin)
   return {
     blocks: withOnlyCluster(blocks, [...clusters.keys()]),
     clusters,
@@ -124,11 +127,15 @@ export async function readGatewayConfig(
   }
 }
 
-function readBlocks(text: string, { file, source }: CorefileOrigin): readonly ServerBlock[] {
+async function readBlocks(text: string, origin: CorefileOrigin): Promise<readonly ServerBlock[]> {
+  const { file, source, turns } = origin
   const isUnset = file === COREFILE_NAME && text.trim() === ''
   if (isUnset) throw new GatewayConfigError(`${COREFILE_NAME} is not set`)
   try {
-    return parseCorefile(text, file, source)
+    const steps = corefileSteps(text, file, source)
+    const corefile = await (turns === undefined ? finish(steps) : inSlices(steps, turns))
+    if (corefile.problems.length > 0) throw new ConfigError(corefile.problems)
+    return corefile.blocks
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     throw new GatewayConfigError(error.problems.map(formatProblem).join('; '), { cause: error })

@@ -4,23 +4,36 @@
  */
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
+import { finish, inSlices, type Steps, type Turns } from '../bytes/steps.ts'
 import type { CorefileSource } from '../corefile/lexeme-stream.ts'
-import { type Corefile, readCorefile } from '../corefile/parse-corefile.ts'
+import { type Corefile, corefileSteps } from '../corefile/parse-corefile.ts'
 import { ConfigError } from '../corefile/problem.ts'
 import { readTextFile, requireTextFile } from './read-files.ts'
 
 /** A Corefile, and its text with that of all imported files, to detect changes. */
 export type LoadedCorefile = Corefile & { readonly text: string }
 
+/** Functions that repeat what was read for a Corefile, and return whether it is the same. */
+const CHECKS = new WeakMap<LoadedCorefile, readonly (() => boolean)[]>()
+
+/** Returns whether the files of a Corefile, read again, have the same text. */
+export function isCurrent(corefile: LoadedCorefile | undefined): boolean {
+  if (corefile === undefined) return false
+  return CHECKS.get(corefile)?.every((check) => check()) ?? false
+}
+
 /**
- * Reads a valid Corefile.
+ * Reads a valid Corefile at once.
  * @throws {CommandError} when the file cannot be read
  * @throws {ConfigError} when it does not parse
  */
 export function loadCorefile(path: string): LoadedCorefile {
-  const loaded = tryCorefile(path)
-  if (loaded.problems.length > 0) throw new ConfigError(loaded.problems)
-  return loaded
+  return requireValid(tryCorefile(path))
+}
+
+/** Reads a valid Corefile in slices, for a thread that answers queries. Throws as the above. */
+export async function loadInSlices(path: string, turns: Turns): Promise<LoadedCorefile> {
+  return requireValid(await inSlices(loadSteps(path, CONFIG_FILES), turns))
 }
 
 /**
@@ -29,15 +42,36 @@ export function loadCorefile(path: string): LoadedCorefile {
  * @throws {CommandError} when the file cannot be read
  */
 export function tryCorefile(path: string, source: CorefileSource = CONFIG_FILES): LoadedCorefile {
+  return finish(loadSteps(path, source))
+}
+
+function requireValid(loaded: LoadedCorefile): LoadedCorefile {
+  if (loaded.problems.length > 0) throw new ConfigError(loaded.problems)
+  return loaded
+}
+
+function* loadSteps(path: string, source: CorefileSource): Steps<LoadedCorefile> {
   const text = requireTextFile(path)
   const texts = [text]
-  const readText = (file: string): string | undefined => {
-    const imported = source.readText(file)
-    if (imported !== undefined) texts.push(imported)
-    return imported
+  const checks = [() => source.readText(path) === text]
+  const recorder: CorefileSource = {
+    ...source,
+    readText(file) {
+      const imported = source.readText(file)
+      if (imported !== undefined) texts.push(imported)
+      checks.push(() => source.readText(file) === imported)
+      return imported
+    },
+    glob(pattern) {
+      const files = source.glob(pattern)
+      checks.push(() => source.glob(pattern).join('\n') === files.join('\n'))
+      return files
+    },
   }
-  const corefile = readCorefile(text, path, { ...source, readText })
-  return { text: texts.join('\n'), ...corefile }
+  const corefile = yield* corefileSteps(text, path, recorder)
+  const loaded = { text: texts.join('\n'), ...corefile }
+  CHECKS.set(loaded, checks)
+  return loaded
 }
 
 /** Imported files from the file system, and variables from the environment. */

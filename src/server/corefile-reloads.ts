@@ -6,7 +6,9 @@
 import { createHash } from 'node:crypto'
 import type { Feature, TlsService } from '../chain/feature.ts'
 import { CertificateFiles } from '../node/certificate-files.ts'
-import { type LoadedCorefile, loadCorefile } from '../node/load-corefile.ts'
+import { elapsed } from '../node/elapsed.ts'
+import { isCurrent, type LoadedCorefile, loadInSlices } from '../node/load-corefile.ts'
+import { nextTurn } from '../node/next-turn.ts'
 import { describeError } from '../node/output.ts'
 import { timerMs } from '../node/timer-ms.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -124,7 +126,8 @@ export class CorefileReloads {
     const print = this.hasReload() ? this.print : () => {}
     let loaded: LoadedCorefile
     try {
-      loaded = loadCorefile(path)
+      if (which === 'changed' && isCurrent(current()?.corefile)) return
+      loaded = await loadInSlices(path, { elapsed, nextTurn })
     } catch (error) {
       printUnreadable(print, error)
       this.fail(error)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, test } from 'vitest'
+import { finish } from '../../src/bytes/steps.ts'
 import { expandVariables, LexemeStream } from '../../src/corefile/lexeme-stream.ts'
 import { readCorefile } from '../../src/corefile/parse-corefile.ts'
 import { COREFILE, type Surroundings, sourceOf } from './source.ts'
@@ -13,7 +14,7 @@ function warningsOf(text: string, surroundings: Surroundings = {}): string[] {
 
 describe('LexemeStream', () => {
   test('moves from lexeme to lexeme', () => {
-    const stream = new LexemeStream('a b\nc', COREFILE, sourceOf())
+    const stream = finish(LexemeStream.of('a b\nc', COREFILE, sourceOf()))
     const seen: string[] = []
     for (; stream.lexeme !== undefined; stream.advance()) {
       seen.push(`${stream.lexeme.text} ${stream.isLineStart()} ${stream.previous?.text}`)
@@ -22,7 +23,7 @@ describe('LexemeStream', () => {
   })
 
   test('skips a block, and returns whether it was closed', () => {
-    const stream = new LexemeStream('a { b } } c { d', COREFILE, sourceOf())
+    const stream = finish(LexemeStream.of('a { b } } c { d', COREFILE, sourceOf()))
     assert.equal(stream.skipBlock(), true)
     assert.equal(stream.lexeme?.text, 'c')
     assert.equal(stream.skipBlock(), false)

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, test } from 'vitest'
+import { finish } from '../../src/bytes/steps.ts'
 import { readLexemes, WORDS_MAX } from '../../src/corefile/lexemes.ts'
 
 function textsOf(text: string): string[] {
-  return readLexemes(text, 'Corefile').map((lexeme) => lexeme.text)
+  return finish(readLexemes(text, 'Corefile')).map((lexeme) => lexeme.text)
 }
 
 describe('readLexemes splits', () => {
@@ -57,7 +58,7 @@ describe('readLexemes returns positions', () => {
   ]
   for (const { name, text, places } of cases) {
     test(name, () => {
-      const lexemes = readLexemes(text, 'Corefile')
+      const lexemes = finish(readLexemes(text, 'Corefile'))
       assert.deepEqual(
         lexemes.map(({ line, column }) => `${line}:${column}`),
         places,
@@ -67,13 +68,13 @@ describe('readLexemes returns positions', () => {
 
   test('with likely mistakes', () => {
     assert.deepEqual(
-      readLexemes('a#b "c#d" "e', 'Corefile').map(({ mishap }) => mishap),
+      finish(readLexemes('a#b "c#d" "e', 'Corefile')).map(({ mishap }) => mishap),
       ['hash within', undefined, 'open quote'],
     )
   })
 
   test('with file, last line and quotes', () => {
-    assert.deepEqual(readLexemes('a "b\n{"', '/etc/x'), [
+    assert.deepEqual(finish(readLexemes('a "b\n{"', '/etc/x')), [
       { file: '/etc/x', line: 1, column: 1, text: 'a', lastLine: 1, isQuoted: false },
       { file: '/etc/x', line: 1, column: 3, text: 'b\n{', lastLine: 2, isQuoted: true },
     ])
@@ -90,7 +91,7 @@ describe('readLexemes, for any text,', () => {
     fc.assert(
       fc.property(text(), (input) => {
         const lines = input.replace(/^\ufeff/, '').split('\n')
-        for (const lexeme of readLexemes(input, 'Corefile')) {
+        for (const lexeme of finish(readLexemes(input, 'Corefile'))) {
           const line = lines[lexeme.line - 1] ?? ''
           const start = lexeme.isQuoted ? '"' : lexeme.text
           assert.ok(line.startsWith(start, lexeme.column - 1), JSON.stringify(lexeme))
@@ -112,7 +113,7 @@ describe('readLexemes, for any text,', () => {
 
   test('rejects too many words at the first surplus one', () => {
     const words = 'a\n'.repeat(WORDS_MAX)
-    assert.throws(() => readLexemes(`${words}b c`, 'Corefile'), {
+    assert.throws(() => finish(readLexemes(`${words}b c`, 'Corefile')), {
       name: 'ConfigError',
       message: `Corefile:${WORDS_MAX + 1}:1: more than ${WORDS_MAX} words`,
     })
@@ -122,7 +123,7 @@ describe('readLexemes, for any text,', () => {
     fc.assert(
       fc.property(text(), (input) => {
         let last = 1
-        for (const { line, lastLine, text: word } of readLexemes(input, 'Corefile')) {
+        for (const { line, lastLine, text: word } of finish(readLexemes(input, 'Corefile'))) {
           assert.ok(last <= line)
           assert.equal(lastLine - line, word.split('\n').length - 1)
           last = lastLine

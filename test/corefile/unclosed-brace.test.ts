@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
+import { finish } from '../../src/bytes/steps.ts'
 import { isBrace, readLexemes } from '../../src/corefile/lexemes.ts'
 import { findUnclosed } from '../../src/corefile/unclosed-brace.ts'
 
@@ -52,7 +53,7 @@ describe('findUnclosed blames', () => {
   ]
   for (const { name, text, blames, doubts } of cases) {
     test(name, () => {
-      const lexemes = readLexemes(text, 'Corefile')
+      const lexemes = finish(readLexemes(text, 'Corefile'))
       const opening = lexemes.findLast((lexeme) => isBrace(lexeme, '{') && lexeme.column === 3)
       const first = lexemes.find((lexeme) => isBrace(lexeme, '{')) ?? assert.fail()
       const isWhole = blames.startsWith('1:') || doubts !== undefined
@@ -63,8 +64,8 @@ describe('findUnclosed blames', () => {
   }
 
   test('ignores other files', () => {
-    const before = readLexemes('x {\n', '/etc/x')
-    const lexemes = readLexemes('a {\n  log\n}\nb {\n', 'Corefile')
+    const before = finish(readLexemes('x {\n', '/etc/x'))
+    const lexemes = finish(readLexemes('a {\n  log\n}\nb {\n', 'Corefile'))
     const opening = lexemes.at(-1) ?? assert.fail()
     assert.equal(findUnclosed([...before, ...lexemes], opening).at, opening)
   })

@@ -3,7 +3,13 @@ import { linkSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { describe, test } from 'vitest'
 import { formatProblem } from '../../src/corefile/problem.ts'
-import { CONFIG_FILES, loadCorefile, tryCorefile } from '../../src/node/load-corefile.ts'
+import {
+  CONFIG_FILES,
+  isCurrent,
+  loadCorefile,
+  loadInSlices,
+  tryCorefile,
+} from '../../src/node/load-corefile.ts'
 import { temporaryFolder } from '../exporter/temporary-folder.ts'
 
 /** Names of the directives in a Corefile's blocks, with their first arguments. */
@@ -167,4 +173,47 @@ describe('loadCorefile', () => {
       })
     })
   }
+})
+
+describe('loadInSlices', () => {
+  const long = `. {\n  acl {\n${'    block net 10.0.0.0/8\n'.repeat(2000)}  }\n}\n`
+  for (const [what, Corefile] of [
+    ['a long directive', long],
+    ['many server blocks', 'x {\n  whoami\n}\n'.repeat(2000)],
+    ['comments', '# x\n'.repeat(20_000)],
+    ['an imported file', `import long\n`],
+    ['words of one line', `. {\n  hosts ${'x '.repeat(20_000)}\n}\n`],
+  ] as const) {
+    test(`leaves turns for queries: ${what}`, async (t) => {
+      const path = join(temporaryFolder(t, { Corefile, long }), 'Corefile')
+      let ms = 0
+      let turns = 0
+      const nextTurn = async (): Promise<void> => void turns++
+      await loadInSlices(path, { elapsed: () => ms++, nextTurn }).catch(() => undefined)
+      assert.ok(turns >= 5, `only ${turns}`)
+    })
+  }
+})
+
+describe('isCurrent', () => {
+  const files = { Corefile: 'import *.conf\n. {\n  import more\n}\n', more: 'log\n', 'a.conf': '' }
+  const changes: readonly [string, Record<string, string>][] = [
+    ['the Corefile', { Corefile: '. {\n  whoami\n}\n' }],
+    ['an imported file', { more: 'errors\n' }],
+    ['a new file of a pattern', { 'b.conf': '' }],
+  ]
+  for (const [what, changed] of changes) {
+    test(`is false after a change of ${what}`, (t) => {
+      const folder = temporaryFolder(t, files)
+      const loaded = loadCorefile(join(folder, 'Corefile'))
+      assert.ok(isCurrent(loaded))
+      for (const [name, text] of Object.entries(changed)) writeFileSync(join(folder, name), text)
+      assert.equal(isCurrent(loaded), false)
+    })
+  }
+
+  test('is false for a Corefile that is not of files', () => {
+    assert.equal(isCurrent(undefined), false)
+    assert.equal(isCurrent({ text: '', blocks: [], problems: [], warnings: [] }), false)
+  })
 })

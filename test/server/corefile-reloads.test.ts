@@ -49,7 +49,8 @@ class Reloading {
 
   async pass(ms: number): Promise<void> {
     vi.advanceTimersByTime(ms)
-    await setImmediate()
+    // A Corefile is read in slices, each in a later turn.
+    for (let turn = 0; turn < 5; turn++) await setImmediate()
   }
 }
 
