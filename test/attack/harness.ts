@@ -60,6 +60,8 @@ export type Row = {
   readonly run: string
   /** Its argument, as JSON. */
   readonly argument: unknown
+  /** The command that runs the attacker in another network (default: none). */
+  readonly within?: readonly string[]
 }
 
 /**
@@ -71,7 +73,7 @@ export async function startTarget(
   probes: readonly Probe[],
   warmUp: () => Promise<unknown> = async () => undefined,
 ): Promise<Target> {
-  const client = startNode('quiet-client.ts', [JSON.stringify(probes)])
+  const client = startNode('quiet-client.ts', [JSON.stringify(probes)], { within: program.within })
   await warmUp()
   await sleep(QUIET_MS)
   const quiet = await collect(client)
@@ -91,8 +93,11 @@ export async function startTarget(
 }
 
 /** Runs an attack in its own process. Returns the result of its function. */
-export async function runAttacker({ module, run, argument }: Row): Promise<unknown> {
-  const child = startNode('attacker.ts', [module, run, JSON.stringify(argument)], NICE)
+export async function runAttacker({ module, run, argument, within = [] }: Row): Promise<unknown> {
+  const child = startNode('attacker.ts', [module, run, JSON.stringify(argument)], {
+    within,
+    nice: NICE,
+  })
   const timer = setTimeout(() => child.kill('SIGKILL'), ATTACK_MS)
   const results: unknown[] = []
   child.on('message', (result) => results.push(result))
@@ -200,10 +205,14 @@ async function collect(client: ChildProcess): Promise<readonly Sample[]> {
 }
 
 /** Starts a script of this folder with the system's maximum of descriptors. */
-function startNode(file: string, args: readonly string[], nice = 0): ChildProcess {
+function startNode(
+  file: string,
+  args: readonly string[],
+  { within, nice = 0 }: { readonly within: readonly string[]; readonly nice?: number },
+): ChildProcess {
   const script = `ulimit -n $(ulimit -H -n) && exec nice -n ${nice} "$@"`
   const path = join(import.meta.dirname, file)
-  return spawn('sh', ['-c', script, 'sh', process.execPath, path, ...args], {
+  return spawn('sh', ['-c', script, 'sh', ...within, process.execPath, path, ...args], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })
 }

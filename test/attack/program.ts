@@ -15,12 +15,14 @@ const POLL_MS = 50
 /** A running program. */
 export type Program = {
   readonly running: Running
-  /** Resident memory now, in MiB. */
+  /** Resident memory now, in MiB; 0 once it has ended. */
   readonly memory: () => number
   /** CPU time so far, in seconds. */
   readonly cpuSeconds: () => number
   /** The control group that limits its memory; absent without a limit. */
   readonly cgroup?: MemoryCgroup
+  /** The command that runs another one in the program's network; [] for the machine's own. */
+  readonly within: readonly string[]
 }
 
 /** How to start a program. */
@@ -34,17 +36,22 @@ export type ProgramOptions = {
   readonly descriptorsMax?: number
   /** Limit of memory in MiB, as of a container (default: none). */
   readonly memoryMib?: number
+  /** A command that runs it in a network of its own, such as `ip netns exec NAME`. */
+  readonly within?: readonly string[]
 }
 
 /** Starts a program; resolves when it prints the line. */
 export async function startProgram(
   args: readonly string[],
-  { command = [KUBEDOH], environment = {}, ready, descriptorsMax, memoryMib }: ProgramOptions,
+  options: ProgramOptions,
 ): Promise<Program> {
+  const { command = [KUBEDOH], environment = {}, ready, within = [] } = options
+  const { descriptorsMax, memoryMib } = options
   const limit = descriptorsMax ?? '$(ulimit -H -n)'
   const cgroup = memoryMib === undefined ? undefined : createMemoryCgroup(memoryMib)
   const script = `${cgroup?.enter ?? ':'} && ulimit -n ${limit} && exec "$@"`
-  const running = start('sh', ['-c', script, 'sh', ...command, ...args], environment)
+  const words = [...within, ...command, ...args]
+  const running = start('sh', ['-c', script, 'sh', ...words], environment)
   await running.line(ready)
   const { pid } = running.child
   return {
@@ -57,16 +64,26 @@ export async function startProgram(
       },
     },
     ...(cgroup && { cgroup }),
+    within,
     memory: () => {
-      const [, kib] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+      const [, kib = 0] = /^VmRSS:\s+(\d+) kB$/m.exec(readStatus(`/proc/${pid}/status`)) ?? []
       return Number(kib) / 1024
     },
     cpuSeconds: () => {
-      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      const stat = readStatus(`/proc/${pid}/stat`)
       // The name in parentheses may have spaces; utime and stime are the 12th and 13th after it.
       const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
       return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
     },
+  }
+}
+
+/** Returns what the kernel tells of a process; '' once it has ended. */
+function readStatus(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
   }
 }
 

@@ -10,6 +10,8 @@ import { query } from './wire.ts'
 
 /** The target and the volume. */
 export type Datagrams = {
+  /** Address of the target (default: 127.0.0.1). */
+  readonly to?: string
   readonly port: number
   readonly count: number
   /** Datagrams per burst, before a pause of 1 ms: the receive buffer is finite. */
@@ -50,7 +52,7 @@ export async function silentUpstream(
 }
 
 async function flood(
-  { port, count, burst }: Datagrams,
+  { to = '127.0.0.1', port, count, burst }: Datagrams,
   next: () => Buffer,
 ): Promise<{ readonly answers: number; readonly bytes: number }> {
   const socket: Socket = createSocket('udp4')
@@ -61,10 +63,10 @@ async function flood(
     answers++
     bytes += length
   })
-  socket.bind(0, '127.0.0.1')
+  socket.bind(0, to === '127.0.0.1' ? to : '0.0.0.0')
   await once(socket, 'listening')
   for (let i = 0; i < count; i++) {
-    socket.send(next(), port, '127.0.0.1', () => undefined)
+    socket.send(next(), port, to, () => undefined)
     if (i % burst === burst - 1) await sleep(1)
   }
   await sleep(500)
