@@ -33,6 +33,7 @@ export function readSlowTurns(path: string): { readonly lines: string[]; readonl
   if (!existsSync(path)) return { lines: [], failed: 0 }
   const text = readFileSync(path, 'utf8').trim()
   rmSync(path)
+  if (text === '') return { lines: [], failed: 0 }
   const reports = text.split('\n').map((line): Report => JSON.parse(line))
   const worst = reports.toSorted((a, b) => ownMs(b) - ownMs(a))
   const failures = worst.filter(isFailure)

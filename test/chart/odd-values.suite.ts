@@ -70,12 +70,13 @@ describeUnless(typeof binaries === 'string' && binaries, 'odd values of the char
     }
   })
 
-  test('pods take a place, annotations and volumes beside those of the chart', () => {
+  test('pods take a place, annotations, variables and volumes beside those of the chart', () => {
     const pod = {
       nodeSelector: { 'node-role/infra': '' },
       tolerations: [{ key: 'infra', operator: 'Exists' }],
       affinity: { nodeAffinity: {} },
       annotations: { 'sidecar.istio.io/inject': 'false' },
+      env: [{ name: 'KUBEDOH_SLOW_TURNS', value: 'log' }],
       volumes: [{ name: 'zones', configMap: { name: 'zones' } }],
       volumeMounts: [{ name: 'zones', mountPath: '/zones' }],
     }
@@ -94,12 +95,13 @@ describeUnless(typeof binaries === 'string' && binaries, 'odd values of the char
       assert.deepEqual(spec.tolerations.at(-1), pod.tolerations[0])
       assert.deepEqual(spec.affinity, pod.affinity)
       assert.deepEqual(spec.imagePullSecrets, [{ name: 'registry' }])
-      const [{ name, image, volumeMounts }] = spec.containers
+      const [{ name, image, env, volumeMounts }] = spec.containers
       // The autoscaler is another project's, and goes where the server goes.
       if (name === 'autoscaler') continue
       assert.match(image, /^localhost\/kubedoh:[^@]+@sha256:0{64}$|^cache@sha256:1$/)
       assert.equal(metadata.annotations['sidecar.istio.io/inject'], 'false')
       assert.deepEqual(spec.volumes.at(-1), pod.volumes[0])
+      assert.deepEqual(env.at(-1), pod.env[0])
       assert.deepEqual(volumeMounts.at(-1), pod.volumeMounts[0])
     }
     const cache = templates.find(({ spec }) => spec.hostNetwork === true)

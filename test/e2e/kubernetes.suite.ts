@@ -10,7 +10,14 @@ import { afterAll, beforeAll, describe, test } from 'vitest'
 import { buildImage } from '../../build/image/image.ts'
 import { type Binaries, prepareBinaries } from '../cluster/binaries.ts'
 import { describeUnless } from '../describe-unless.ts'
-import { CHART, queriesOfCache, SYSTEM, startCluster, waitForDns } from '../real-node/cluster.ts'
+import {
+  CHART,
+  queriesOfCache,
+  SYSTEM,
+  startCluster,
+  waitForDns,
+  writeSlowTurnValues,
+} from '../real-node/cluster.ts'
 import type { KubernetesNode } from '../real-node/node.ts'
 import { probeMachine } from '../real-node/packages.ts'
 import { NODE } from '../real-node/parts.ts'
@@ -45,7 +52,8 @@ describeUnless(typeof binaries === 'string' && binaries, "Kubernetes' tests", ()
     kubectl = join(node.folder, 'kubectl')
     writeFileSync(kubectl, `#!/bin/sh\nexec ${binaries.kubernetes} kubectl "$@"\n`)
     chmodSync(kubectl, 0o755)
-    await node.helm('install', RELEASE, CHART, ...SYSTEM)
+    const values = ['--values', writeSlowTurnValues(node)]
+    await node.helm('install', RELEASE, CHART, ...SYSTEM, ...values)
     await mountSharedCorefile(node)
     await waitForDns(node)
   })
@@ -64,7 +72,7 @@ describeUnless(typeof binaries === 'string' && binaries, "Kubernetes' tests", ()
 
   describe('with the node cache', () => {
     beforeAll(async () => {
-      await node.helm('upgrade', RELEASE, CHART, ...SYSTEM, '--set', CACHE)
+      await node.helm('upgrade', RELEASE, CHART, ...SYSTEM, '--reuse-values', '--set', CACHE)
       const set = `daemonset/${RELEASE}-node-cache`
       await node.kubectl(...SYSTEM, 'rollout', 'status', set, '--timeout=180s')
       await mountSharedCorefile(node)

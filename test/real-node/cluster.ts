@@ -2,7 +2,7 @@
  * The cluster of the suite: a node with our image, CoreDNS's, and pods that resolve names.
  * @module
  */
-import { readFileSync } from 'node:fs'
+import { appendFileSync, chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildImage } from '../../build/image/image.ts'
 import type { Image } from '../../build/image/oci.ts'
@@ -61,13 +61,35 @@ export async function startCluster(
   }
 }
 
-/** Runs `helm ACTION kubedoh` with the chart in kube-system. @param options such as `--set` */
+/**
+ * Runs `helm ACTION kubedoh` with the chart in kube-system. The pods report slow turns of their event
+ * loops to the suite.
+ * @param options such as `--set`
+ */
 export async function helmChart(
   node: KubernetesNode,
   action: 'install' | 'upgrade',
   ...options: readonly string[]
 ): Promise<void> {
-  await node.helm(action, 'kubedoh', CHART, '--namespace', 'kube-system', ...options)
+  const values = ['--values', writeSlowTurnValues(node)]
+  await node.helm(action, 'kubedoh', CHART, '--namespace', 'kube-system', ...values, ...options)
+}
+
+/** Writes values of the chart by which pods report slow turns of event loops. Returns their path. */
+export function writeSlowTurnValues(node: KubernetesNode): string {
+  const path = process.env.KUBEDOH_SLOW_TURNS ?? ''
+  // Pods have users of their own.
+  appendFileSync(path, '')
+  chmodSync(path, 0o666)
+  const pod = {
+    env: [{ name: 'KUBEDOH_SLOW_TURNS', value: '/slow-turns' }],
+    volumes: [{ name: 'slow-turns', hostPath: { path, type: 'File' } }],
+    volumeMounts: [{ name: 'slow-turns', mountPath: '/slow-turns' }],
+  }
+  const parts = ['server', 'exporter', 'gateway', 'nodeCache']
+  const values = join(node.folder, 'slow-turns.json')
+  writeFileSync(values, JSON.stringify(Object.fromEntries(parts.map((part) => [part, { pod }]))))
+  return values
 }
 
 /**
