@@ -50,6 +50,8 @@ const BOUNDS: readonly (readonly [
   [FORWARD, 'those from files | #', 1, 'src/plugins/forward/upstreams.ts', 'UPSTREAMS_MAX'],
   [FORWARD, 'over all upstreams | # s', 1000, 'src/plugins/forward/forward.ts', 'TOTAL_MS'],
   [FORWARD, '`max_connect_attempts 0` | #', 1, 'src/plugins/forward/forward.ts', 'ATTEMPTS_MAX'],
+  [FORWARD, 'of one hostname | #', 1, 'src/upstream/host-addresses.ts', 'ADDRESSES_MAX'],
+  [FORWARD, 'outlive a reload | #', 1, 'src/upstream/host-addresses.ts', 'NAMES_MAX'],
   [FORWARD, 'for one upstream | #;', 1, 'src/upstream/udp-pool.ts', 'SOCKETS_MAX'],
   [FORWARD, 'wait for one upstream | #;', 1, 'src/upstream/udp-pool.ts', 'PENDING_MAX'],
   [
