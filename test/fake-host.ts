@@ -40,6 +40,8 @@ export type Asked = {
   readonly protocol: 'udp' | 'tcp'
   readonly timeoutMs: number
   readonly signal?: AbortSignal | undefined
+  /** Absent for any connection. */
+  readonly connectionAgeMsMax?: number | undefined
   /** As `formatQuestion` writes it. */
   readonly question: string
   readonly message: Uint8Array
@@ -340,11 +342,12 @@ export class FakeHost implements PluginHost, AllPluginsHost {
   private async exchange(
     { address, port, url }: Upstream,
     message: Uint8Array,
-    { protocol, timeoutMs, signal }: ExchangeOptions,
+    { protocol, timeoutMs, signal, connectionAgeMsMax }: ExchangeOptions,
   ): Promise<Uint8Array> {
     const upstream = url ?? `${address}:${port}`
     const question = formatQuestion(message)
-    const asked = { upstream, protocol, timeoutMs, signal, question, message }
+    const how = { protocol, timeoutMs, signal, connectionAgeMsMax }
+    const asked = { upstream, ...how, question, message }
     this.asked.push(asked)
     // Nothing that goes over a network is done before its caller goes on.
     await Promise.resolve()

@@ -79,6 +79,11 @@ export type ExchangeOptions = {
   readonly timeoutMs: number
   /** Ends the query early. */
   readonly signal?: AbortSignal
+  /**
+   * Maximum age of a connection that the query reuses; absent for any. After a failed attempt, the
+   * time since its start: when a node is lost, all connections to it go silent at once.
+   */
+  readonly connectionAgeMsMax?: number
 }
 
 /** A client of an upstream, with its connections. */

@@ -120,10 +120,10 @@ function openPlain(
     onConnection: (isReused) => onConnection('tcp', isReused),
   })
   return {
-    exchange: (message, { protocol, timeoutMs, signal }) => {
-      if (protocol === 'tcp') return pool.ask(message, timeoutMs, signal)
+    exchange: (message, options) => {
+      if (options.protocol === 'tcp') return pool.ask(message, options)
       onConnection('udp', false)
-      return udp.ask(message, timeoutMs, signal)
+      return udp.ask(message, options.timeoutMs, options.signal)
     },
     close: () => {
       pool.close()
@@ -154,7 +154,7 @@ function openTls(
     { ...kept, onConnection: (isReused) => onConnection('tcp-tls', isReused) },
   )
   return {
-    exchange: (message, { timeoutMs, signal }) => pool.ask(message, timeoutMs, signal),
+    exchange: (message, options) => pool.ask(message, options),
     close: () => {
       pool.close()
     },
@@ -168,9 +168,9 @@ function openHttps(upstream: Upstream, address: string, options: UpstreamOptions
   const secure = tlsOptions(upstream, tls)
   const https = new HttpsFetch({ address, port, tls: secure, expireMs, idleMax, sourceAddress })
   return {
-    exchange: (message, { timeoutMs, signal }) =>
+    exchange: (message, { timeoutMs, signal, connectionAgeMsMax }) =>
       askDoh(url, message, {
-        fetch: (to, request) => https.fetch(to, request),
+        fetch: (to, request) => https.fetch(to, request, connectionAgeMsMax),
         signal: AbortSignal.any([
           AbortSignal.timeout(Math.ceil(timeoutMs)),
           ...(signal ? [signal] : []),

@@ -169,19 +169,28 @@ export class Forward {
     return { outcome, upstream: last, goesOn: false }
   }
 
-  /** Queries the candidates in turn, each when the caller needs it and while there is time. */
+  /**
+   * Queries the candidates in turn, each when the caller needs it and while there is time. After a
+   * failure, reuses only connections that are younger than the query: others may be dead as well.
+   */
   private async *attempts(request: Request): AsyncGenerator<Attempt> {
     const { host, hedging } = this
     const { readTimeoutMs } = this.options
-    const deadlineMs = host.elapsed() + Math.max(TOTAL_MS, readTimeoutMs)
+    const startMs = host.elapsed()
+    const deadlineMs = startMs + Math.max(TOTAL_MS, readTimeoutMs)
     const candidates = this.candidates()
+    let hasFailed = false
     for (const target of candidates) {
-      const endMs = Math.min(deadlineMs, host.elapsed() + readTimeoutMs)
-      if (host.elapsed() >= endMs) return
+      const nowMs = host.elapsed()
+      const endMs = Math.min(deadlineMs, nowMs + readTimeoutMs)
+      if (nowMs >= endMs) return
+      const connectionAgeMsMax = hasFailed ? nowMs - startMs : undefined
       const start =
         (one: Target) =>
         async (signal?: AbortSignal): Promise<Attempt> => {
-          return { target: one, response: await one.ask(request, { endMs, signal }) }
+          const response = await one.ask(request, { endMs, signal, connectionAgeMsMax })
+          hasFailed ||= typeof response === 'string'
+          return { target: one, response }
         }
       if (hedging === undefined) {
         yield await start(target)()

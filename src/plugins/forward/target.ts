@@ -56,6 +56,8 @@ type Limits = {
   readonly endMs: number
   /** Ends it early. */
   readonly signal: AbortSignal | undefined
+  /** Maximum age of a connection that it reuses; `undefined` for any. */
+  readonly connectionAgeMsMax: number | undefined
 }
 
 type Sent = Limits & { readonly request: Request; readonly query: Uint8Array }
@@ -144,7 +146,7 @@ export class Target {
    * `undefined` for a response to something else, and `forged` for one in another letter case.
    */
   private async exchange(
-    { request, query: plain, endMs, signal }: Sent,
+    { request, query: plain, endMs, signal, connectionAgeMsMax }: Sent,
     protocol: 'udp' | 'tcp',
   ): Promise<Response | 'forged' | undefined> {
     const { address, port, transport } = this.upstream
@@ -155,8 +157,12 @@ export class Target {
     const startMs = host.now()
     let reply: Uint8Array | undefined
     try {
-      const timeoutMs = endMs - host.elapsed()
-      reply = await this.client.exchange(query, { protocol, timeoutMs, ...(signal && { signal }) })
+      reply = await this.client.exchange(query, {
+        protocol,
+        timeoutMs: endMs - host.elapsed(),
+        ...(signal && { signal }),
+        ...(connectionAgeMsMax !== undefined && { connectionAgeMsMax }),
+      })
       if (!isMixed) return readResponse(reply, request)
       const restored = restoreCase(reply, query, plain)
       if (restored !== undefined) return readResponse(restored, request)
