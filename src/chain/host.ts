@@ -72,6 +72,15 @@ export class OverloadError extends Error {
   }
 }
 
+/** A response over UDP has the query's ID but no question, so it may answer another query. */
+export class QuestionlessError extends Error {
+  override readonly name = 'QuestionlessError'
+
+  constructor() {
+    super('a response over UDP has no question')
+  }
+}
+
 /** Options of one query to an upstream. */
 export type ExchangeOptions = {
   /** The transport for an upstream of plain DNS. */

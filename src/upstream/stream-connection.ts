@@ -7,7 +7,7 @@ import type { Socket } from 'node:net'
 import { concatBytes, readUint16, uint16Bytes, writeUint16 } from '../bytes/bytes.ts'
 import { MessageStream } from '../dns/message-stream.ts'
 import { timerMs } from '../node/timer-ms.ts'
-import { answers } from './answers.ts'
+import { answersOnStream } from './answers.ts'
 
 /** A connection that ended before the response. */
 export class ConnectionLostError extends Error {
@@ -134,7 +134,7 @@ export class StreamConnection {
     const id = reply.length < 2 ? -1 : readUint16(reply, 0)
     const pending = this.pending.get(id)
     // A late response, or one without a query.
-    if (pending === undefined || !answers(reply, pending.query)) return
+    if (pending === undefined || !answersOnStream(reply, pending.query)) return
     this.hasAnswered = true
     this.aliveMs = this.options.now()
     clearTimeout(pending.timer)
