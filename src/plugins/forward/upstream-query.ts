@@ -8,7 +8,7 @@ import { optionsOf } from '../../chain/derived-request.ts'
 import type { Upstream } from '../../chain/host.ts'
 import type { Request } from '../../chain/request.ts'
 import { withinBailiwick } from '../../dns/bailiwick.ts'
-import { type EdnsOption, isBetweenNeighbours, OPTION } from '../../dns/edns.ts'
+import { type EdnsOption, isBetweenNeighbours, isForwarded, OPTION } from '../../dns/edns.ts'
 import { HEADER_BYTES } from '../../dns/limits.ts'
 import {
   EMPTY_REPLY,
@@ -33,7 +33,8 @@ const PADDING_BLOCK = 128
 
 /**
  * Writes the query for an upstream. Its OPT record is new (RFC 6891 §6.2.6), with the client's DO
- * bit and the options that are not hop-by-hop. Pads the query over encrypted transports.
+ * bit, the options that forwarders pass on, and those that plugins have set. Pads the query over
+ * encrypted transports.
  */
 export function upstreamQuery(
   request: Request,
@@ -41,7 +42,7 @@ export function upstreamQuery(
   transport: Upstream['transport'],
 ): Uint8Array {
   const { query, name, type, class: rrClass, limits } = request
-  const own = query.hasEdns ? endToEnd(optionsOf(request), request) : []
+  const own = query.hasEdns ? forwardedOptions(request) : []
   return writeQuery({
     name,
     type,
@@ -66,7 +67,7 @@ function padded(options: readonly EdnsOption[], nameBytes: number): readonly Edn
 /** Returns a key that is equal for requests with the same query to an upstream. */
 export function upstreamKey(request: Request): string {
   const { query, name, type, class: rrClass, limits, client } = request
-  const options = query.optionsBytes === 0 ? [] : endToEnd(optionsOf(request), request)
+  const options = query.optionsBytes === 0 ? [] : forwardedOptions(request)
   const texts = options.map(({ code, data }) => `${code}:${data}`)
   const edns = query.hasEdns ? `${limits.udpBytes}${query.wantsDnssec}${texts}` : ''
   const transport = client.transport === 'udp' ? 'udp' : 'tcp'
@@ -133,6 +134,13 @@ export function relayed(response: Response, request: Request): Reply {
     authenticData: response.authenticData && wantsAuthentic,
     options: endToEnd(response.options, request),
   }
+}
+
+function forwardedOptions(request: Request): EdnsOption[] {
+  const { ownOptions } = request
+  return optionsOf(request).filter(
+    ({ code }) => isForwarded(code) || ownOptions?.has(code) === true,
+  )
 }
 
 function endToEnd(options: readonly EdnsOption[], { ownOptions }: Request): EdnsOption[] {

@@ -240,10 +240,10 @@ describe('which questions are the same', () => {
       isSame: true,
     },
     {
-      name: 'without RD',
+      name: 'not without RD',
       first: 'www.example.org A',
       again: 'www.example.org A +nord',
-      isSame: true,
+      isSame: false,
     },
     {
       name: 'not with DO',

@@ -22,9 +22,14 @@ describe('upstreamQuery', () => {
     },
     { name: 'has no OPT record without one', ask: 'a.org A +tcp', query: 'a.org. IN A rd' },
     {
-      name: 'has options but those between neighbours',
-      ask: 'a.org A +do +cookie +nsid +padding +option=65001:aa',
-      query: 'a.org. IN A rd edns=1232 do option=65001:aa',
+      name: 'has the network of the client, but no other option',
+      ask: 'a.org A +do +cookie +nsid +padding +option=8:00010000',
+      query: 'a.org. IN A rd edns=1232 do option=8:00010000',
+    },
+    {
+      name: 'has no option that nobody says how to forward',
+      ask: 'a.org A +option=65001:aa',
+      query: 'a.org. IN A rd edns=1232',
     },
   ]
   for (const { name, ask, query } of cases) {
@@ -39,7 +44,7 @@ describe('upstreamQuery over encrypted transports', () => {
     { ask: 'a.org A', bytes: 23 },
     { ask: 'a.org A +edns', bytes: 128 },
     { ask: 'a.org A +padding +cookie', bytes: 128 },
-    { ask: 'a.org A +option=65001:aabb', bytes: 128 },
+    { ask: 'a.org A +option=8:00010000', bytes: 128 },
     { ask: `${'a'.repeat(63)}.${'b'.repeat(31)}.org A +edns`, bytes: 256 },
   ]
   for (const { ask, bytes } of sizes) {
@@ -62,7 +67,7 @@ describe('upstreamQuery over encrypted transports', () => {
 })
 
 describe('upstreamKey', () => {
-  const same = ['+cookie', '+padding', '+id=7', '+from=192.0.2.1']
+  const same = ['+cookie', '+padding', '+id=7', '+from=192.0.2.1', '+option=65001:aa']
   const different = ['+tcp', '+do', '+cd', '+nord', '+edns=600', '+option=8:00010000']
   const keyOf = async (words: string): Promise<string> =>
     upstreamKey(await requestOf(`${ASK} +edns ${words}`.trim()))
