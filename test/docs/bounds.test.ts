@@ -52,6 +52,7 @@ const BOUNDS: readonly (readonly [
   [FORWARD, '`max_connect_attempts 0` | #', 1, 'src/plugins/forward/forward.ts', 'ATTEMPTS_MAX'],
   [FORWARD, 'of one hostname | #', 1, 'src/upstream/host-addresses.ts', 'ADDRESSES_MAX'],
   [FORWARD, 'outlive a reload | #', 1, 'src/upstream/host-addresses.ts', 'NAMES_MAX'],
+  [FORWARD, 'looks every # seconds', 1000, 'src/plugins/forward/upstream-files.ts', 'LOOK_MS'],
   [FORWARD, 'waits # ms for a better', 1, 'src/upstream/udp-pool.ts', 'DOUBT_MS'],
   [FORWARD, 'for one upstream | #;', 1, 'src/upstream/udp-pool.ts', 'SOCKETS_MAX'],
   [FORWARD, 'wait for one upstream | #;', 1, 'src/upstream/udp-pool.ts', 'PENDING_MAX'],

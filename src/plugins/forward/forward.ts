@@ -75,10 +75,10 @@ function waitingOf({ metrics }: Host): WaitingRequests<Relayed> {
 
 /** Relays queries for one zone. */
 export class Forward {
-  private readonly options: ForwardOptions
   private readonly host: Host
-  private readonly showsErrors: boolean
-  private readonly targets: readonly Target[]
+  private readonly beside: BlockOptions
+  private options: ForwardOptions
+  private targets: readonly Target[] = []
   /** Queries under way, by `upstreamKey`: equal queries share one response. */
   private readonly pending = new Map<string, Group<Relayed>>()
   private readonly waiting: WaitingRequests<Relayed>
@@ -89,9 +89,9 @@ export class Forward {
   private concurrent = 0
 
   /** @throws {Error} when this runtime does not support an upstream or its options */
-  constructor(options: ForwardOptions, host: Host, { showsErrors, observeExchange }: BlockOptions) {
+  constructor(options: ForwardOptions, host: Host, beside: BlockOptions) {
     this.options = options
-    this.showsErrors = showsErrors
+    this.beside = beside
     this.host = host
     this.rejects = host.metrics.counter(REJECTS)
     this.waiting = waitingOf(host)
@@ -103,9 +103,26 @@ export class Forward {
         : new Hedging(hedgeMs, host, ({ response }) => {
             return typeof response !== 'string' && !failover.includes(response.rcode)
           })
-    this.targets = options.upstreams.map(
-      (upstream) => new Target(upstream, { options, host, observeExchange }),
-    )
+    this.update(options)
+  }
+
+  /**
+   * Takes over options of the same directive with other upstreams. Those that stay keep their
+   * connections and their health.
+   * @returns whether any upstream is another
+   * @throws {Error} when this runtime does not support an upstream
+   */
+  update(options: ForwardOptions): boolean {
+    const { host, targets: before } = this
+    const { observeExchange } = this.beside
+    this.targets = options.upstreams.map((upstream) => {
+      const known = before.find((target) => target.isAt(upstream))
+      return known ?? new Target(upstream, { options, host, observeExchange })
+    })
+    this.options = options
+    const left = before.filter((target) => !this.targets.includes(target))
+    for (const target of left) target.stop()
+    return left.length > 0 || this.targets.length > before.length
   }
 
   /** Whether a request is for this directive. */
@@ -149,7 +166,7 @@ export class Forward {
     const { attemptsMax, failover } = this.options
     let failuresLeft = attemptsMax > 0 ? attemptsMax : ATTEMPTS_MAX
     let failoversLeft = this.targets.length - 1
-    let reason = 'no healthy upstream'
+    let reason = this.targets.length === 0 ? this.noUpstream() : 'no healthy upstream'
     let last = ''
     /** The last reply with an rcode of `failover`, in case there is no better one. */
     let fallback: Relayed | undefined
@@ -165,8 +182,13 @@ export class Forward {
       if (!failover.includes(outcome.rcode) || --failoversLeft < 0) return fallback
     }
     if (fallback !== undefined) return fallback
-    const outcome = failure(RCODE.SERVFAIL, reason, this.showsErrors ? [NO_UPSTREAM] : [])
+    const outcome = failure(RCODE.SERVFAIL, reason, this.beside.showsErrors ? [NO_UPSTREAM] : [])
     return { outcome, upstream: last, goesOn: false }
+  }
+
+  private noUpstream(): string {
+    const paths = this.options.files.map(({ word }) => `"${word.text}"`)
+    return `no upstream: ${paths.join(', ')} lists no nameserver`
   }
 
   /**
@@ -217,6 +239,7 @@ export class Forward {
    */
   private *candidates(): Generator<Target> {
     const ordered = this.ordered()
+    if (ordered.length === 0) return
     for (;;) {
       let isAnyUp = false
       for (const target of ordered) {

@@ -116,6 +116,11 @@ export class Target {
     this.parts = parts
   }
 
+  /** Whether an upstream of the same directive is this one. */
+  isAt(upstream: Upstream): boolean {
+    return JSON.stringify(this.upstream) === JSON.stringify(upstream)
+  }
+
   /** Whether queries avoid it because its health checks fail. */
   get isDown(): boolean {
     return this.health.isDown
