@@ -21,12 +21,24 @@ import { type Group, WaitingRequests } from './waiting.ts'
 
 /** Time for all upstreams together: clients give up after five seconds. */
 const TOTAL_MS = 4000
+/**
+ * Time after which the client of a query over UDP has given up: stub resolvers wait for five
+ * seconds at most (glibc, musl, Go, systemd-resolved, c-ares).
+ */
+const CLIENT_MS = 5000
+/** What is added to a `read_timeout` that is longer: its clients wait longer, too. */
+const GRACE_MS = 1000
 /** Attempts for one query where `max_connect_attempts 0` bounds them by time alone. */
 const ATTEMPTS_MAX = 100
 
 const REJECTS = {
   name: 'coredns_forward_max_concurrent_rejects_total',
   help: 'Counter of the number of queries rejected because the concurrent queries were at maximum.',
+  labels: [],
+}
+const LATE = {
+  name: 'kubedoh_forward_late_total',
+  help: 'Queries over UDP without a response, because their clients had given up.',
   labels: [],
 }
 const BROKEN_CHECKS = {
@@ -62,12 +74,19 @@ export type BlockOptions = {
  */
 const WAITING = new WeakMap<Metrics, WaitingRequests<Relayed>>()
 
-function waitingOf({ metrics }: Host): WaitingRequests<Relayed> {
+function waitingOf({ metrics, elapsed }: Host): WaitingRequests<Relayed> {
   const known = WAITING.get(metrics)
   if (known !== undefined) return known
-  const waiting = new WaitingRequests<Relayed>(() => {
-    metrics.counter(REJECTS).value++
-    return { outcome: failure(RCODE.SERVFAIL, OVERLOADED), upstream: '', goesOn: false }
+  const waiting = new WaitingRequests<Relayed>({
+    now: elapsed,
+    drop: () => {
+      metrics.counter(REJECTS).value++
+      return { outcome: failure(RCODE.SERVFAIL, OVERLOADED), upstream: '', goesOn: false }
+    },
+    giveUp: () => {
+      metrics.counter(LATE).value++
+      return { outcome: { kind: 'drop' }, upstream: '', goesOn: false }
+    },
   })
   WAITING.set(metrics, waiting)
   return waiting
@@ -137,7 +156,9 @@ export class Forward {
     const key = upstreamKey(request)
     const known = this.pending.get(key)
     const { isolatesRequests } = this.host
-    if (known !== undefined && !isolatesRequests) return this.waiting.join(known)
+    const untilMs = this.untilMs(request)
+    if (this.host.elapsed() > untilMs) return this.waiting.giveUp()
+    if (known !== undefined && !isolatesRequests) return this.waiting.join(known, untilMs)
     const { concurrentMax } = this.options
     if (concurrentMax > 0 && this.concurrent >= concurrentMax) {
       this.rejects.value++
@@ -146,7 +167,8 @@ export class Forward {
     }
     this.concurrent++
     const group: Group<Relayed> = new Set()
-    const running = this.queryUpstreams(request).then((result) => {
+    const isAwaited = (): boolean => isolatesRequests || this.waiting.isAwaited(group)
+    const running = this.queryUpstreams(request, isAwaited).then((result) => {
       this.concurrent--
       this.pending.delete(key)
       this.waiting.settle(group, result)
@@ -154,7 +176,7 @@ export class Forward {
     })
     if (isolatesRequests) return running
     this.pending.set(key, group)
-    return this.waiting.join(group)
+    return this.waiting.join(group, untilMs)
   }
 
   /** Ends all health checks and closes all connections. */
@@ -162,7 +184,17 @@ export class Forward {
     for (const target of this.targets) target.stop()
   }
 
-  private async queryUpstreams(request: Request): Promise<Relayed> {
+  /**
+   * Returns when a request's client gives up. One that keeps a connection open may wait for any
+   * time.
+   */
+  private untilMs({ client, sinceMs }: Request): number {
+    if (client.transport !== 'udp') return Number.POSITIVE_INFINITY
+    return sinceMs + Math.max(CLIENT_MS, this.options.readTimeoutMs + GRACE_MS)
+  }
+
+  /** @param isAwaited whether a client still waits for the response */
+  private async queryUpstreams(request: Request, isAwaited: () => boolean): Promise<Relayed> {
     const { attemptsMax, failover } = this.options
     let failuresLeft = attemptsMax > 0 ? attemptsMax : ATTEMPTS_MAX
     let failoversLeft = this.targets.length - 1
@@ -174,12 +206,13 @@ export class Forward {
       last = target.name
       if (typeof response === 'string') {
         reason = response
-        if (response === OVERLOADED || --failuresLeft <= 0) break
+        if (response === OVERLOADED || --failuresLeft <= 0 || !isAwaited()) break
         continue
       }
       const outcome = relayed(response, request)
       fallback = { outcome, upstream: last, goesOn: this.goesOn(outcome) }
-      if (!failover.includes(outcome.rcode) || --failoversLeft < 0) return fallback
+      const isLast = !failover.includes(outcome.rcode) || --failoversLeft < 0
+      if (isLast || !isAwaited()) return fallback
     }
     if (fallback !== undefined) return fallback
     const outcome = failure(RCODE.SERVFAIL, reason, this.beside.showsErrors ? [NO_UPSTREAM] : [])

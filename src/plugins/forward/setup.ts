@@ -6,6 +6,7 @@
 import type { ClientVisibility } from '../../chain/client.ts'
 import type { Host } from '../../chain/host.ts'
 import { andThen } from '../../chain/maybe-promise.ts'
+import { failure } from '../../chain/outcome.ts'
 import type { Plugin } from '../../chain/plugin.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Request } from '../../chain/request.ts'
@@ -13,6 +14,7 @@ import type { Setup } from '../../chain/setup.ts'
 import { configError, type Problem, problemAt } from '../../corefile/problem.ts'
 import type { Directive } from '../../corefile/server-block.ts'
 import { equalNames, nameOf } from '../../dns/name.ts'
+import { RCODE } from '../../dns/rcode.ts'
 import { showsErrors } from '../errors/errors.ts'
 import { type BlockOptions, Forward, type Relayed } from './forward.ts'
 import { type ForwardOptions, parseForward } from './options.ts'
@@ -58,6 +60,8 @@ const setup: Setup = (directives, context) => {
         if (!isAllowed || !forward.takes(request)) return next(request)
         return andThen(forward.relay(request), ({ outcome, upstream, goesOn }: Relayed) => {
           upstreams.set(request.trace, upstream)
+          // What looks a name up needs an outcome to go on with.
+          if (outcome.kind === 'drop' && request.isLookup === true) return failure(RCODE.SERVFAIL)
           // `next` passes the query to another `forward`; after the last one, this outcome counts.
           return goesOn && !isLast ? next(request) : outcome
         })
