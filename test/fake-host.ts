@@ -34,12 +34,9 @@ import { formatQuestion, writeReplyText } from './message-text.ts'
 export const START_MS: number = Date.UTC(2026, 0, 1)
 
 /** What an upstream was asked. */
-export type Asked = {
+export type Asked = ExchangeOptions & {
   /** `192.0.2.53:53`, or a URL. */
   readonly upstream: string
-  readonly protocol: 'udp' | 'tcp'
-  readonly timeoutMs: number
-  readonly signal?: AbortSignal | undefined
   /** As `formatQuestion` writes it. */
   readonly question: string
   readonly message: Uint8Array
@@ -340,18 +337,18 @@ export class FakeHost implements PluginHost, AllPluginsHost {
   private async exchange(
     { address, port, url }: Upstream,
     message: Uint8Array,
-    { protocol, timeoutMs, signal }: ExchangeOptions,
+    how: ExchangeOptions,
   ): Promise<Uint8Array> {
     const upstream = url ?? `${address}:${port}`
     const question = formatQuestion(message)
-    const asked = { upstream, protocol, timeoutMs, signal, question, message }
+    const asked = { upstream, ...how, question, message }
     this.asked.push(asked)
     // Nothing that goes over a network is done before its caller goes on.
     await Promise.resolve()
     const act = await this.script(asked)
     if (act instanceof Error) throw act
     if (act instanceof Uint8Array) return act
-    return act === 'silence' ? this.rejectAfter(timeoutMs) : writeReplyText(act, message)
+    return act === 'silence' ? this.rejectAfter(how.timeoutMs) : writeReplyText(act, message)
   }
 
   private async *transferFrom(

@@ -3,6 +3,7 @@
  * @module
  */
 import type { Upstream, UpstreamClient, UpstreamOptions } from '../src/chain/host.ts'
+import { bindPlugins } from '../src/chain/plugin-entry.ts'
 import { askDoh } from '../src/doh/doh-client.ts'
 import { checkWorkerUpstream } from '../src/gateway/compile-corefile.ts'
 import type { GatewayRuntime } from '../src/gateway/gateway.ts'
@@ -12,13 +13,16 @@ import { createElapsed } from '../src/telemetry/elapsed.ts'
 import { formatLogEvent, sampledLog } from '../src/telemetry/log.ts'
 import { Metrics } from '../src/telemetry/metrics.ts'
 
+/** Memory of an isolate (developers.cloudflare.com/workers/platform/limits). */
+const MEMORY_BYTES = 128 * 1024 * 1024
+
 /** Creates the host of one isolate, with the files that its variables have. */
 export function createWorkerHost(
   files: Omit<VariableFiles, 'source'> = readVariableFiles({}),
 ): GatewayRuntime['host'] {
   const elapsed = createElapsed({ wall: Date.now, monotonic: () => performance.now() })
   return {
-    plugins: EDGE_PLUGINS,
+    plugins: bindPlugins(EDGE_PLUGINS, { memoryLimitBytes: MEMORY_BYTES }),
     isolatesRequests: true,
     hostname: 'localhost',
     runtime: 'workerd',

@@ -72,6 +72,15 @@ export class OverloadError extends Error {
   }
 }
 
+/** A response over UDP has the query's ID but no question, so it may answer another query. */
+export class QuestionlessError extends Error {
+  override readonly name = 'QuestionlessError'
+
+  constructor() {
+    super('a response over UDP has no question')
+  }
+}
+
 /** Options of one query to an upstream. */
 export type ExchangeOptions = {
   /** The transport for an upstream of plain DNS. */
@@ -79,6 +88,11 @@ export type ExchangeOptions = {
   readonly timeoutMs: number
   /** Ends the query early. */
   readonly signal?: AbortSignal
+  /**
+   * Maximum age of a connection that the query reuses; absent for any. After a failed attempt, the
+   * time since its start: when a node is lost, all connections to it go silent at once.
+   */
+  readonly connectionAgeMsMax?: number
 }
 
 /** A client of an upstream, with its connections. */

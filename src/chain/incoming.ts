@@ -24,11 +24,14 @@ export class Incoming {
   /** The same query, or the reason to refuse the message. */
   parsed: Query | Refusal = parseQuery(EMPTY, this.query)
   client: Client = NO_CLIENT
+  /** How long the message has waited for the resolver; the transport sets it after `read`. */
+  waitedMs = 0
 
   /** Parses a message, whose bytes must not change afterwards. Returns itself. */
   read(message: Uint8Array, client: Client): this {
     this.parsed = parseQuery(message, this.query)
     this.client = client
+    this.waitedMs = 0
     return this
   }
 

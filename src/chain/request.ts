@@ -65,6 +65,8 @@ export type Request = {
   readonly type: number
   readonly class: number
   readonly client: Client
+  /** When the client's query arrived, by `Host.elapsed`. */
+  readonly sinceMs: number
   readonly limits: RequestLimits
   /** Codes of EDNS options that this server added; `forward` sends even hop-by-hop ones. */
   readonly ownOptions?: ReadonlySet<number>

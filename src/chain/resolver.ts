@@ -68,28 +68,28 @@ const DEPTH_MAX = 10
 /** Look-ups of one query in all: names can have many CNAMEs, and these again. */
 const LOOKUPS_MAX = 256
 
-/** A look-up on behalf of a request, at a depth of nested look-ups. */
-type Lookup = {
-  readonly name: Uint8Array
-  readonly type: number
-  readonly depth: number
-  /** What is left of `LOOKUPS_MAX`; all of them when absent. */
-  readonly budget?: LookupBudget
-  /** The query that causes the look-up, which copies its flags and EDNS. */
-  readonly query?: Query
-  /** The spans of the request's trace. */
-  readonly spans?: Trace['spans']
-}
-
 /** The look-ups that a query may still cause, at any depth. */
 type LookupBudget = { left: number }
 
 type RequestOrigin = {
   readonly client: Client
   readonly listener: Listener
+  /** Of nested look-ups. */
   readonly depth: number
+  /** What is left of `LOOKUPS_MAX`; all of them when absent. */
   readonly budget?: LookupBudget | undefined
+  /** The spans of the request's trace. */
   readonly spans?: Trace['spans']
+  /** When the client's query arrived; now if absent. */
+  readonly sinceMs?: number | undefined
+}
+
+/** A look-up on behalf of a request. */
+type Lookup = Omit<RequestOrigin, 'client' | 'listener'> & {
+  readonly name: Uint8Array
+  readonly type: number
+  /** The query that causes the look-up, which copies its flags and EDNS. */
+  readonly query?: Query
 }
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
@@ -187,7 +187,8 @@ export class Resolver {
       this.rejects.value++
       return this.refuse(listener, incoming, explainsRefusals(listener) ? [OVERLOADED] : [])
     }
-    const from = { client, listener, depth: 0, spans }
+    const sinceMs = this.host.elapsed() - incoming.waitedMs
+    const from = { client, listener, depth: 0, spans, sinceMs }
     return this.answerBy(chain, this.request(incoming.takeQuery(), from))
   }
 
@@ -228,15 +229,16 @@ export class Resolver {
   lookup(
     listener: Listener,
     client: Client,
-    { spans, depth, budget, query: from, name, type }: Lookup,
+    { name, type, query: from, ...origin }: Lookup,
   ): MaybePromise<Outcome> {
+    const { depth, budget } = origin
     if (depth > DEPTH_MAX) return failure(RCODE.SERVFAIL, 'too many nested look-ups')
     if (budget?.left === 0) return failure(RCODE.SERVFAIL, 'too many look-ups')
     if (budget !== undefined) budget.left--
     const query = parseQuery(writeQuery({ name, type, ...(from && ofClient(from)) }))
     const chain = query.kind === 'query' ? findChain(listener, query, client) : undefined
     if (query.kind === 'refusal' || chain === undefined) return failure(RCODE.REFUSED)
-    const request = this.request(query, { client, listener, depth, budget, spans })
+    const request = this.request(query, { client, listener, ...origin })
     return chain.serve({ ...request, isLookup: true })
   }
 
@@ -246,6 +248,7 @@ export class Resolver {
 
   private request(query: Query, origin: RequestOrigin): Request {
     const { client, listener, depth, budget = { left: LOOKUPS_MAX }, spans } = origin
+    const { sinceMs = this.host.elapsed() } = origin
     const end = query.questionEnd - 4
     const trace: Trace = spans === undefined ? { plugin: '' } : { plugin: '', spans }
     return {
@@ -255,13 +258,11 @@ export class Resolver {
       type: query.type,
       class: query.class,
       client,
-      limits: {
-        udpBytes: udpBytesFor(query),
-        advertisedBytes: advertisedTo(query),
-      },
+      sinceMs,
+      limits: { udpBytes: udpBytesFor(query), advertisedBytes: advertisedTo(query) },
       trace,
       lookup: (name, type) => {
-        const from = { depth: depth + 1, budget, query, spans: trace.spans }
+        const from = { depth: depth + 1, budget, query, sinceMs, spans: trace.spans }
         return this.lookup(listener, client, { name, type, ...from })
       },
     }

@@ -39,7 +39,18 @@ const BETWEEN_NEIGHBOURS: ReadonlySet<number> = new Set([
   OPTION.PADDING,
 ])
 
-/** Returns whether an option is hop-by-hop: not to be forwarded to an upstream. */
+/** Options that a forwarder passes on by their own specification (RFC 7871 §7.2.1). */
+const FORWARDED: ReadonlySet<number> = new Set([OPTION.CLIENT_SUBNET])
+
+/**
+ * Returns whether a client's option goes to upstreams. OPT records are not forwarded (RFC 6891
+ * §6.1.1): options of which nothing is known would only let a client send the same query again.
+ */
+export function isForwarded(code: number): boolean {
+  return FORWARDED.has(code)
+}
+
+/** Returns whether an option is hop-by-hop: not to be passed on from an upstream's response. */
 export function isBetweenNeighbours(code: number): boolean {
   return BETWEEN_NEIGHBOURS.has(code)
 }

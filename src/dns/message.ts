@@ -78,14 +78,27 @@ export const EMPTY_REPLY: Reply = {
 
 /** Parses a response from untrusted bytes; `undefined` if it is malformed. Never throws. */
 export function parseResponse(bytes: Uint8Array): Response | undefined {
+  return parseBySections(bytes, readSection)
+}
+
+/**
+ * As `parseResponse`, for a message that is certainly whole, as those over TCP and HTTPS: takes one
+ * that ends between two records although its counts promise more. Some servers count records that
+ * they leave out.
+ */
+export function parseWholeResponse(bytes: Uint8Array): Response | undefined {
+  return parseBySections(bytes, readSectionToEnd)
+}
+
+function parseBySections(bytes: Uint8Array, read: typeof readSection): Response | undefined {
   if (bytes.length < HEADER_BYTES) return undefined
   const flags = readUint16(bytes, 2)
   if ((flags & FLAG.QR) === 0 || readUint16(bytes, 4) > 1) return undefined
   const reader = new WireReader(bytes, HEADER_BYTES)
   const question = readUint16(bytes, 4) === 1 ? readQuestion(reader) : undefined
-  const answer = readSection(reader, readUint16(bytes, 6))
-  const authority = readSection(reader, readUint16(bytes, 8))
-  const rest = readSection(reader, readUint16(bytes, 10))
+  const answer = read(reader, readUint16(bytes, 6))
+  const authority = read(reader, readUint16(bytes, 8))
+  const rest = read(reader, readUint16(bytes, 10))
   if (reader.isBroken) return undefined
   const opt = rest.find((record) => record.type === TYPE.OPT)
   return {
@@ -153,15 +166,26 @@ function readQuestion(reader: WireReader): Question {
 /** Reads records until one is missing: allocates nothing by the message's own counts. */
 function readSection(reader: WireReader, count: number): ResourceRecord[] {
   const records: ResourceRecord[] = []
-  for (let i = 0; i < count && !reader.isBroken; i++) {
-    const owner = reader.name()
-    const type = reader.uint16()
-    const rrClass = reader.uint16()
-    const ttlSeconds = reader.uint32()
-    const size = reader.uint16()
-    const rdata = reader.isBroken ? undefined : readRdata(reader, type, size)
-    if (rdata === undefined) reader.isBroken = true
-    else records.push({ owner, type, class: rrClass, ttlSeconds, rdata })
+  for (let i = 0; i < count && !reader.isBroken; i++) readRecord(reader, records)
+  return records
+}
+
+/** As `readSection`; ends where the message does. */
+function readSectionToEnd(reader: WireReader, count: number): ResourceRecord[] {
+  const records: ResourceRecord[] = []
+  for (let i = 0; i < count && !reader.isBroken && reader.at < reader.bytes.length; i++) {
+    readRecord(reader, records)
   }
   return records
+}
+
+function readRecord(reader: WireReader, records: ResourceRecord[]): void {
+  const owner = reader.name()
+  const type = reader.uint16()
+  const rrClass = reader.uint16()
+  const ttlSeconds = reader.uint32()
+  const size = reader.uint16()
+  const rdata = reader.isBroken ? undefined : readRdata(reader, type, size)
+  if (rdata === undefined) reader.isBroken = true
+  else records.push({ owner, type, class: rrClass, ttlSeconds, rdata })
 }

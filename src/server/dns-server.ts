@@ -261,6 +261,7 @@ export class DnsServer {
       },
       slow: (message, client) => {
         const read = incoming.read(message, client)
+        read.waitedMs = this.slow.waitedMs
         return this.count(bound.resolver.answerOnSlowPath(bound.listener, read))
       },
     }

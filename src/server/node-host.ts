@@ -11,6 +11,7 @@ import { elapsed } from '../node/elapsed.ts'
 import { FrameStream } from '../node/frame-stream.ts'
 import { hmac } from '../node/hmac.ts'
 import { isInterface } from '../node/local-addresses.ts'
+import { memoryBytes } from '../node/memory-bytes.ts'
 import { nextTurn } from '../node/next-turn.ts'
 import { openSigner } from '../node/open-signer.ts'
 import { postJson } from '../node/post-json.ts'
@@ -39,6 +40,8 @@ export type NodeHostOptions = {
   /** Connects to collectors of dnstap; absent for real connections. */
   readonly openTap?: DnstapHost['openTap']
   readonly abort: Host['abort']
+  /** Threads with a host each, which share the memory of the process; 1 if absent. */
+  readonly threads?: number
 }
 
 /** Creates the host that plugins run on. */
@@ -46,6 +49,7 @@ export function createNodeHost({
   folder,
   openKeys,
   openTap = (target, queueMax) => new FrameStream(target, queueMax, rest.log),
+  threads = 1,
   ...rest
 }: NodeHostOptions): PluginHost {
   const plugins = bindPlugins(ALL_PLUGINS, {
@@ -57,6 +61,7 @@ export function createNodeHost({
     hmac,
     postJson,
     openTransfer: receiveMessages,
+    memoryLimitBytes: memoryBytes() / threads,
   })
   return {
     ...rest,

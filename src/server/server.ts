@@ -46,6 +46,8 @@ export type ServeOptions = {
   readonly isReplaceable?: boolean
   /** How long at most to stay after `lameduck` because queries still come over UDP. */
   readonly lingerMs?: number
+  /** Threads that serve the same ports; 1 if absent. */
+  readonly threads?: number
   /** Comma-separated addresses that replace the machine's own. */
   readonly localAddresses: string
 }
@@ -255,6 +257,7 @@ export class Server implements RunningServer {
       folder: this.folder,
       metrics: this.metrics,
       log: this.log,
+      threads: this.options.threads ?? 1,
       openCluster: (directive, tree = CLUSTER_TREE) => {
         clusters.push({ directive, tree, ...(needsObjects && { needsObjects }) })
         return this.sources.open(directive, tree, needsObjects)

@@ -26,6 +26,8 @@ export type SlowAnswers = {
 
 /** Answers such queries, for all sockets of a thread. */
 export class SlowQueries {
+  /** How long the query has waited that is being answered. */
+  waitedMs = 0
   private readonly dropped: Pick<Series, 'value'>
   private readonly now: () => number
   // A ring of queries, from the oldest to the newest; its 2 MiB are allocated at the first one.
@@ -104,7 +106,9 @@ export class SlowQueries {
     this.count--
     const start = at * MESSAGE_BYTES_MAX
     const message = this.messages.slice(start, start + (this.sizes[at] ?? 0))
+    this.waitedMs = this.now() - (this.sinceMs[at] ?? 0)
     this.answer(server, message, this.addresses[at] ?? '', this.ports[at] ?? 0)
+    this.waitedMs = 0
   }
 
   private answer(server: SlowAnswers, message: Uint8Array, address: string, port: number): void {

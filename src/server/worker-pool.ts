@@ -91,7 +91,7 @@ class WorkerPool implements RunningServer {
 
   constructor(options: ServeOptions, output: Output, { count, entry }: Workers) {
     const { conf, files, objects, kubeconfig, localAddresses } = options
-    this.options = options
+    this.options = { ...options, threads: count }
     this.output = output
     this.count = count
     this.entry = entry

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Socket } from 'node:net'
-import { OverloadError } from '../chain/host.ts'
+import { type ExchangeOptions, OverloadError } from '../chain/host.ts'
 import { ConnectionLostError, StreamConnection } from './stream-connection.ts'
 
 /** Maximum number of connections to one upstream; beyond it, queries share them. */
@@ -25,6 +25,9 @@ export type PoolOptions = {
   /** Milliseconds of a monotonic clock; the process's if absent. */
   readonly now?: () => number
 }
+
+/** Options of a query. */
+export type QueryOptions = Omit<ExchangeOptions, 'protocol'>
 
 /** Opens connections on demand. */
 export class ConnectionPool {
@@ -47,9 +50,10 @@ export class ConnectionPool {
    * closed a reused one. The signal ends the query early.
    * @throws {Error} with the reason
    */
-  async ask(query: Uint8Array, timeoutMs: number, signal?: AbortSignal): Promise<Uint8Array> {
+  async ask(query: Uint8Array, options: QueryOptions): Promise<Uint8Array> {
+    const { timeoutMs, signal, connectionAgeMsMax = Number.POSITIVE_INFINITY } = options
     const startMs = this.now()
-    const kept = this.kept()
+    const kept = this.kept(connectionAgeMsMax)
     if (kept !== undefined) {
       this.options.onConnection(true)
       try {
@@ -77,13 +81,22 @@ export class ConnectionPool {
     return connection
   }
 
-  /** Returns an idle or a new connection; at the maximum, the one with the fewest queries. */
-  private kept(): StreamConnection | undefined {
+  /**
+   * Returns an idle connection up to an age, `undefined` if a new one is needed; at the maximum,
+   * the one with the fewest queries.
+   */
+  private kept(ageMsMax: number): StreamConnection | undefined {
     const aged = this.connections.filter((one) => one.isOpen && this.isAged(one))
     for (const connection of aged) if (!isBusy(connection)) connection.end()
     this.connections = this.connections.filter((one) => one.isOpen && !this.isAged(one))
-    const idle = this.connections.find((one) => !isBusy(one))
-    if (idle !== undefined || this.connections.length < CONNECTIONS_MAX) return idle
+    const idle = this.connections.filter((one) => !isBusy(one))
+    const young = idle.find(({ openedMs }) => this.now() - openedMs <= ageMsMax)
+    if (young !== undefined || this.connections.length < CONNECTIONS_MAX) return young
+    const [oldest] = idle
+    if (oldest !== undefined) {
+      oldest.end()
+      return undefined
+    }
     const least = this.connections.reduce((a, b) => (a.pendingCount <= b.pendingCount ? a : b))
     if (least.pendingCount >= PENDING_MAX) throw new OverloadError()
     return least
@@ -91,11 +104,20 @@ export class ConnectionPool {
 
   private connect(): StreamConnection {
     const connection = new StreamConnection(this.open(), {
-      openedMs: this.now(),
+      now: this.now,
       expireMs: this.options.expireMs,
       onIdle: () => this.rest(connection),
+      onTimeout: (sentMs) => this.leaveSilent(sentMs),
     })
     return connection
+  }
+
+  /**
+   * Uses no connection again that has been silent since a query was sent that got no response: when
+   * a node is lost, all connections to it go silent at once, and TCP notices after minutes only.
+   */
+  private leaveSilent(sentMs: number): void {
+    for (const one of this.connections) if (one.aliveMs <= sentMs) one.retire()
   }
 
   /** Keeps an idle connection, or closes it. */

@@ -5,11 +5,14 @@
 import { ADDRCONFIG, lookup as lookupByCallback } from 'node:dns'
 import { Resolver } from 'node:dns/promises'
 import { promisify } from 'node:util'
+import type { MaybePromise } from '../chain/maybe-promise.ts'
 
-/** How long looked-up addresses are used. */
+/** Age at which addresses are looked up again. */
 const KEEP_MS = 30_000
 /** Maximum number of addresses of a name. */
 const ADDRESSES_MAX = 16
+/** Maximum number of names whose addresses outlive a reload. */
+const NAMES_MAX = 256
 const RESOLVER_TIMEOUT_MS = 2000
 
 const lookup = promisify(lookupByCallback)
@@ -32,15 +35,17 @@ export class HostAddresses {
   }
 
   /**
-   * Resolves with one or more addresses; with the previous ones if the lookup fails.
+   * Returns one or more addresses. Only the first ones are waited for: a later lookup runs beside
+   * the queries, which a silent resolver must not stop, and keeps the addresses if it fails.
    * @throws {Error} if there are none, with the reason
    */
-  current(): Promise<readonly string[]> {
-    if (this.now() - this.foundMs < KEEP_MS) return Promise.resolve(this.found)
+  current(): MaybePromise<readonly string[]> {
+    const { found } = this
+    if (this.now() - this.foundMs < KEEP_MS) return found
     this.pending ??= this.look().finally(() => {
       this.pending = undefined
     })
-    return this.pending
+    return found.length > 0 ? found : this.pending
   }
 
   private async look(): Promise<readonly string[]> {
@@ -54,6 +59,23 @@ export class HostAddresses {
     this.foundMs = this.now()
     return this.found
   }
+}
+
+/** By name and resolvers, the one that was opened last at the end. */
+const KNOWN = new Map<string, HostAddresses>()
+
+/**
+ * Returns the addresses of a name, looked up with the given servers. All upstreams of the process
+ * share them, so that a reload while the resolver is silent does not lose them.
+ */
+export function addressesOf(name: string, resolvers: readonly string[]): HostAddresses {
+  const key = [name, ...resolvers].join(' ')
+  const known = KNOWN.get(key) ?? new HostAddresses(() => findAddresses(name, resolvers))
+  KNOWN.delete(key)
+  KNOWN.set(key, known)
+  const [oldest = ''] = KNOWN.keys()
+  if (KNOWN.size > NAMES_MAX) KNOWN.delete(oldest)
+  return known
 }
 
 /**

@@ -4,12 +4,11 @@
  * @module
  */
 import { Agent as PlainAgent, type RequestOptions, request as requestPlain } from 'node:http'
-import { type ClientHttp2Session, connect as connectHttp2 } from 'node:http2'
 import { Agent, request } from 'node:https'
-import type { Readable } from 'node:stream'
-import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
-import { MESSAGE_BYTES_MAX } from '../dns/limits.ts'
+import type { ConnectionOptions } from 'node:tls'
 import type { DohRequest } from '../doh/doh-client.ts'
+import { readResponse } from './http-response.ts'
+import { Http2Client } from './http2-client.ts'
 
 /** Maximum number of HTTP/1.1 connections. */
 const CONNECTIONS_MAX = 64
@@ -29,11 +28,9 @@ export class HttpsFetch {
   private readonly server: HttpsServer
   private readonly agent: Agent
   private readonly plainAgent: PlainAgent
-  private speaksHttp2: boolean | undefined
-  private session: ClientHttp2Session | undefined
-  /** Responses so far, by which a slow query is distinguished from a dead connection. */
-  private responses = 0
-  private connecting: Promise<ClientHttp2Session | undefined> | undefined
+  private speaksHttp2 = true
+  /** The connection for the next request, unless it is over. */
+  private client: Http2Client | undefined
 
   constructor(server: HttpsServer) {
     this.server = server
@@ -49,96 +46,95 @@ export class HttpsFetch {
 
   /**
    * Resolves with the response and its body of at most 64 KiB, the maximum of a message.
+   * @param ageMsMax maximum age of a connection that the request reuses
    * @throws {Error} with the reason
    */
-  async fetch(url: string, wanted: DohRequest): Promise<Response> {
-    const { session, responses } = this
+  async fetch(
+    url: string,
+    wanted: DohRequest,
+    ageMsMax: number = Number.POSITIVE_INFINITY,
+  ): Promise<Response> {
+    const sentMs = performance.now()
+    const target = new URL(url)
+    const isHttp2 = target.protocol === 'https:' && this.speaksHttp2
+    const client = isHttp2 ? this.currentClient(ageMsMax) : undefined
     try {
-      const response = await this.request(new URL(url), wanted)
-      this.responses++
-      return response
+      return client === undefined
+        ? await this.fetchHttp1(target, wanted, ageMsMax)
+        : await this.fetchBy(client, target, wanted)
     } catch (cause) {
       if (!wanted.signal.aborted) throw cause
       const { reason } = wanted.signal
       if (!(reason instanceof DOMException) || reason.name !== 'TimeoutError') throw cause
-      // A laptop that has slept or changed its network has a dead connection, which TCP notices
-      // after minutes only: the next query gets another one.
-      if (this.responses === responses) session?.close()
+      this.leaveSilent(sentMs, client)
       throw new Error('no response over HTTPS in time', { cause })
     }
   }
 
   /** Closes all connections after their pending responses. */
   close(): void {
+    this.closeIdle()
+    this.client?.retire()
+  }
+
+  /**
+   * Uses no connection again that has been silent since a request was sent that got no response. A
+   * laptop that has slept or changed its network, and a server behind a node that is lost, leave
+   * dead connections, which TCP notices after minutes only.
+   */
+  private leaveSilent(sentMs: number, used: Http2Client | undefined): void {
+    this.closeIdle()
+    const { client } = this
+    if (client === undefined) return
+    const { answeredMs, openedMs } = client
+    const isSilent = (answeredMs ?? openedMs) <= sentMs
+    if (!isSilent && (client !== used || answeredMs !== undefined)) return
+    client.retire()
+    this.client = undefined
+  }
+
+  /** Closes the idle connections of HTTP/1.1. */
+  private closeIdle(): void {
     for (const { freeSockets } of [this.agent, this.plainAgent]) {
       for (const socket of Object.values(freeSockets).flat()) socket?.destroy()
     }
-    this.session?.close()
   }
 
-  private async request(target: URL, wanted: DohRequest): Promise<Response> {
-    const session = target.protocol === 'https:' ? await this.http2(wanted.signal) : undefined
-    if (session === undefined) return this.fetchHttp1(target, wanted)
+  /** Sends a request over HTTP/2, or over HTTP/1.1 to a server that does not support it. */
+  private async fetchBy(client: Http2Client, target: URL, wanted: DohRequest): Promise<Response> {
+    const { signal } = wanted
+    if (!(await client.isReady(signal))) {
+      this.speaksHttp2 = false
+      return this.fetchHttp1(target, wanted)
+    }
     try {
-      return await fetchHttp2(session, target, wanted)
+      return await client.fetch(target, wanted)
     } catch (error) {
       // The server may have closed a reused connection. DNS queries can be sent twice.
-      const next = isOver(session) ? await this.http2(wanted.signal) : undefined
-      if (next === undefined || wanted.signal.aborted) throw error
-      return fetchHttp2(next, target, wanted)
+      if (!client.isOver || signal.aborted) throw error
+      const next = this.currentClient()
+      if (!(await next.isReady(signal))) throw error
+      return next.fetch(target, wanted)
     }
   }
 
-  /** Returns the open session or a new one; `undefined` if the server does not support HTTP/2. */
-  private async http2(signal: AbortSignal): Promise<ClientHttp2Session | undefined> {
-    if (this.speaksHttp2 === false) return undefined
-    if (this.session !== undefined && !isOver(this.session)) return this.session
-    this.connecting ??= this.connect(signal).finally(() => {
-      this.connecting = undefined
-    })
-    this.session = await this.connecting
-    return this.session
-  }
-
-  /** Negotiates the protocol (RFC 7301). Resolves with `undefined` without HTTP/2. */
-  private async connect(signal: AbortSignal): Promise<ClientHttp2Session | undefined> {
-    const { expireMs } = this.server
-    const socket = await this.connectTls(signal)
-    this.speaksHttp2 = socket.alpnProtocol === 'h2'
-    if (!this.speaksHttp2) {
-      socket.destroy()
-      return undefined
-    }
-    const session = connectHttp2('https://upstream', { createConnection: () => socket })
-    session.on('error', () => undefined)
-    session.setTimeout(expireMs, () => {
-      session.close()
-    })
-    return session
-  }
-
-  private connectTls(signal: AbortSignal): Promise<TLSSocket> {
-    const { address: host, port, tls, sourceAddress } = this.server
-    const local = sourceAddress === undefined ? {} : { localAddress: sourceAddress }
-    return new Promise((resolve, reject) => {
-      const socket = connect({ host, port, ...local, ...tls, ALPNProtocols: ['h2', 'http/1.1'] })
-      const abort = (): void => {
-        socket.destroy(new Error('aborted'))
-      }
-      signal.addEventListener('abort', abort, { once: true })
-      socket.once('error', reject)
-      socket.once('secureConnect', () => {
-        signal.removeEventListener('abort', abort)
-        socket.off('error', reject)
-        resolve(socket)
-      })
-    })
+  /** Returns a connection up to an age, or a new one. */
+  private currentClient(ageMsMax: number = Number.POSITIVE_INFINITY): Http2Client {
+    const { client, server } = this
+    const isYoung = client !== undefined && performance.now() - client.openedMs <= ageMsMax
+    if (isYoung && !client.isOver) return client
+    client?.retire()
+    const next = new Http2Client(server)
+    this.client = next
+    return next
   }
 
   private fetchHttp1(
     target: URL,
     { method, headers, body, signal }: DohRequest,
+    ageMsMax: number = Number.POSITIVE_INFINITY,
   ): Promise<Response> {
+    if (Number.isFinite(ageMsMax)) this.closeIdle()
     const { address: host, port, tls, sourceAddress } = this.server
     const isPlain = target.protocol === 'http:'
     const options: RequestOptions = {
@@ -156,74 +152,11 @@ export class HttpsFetch {
         : request({ ...options, ...tls, agent: this.agent })
       sent.once('error', reject)
       sent.once('response', (response) => {
-        const type = response.headers['content-type']
-        const age = response.headers.age
+        const { 'content-type': type, age } = response.headers
         const found = { status: response.statusCode ?? 0, type, age }
-        readAll(response).then((bytes) => resolve(responseOf(found, bytes)), reject)
+        readResponse(found, response).then(resolve, reject)
       })
       sent.end(body)
     })
   }
-}
-
-function isOver({ closed, destroyed }: ClientHttp2Session): boolean {
-  return closed || destroyed
-}
-
-function fetchHttp2(
-  session: ClientHttp2Session,
-  target: URL,
-  { method, headers, body, signal }: DohRequest,
-): Promise<Response> {
-  return new Promise((resolve, reject) => {
-    const stream = session.request(
-      {
-        ':method': method,
-        ':scheme': 'https',
-        ':authority': target.host,
-        ':path': `${target.pathname}${target.search}`,
-        ...headers,
-      },
-      { signal, endStream: false },
-    )
-    stream.once('error', reject)
-    stream.once('response', (found) => {
-      const { ':status': status = 0, 'content-type': type, age } = found
-      const resolveWhole = (bytes: Uint8Array<ArrayBuffer>): void => {
-        // A lost connection ends the stream without an error.
-        if (stream.rstCode !== undefined && stream.rstCode !== 0) {
-          reject(new Error('the response broke off'))
-        } else resolve(responseOf({ status, type, age }, bytes))
-      }
-      readAll(stream).then(resolveWhole, reject)
-    })
-    stream.end(body)
-  })
-}
-
-function responseOf(
-  found: { readonly status: number; readonly type: string | undefined; readonly age: unknown },
-  body: Uint8Array<ArrayBuffer>,
-): Response {
-  const headers = new Headers()
-  if (found.type !== undefined) headers.set('content-type', found.type)
-  if (typeof found.age === 'string') headers.set('age', found.age)
-  // The constructor of Response rejects other statuses, and bodies with some of these.
-  const status = found.status >= 200 && found.status <= 599 ? found.status : 502
-  return new Response(status === 200 ? body : null, { status, headers })
-}
-
-function readAll(stream: Readable): Promise<Uint8Array<ArrayBuffer>> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
-    let size = 0
-    stream.on('data', (chunk: Buffer) => {
-      size += chunk.length
-      if (size <= MESSAGE_BYTES_MAX) chunks.push(chunk)
-      else stream.destroy(new Error(`the response exceeds ${MESSAGE_BYTES_MAX} bytes`))
-    })
-    stream.once('end', () => resolve(new Uint8Array(Buffer.concat(chunks))))
-    stream.once('error', reject)
-    stream.once('close', () => reject(new Error('the response broke off')))
-  })
 }

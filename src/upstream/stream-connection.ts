@@ -7,7 +7,7 @@ import type { Socket } from 'node:net'
 import { concatBytes, readUint16, uint16Bytes, writeUint16 } from '../bytes/bytes.ts'
 import { MessageStream } from '../dns/message-stream.ts'
 import { timerMs } from '../node/timer-ms.ts'
-import { answers } from './answers.ts'
+import { answersOnStream } from './answers.ts'
 
 /** A connection that ended before the response. */
 export class ConnectionLostError extends Error {
@@ -24,30 +24,35 @@ type Pending = {
 
 /** Options of a connection. */
 export type ConnectionOptions = {
-  /** When it was opened, by the pool's clock. */
-  readonly openedMs: number
+  /** Milliseconds of the pool's clock. */
+  readonly now: () => number
   /** How long it stays open while idle. */
   readonly expireMs: number
   /** Called when the last pending query has its response. */
   readonly onIdle: () => void
+  /** Called when a query gets no response in time, with the time at which it was sent. */
+  readonly onTimeout: (sentMs: number) => void
 }
 
 /** A connection to an upstream. */
 export class StreamConnection {
   readonly openedMs: number
+  /** When it was opened or received its last response. */
+  aliveMs: number
   /** Whether it accepts queries. */
   isOpen = true
   /** Whether it has received a response. */
   hasAnswered = false
   private readonly socket: Socket
   private readonly pending = new Map<number, Pending>()
-  private readonly onIdle: () => void
+  private readonly options: ConnectionOptions
 
   /** @param socket connecting or connected */
-  constructor(socket: Socket, { openedMs, expireMs, onIdle }: ConnectionOptions) {
-    this.openedMs = openedMs
+  constructor(socket: Socket, options: ConnectionOptions) {
+    this.openedMs = options.now()
+    this.aliveMs = this.openedMs
     this.socket = socket
-    this.onIdle = onIdle
+    this.options = options
     const stream = new MessageStream((reply) => {
       this.take(reply)
     })
@@ -64,7 +69,7 @@ export class StreamConnection {
     socket.on('close', () => {
       this.end()
     })
-    socket.setTimeout(Math.max(expireMs, 1), () => {
+    socket.setTimeout(Math.max(options.expireMs, 1), () => {
       if (this.pendingCount === 0) this.end()
     })
   }
@@ -82,8 +87,10 @@ export class StreamConnection {
   ask(query: Uint8Array, timeoutMs: number, signal?: AbortSignal): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
       const id = this.freeId(readUint16(query, 0))
+      const sentMs = this.options.now()
       const timer = setTimeout(() => {
         this.giveUp(id)
+        this.options.onTimeout(sentMs)
       }, timerMs(timeoutMs))
       const framed = concatBytes(uint16Bytes(query.length), query)
       writeUint16(framed, 2, id)
@@ -117,12 +124,19 @@ export class StreamConnection {
     }
   }
 
+  /** Accepts no further queries, and closes after the last pending response. */
+  retire(): void {
+    this.isOpen = false
+    this.settle()
+  }
+
   private take(reply: Uint8Array): void {
     const id = reply.length < 2 ? -1 : readUint16(reply, 0)
     const pending = this.pending.get(id)
     // A late response, or one without a query.
-    if (pending === undefined || !answers(reply, pending.query)) return
+    if (pending === undefined || !answersOnStream(reply, pending.query)) return
     this.hasAnswered = true
+    this.aliveMs = this.options.now()
     clearTimeout(pending.timer)
     this.pending.delete(id)
     pending.resolve(reply)
@@ -133,14 +147,13 @@ export class StreamConnection {
   private giveUp(id: number): void {
     const pending = this.pending.get(id)
     this.pending.delete(id)
-    this.isOpen = false
     pending?.reject(new Error('no response over TCP in time'))
-    this.settle()
+    this.retire()
   }
 
   private settle(): void {
     if (this.pending.size > 0) return
-    if (this.isOpen) this.onIdle()
+    if (this.isOpen) this.options.onIdle()
     else this.end()
   }
 

@@ -5,10 +5,10 @@
  */
 import { createSocket, type Socket } from 'node:dgram'
 import { readUint16, writeUint16 } from '../bytes/bytes.ts'
-import { OverloadError } from '../chain/host.ts'
+import { OverloadError, QuestionlessError } from '../chain/host.ts'
 import { random16 } from '../node/random16.ts'
 import { timerMs } from '../node/timer-ms.ts'
-import { answers } from './answers.ts'
+import { answers, isQuestionless } from './answers.ts'
 
 /** Maximum number of sockets to one upstream. */
 const SOCKETS_MAX = 128
@@ -16,6 +16,8 @@ const SOCKETS_MAX = 128
 const PENDING_MAX = 4096
 /** Number of queries on a socket; after them, it only waits for its last responses. */
 const USES_MAX = 256
+/** How long a query waits for another response after one without a question. */
+const DOUBT_MS = 100
 /** Shared: capturing a stack for each took a tenth of the time of dropping a query. */
 const OVERLOAD = new OverloadError()
 
@@ -32,6 +34,8 @@ type Pending = {
   /** The query with its ID on the socket. */
   readonly query: Uint8Array
   readonly settle: (result: Uint8Array | Error) => void
+  /** Runs after a response without a question. */
+  doubt?: NodeJS.Timeout
 }
 
 /** The sockets to one upstream. */
@@ -51,6 +55,7 @@ export class UdpPool {
    * Sends a query and resolves with its response. Ignores other messages, which anybody can send.
    * The signal ends the query early.
    * @throws {OverloadError} if 4,096 later queries are pending
+   * @throws {QuestionlessError} if there is only a response without a question
    * @throws {Error} with the reason
    */
   ask(query: Uint8Array, timeoutMs: number, signal?: AbortSignal): Promise<Uint8Array> {
@@ -117,7 +122,10 @@ class PoolSocket {
     this.onClosed = onClosed
     this.socket = createSocket(address.includes(':') ? 'udp6' : 'udp4')
     this.socket.on('error', (error) => this.close(error))
-    this.socket.on('message', (reply) => this.take(reply))
+    // A Buffer's `slice` would share its bytes.
+    this.socket.on('message', ({ buffer, byteOffset, length }) => {
+      this.take(new Uint8Array(buffer, byteOffset, length))
+    })
     this.socket.on('connect', () => {
       this.isConnected = true
       // Without a callback: with one, an unreachable network would not emit 'error'.
@@ -144,12 +152,25 @@ class PoolSocket {
   private take(reply: Uint8Array): void {
     const id = reply.length < 2 ? -1 : readUint16(reply, 0)
     const pending = this.pending.get(id)
-    if (pending === undefined || !answers(reply, pending.query)) return
+    if (pending === undefined) return
+    if (!answers(reply, pending.query)) {
+      if (isQuestionless(reply, pending.query)) this.doubt(id, pending)
+      return
+    }
     this.forget(id)
     pending.settle(reply)
   }
 
+  /** Ends a query soon: a forged message without a question may come before the response. */
+  private doubt(id: number, pending: Pending): void {
+    pending.doubt ??= setTimeout(() => {
+      this.forget(id)
+      pending.settle(new QuestionlessError())
+    }, DOUBT_MS)
+  }
+
   private forget(id: number): void {
+    clearTimeout(this.pending.get(id)?.doubt)
     this.pending.delete(id)
     if (this.pending.size === 0) this.close(new Error('closed'))
   }
@@ -161,7 +182,10 @@ class PoolSocket {
     this.onClosed()
     const left = [...this.pending.values()]
     this.pending.clear()
-    for (const { settle } of left) settle(reason)
+    for (const { settle, doubt } of left) {
+      clearTimeout(doubt)
+      settle(reason)
+    }
   }
 
   /** Returns the query's ID, or another random one if that is taken on this socket. */

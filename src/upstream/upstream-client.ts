@@ -6,9 +6,10 @@ import { connect, isIP } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { ExchangeOptions, Upstream, UpstreamClient, UpstreamOptions } from '../chain/host.ts'
 import { askDoh } from '../doh/doh-client.ts'
+import { timerMs } from '../node/timer-ms.ts'
 import { tlsOptions } from '../node/tls-identity.ts'
 import { ConnectionPool } from './connection-pool.ts'
-import { findAddresses, HostAddresses } from './host-addresses.ts'
+import { addressesOf, type HostAddresses } from './host-addresses.ts'
 import { HttpsFetch } from './https-fetch.ts'
 import { UdpPool } from './udp-pool.ts'
 
@@ -24,32 +25,49 @@ export function openUpstream(upstream: Upstream, options: UpstreamOptions): Upst
   const named = { ...upstream, serverName }
   // Checks the certificates now, not when the first address is known.
   openAt(named, '127.0.0.1', options).close()
-  const addresses = new HostAddresses(() => findAddresses(name, options.resolvers))
-  return new NamedUpstream(addresses, (at) => openAt(named, at, options))
+  return new NamedUpstream({
+    name,
+    addresses: addressesOf(name, options.resolvers),
+    open: (at) => openAt(named, at, options),
+  })
+}
+
+type Named = {
+  readonly name: string
+  readonly addresses: HostAddresses
+  /** Creates a client at an address. */
+  readonly open: (address: string) => UpstreamClient
 }
 
 /** An upstream at all addresses of its hostname: tries the next one after a failure. */
 class NamedUpstream implements UpstreamClient {
-  private readonly addresses: HostAddresses
-  private readonly open: (address: string) => UpstreamClient
+  private readonly named: Named
   private readonly clients = new Map<string, UpstreamClient>()
   private turn = 0
 
-  constructor(addresses: HostAddresses, open: (address: string) => UpstreamClient) {
-    this.addresses = addresses
-    this.open = open
+  constructor(named: Named) {
+    this.named = named
   }
 
   exchange = async (message: Uint8Array, options: ExchangeOptions): Promise<Uint8Array> => {
-    const addresses = await this.addresses.current()
-    this.forget(addresses)
-    const address = addresses[this.turn % addresses.length] ?? ''
-    const client = this.clients.get(address) ?? this.open(address)
+    const { name, addresses, open } = this.named
+    const startMs = performance.now()
+    const current = addresses.current()
+    const found =
+      current instanceof Promise
+        ? await withinTime(current, { ...options, reason: `no address of ${name} in time` })
+        : current
+    this.forget(found)
+    const { turn } = this
+    const address = found[turn % found.length] ?? ''
+    const client = this.clients.get(address) ?? open(address)
     this.clients.set(address, client)
+    const timeoutMs = Math.max(1, options.timeoutMs - (performance.now() - startMs))
     try {
-      return await client.exchange(message, options)
+      return await client.exchange(message, { ...options, timeoutMs })
     } catch (error) {
-      this.turn++
+      // Queries that fail together must not come round to the same address.
+      if (this.turn === turn) this.turn++
       throw error
     }
   }
@@ -65,6 +83,18 @@ class NamedUpstream implements UpstreamClient {
       client.close()
     }
   }
+}
+
+/** Resolves like a promise, within a query's time. Does not end what the promise stands for. */
+function withinTime<T>(
+  promise: Promise<T>,
+  { timeoutMs, signal, reason }: ExchangeOptions & { readonly reason: string },
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(reason)), timerMs(timeoutMs))
+    signal?.addEventListener('abort', () => reject(new Error('aborted')), { once: true })
+    promise.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
 }
 
 function openAt(upstream: Upstream, address: string, options: UpstreamOptions): UpstreamClient {
@@ -90,10 +120,10 @@ function openPlain(
     onConnection: (isReused) => onConnection('tcp', isReused),
   })
   return {
-    exchange: (message, { protocol, timeoutMs, signal }) => {
-      if (protocol === 'tcp') return pool.ask(message, timeoutMs, signal)
+    exchange: (message, options) => {
+      if (options.protocol === 'tcp') return pool.ask(message, options)
       onConnection('udp', false)
-      return udp.ask(message, timeoutMs, signal)
+      return udp.ask(message, options.timeoutMs, options.signal)
     },
     close: () => {
       pool.close()
@@ -124,7 +154,7 @@ function openTls(
     { ...kept, onConnection: (isReused) => onConnection('tcp-tls', isReused) },
   )
   return {
-    exchange: (message, { timeoutMs, signal }) => pool.ask(message, timeoutMs, signal),
+    exchange: (message, options) => pool.ask(message, options),
     close: () => {
       pool.close()
     },
@@ -138,9 +168,9 @@ function openHttps(upstream: Upstream, address: string, options: UpstreamOptions
   const secure = tlsOptions(upstream, tls)
   const https = new HttpsFetch({ address, port, tls: secure, expireMs, idleMax, sourceAddress })
   return {
-    exchange: (message, { timeoutMs, signal }) =>
+    exchange: (message, { timeoutMs, signal, connectionAgeMsMax }) =>
       askDoh(url, message, {
-        fetch: (to, request) => https.fetch(to, request),
+        fetch: (to, request) => https.fetch(to, request, connectionAgeMsMax),
         signal: AbortSignal.any([
           AbortSignal.timeout(Math.ceil(timeoutMs)),
           ...(signal ? [signal] : []),

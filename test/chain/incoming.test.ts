@@ -2,9 +2,14 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import type { Client } from '../../src/chain/client.ts'
 import { Incoming, ownResponse } from '../../src/chain/incoming.ts'
+import { failure } from '../../src/chain/outcome.ts'
+import { nameOf } from '../../src/dns/name.ts'
+import { RCODE } from '../../src/dns/rcode.ts'
 import { ReplyWriter } from '../../src/dns/reply-writer.ts'
+import { TYPE } from '../../src/dns/rr-type.ts'
 import { block, serve } from '../ask.ts'
 import { formatReply, parseQuestion } from '../message-text.ts'
+import { serveWith } from './serve-with.ts'
 
 const CLIENT: Client = { address: '192.0.2.1', port: 1, transport: 'udp' }
 const A = parseQuestion('a.test A +id=1').message
@@ -29,6 +34,26 @@ describe('Incoming', () => {
     assert.deepEqual([taken.id, taken.type, taken.wantsDnssec], [1, 1, false])
     assert.equal(incoming.query.id, 2)
   })
+})
+
+test('a request has the time at which its message arrived', async () => {
+  const since: number[] = []
+  const server = serveWith({
+    name: 'test',
+    serve: ({ sinceMs, lookup }) => {
+      since.push(sinceMs)
+      return since.length === 1 ? lookup(nameOf('b.test'), TYPE.A) : failure(RCODE.REFUSED)
+    },
+  })
+  const { host, resolver } = server
+  const [listener] = resolver.listeners
+  const incoming = new Incoming().read(A, CLIENT)
+  assert.equal(incoming.waitedMs, 0)
+  incoming.waitedMs = 700
+  const arrivedMs = host.elapsed() - 700
+  await resolver.answerOnSlowPath(listener ?? assert.fail('nothing listens'), incoming)
+  assert.deepEqual(since, [arrivedMs, arrivedMs])
+  assert.equal(incoming.read(B, CLIENT).waitedMs, 0)
 })
 
 test('ownResponse copies what is in the writer, and nothing else', async () => {

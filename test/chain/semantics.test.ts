@@ -71,8 +71,8 @@ describe('queries to upstreams', () => {
     {
       name: 'has the options of the client as well then',
       corefile: FILE,
-      ask: 'alias.example.net A +option=65001:aa +cookie',
-      asked: ['www.example.org. IN A rd ad edns=1232 option=65001:aa'],
+      ask: 'alias.example.net A +option=8:00010000 +cookie',
+      asked: ['www.example.org. IN A rd ad edns=1232 option=8:00010000'],
     },
     {
       name: 'has no more room than bufsize allows',

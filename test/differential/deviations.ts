@@ -98,6 +98,15 @@ export const DEVIATIONS: readonly Deviation[] = [
     applies: ({ question, ours }) => ours?.rcode === 'FORMERR' && pointsAhead(question.raw ?? ''),
   },
   {
+    reason: 'an alias has the code and the SOA record of its end (RFC 6604 §3, RFC 2308 §2.1)',
+    applies: ({ theirs, ours, wrong }) =>
+      theirs?.rcode === 'NOERROR' &&
+      (ours?.answer ?? []).some((line) => line.includes(' IN CNAME ')) &&
+      wrong.every((line) =>
+        /^rcode: "NXDOMAIN"|^authority: unexpected \S+ \d+ IN (RRSIG )?(SOA|NSEC) /.test(line),
+      ),
+  },
+  {
     reason: 'a link-local address is of no use to clients of a name server (RFC 4007 §6)',
     applies: ({ place, wrong }) =>
       place === 'kubernetes-options' &&

@@ -6,6 +6,7 @@ import {
   EXTENDED_ERROR,
   extendedError,
   isBetweenNeighbours,
+  isForwarded,
   OPTION,
   parseOptions,
   readExtendedError,
@@ -67,6 +68,13 @@ describe('isBetweenNeighbours', () => {
     for (const code of [OPTION.CLIENT_SUBNET, OPTION.EXTENDED_ERROR, 65_001]) {
       assert.equal(isBetweenNeighbours(code), false)
     }
+  })
+})
+
+describe('isForwarded', () => {
+  test('is true for the network of a client only', () => {
+    const codes = [...Object.values(OPTION), 0, 5, 13, 14, 20_292, 65_001]
+    assert.deepEqual(codes.filter(isForwarded), [OPTION.CLIENT_SUBNET])
   })
 })
 

@@ -49,7 +49,12 @@ const BOUNDS: readonly (readonly [
   [FORWARD, 'name upstreams | #,', 1, 'src/plugins/forward/options.ts', 'WORDS_MAX'],
   [FORWARD, 'those from files | #', 1, 'src/plugins/forward/upstreams.ts', 'UPSTREAMS_MAX'],
   [FORWARD, 'over all upstreams | # s', 1000, 'src/plugins/forward/forward.ts', 'TOTAL_MS'],
+  [FORWARD, 'which it is dropped | # s', 1000, 'src/plugins/forward/forward.ts', 'CLIENT_MS'],
   [FORWARD, '`max_connect_attempts 0` | #', 1, 'src/plugins/forward/forward.ts', 'ATTEMPTS_MAX'],
+  [FORWARD, 'of one hostname | #', 1, 'src/upstream/host-addresses.ts', 'ADDRESSES_MAX'],
+  [FORWARD, 'outlive a reload | #', 1, 'src/upstream/host-addresses.ts', 'NAMES_MAX'],
+  [FORWARD, 'looks every # seconds', 1000, 'src/plugins/forward/upstream-files.ts', 'LOOK_MS'],
+  [FORWARD, 'waits # ms for a better', 1, 'src/upstream/udp-pool.ts', 'DOUBT_MS'],
   [FORWARD, 'for one upstream | #;', 1, 'src/upstream/udp-pool.ts', 'SOCKETS_MAX'],
   [FORWARD, 'wait for one upstream | #;', 1, 'src/upstream/udp-pool.ts', 'PENDING_MAX'],
   [

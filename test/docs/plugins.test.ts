@@ -14,6 +14,7 @@ import { codes, filesBelow, read, tableRows } from './pages.ts'
 
 const PAGES = filesBelow('docs/plugins', '.md')
 const HEADINGS = ['## Name', '## Syntax added', '## Examples']
+const ZONE = '@ 60 IN SOA ns.example.org. host.example.org. 1 2 3 4 5\n@ 60 IN NS ns.example.org.\n'
 /** Files that the examples name. */
 const FILES = {
   ...EXAMPLE_KEYS,
@@ -21,6 +22,8 @@ const FILES = {
   'key.pem': SERVER.key,
   'ca.pem': AUTHORITY,
   token: 'secret.token',
+  'db.example.org': ZONE,
+  'zones/db.example.org': ZONE,
   'cookie-secrets': 'e5e973e5a6b2a43f48e7dc849e37bfcf',
 }
 

@@ -43,9 +43,12 @@ export const STRAYS: readonly { readonly name: string; readonly message: Uint8Ar
   { name: 'another type', message: changed(RIGHT, RIGHT.length - 3, 28) },
   { name: 'another class', message: changed(RIGHT, RIGHT.length - 1, 3) },
   { name: 'a question cut off', message: RIGHT.subarray(0, -1) },
+  { name: 'less than a header', message: withoutQuestion(RIGHT).subarray(0, 11) },
+]
+/** Responses without a question, which over UDP would fit any query with their ID. */
+export const QUESTIONLESS: readonly { readonly name: string; readonly message: Uint8Array }[] = [
   { name: 'a response without a question', message: withoutQuestion(RIGHT) },
   { name: 'an error without a question, and more', message: Uint8Array.of(...BARE_ERROR, 0) },
-  { name: 'less than a header', message: withoutQuestion(RIGHT).subarray(0, 11) },
 ]
 /** Valid responses. */
 export const ACCEPTED: readonly { readonly name: string; readonly message: Uint8Array }[] = [

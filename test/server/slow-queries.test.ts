@@ -6,6 +6,8 @@ import { SlowQueries } from '../../src/server/slow-queries.ts'
 class Fixture {
   readonly dropped = { value: 0 }
   readonly answered: number[] = []
+  /** How long each of them had waited. */
+  readonly waitedMs: number[] = []
   nowMs = 1000
   readonly queries: SlowQueries = new SlowQueries(this.dropped, () => this.nowMs)
   private readonly turns: (() => void)[] = []
@@ -30,6 +32,7 @@ class Fixture {
     const number = new DataView(message.buffer, message.byteOffset).getUint32(0)
     assert.deepEqual([address, port], [`192.0.2.${number % 256}`, number])
     this.answered.push(number)
+    this.waitedMs.push(this.queries.waitedMs)
   }
 
   /** Returns the queries that are answered in the next turn. */
@@ -65,6 +68,15 @@ describe('SlowQueries', () => {
     assert.deepEqual(fixture.turn(), [7, 6, 5])
     assert.equal(fixture.queries.isEmpty, true)
     assert.equal(fixture.dropped.value, 0)
+  })
+
+  test('says how long the query has waited that is being answered', (t) => {
+    const fixture = new Fixture(t)
+    for (const i of range(0, 7)) fixture.ask(i)
+    fixture.nowMs += 100
+    fixture.turn()
+    assert.deepEqual(fixture.waitedMs, [0, 0, 0, 0, 0, 100, 101])
+    assert.equal(fixture.queries.waitedMs, 0)
   })
 
   test('drops those that have waited for two seconds', (t) => {

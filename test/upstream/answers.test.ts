@@ -1,18 +1,28 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, test } from 'vitest'
-import { answers } from '../../src/upstream/answers.ts'
-import { ACCEPTED, QUERY, STRAYS } from '../server/answer-samples.ts'
+import { answers, answersOnStream, isQuestionless } from '../../src/upstream/answers.ts'
+import { ACCEPTED, QUERY, QUESTIONLESS, STRAYS } from '../server/answer-samples.ts'
 
 describe('answers', () => {
   for (const { name, message } of ACCEPTED) {
     test(`takes ${name}`, () => {
       assert.equal(answers(message, QUERY), true)
+      assert.equal(answersOnStream(message, QUERY), true)
     })
   }
   for (const { name, message } of STRAYS) {
     test(`passes over ${name}`, () => {
       assert.equal(answers(message, QUERY), false)
+      assert.equal(answersOnStream(message, QUERY), false)
+      assert.equal(isQuestionless(message, QUERY), false)
+    })
+  }
+  for (const { name, message } of QUESTIONLESS) {
+    test(`takes ${name} over a connection only`, () => {
+      assert.equal(answers(message, QUERY), false)
+      assert.equal(answersOnStream(message, QUERY), true)
+      assert.equal(isQuestionless(message, QUERY), true)
     })
   }
 

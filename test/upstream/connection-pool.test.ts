@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { describe, type TestContext, test } from 'vitest'
 import { ConnectionPool, type PoolOptions } from '../../src/upstream/connection-pool.ts'
 import { LONG_MS, QUERY, RIGHT, SHORT_MS } from '../server/answer-samples.ts'
 import { echo, type FakeServer, fakeTcp, frame, queryWith, within } from '../server/clients.ts'
+
+const LONG = { timeoutMs: LONG_MS }
+const SHORT = { timeoutMs: SHORT_MS }
 
 /** A pool of connections to a server, closed with its test, and whether each connection that it reports is reused. */
 function poolFor(
@@ -37,7 +41,7 @@ describe('ConnectionPool', () => {
   test('sends queries in turn on one connection', async (t) => {
     const { server, sockets } = await answering(t)
     const { pool, reported } = poolFor(t, server)
-    for (let i = 0; i < 3; i++) assert.deepEqual(await pool.ask(QUERY, LONG_MS), RIGHT)
+    for (let i = 0; i < 3; i++) assert.deepEqual(await pool.ask(QUERY, LONG), RIGHT)
     assert.equal(new Set(sockets).size, 1)
     assert.deepEqual(reported, [false, true, true])
   })
@@ -45,7 +49,7 @@ describe('ConnectionPool', () => {
   test('sends concurrent queries on separate connections', async (t) => {
     const { server, sockets } = await answering(t)
     const { pool, reported } = poolFor(t, server)
-    await Promise.all([1, 2, 3].map((id) => pool.ask(queryWith(id), LONG_MS)))
+    await Promise.all([1, 2, 3].map((id) => pool.ask(queryWith(id), LONG)))
     assert.equal(new Set(sockets).size, 3)
     assert.deepEqual(reported, [false, false, false])
   })
@@ -59,10 +63,12 @@ describe('ConnectionPool', () => {
       if (++count === 64 * 64) all.resolve()
     })
     const { pool } = poolFor(t, server)
-    const asked = Array.from({ length: 64 * 64 }, (_, id) => pool.ask(queryWith(id), 60_000))
+    const asked = Array.from({ length: 64 * 64 }, (_, id) =>
+      pool.ask(queryWith(id), { timeoutMs: 60_000 }),
+    )
     await within(all.promise, 'all queries')
     assert.equal(sockets.size, 64)
-    await assert.rejects(pool.ask(QUERY, LONG_MS), { message: 'too many queries under way' })
+    await assert.rejects(pool.ask(QUERY, LONG), { message: 'too many queries under way' })
     for (const socket of sockets) socket.destroy()
     for (const outcome of await Promise.allSettled(asked)) assert.equal(outcome.status, 'rejected')
   })
@@ -74,8 +80,8 @@ describe('ConnectionPool', () => {
       else socket.write(frame(echo(query)))
     })
     const { pool, reported } = poolFor(t, server)
-    assert.deepEqual(await pool.ask(QUERY, LONG_MS), RIGHT)
-    assert.deepEqual(await pool.ask(QUERY, LONG_MS), RIGHT)
+    assert.deepEqual(await pool.ask(QUERY, LONG), RIGHT)
+    assert.deepEqual(await pool.ask(QUERY, LONG), RIGHT)
     assert.deepEqual(reported, [false, true, false])
   })
 
@@ -88,12 +94,76 @@ describe('ConnectionPool', () => {
       else third.resolve()
     })
     const { pool } = poolFor(t, server)
-    await assert.rejects(pool.ask(QUERY, LONG_MS))
-    assert.deepEqual(await pool.ask(QUERY, LONG_MS), RIGHT)
-    await assert.rejects(pool.ask(QUERY, SHORT_MS), { message: 'no response over TCP in time' })
+    await assert.rejects(pool.ask(QUERY, LONG))
+    assert.deepEqual(await pool.ask(QUERY, LONG), RIGHT)
+    await assert.rejects(pool.ask(QUERY, SHORT), { message: 'no response over TCP in time' })
     // The time may be over before the server has read the query.
     await within(third.promise, 'the third query')
     assert.equal(count, 3)
+  })
+
+  test('leaves all connections that were silent while a query waited in vain', async (t) => {
+    let isSilent = false
+    const old = new Set<Socket>()
+    const server = await fakeTcp(t, (query, socket) => {
+      if (!isSilent) old.add(socket)
+      if (!isSilent || !old.has(socket)) socket.write(frame(echo(query)))
+    })
+    const { pool, reported } = poolFor(t, server)
+    const many = Array.from({ length: 40 }, (_, id) => queryWith(id))
+    await Promise.all(many.map((query) => pool.ask(query, LONG)))
+    const closed = Promise.all([...old].map((socket) => once(socket, 'close')))
+    isSilent = true
+    reported.length = 0
+    await assert.rejects(pool.ask(QUERY, SHORT), { message: 'no response over TCP in time' })
+    assert.deepEqual(await pool.ask(QUERY, LONG), RIGHT)
+    assert.deepEqual(reported, [true, false])
+    await within(closed, 'the end of forty connections')
+  })
+
+  test('keeps a connection that answered while another query waited in vain', async (t) => {
+    const silent = queryWith(7, 'silent.test')
+    const server = await fakeTcp(t, (query, socket) => {
+      if (query.length !== silent.length) socket.write(frame(echo(query)))
+    })
+    let nowMs = 0
+    const { pool, reported } = poolFor(t, server, { now: () => nowMs++ })
+    await Promise.all([1, 2].map((id) => pool.ask(queryWith(id), LONG)))
+    const waiting = assert.rejects(pool.ask(silent, { timeoutMs: 10 * SHORT_MS }))
+    await pool.ask(QUERY, LONG)
+    await waiting
+    await pool.ask(QUERY, LONG)
+    assert.deepEqual(reported, [false, false, true, true, true])
+  })
+
+  test('repeats a query on a connection that is not older than its first attempt', async (t) => {
+    const { server, sockets } = await answering(t)
+    let nowMs = 0
+    const { pool, reported } = poolFor(t, server, { now: () => nowMs })
+    for (const [at, connectionAgeMsMax] of [
+      [0, undefined],
+      [100, 99],
+      [150, 50],
+      [200, 49],
+    ] as const) {
+      nowMs = at
+      await pool.ask(QUERY, { ...LONG, ...(connectionAgeMsMax && { connectionAgeMsMax }) })
+    }
+    assert.deepEqual(reported, [false, false, true, false])
+    assert.equal(new Set(sockets).size, 3)
+  })
+
+  test('makes room for a repeated query among 64 idle connections', async (t) => {
+    const { server, sockets } = await answering(t)
+    let nowMs = 0
+    const { pool, reported } = poolFor(t, server, { now: () => nowMs })
+    await Promise.all(Array.from({ length: 64 }, (_, id) => pool.ask(queryWith(id), LONG)))
+    const [first] = sockets
+    const closed = first && once(first, 'close')
+    nowMs = 1
+    await pool.ask(QUERY, { ...LONG, connectionAgeMsMax: 0 })
+    await within(closed ?? Promise.reject(new Error('no connection')), 'the end of the oldest')
+    assert.equal(reported.at(-1), false)
   })
 
   test('closes connections at their maximum age', async (t) => {
@@ -102,7 +172,7 @@ describe('ConnectionPool', () => {
     const { pool, reported } = poolFor(t, server, { ageMsMax: 1000, now: () => nowMs })
     for (const at of [0, 999, 1000, 1500]) {
       nowMs = at
-      await pool.ask(QUERY, LONG_MS)
+      await pool.ask(QUERY, LONG)
     }
     assert.deepEqual(reported, [false, true, false, true])
     assert.equal(new Set(sockets).size, 2)
@@ -111,9 +181,9 @@ describe('ConnectionPool', () => {
   test('bounds the number of idle connections', async (t) => {
     const { server } = await answering(t)
     const { pool, reported } = poolFor(t, server, { idleMax: 1 })
-    await Promise.all([1, 2, 3].map((id) => pool.ask(queryWith(id), LONG_MS)))
+    await Promise.all([1, 2, 3].map((id) => pool.ask(queryWith(id), LONG)))
     reported.length = 0
-    await Promise.all([1, 2, 3].map((id) => pool.ask(queryWith(id), LONG_MS)))
+    await Promise.all([1, 2, 3].map((id) => pool.ask(queryWith(id), LONG)))
     assert.deepEqual(reported, [true, false, false])
   })
 
@@ -125,7 +195,7 @@ describe('ConnectionPool', () => {
       asked.resolve(() => socket.write(frame(echo(query))))
     })
     const { pool } = poolFor(t, server)
-    const reply = pool.ask(QUERY, LONG_MS)
+    const reply = pool.ask(QUERY, LONG)
     const answer = await asked.promise
     pool.close()
     answer()

@@ -9,6 +9,7 @@ import {
   changed,
   LONG_MS,
   QUERY,
+  QUESTIONLESS,
   RIGHT,
   SHORT_MS,
   STRAYS,
@@ -37,7 +38,7 @@ describe('exchange over TCP', () => {
     assert.deepEqual(seen, [QUERY])
   })
 
-  for (const { name, message } of ACCEPTED) {
+  for (const { name, message } of [...ACCEPTED, ...QUESTIONLESS]) {
     test(`takes ${name}`, async (t) => {
       assert.deepEqual(await ask(await fakeTcp(t, sending(message))), message)
     })

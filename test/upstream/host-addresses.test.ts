@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict'
+import { setImmediate } from 'node:timers/promises'
 import { describe, test } from 'vitest'
 import { TYPE } from '../../src/dns/rr-type.ts'
-import { findAddresses, HostAddresses } from '../../src/upstream/host-addresses.ts'
+import { addressesOf, findAddresses, HostAddresses } from '../../src/upstream/host-addresses.ts'
 import { formatQuestion, writeReplyText } from '../message-text.ts'
 import { fakeUdp } from '../server/clients.ts'
+
+/** Lets pending promises settle. */
+const settled = (): Promise<void> => setImmediate()
 
 describe('HostAddresses', () => {
   test('looks a name up once in 30 seconds', async () => {
@@ -14,11 +18,33 @@ describe('HostAddresses', () => {
       () => nowMs,
     )
     const found: (readonly string[])[] = []
-    for (const at of [0, 29_999, 30_000]) {
+    for (const at of [0, 29_999, 30_000, 30_001, 60_000]) {
       nowMs = at
       found.push(await addresses.current())
+      await settled()
     }
-    assert.deepEqual(found, [['192.0.2.1'], ['192.0.2.1'], ['192.0.2.2']])
+    const [first, second] = [['192.0.2.1'], ['192.0.2.2']]
+    assert.deepEqual(found, [first, first, first, second, second])
+    assert.equal(count, 3)
+  })
+
+  test('does not wait for a lookup once there are addresses', async () => {
+    let nowMs = 0
+    const silent = Promise.withResolvers<string[]>()
+    const lookups = [Promise.resolve(['192.0.2.1']), silent.promise]
+    let count = 0
+    const addresses = new HostAddresses(
+      () => lookups[count++] ?? Promise.resolve([]),
+      () => nowMs,
+    )
+    await addresses.current()
+    for (nowMs = 30_000; nowMs < 120_000; nowMs += 1000) {
+      assert.deepEqual(addresses.current(), ['192.0.2.1'])
+    }
+    assert.equal(count, 2)
+    silent.resolve(['192.0.2.2'])
+    await settled()
+    assert.deepEqual(addresses.current(), ['192.0.2.2'])
   })
 
   test('looks it up once for concurrent queries', async () => {
@@ -36,22 +62,48 @@ describe('HostAddresses', () => {
     const addresses = new HostAddresses(find, () => nowMs)
     await addresses.current()
     isBroken = true
-    nowMs = 40_000
-    assert.deepEqual(await addresses.current(), ['192.0.2.1'])
+    for (const at of [40_000, 69_999, 80_000]) {
+      nowMs = at
+      assert.deepEqual(addresses.current(), ['192.0.2.1'])
+      await settled()
+    }
   })
 
   test('reports why there are none, and retries at once', async () => {
     const answers = [Promise.reject(new Error('nobody knows')), Promise.resolve(['::1'])]
     for (const answer of answers) answer.catch(() => undefined)
     const addresses = new HostAddresses(() => answers.shift() ?? Promise.resolve([]))
-    await assert.rejects(addresses.current(), /nobody knows/)
+    await assert.rejects(async () => addresses.current(), /nobody knows/)
     assert.deepEqual(await addresses.current(), ['::1'])
   })
 
   test('takes no name without addresses, and sixteen of many', async () => {
-    await assert.rejects(new HostAddresses(() => Promise.resolve([])).current(), /no address/)
+    const none = new HostAddresses(() => Promise.resolve([]))
+    await assert.rejects(async () => none.current(), /no address/)
     const many = Array.from({ length: 20 }, (_, i) => `192.0.2.${i}`)
     assert.equal((await new HostAddresses(() => Promise.resolve(many)).current()).length, 16)
+  })
+})
+
+describe('addressesOf', () => {
+  test('knows a name by its resolvers, also after a reload', () => {
+    const resolvers = ['127.0.0.1:1', '127.0.0.2:1']
+    const known = addressesOf('dns.example.org', resolvers)
+    assert.equal(addressesOf('dns.example.org', [...resolvers]), known)
+    for (const other of [addressesOf('dns.example.org', []), addressesOf('x.test', resolvers)]) {
+      assert.notEqual(other, known)
+    }
+  })
+
+  test('forgets the oldest of 256 names', () => {
+    const first = addressesOf('first.test', [])
+    for (let i = 1; i < 256; i++) addressesOf(`n${i}.test`, [])
+    assert.equal(addressesOf('first.test', []), first)
+    addressesOf('n256.test', [])
+    addressesOf('n257.test', [])
+    assert.equal(addressesOf('first.test', []), first)
+    for (let i = 0; i < 256; i++) addressesOf(`m${i}.test`, [])
+    assert.notEqual(addressesOf('first.test', []), first)
   })
 })
 

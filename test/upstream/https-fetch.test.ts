@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
 import { describe, type TestContext, test } from 'vitest'
 import type { DohRequest } from '../../src/doh/doh-client.ts'
 import { tlsOptions } from '../../src/node/tls-identity.ts'
 import { HttpsFetch } from '../../src/upstream/https-fetch.ts'
 import { AUTHORITY } from '../certificates.ts'
 import { LONG_MS, SHORT_MS } from '../server/answer-samples.ts'
-import { type FakeServer, within } from '../server/clients.ts'
+import { type FakeServer, listening, within } from '../server/clients.ts'
 import { fakeHttp2, fakeHttps, type StreamRequest } from '../server/secure-servers.ts'
 
 const WIRE = 'application/dns-message'
@@ -19,6 +21,35 @@ function fetchFrom(t: TestContext, { port }: FakeServer): HttpsFetch {
   const https = new HttpsFetch({ address, port, tls, ...kept })
   t.onTestFinished(() => https.close())
   return https
+}
+
+/** A server that passes connections on to another one, the held ones after `release`. */
+async function heldProxy(
+  t: TestContext,
+  { port }: FakeServer,
+): Promise<FakeServer & { readonly release: (which?: 'later ones') => void }> {
+  const held: (() => void)[] = []
+  let isOpen = false
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    const pass = (): void => {
+      const upstream = connect(port, '127.0.0.1')
+      sockets.add(upstream)
+      for (const one of [socket, upstream]) one.on('error', () => undefined)
+      socket.pipe(upstream).pipe(socket)
+    }
+    sockets.add(socket)
+    if (isOpen) pass()
+    else held.push(pass)
+  })
+  const started = await listening(t, server, () => {
+    for (const socket of sockets) socket.destroy()
+  })
+  const release = (which?: 'later ones'): void => {
+    isOpen = true
+    if (which === undefined) for (const pass of held) pass()
+  }
+  return { ...started, release }
 }
 
 function request(fields: Partial<DohRequest> = {}): DohRequest {
@@ -102,6 +133,48 @@ describe('requests over HTTP/2', () => {
     assert.equal(server.sessions.size, 2)
   })
 
+  test('are repeated on a connection that is not older than their first attempt', async (t) => {
+    const server = await fakeHttp2(t, tellBack)
+    const https = fetchFrom(t, server)
+    const ask = (ageMsMax?: number): Promise<Response> =>
+      https.fetch('https://localhost/', request(), ageMsMax)
+    await ask()
+    const [first] = server.sessions
+    const closed = first && once(first, 'close')
+    await Promise.all([ask(), ask()])
+    assert.equal(server.sessions.size, 1)
+    await new Promise((resolve) => setTimeout(resolve, 2))
+    await Promise.all([ask(0), ask(LONG_MS), ask(LONG_MS)])
+    assert.equal(server.sessions.size, 2)
+    await within(closed ?? Promise.reject(new Error('no session')), 'the end of the older one')
+  })
+
+  test('wait for a connection that an earlier request began and gave up', async (t) => {
+    const server = await fakeHttp2(t, tellBack)
+    const held = await heldProxy(t, server)
+    const https = fetchFrom(t, held)
+    const signal = AbortSignal.timeout(SHORT_MS)
+    const early = assert.rejects(https.fetch('https://localhost/1', request({ signal })), {
+      message: 'no response over HTTPS in time',
+    })
+    const waiting = https.fetch('https://localhost/2', request())
+    await early
+    held.release()
+    assert.equal(await (await waiting).text(), 'GET /2 ')
+    assert.equal(server.sessions.size, 1)
+  })
+
+  test('begin another connection after one that took too long', async (t) => {
+    const server = await fakeHttp2(t, tellBack)
+    const held = await heldProxy(t, server)
+    const https = fetchFrom(t, held)
+    const signal = AbortSignal.timeout(SHORT_MS)
+    await assert.rejects(https.fetch('https://localhost/1', request({ signal })))
+    held.release('later ones')
+    const response = await https.fetch('https://localhost/2', request())
+    assert.equal(await response.text(), 'GET /2 ')
+  })
+
   test('keep the connection when the caller ends a request', async (t) => {
     const server = await fakeHttp2(t, (asked) => {
       if (asked.path !== '/silent') tellBack(asked)
@@ -148,6 +221,37 @@ describe('requests over HTTP/1.1', () => {
       assert.equal(await response.text(), `localhost /${i}`)
     }
     assert.equal(ports.size, 1)
+  })
+
+  test('leave all idle connections when one of them gave no response in time', async (t) => {
+    let isSilent = false
+    const old = new Set<Socket>()
+    const server = await fakeHttps(t, ({ socket }, response) => {
+      if (!isSilent) old.add(socket)
+      if (!isSilent || !old.has(socket)) response.writeHead(200, { 'content-type': WIRE }).end()
+    })
+    const https = fetchFrom(t, server)
+    const ask = (fields?: Partial<DohRequest>): Promise<Response> =>
+      https.fetch('https://localhost/', request(fields))
+    await Promise.all(Array.from({ length: 8 }, () => ask()))
+    const closed = Promise.all([...old].map((socket) => once(socket, 'close')))
+    isSilent = true
+    await assert.rejects(ask({ signal: AbortSignal.timeout(SHORT_MS) }))
+    assert.equal((await ask()).status, 200)
+    await within(closed, 'the end of eight connections')
+  })
+
+  test('are repeated on a new connection', async (t) => {
+    const ports = new Set<number | undefined>()
+    const server = await fakeHttps(t, ({ socket }, response) => {
+      ports.add(socket.remotePort)
+      response.writeHead(200, { 'content-type': WIRE }).end()
+    })
+    const https = fetchFrom(t, server)
+    for (const ageMsMax of [undefined, 0, undefined]) {
+      await https.fetch('https://localhost/', request(), ageMsMax)
+    }
+    assert.equal(ports.size, 2)
   })
 
   test('return any status', async (t) => {

@@ -3,9 +3,20 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { describe, type TestContext, test } from 'vitest'
 import { readUint16 } from '../../src/bytes/bytes.ts'
-import { ConnectionLostError, StreamConnection } from '../../src/upstream/stream-connection.ts'
+import {
+  ConnectionLostError,
+  type ConnectionOptions,
+  StreamConnection,
+} from '../../src/upstream/stream-connection.ts'
 import { LONG_MS, QUERY, RIGHT, SHORT_MS } from '../server/answer-samples.ts'
 import { echo, type FakeServer, fakeTcp, frame, ids, queryWith, within } from '../server/clients.ts'
+
+const UNOBSERVED: ConnectionOptions = {
+  now: () => 0,
+  expireMs: LONG_MS,
+  onIdle: () => undefined,
+  onTimeout: () => undefined,
+}
 
 /** A connection to a server, ended with its test; `idle` counts how often nothing was under way. */
 function connectTo(
@@ -18,7 +29,7 @@ function connectTo(
   const onIdle = (): void => {
     seen.idle++
   }
-  const connection = new StreamConnection(socket, { openedMs: 0, expireMs, onIdle })
+  const connection = new StreamConnection(socket, { ...UNOBSERVED, expireMs, onIdle })
   t.onTestFinished(() => connection.end())
   return { connection, seen }
 }
@@ -127,8 +138,7 @@ describe('StreamConnection', () => {
       socket.end(frame(echo(query)))
     })
     const socket = connect(server.port, '127.0.0.1')
-    const options = { openedMs: 0, expireMs: LONG_MS, onIdle: () => undefined }
-    const connection = new StreamConnection(socket, options)
+    const connection = new StreamConnection(socket, UNOBSERVED)
     await connection.ask(QUERY, LONG_MS)
     await once(socket, 'close')
     assert.equal(connection.isOpen, false)

@@ -3,12 +3,14 @@ import { createSocket } from 'node:dgram'
 import fc from 'fast-check'
 import { describe, test } from 'vitest'
 import { readUint16 } from '../../src/bytes/bytes.ts'
+import { QuestionlessError } from '../../src/chain/host.ts'
 import { UdpPool } from '../../src/upstream/udp-pool.ts'
 import {
   ACCEPTED,
   changed,
   LONG_MS,
   QUERY,
+  QUESTIONLESS,
   RIGHT,
   SHORT_MS,
   STRAYS,
@@ -26,8 +28,8 @@ function exchangeUdp(query: Uint8Array, { timeoutMs, ...upstream }: Asked): Prom
   return new UdpPool(upstream).ask(query, timeoutMs)
 }
 
-async function ask({ port }: FakeServer, timeoutMs = LONG_MS): Promise<Uint8Array> {
-  return new Uint8Array(await exchangeUdp(QUERY, { address: '127.0.0.1', port, timeoutMs }))
+function ask({ port }: FakeServer, timeoutMs = LONG_MS): Promise<Uint8Array> {
+  return exchangeUdp(QUERY, { address: '127.0.0.1', port, timeoutMs })
 }
 
 describe('UdpPool', () => {
@@ -39,10 +41,17 @@ describe('UdpPool', () => {
 
   for (const { name, message } of [
     ...STRAYS,
+    ...QUESTIONLESS,
     { name: 'an empty datagram', message: new Uint8Array(0) },
   ]) {
     test(`passes over ${name}`, async (t) => {
       assert.deepEqual(await ask(await fakeUdp(t, () => [message, RIGHT])), RIGHT)
+    })
+  }
+
+  for (const { name, message } of QUESTIONLESS) {
+    test(`reports ${name} after a moment if nothing better comes`, async (t) => {
+      await assert.rejects(ask(await fakeUdp(t, () => [message, message])), QuestionlessError)
     })
   }
 
@@ -104,7 +113,7 @@ describe('UdpPool', () => {
     test(`queries ${address}`, async (t) => {
       const server = await fakeUdp(t, (query) => [echo(query)], address)
       const reply = await exchangeUdp(QUERY, { address, port: server.port, timeoutMs: LONG_MS })
-      assert.deepEqual(new Uint8Array(reply), RIGHT)
+      assert.deepEqual(reply, RIGHT)
     })
   }
 
@@ -113,7 +122,7 @@ describe('UdpPool', () => {
     const { port } = server
     const there = { address: '127.0.0.1', port, timeoutMs: LONG_MS }
     const reply = await exchangeUdp(QUERY, { ...there, sourceAddress: '127.0.0.9' })
-    assert.deepEqual(new Uint8Array(reply), RIGHT)
+    assert.deepEqual(reply, RIGHT)
     await assert.rejects(
       exchangeUdp(QUERY, { ...there, sourceAddress: '192.0.2.9' }),
       /EADDRNOTAVAIL/,
@@ -145,7 +154,7 @@ describe('UdpPool', () => {
     const asked = names.map((name) => pool.ask(queryWith(7, name), LONG_MS))
     const replies = await Promise.all(asked)
     assert.deepEqual(
-      replies.map((reply) => new Uint8Array(reply)),
+      replies,
       names.map((name) => echo(queryWith(7, name))),
     )
     assert.ok(ports.size <= 128 && ports.size > 100, `${ports.size} ports`)
@@ -165,7 +174,7 @@ describe('UdpPool', () => {
     aborter.abort()
     await assert.rejects(first, { message: 'aborted' })
     const second = pool.ask(queryWith(2), LONG_MS, new AbortController().signal)
-    assert.deepEqual(new Uint8Array(await second), echo(queryWith(2)))
+    assert.deepEqual(await second, echo(queryWith(2)))
   })
 
   test('drops the oldest query beyond 4,096', async (t) => {

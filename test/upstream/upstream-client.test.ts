@@ -195,7 +195,10 @@ describe('an upstream by its name', () => {
     })
     const named = { transport: 'tls', address: 'localhost', port: upstream.port } as const
     const { client } = open(t, named, { resolvers: [`127.0.0.1:${port}`] })
-    await assert.rejects(client.exchange(queryWith(1), UDP), /ECONNREFUSED/)
+    const refused = [1, 2].map((id) => {
+      return assert.rejects(client.exchange(queryWith(id), UDP), /ECONNREFUSED/)
+    })
+    await Promise.all(refused)
     assert.deepEqual(await client.exchange(QUERY, UDP), RIGHT)
   })
 
@@ -204,6 +207,36 @@ describe('an upstream by its name', () => {
     const named = { address: 'dns.example.org', port: 53 }
     const { client } = open(t, named, { resolvers: [`127.0.0.1:${port}`] })
     await assert.rejects(client.exchange(QUERY, UDP), /ENOTFOUND/)
+  })
+
+  test('waits for its first addresses no longer than for a response', async (t) => {
+    const { port } = await fakeUdp(t, () => [])
+    const { client } = open(
+      t,
+      { address: 'silent.test', port },
+      { resolvers: [`127.0.0.1:${port}`] },
+    )
+    await assert.rejects(client.exchange(QUERY, { ...UDP, timeoutMs: SHORT_MS }), {
+      message: 'no address of silent.test in time',
+    })
+    const caller = new AbortController()
+    const waiting = client.exchange(QUERY, { ...UDP, signal: caller.signal })
+    caller.abort()
+    await assert.rejects(waiting, { message: 'aborted' })
+  })
+
+  test('is known after a reload while the resolver is silent', async (t) => {
+    const upstream = await fakeUdp(t, (query) => [echo(query)])
+    let isSilent = false
+    const { port } = await fakeUdp(t, (query) => {
+      const lines = query.at(-3) === 1 ? ['reloaded.test. 9 IN A 127.0.0.1'] : []
+      return isSilent ? [] : [writeReplyText(['NOERROR ra', ...lines], query)]
+    })
+    const named = { address: 'reloaded.test', port: upstream.port }
+    for (isSilent of [false, true]) {
+      const { client } = open(t, named, { resolvers: [`127.0.0.1:${port}`] })
+      assert.deepEqual(new Uint8Array(await client.exchange(QUERY, UDP)), RIGHT)
+    }
   })
 
   test('rejects unusable certificates at once', (t) => {

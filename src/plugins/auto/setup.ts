@@ -20,8 +20,16 @@ import { formatName, nameKey, parseName, ROOT } from '../../dns/name.ts'
 import { compilePattern, type Match, type Pattern } from '../../pattern/pattern.ts'
 import { closestZone } from '../../plugin-kit/zones.ts'
 import type { ZoneSource } from '../file/load-zone.ts'
-import { notifyPeers, passOn, serveZone, ZoneMap, zoneHooks } from '../file/serve-zone.ts'
+import {
+  notifyPeers,
+  passOn,
+  readRules,
+  serveZone,
+  ZoneMap,
+  zoneHooks,
+} from '../file/serve-zone.ts'
 import { ZoneKeeper } from '../file/zone-keeper.ts'
+import type { Rules } from '../kubernetes/nxdomain-rules.ts'
 import { parsePattern } from '../rewrite/name-match.ts'
 
 /**
@@ -54,7 +62,11 @@ export const autoPlugin: PluginEntry = {
         if (closestZone(options.zones, lowerName) === undefined) return next(request)
         const keeper = keepers.closest(lowerName)
         if (keeper === undefined) return passOn(request, next, peers(), 'auto')
-        return serveZone(keeper.zone, request, { fallsThrough: () => false, next })
+        return serveZone(keeper.zone, request, {
+          rules: options.rules,
+          fallsThrough: () => false,
+          next,
+        })
       },
       ...zoneHooks(keepers),
       prepare: async () => {
@@ -174,6 +186,8 @@ type AutoOptions = {
   origin: OriginRule
   /** Time between checks of the folder and its files; 0 for no checks. */
   reloadMs: number
+  /** The rules of negative responses. */
+  rules: Rules
   readonly notices: Problem[]
 }
 
@@ -189,6 +203,7 @@ export function parseAuto(
     folder: '',
     origin: { pattern: compilePattern('db\\.(.*)'), template: '{1}' },
     reloadMs: RELOAD_MS_DEFAULT,
+    rules: 'coredns',
     notices: [],
   }
   for (const directive of directives) {
@@ -209,6 +224,7 @@ const READERS: OptionReaders<AutoOptions> = {
     return { folder, origin: { pattern: readPattern(word), template: template.text } }
   },
   reload: (option, { notices }) => ({ reloadMs: parseDuration(firstWord(option, notices)) }),
+  answers: (option) => ({ rules: readRules(option) }),
   // CoreDNS before 1.5 had this option; later versions ignore it.
   upstream: null,
 }

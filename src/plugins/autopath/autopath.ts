@@ -136,7 +136,7 @@ function search(request: Request, next: Next, { path, successes }: Search): Mayb
     return andThen(next(deriveRequest(request, { name: candidate })), (outcome) => {
       if (outcome.kind === 'drop' || outcome.kind === 'transfer') return outcome
       if (outcome.kind === 'failure' && outcome.reason !== undefined) return outcome
-      if (outcome.kind === 'failure' || outcome.rcode === RCODE.NXDOMAIN) {
+      if (outcome.kind === 'failure' || isMissing(outcome)) {
         return attempt(index + 1, first ?? withQuestion(outcome, candidate))
       }
       successes.value++
@@ -144,6 +144,11 @@ function search(request: Request, next: Next, { path, successes }: Search): Mayb
     })
   }
   return attempt(0)
+}
+
+/** Whether a name does not exist. An alias does, also one to a name that does not. */
+function isMissing({ rcode, answer }: Reply): boolean {
+  return rcode === RCODE.NXDOMAIN && answer.length === 0
 }
 
 /** Puts the resolved name in place of the query name, as CoreDNS does. */

@@ -15,20 +15,27 @@ import type { Reply, ResourceRecord } from '../../dns/message.ts'
 import { FLAG } from '../../dns/query.ts'
 import { RCODE } from '../../dns/rcode.ts'
 import { closestZone } from '../../plugin-kit/zones.ts'
+import type { CacheMemory } from './cache-memory.ts'
 import { boundedTtl, cacheKind, entryKey, hasAnswer, isCacheable } from './kinds.ts'
 import type { CacheMetrics, Half } from './metrics.ts'
 import type { CacheOptions } from './options.ts'
+import { unpackReply } from './packed-reply.ts'
 import { type Entry, EntryStore, newEntry, secondsLeft } from './store.ts'
 import { UnderWay } from './under-way.ts'
 
 const STALE = extendedError(EXTENDED_ERROR.STALE_ANSWER)
 const STALE_DENIAL = extendedError(EXTENDED_ERROR.STALE_NXDOMAIN)
 
+/** Average bytes of an entry by default: replies come from outside and may be large. */
+const BYTES_PER_ENTRY = 8192
+
 /** The options and services of a cache. */
 export type CacheParts = {
   readonly options: CacheOptions
   readonly host: Host
   readonly metrics: CacheMetrics
+  /** The memory of all caches without `max_bytes`. */
+  readonly memory: CacheMemory
   /** Whether clients learn that an answer is stale. */
   readonly showsErrors: boolean
 }
@@ -44,13 +51,13 @@ export class Cache {
   /** Misses and refreshes; a refresh that brought nothing better resolves with `undefined`. */
   private readonly underWay = new UnderWay<Outcome | undefined>()
 
-  constructor({ options, host, metrics, showsErrors }: CacheParts) {
+  constructor({ options, host, metrics, memory, showsErrors }: CacheParts) {
     this.options = options
     this.host = host
     this.metrics = metrics
     this.showsErrors = showsErrors
-    this.success = new EntryStore(options.success.entriesMax, options.bytesMax)
-    this.denial = new EntryStore(options.denial.entriesMax, options.bytesMax)
+    this.success = this.openStore('success', memory)
+    this.denial = this.openStore('denial', memory)
   }
 
   /** How long expired entries are of use. */
@@ -128,7 +135,7 @@ export class Cache {
     }
     const negative = this.denial.find(key, nowMs, seconds)
     // A cached failure is worse than a positive entry.
-    if (negative !== undefined && negative.reply.rcode !== RCODE.SERVFAIL) {
+    if (negative !== undefined && negative.packed.rcode !== RCODE.SERVFAIL) {
       return this.hit('denial', negative)
     }
     const entry = this.success.find(key, nowMs, seconds)
@@ -141,19 +148,15 @@ export class Cache {
     return entry
   }
 
-  /** Sets AA, as CoreDNS does, because some old resolvers refuse responses without it. */
   private answerFrom(entry: Entry, request: Request, nowMs: number): Reply {
     const { keepsTtl, stale } = this.options
     const left = secondsLeft(entry, nowMs)
     const isStale = left <= 0
     const own = keepsTtl ? entry.ttlSeconds : Math.max(left, 0)
-    const reply = withTtl(entry.reply, isStale && stale.ttlSeconds > 0 ? stale.ttlSeconds : own)
+    const ttlSeconds = isStale && stale.ttlSeconds > 0 ? stale.ttlSeconds : own
+    const reply = unpackReply(entry.packed, ttlSeconds)
     const why = reply.rcode === RCODE.NXDOMAIN ? STALE_DENIAL : STALE
-    const options = isStale && this.showsErrors ? [why] : []
-    return toClient(
-      { ...reply, origin: 'server', options, authoritative: true, recursionDesired: undefined },
-      request,
-    )
+    return toClient(isStale && this.showsErrors ? { ...reply, options: [why] } : reply, request)
   }
 
   private serveStale(entry: Entry, lookup: Lookup): MaybePromise<Outcome> {
@@ -200,7 +203,7 @@ export class Cache {
     const fresh = [this.success.peek(key), this.denial.peek(key)].find(
       (one) => one !== undefined && secondsLeft(one, nowMs) > 0,
     )
-    const isBetter = outcome?.kind === 'reply' && fresh?.reply.rcode === outcome.rcode
+    const isBetter = outcome?.kind === 'reply' && fresh?.packed.rcode === outcome.rcode
     return isBetter && outcome.rcode !== RCODE.SERVFAIL
       ? this.answerFrom(fresh, request, nowMs)
       : undefined
@@ -312,7 +315,7 @@ export class Cache {
   private put(
     half: Half,
     { key, request }: Pick<Lookup, 'key' | 'request'>,
-    kept: Pick<Entry, 'reply' | 'ttlSeconds'>,
+    kept: { readonly reply: Reply; readonly ttlSeconds: number },
   ): void {
     const nowMs = this.host.elapsed()
     const { seconds, prefersPositive } = this.options.stale
@@ -321,10 +324,30 @@ export class Cache {
     const before = keepsGood ? this.success.find(key, nowMs, seconds) : undefined
     const lastGood = before?.isAnswer === true ? before : before?.lastGood
     const entry = newEntry({ ...kept, storedMs: nowMs, isAnswer }, lastGood)
-    this.metrics.evictions[half].value += this[half].put(key, entry)
+    this[half].put(key, entry)
     // A positive response replaces the negative one.
     if (half === 'success' && (isAnswer || !prefersPositive)) this.denial.remove(key)
     this.noteSizes()
+  }
+
+  /** Forgets all entries, and stores no more. */
+  close(): void {
+    this.success.close()
+    this.denial.close()
+  }
+
+  private openStore(half: Half, memory: CacheMemory): EntryStore {
+    const { [half]: bounds, bytesMax } = this.options
+    const { entriesMax } = bounds
+    return new EntryStore({
+      entriesMax,
+      bytesMax: bytesMax ?? BYTES_PER_ENTRY * entriesMax,
+      memory: bytesMax === undefined ? memory : undefined,
+      onEvicted: () => {
+        this.metrics.evictions[half].value++
+        this.noteSizes()
+      },
+    })
   }
 
   /** Publishes the sizes of both halves. */

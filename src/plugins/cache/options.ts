@@ -60,7 +60,7 @@ export type CacheOptions = {
   readonly zones: readonly Uint8Array[]
   readonly success: Bounds
   readonly denial: Bounds
-  /** Estimated bytes of each half; 8 KiB per entry if absent. */
+  /** Estimated bytes of each half; if absent, 8 KiB for each entry and what fits in the memory. */
   readonly bytesMax?: number
   /** The file that entries survive a restart in; absent for none. */
   readonly file?: Word

@@ -6,6 +6,7 @@ import type { Host } from '../../chain/host.ts'
 import type { MaybePromise } from '../../chain/maybe-promise.ts'
 import type { Cache } from './cache.ts'
 import type { Half } from './metrics.ts'
+import { unpackReply } from './packed-reply.ts'
 import { readEntries, type SavedEntry, writeEntry } from './saved-entries.ts'
 import { newEntry, secondsLeft } from './store.ts'
 
@@ -45,6 +46,8 @@ export type CacheHost = {
    * @param identity equal for caches whose entries may stand in for each other
    */
   readonly openCacheFile?: (path: string, identity: string) => CacheFile
+  /** The memory limit of the process; absent for none. */
+  readonly memoryLimitBytes?: number
 }
 
 /** A cache and its file. */
@@ -159,9 +162,10 @@ export class Persistence {
     const { cache, host } = this.persisted
     let bytesLeft = CACHE_FILE_BYTES_MAX
     for (const half of HALVES) {
-      for (const [key, { storedMs, ...kept }] of cache[half].entries()) {
+      for (const [key, { packed, ttlSeconds, storedMs, isAnswer }] of cache[half].entries()) {
         const storedDateMs = host.now() - (host.elapsed() - storedMs)
-        const bytes = writeEntry({ ...kept, key, half, storedDateMs })
+        const reply = unpackReply(packed, ttlSeconds)
+        const bytes = writeEntry({ reply, ttlSeconds, isAnswer, key, half, storedDateMs })
         bytesLeft -= bytes.length
         if (bytesLeft < 0) return
         yield bytes

@@ -30,7 +30,8 @@ const EMPTY_OPT: ResourceRecord = {
 }
 
 /** An entry, apart from its use in this process. */
-export type SavedEntry = Pick<Entry, 'reply' | 'ttlSeconds' | 'isAnswer'> & {
+export type SavedEntry = Pick<Entry, 'ttlSeconds' | 'isAnswer'> & {
+  readonly reply: Reply
   readonly key: string
   readonly half: Half
   /** When it was stored, in milliseconds since 1970. */
@@ -47,8 +48,7 @@ export function writeEntry(saved: SavedEntry): Uint8Array {
   const records = recordsOf(reply)
   const messageAt = HEAD_BYTES + key.length
   const end = records.reduce((at, one) => at + sizeOf(one), messageAt + HEADER_BYTES)
-  const isRegular = reply.questionName === undefined && reply.dnssecOk === undefined
-  if (!isRegular || key.length > 0xffff || end - messageAt > MESSAGE_BYTES_MAX) {
+  if (key.length > 0xffff || end - messageAt > MESSAGE_BYTES_MAX) {
     return new Uint8Array(0)
   }
   const bytes = new Uint8Array(end)

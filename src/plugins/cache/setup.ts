@@ -16,6 +16,7 @@ import { formatName } from '../../dns/name.ts'
 import { closestZone, closestZoneIndex } from '../../plugin-kit/zones.ts'
 import { showsErrors } from '../errors/errors.ts'
 import { Cache } from './cache.ts'
+import { cacheMemoryOf } from './cache-memory.ts'
 import { cacheMetrics } from './metrics.ts'
 import { parseCache } from './options.ts'
 import { type CacheHost, Persistence } from './persistence.ts'
@@ -29,16 +30,18 @@ const setup: Setup<Host & CacheHost> = (directives, context) => {
   const options = parseCache(directives, zones)
   const labels = { server, zones: options.zones.map((one) => formatName(one)).join(',') }
   const metrics = cacheMetrics(host.metrics, { ...labels, view })
-  const cache = new Cache({ options, host, metrics, showsErrors: showsErrors(block) })
+  const memory = cacheMemoryOf(host.metrics, host.memoryLimitBytes)
+  const cache = new Cache({ options, host, metrics, memory, showsErrors: showsErrors(block) })
   const persistence = openPersistence(options.file, cache, context)
   return {
     plugins: [
       {
         name: 'cache',
-        ...(persistence && {
-          start: () => persistence.start(),
-          stop: () => persistence.stop(),
-        }),
+        ...(persistence && { start: () => persistence.start() }),
+        stop: () => {
+          persistence?.stop()
+          cache.close()
+        },
         fastPath: fastPathPart(cache, options.zones),
         serve: (request, next) =>
           closestZone(options.zones, request.lowerName) === undefined

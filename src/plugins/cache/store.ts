@@ -2,20 +2,19 @@
  * The entries of a cache, bounded in number and in bytes; evicts the least recently used first.
  * @module
  */
-import type { Reply } from '../../dns/message.ts'
 
-/** Average bytes of an entry by default: replies come from outside and may be large. */
-const BYTES_PER_ENTRY = 8192
-/** Memory of an entry without records, besides its key; measured on Node 26. */
-const ENTRY_BYTES = 664
+import type { Reply } from '../../dns/message.ts'
+import type { CacheMemory } from './cache-memory.ts'
+import { type PackedReply, packReply } from './packed-reply.ts'
+
+/** Memory of an entry and its place in the map besides key and records; measured on Node 26. */
+const ENTRY_BYTES = 900
 /** Entries of one map: when a map has no room, V8 copies all of it, 10 ms for 100,000 entries. */
 const MAP_ENTRIES = 1024
-/** Memory of a record besides its owner and rdata; measured on Node 26. */
-const RECORD_BYTES = 540
 
 /** A cached reply. */
 export type Entry = {
-  readonly reply: Reply
+  readonly packed: PackedReply
   /** TTL of all its records when it was stored. */
   readonly ttlSeconds: number
   readonly storedMs: number
@@ -34,12 +33,12 @@ export type Entry = {
 
 /** Creates an entry that no client has used yet. */
 export function newEntry(
-  kept: Pick<Entry, 'reply' | 'ttlSeconds' | 'storedMs' | 'isAnswer'>,
+  kept: Pick<Entry, 'ttlSeconds' | 'storedMs' | 'isAnswer'> & { readonly reply: Reply },
   lastGood?: Entry,
 ): Entry {
   const { reply, ttlSeconds, storedMs, isAnswer } = kept
   return {
-    reply,
+    packed: packReply(reply),
     ttlSeconds,
     storedMs,
     isAnswer,
@@ -60,21 +59,31 @@ type Link = {
   older: Link | undefined
 }
 
+/** The bounds of a store. */
+export type StoreOptions = {
+  readonly entriesMax: number
+  /** Estimated bytes. */
+  readonly bytesMax: number
+  /** The memory that it shares with others. */
+  readonly memory?: CacheMemory | undefined
+  /** Called for each entry that makes room for another, here or in another store. */
+  readonly onEvicted: () => void
+}
+
 /** Entries by question, in the order of their last use. */
 export class EntryStore {
   private readonly maps: readonly Map<string, Link>[]
-  private readonly entriesMax: number
-  private readonly bytesMax: number
+  private readonly options: StoreOptions
   private newest: Link | undefined
   private oldest: Link | undefined
   private count = 0
   private estimate = 0
+  private isClosed = false
 
-  /** @param bytesMax estimated bytes; 8 KiB per entry if absent */
-  constructor(entriesMax: number, bytesMax: number = BYTES_PER_ENTRY * entriesMax) {
-    this.entriesMax = entriesMax
-    this.bytesMax = bytesMax
-    this.maps = Array.from({ length: Math.ceil(entriesMax / MAP_ENTRIES) }, () => new Map())
+  constructor(options: StoreOptions) {
+    this.options = options
+    const maps = Math.ceil(options.entriesMax / MAP_ENTRIES)
+    this.maps = Array.from({ length: maps }, () => new Map())
   }
 
   /** Estimated memory of all entries. */
@@ -116,8 +125,9 @@ export class EntryStore {
     for (const map of this.maps) for (const { key, entry } of map.values()) yield [key, entry]
   }
 
-  /** Stores an entry. Returns the number of evicted entries. */
-  put(key: string, entry: Entry): number {
+  /** Stores an entry, unless the store is closed. */
+  put(key: string, entry: Entry): void {
+    if (this.isClosed) return
     const map = this.mapOf(key)
     const before = map.get(key)
     if (before !== undefined) this.drop(before)
@@ -125,13 +135,16 @@ export class EntryStore {
     map.set(key, link)
     this.linkNewest(link)
     this.count++
-    this.estimate += bytesOf(key, entry)
-    let evicted = 0
-    while (this.isOverfull && this.oldest !== undefined) {
-      this.drop(this.oldest)
-      evicted++
-    }
-    return evicted
+    this.changeBytes(bytesOf(key, entry))
+    while (this.isOverfull) this.evict()
+    this.options.memory?.makeRoom()
+  }
+
+  /** Evicts the least recently used entry. */
+  evict(): void {
+    if (this.oldest === undefined) return
+    this.drop(this.oldest)
+    this.options.onEvicted()
   }
 
   remove(key: string): void {
@@ -139,17 +152,32 @@ export class EntryStore {
     if (link !== undefined) this.drop(link)
   }
 
+  /** Forgets all entries, and stores no more. */
+  close(): void {
+    this.isClosed = true
+    for (const map of this.maps) map.clear()
+    this.newest = undefined
+    this.oldest = undefined
+    this.count = 0
+    this.changeBytes(-this.estimate)
+  }
+
   private drop(link: Link): void {
     const { key, entry, map } = link
     map.delete(key)
     this.unlink(link)
     this.count--
-    this.estimate -= bytesOf(key, entry)
+    this.changeBytes(-bytesOf(key, entry))
+  }
+
+  private changeBytes(bytes: number): void {
+    this.estimate += bytes
+    this.options.memory?.change(this, bytes)
   }
 
   private get isOverfull(): boolean {
-    const { count } = this
-    return count > this.entriesMax || (count > 1 && this.estimate > this.bytesMax)
+    const { entriesMax, bytesMax } = this.options
+    return this.count > entriesMax || (this.count > 1 && this.estimate > bytesMax)
   }
 
   /** Selects a key's map by a hash (FNV-1a). */
@@ -186,15 +214,7 @@ export function secondsLeft(
   return ttlSeconds - Math.floor((nowMs - storedMs) / 1000)
 }
 
-function bytesOf(key: string, entry: Entry): number {
-  return 2 * key.length + replyBytes(entry)
-}
-
-function replyBytes({ reply, lastGood }: Entry): number {
-  const sections = [reply.answer, reply.authority, reply.additional]
-  let bytes = lastGood === undefined ? ENTRY_BYTES : ENTRY_BYTES + replyBytes(lastGood)
-  for (const section of sections) {
-    for (const { owner, rdata } of section) bytes += RECORD_BYTES + owner.length + rdata.length
-  }
-  return bytes
+function bytesOf(key: string, { packed, lastGood }: Entry): number {
+  const bytes = ENTRY_BYTES + key.length + packed.records.length
+  return lastGood === undefined ? bytes : bytes + bytesOf('', lastGood)
 }

@@ -7,7 +7,7 @@ import { byteAt, concatBytes } from '../../bytes/bytes.ts'
 import type { Request } from '../../chain/request.ts'
 import { LABEL_BYTES_MAX, NAME_BYTES_MAX } from '../../dns/limits.ts'
 import { isSameRecord, type Reply, type ResourceRecord } from '../../dns/message.ts'
-import { equalNames, nameKey } from '../../dns/name.ts'
+import { equalNames, isSubdomain, nameKey } from '../../dns/name.ts'
 import { RCODE } from '../../dns/rcode.ts'
 import { CLASS } from '../../dns/rr-class.ts'
 import { isTransferType, TYPE } from '../../dns/rr-type.ts'
@@ -38,10 +38,12 @@ export function signReply(reply: Reply, question: Question, signing: Signing): R
   if (kind === 'delegation') return signDelegation(reply, question, signing)
   const isDenial = kind === 'nodata' || kind === 'nxdomain'
   if (isDenial && !isTransferType(question.type)) return signNegative(reply, question, signing)
+  const end = deniedEnd(reply, question)
+  const denial = end && signNegative(reply, { ...question, name: end }, signing)
   return {
-    ...reply,
+    ...(denial ?? reply),
     answer: withSignatures(answer, signing),
-    authority: withSignatures(authority, signing),
+    authority: denial?.authority ?? withSignatures(authority, signing),
     additional: withSignatures(reply.additional, signing),
   }
 }
@@ -72,6 +74,15 @@ function signNegative(reply: Reply, question: Question, { signer }: Signing): Re
   const { NOERROR } = RCODE
   if (question.type !== TYPE.NSEC) return { ...reply, rcode: NOERROR, authority }
   return { ...reply, rcode: NOERROR, answer: authority.slice(-2), authority: [] }
+}
+
+/** Returns the end of CNAMEs if it is a name of the zone, and an SOA record alone denies it. */
+function deniedEnd({ answer, authority }: Reply, { zone }: Question): Uint8Array | undefined {
+  const [soa, other] = authority
+  const isBare = soa?.type === TYPE.SOA && other === undefined && equalNames(soa.owner, zone)
+  const last = answer.findLast(({ type }) => type !== TYPE.RRSIG)
+  const isDenied = isBare && last?.type === TYPE.CNAME && isSubdomain(last.rdata, zone)
+  return isDenied ? last.rdata : undefined
 }
 
 function negativeProof(denied: Parameters<typeof nsecRecord>[0], signer: Signer): ResourceRecord[] {

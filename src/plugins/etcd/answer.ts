@@ -59,11 +59,13 @@ export async function answerFrom(
     case TYPE.TXT:
       return chaseTexts(chase, step)
     case TYPE.CNAME:
-      return andThenServices(findOwn(chase, question), (services) =>
-        namedBy(question, services.slice(0, 1)),
-      )
-    case TYPE.PTR:
-      return andThenServices(findOwn(chase, question), (services) => namedBy(question, services))
+    case TYPE.PTR: {
+      const own = findOwn(chase, question)
+      const isLast = own.kind !== 'absent' || chase.searched.rules === 'coredns'
+      if (isLast) return andThenServices(own, (services) => namedBy(question, services))
+      const below = findAtApex(chase, step)
+      return andThenServices(below, (services) => namedBelow(question, services))
+    }
     case TYPE.MX:
       return hostAnswer(chase, question, mailHosts)
     case TYPE.SRV:
@@ -95,10 +97,17 @@ function findOwn({ searched }: Chase, { lowerName: name, type }: Question): Serv
   return findServices(searched, { name, type, includesBelow: false })
 }
 
-/** Returns the targets of services as CNAME or PTR records, each once. */
+/** Returns the CNAME record of the keys below a name: the first one that addresses come with. */
+function namedBelow(question: Question, services: readonly Service[]): ResourceRecord[] {
+  const names = services.filter((service) => serviceKind(service) === 'cname')
+  return question.type === TYPE.CNAME ? namedBy(question, names) : []
+}
+
+/** Returns the targets of services: one as a CNAME record, or each once as a PTR record. */
 function namedBy({ name, type }: Question, services: readonly Service[]): ResourceRecord[] {
   const hosts = new Set<string>()
-  return services.flatMap((service) => {
+  const named = type === TYPE.CNAME ? services.slice(0, 1) : services
+  return named.flatMap((service) => {
     const { host, target } = service
     if (target === undefined || hosts.has(host)) return []
     hosts.add(host)

@@ -9,6 +9,7 @@ import type { Outcome } from '../../chain/outcome.ts'
 import type { ResourceRecord } from '../../dns/message.ts'
 import { isSubdomain, joinName, lowerName, nameOf } from '../../dns/name.ts'
 import { TYPE } from '../../dns/rr-type.ts'
+import { type Denial, denialOf } from '../../plugin-kit/denial.ts'
 import { addressRecord, recordOf, txtRecord } from './records.ts'
 import { type Service, serviceKind } from './service.ts'
 import { findServices, type Searched, type Services } from './services.ts'
@@ -29,6 +30,8 @@ export type Found =
       readonly kind: 'found'
       readonly records: readonly ResourceRecord[]
       readonly truncated: boolean
+      /** The negative response to the name that a lone CNAME points to, outside of the zone. */
+      readonly denial?: Denial | undefined
     }
   | Exclude<Services, { kind: 'found' }>
 
@@ -41,7 +44,11 @@ export type Step = {
   readonly links: readonly ResourceRecord[]
 }
 
-type Part = { readonly records: readonly ResourceRecord[]; readonly truncated: boolean }
+type Part = {
+  readonly records: readonly ResourceRecord[]
+  readonly truncated: boolean
+  readonly denial?: Denial | undefined
+}
 
 /** CNAMEs of one chain. */
 const CHAIN_LINKS_MAX = 11
@@ -86,8 +93,11 @@ export async function lookUp(
   if (budget.links === 0) return undefined
   budget.links--
   const outcome = await lookup(name, type)
-  if (outcome.kind === 'reply') return { records: outcome.answer, truncated: outcome.truncated }
-  return outcome.kind === 'failure' ? NOTHING : undefined
+  const denial = denialOf(outcome, type)
+  if (outcome.kind === 'reply') {
+    return { records: outcome.answer, truncated: outcome.truncated, denial }
+  }
+  return outcome.kind === 'failure' ? { ...NOTHING, denial } : undefined
 }
 
 async function collect(
@@ -98,12 +108,14 @@ async function collect(
   const records: ResourceRecord[] = []
   const seen = new Set<string>()
   let truncated = isCut
+  let denial: Denial | undefined
   for (const service of services) {
     const { target } = service
     if (serviceKind(service) === 'cname' && target !== undefined) {
       const part = await follow(chase, step, recordOf(step.name, TYPE.CNAME, target, service))
       for (const record of part.records) records.push(record)
       truncated ||= part.truncated
+      if (services.length === 1) denial = part.denial
       continue
     }
     const own = ownRecord(step, service)
@@ -112,7 +124,7 @@ async function collect(
     seen.add(content)
     records.push(own)
   }
-  return { kind: 'found', records, truncated }
+  return { kind: 'found', records, truncated, denial }
 }
 
 /** Returns the record of a service itself, if it has one of the type. */
@@ -146,6 +158,6 @@ async function follow(chase: Chase, step: Step, link: ResourceRecord): Promise<P
   const next = { name: target, type, links: [...links, link] }
   const found = await (type === TYPE.TXT ? chaseTexts(chase, next) : chaseAddresses(chase, next))
   if (found.kind !== 'found') return NOTHING
-  const { records, truncated } = found
-  return records.length === 0 ? { records, truncated } : { records: [link, ...records], truncated }
+  const { records, truncated, denial } = found
+  return { records: records.length === 0 ? [] : [link, ...records], truncated, denial }
 }

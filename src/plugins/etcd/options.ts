@@ -10,6 +10,7 @@ import {
   type OptionReaders,
   onlyDirective,
   onlyWord,
+  parseChoice,
   parseDuration,
   readOptions,
   zonesOf,
@@ -19,6 +20,7 @@ import type { Directive, Word } from '../../corefile/server-block.ts'
 import { ROOT } from '../../dns/name.ts'
 import { tlsIdentity } from '../../plugin-kit/tls-files.ts'
 import type { Fallthrough } from '../../plugin-kit/zones.ts'
+import type { Rules } from '../kubernetes/nxdomain-rules.ts'
 import { cleanPath } from './key-path.ts'
 import type { KeyTable } from './key-table.ts'
 
@@ -40,6 +42,8 @@ export type EtcdOptions = {
   /** Zones to answer, absolute and in lower case. */
   readonly zones: readonly Uint8Array[]
   readonly fallthrough: Fallthrough
+  /** The rules that decide whether a name exists for a type. */
+  readonly rules: Rules
   /** Lowest TTL of a key with a lease; 0 for the default. */
   readonly leaseSecondsMin: number
   readonly leaseSecondsMax: number
@@ -57,7 +61,7 @@ const TTL_SECONDS_MAX = 0xffff_ffff
 type ReadText = Host['readText'] | undefined
 
 type Draft = Pick<EtcdConnection, 'path' | 'credentials'> &
-  Pick<EtcdOptions, 'fallthrough' | 'leaseSecondsMin' | 'leaseSecondsMax' | 'cluster'> & {
+  Pick<EtcdOptions, 'fallthrough' | 'rules' | 'leaseSecondsMin' | 'leaseSecondsMax' | 'cluster'> & {
     readonly endpoints: readonly Word[]
     readonly tls: TlsIdentity | undefined
     readonly readText: ReadText
@@ -65,6 +69,7 @@ type Draft = Pick<EtcdConnection, 'path' | 'credentials'> &
 
 const READERS: OptionReaders<Draft> = {
   fallthrough: ({ args }) => ({ fallthrough: zonesOf(args, [ROOT]) }),
+  answers: (option) => ({ rules: parseChoice(onlyWord(option), ['coredns', 'rfc']) }),
   path: (option) => ({ path: cleanPath(onlyWord(option).text) }),
   endpoint: (option, { readText }) => {
     // A gateway needs no variable that names the etcd.
@@ -100,13 +105,15 @@ export function parseEtcd(
     tls: undefined,
     credentials: undefined,
     fallthrough: undefined,
+    rules: 'coredns',
     leaseSecondsMin: LEASE_SECONDS_MIN_DEFAULT,
     leaseSecondsMax: LEASE_SECONDS_MAX_DEFAULT,
     cluster: undefined,
     readText,
   }
   readOptions(directive, READERS, draft)
-  const { path, tls, credentials, fallthrough, leaseSecondsMin, leaseSecondsMax, cluster } = draft
+  const { path, tls, credentials, leaseSecondsMin, leaseSecondsMax, ...rest } = draft
+  const { fallthrough, rules, cluster } = rest
   const scheme = tls === undefined ? 'http' : 'https'
   const endpoints = draft.endpoints.map((word) => parseEndpoint(word, scheme))
   if (endpoints.length === 0) endpoints.push(ENDPOINT_DEFAULT)
@@ -114,6 +121,7 @@ export function parseEtcd(
     connection: { file, line, column, path, endpoints, tls: tls ?? {}, credentials },
     zones: zonesOf(directive.args, blockZones),
     fallthrough,
+    rules,
     leaseSecondsMin: leaseSecondsMin || LEASE_SECONDS_MIN_DEFAULT,
     leaseSecondsMax: leaseSecondsMax || LEASE_SECONDS_MAX_DEFAULT,
     cluster,

@@ -3,6 +3,7 @@
  * @module
  */
 import { TYPE } from '../../dns/rr-type.ts'
+import type { Rules } from '../kubernetes/nxdomain-rules.ts'
 import { beginsWith, keyPattern } from './key-path.ts'
 import type { KeyEntry, KeyTable } from './key-table.ts'
 import { ofOneGroup, type Service } from './service.ts'
@@ -12,6 +13,8 @@ export type Searched = {
   readonly keys: KeyTable
   /** The prefix of all keys. */
   readonly path: string
+  /** The rules that decide whether a name exists for a type. */
+  readonly rules: Rules
   readonly leaseSecondsMin: number
   readonly leaseSecondsMax: number
   /** Lower bound of the seconds until a lease ends; `undefined` to ignore the lease. */

@@ -11,6 +11,7 @@ import type { Next, Request } from '../../chain/request.ts'
 import { defaultKubernetes } from '../../corefile/kubernetes-options.ts'
 import { EXTENDED_ERROR, extendedError } from '../../dns/edns.ts'
 import { EMPTY_REPLY, type Reply } from '../../dns/message.ts'
+import { equalNames } from '../../dns/name.ts'
 import { RCODE } from '../../dns/rcode.ts'
 import { fallsThrough } from '../../plugin-kit/zones.ts'
 import type { Snapshot } from '../../snapshot/read/snapshot.ts'
@@ -108,16 +109,21 @@ async function serve(request: Request, next: Next, served: Served): Promise<Outc
   const chase = { searched, zone, lookup, budget: { links: LINKS_MAX } }
   const answer = await answerFrom(chase, request, soa)
   switch (answer.kind) {
-    case 'absent':
-      return fallsThrough(options.fallthrough, request.lowerName)
-        ? next(request)
-        : { ...bare, rcode: RCODE.NXDOMAIN }
+    case 'absent': {
+      if (fallsThrough(options.fallthrough, request.lowerName)) return next(request)
+      // The zone itself exists: it has an SOA record (RFC 8020 §2).
+      const isApex = options.rules === 'rfc' && equalNames(request.lowerName, zone)
+      return isApex ? bare : { ...bare, rcode: RCODE.NXDOMAIN }
+    }
     case 'broken':
       return { ...bare, rcode: RCODE.SERVFAIL }
     case 'found': {
-      const { records, truncated, additional = [] } = answer
+      const { records, truncated, denial, additional = [] } = answer
       if (records.length === 0) return bare
-      return { ...bare, truncated, answer: records, authority: [], additional }
+      const isKept = options.rules === 'rfc' || denial?.rcode === RCODE.NXDOMAIN
+      const found = { ...bare, truncated, answer: records, authority: [], additional }
+      // As recorded of CoreDNS, NODATA elsewhere leaves the CNAME alone.
+      return isKept ? { ...found, ...denial } : found
     }
   }
 }

@@ -9,6 +9,8 @@ import { isSameRecord, type ResourceRecord } from '../../dns/message.ts'
 import { equalNames, isSubdomain } from '../../dns/name.ts'
 import { RCODE } from '../../dns/rcode.ts'
 import { TYPE } from '../../dns/rr-type.ts'
+import { denialOf } from '../../plugin-kit/denial.ts'
+import type { Rules } from '../kubernetes/nxdomain-rules.ts'
 import { findName } from './find-name.ts'
 import {
   additionalAddresses,
@@ -30,17 +32,22 @@ export type CnameChain = {
   readonly links: readonly ResourceRecord[]
   /** Proofs for expanded wildcards. */
   readonly proofs: readonly ResourceRecord[]
+  readonly rules: Rules
 }
 
 /**
  * Follows a CNAME. A loop ends where it closes, with each CNAME once. As in CoreDNS, queries for NS
- * records always go through the whole server, and NODATA has no SOA record.
+ * records always go through the whole server.
+ *
+ * A negative response has the SOA record of this zone, as in CoreDNS, and NODATA within the zone
+ * has none; by the RFCs, that of the zone which the chain ends in (RFC 2308 §2.1, §2.2).
  */
 export function followCname(
   zone: ZoneData,
   request: Request,
-  { links, proofs }: CnameChain,
+  chain: CnameChain,
 ): MaybePromise<ZoneAnswer> {
+  const { links, proofs, rules } = chain
   const { type, query } = request
   const { wantsDnssec } = query
   const answer = [...links]
@@ -62,7 +69,7 @@ export function followCname(
     const isOfZone = type === TYPE.SOA && equalNames(target, zone.origin)
     if (match?.kind !== 'exact' || type === TYPE.NS || isOfZone) {
       return andThen(request.lookup(target, type), (outcome) =>
-        join(zone, { answer, proofs }, outcome, wantsDnssec),
+        join(request, zone, { answer, proofs, rules, target }, outcome),
       )
     }
     const next = recordsOf(match.node.sets, TYPE.CNAME, wantsDnssec)
@@ -72,34 +79,43 @@ export function followCname(
     if (isNew) answer.push(...next)
     link = isNew ? next[0] : undefined
   }
-  const authority = [...authorityOf(zone, wantsDnssec), ...proofs]
+  const isNodata = rules === 'rfc' && !answer.some((record) => record.type === type)
+  const own = isNodata ? negativeAuthority : authorityOf
+  const authority = [...own(zone, wantsDnssec), ...proofs]
   const additional = additionalAddresses(zone, answer, wantsDnssec)
-  return { ...NO_RECORDS, kind: 'found', answer, authority, additional }
+  return { ...NO_RECORDS, kind: isNodata ? 'nodata' : 'found', answer, authority, additional }
+}
+
+/** A chain that goes on through the server. */
+type OpenChain = Pick<CnameChain, 'proofs' | 'rules'> & {
+  readonly answer: readonly ResourceRecord[]
+  /** The target of the last CNAME. */
+  readonly target: Uint8Array
 }
 
 /** Joins the chain and the server's outcome for its end. */
 function join(
+  { type, query: { wantsDnssec } }: Request,
   zone: ZoneData,
-  { answer, proofs }: { answer: readonly ResourceRecord[]; proofs: readonly ResourceRecord[] },
+  { answer, proofs, rules, target }: OpenChain,
   outcome: Outcome,
-  wantsDnssec: boolean,
 ): ZoneAnswer {
   const reply = outcome.kind === 'reply' ? outcome : undefined
   const found = (reply?.answer ?? []).filter(
     (record) => !answer.some((own) => isSameRecord(own, record)),
   )
   const all = [...answer, ...found]
-  const kind = kindOf(outcome)
+  const denial = rules === 'rfc' ? denialOf(outcome, type) : undefined
+  const kind = denial?.rcode === RCODE.NOERROR ? 'nodata' : kindOf(outcome)
   const isNegative = kind === 'absent' || kind === 'nodata'
+  const isElsewhere = rules === 'rfc' && isNegative && !isSubdomain(target, zone.origin)
+  const own = isNegative ? negativeAuthority : authorityOf
+  const soa = denial?.authority.filter((record) => isOfType(record, TYPE.SOA)) ?? []
   const theirs = wantsDnssec ? (reply?.authority ?? []).filter(isProof) : []
   return {
     kind,
     answer: all,
-    authority: [
-      ...(isNegative ? negativeAuthority : authorityOf)(zone, wantsDnssec),
-      ...proofs,
-      ...theirs,
-    ],
+    authority: [...(isElsewhere ? soa : own(zone, wantsDnssec)), ...proofs, ...theirs],
     additional: additionalAddresses(zone, all, wantsDnssec),
     isLive: reply?.origin === 'snapshot',
     truncated: reply?.truncated ?? false,
@@ -117,7 +133,10 @@ function kindOf(outcome: Outcome): ZoneAnswer['kind'] {
 }
 
 function isProof(record: ResourceRecord): boolean {
-  const { type } = record
-  const denied = type === TYPE.RRSIG ? coveredType(record) : type
-  return denied === TYPE.NSEC || denied === TYPE.NSEC3
+  return isOfType(record, TYPE.NSEC) || isOfType(record, TYPE.NSEC3)
+}
+
+/** Whether a record has a type, or is a signature of records that have it. */
+function isOfType(record: ResourceRecord, type: number): boolean {
+  return record.type === type || (record.type === TYPE.RRSIG && coveredType(record) === type)
 }

@@ -6,18 +6,22 @@ import { andThen, type MaybePromise } from '../../chain/maybe-promise.ts'
 import { failure, type Outcome } from '../../chain/outcome.ts'
 import type { Plugin } from '../../chain/plugin.ts'
 import type { Request } from '../../chain/request.ts'
+import { type Option, onlyWord, parseChoice } from '../../corefile/arguments.ts'
 import { EMPTY_REPLY, type ResourceRecord } from '../../dns/message.ts'
 import { formatName, labelOffsets, nameKey } from '../../dns/name.ts'
 import { RCODE } from '../../dns/rcode.ts'
 import { isTransferType } from '../../dns/rr-type.ts'
 import { isSerialAfter, soaSerial } from '../../dns/soa.ts'
+import type { Rules } from '../kubernetes/nxdomain-rules.ts'
 import { findName } from './find-name.ts'
 import type { ZoneAnswer } from './sections.ts'
 import { answerFrom } from './zone-answer.ts'
 import type { ZoneData } from './zone-data.ts'
 
-/** How to handle names that do not exist in a zone. */
-type Absent = {
+/** How to answer from a zone, and what to do with names that do not exist in it. */
+type Serving = {
+  /** The rules of negative responses after a CNAME; CoreDNS's by default. */
+  readonly rules?: Rules
   /** Whether such a name goes to the next plugin. */
   readonly fallsThrough: (name: Uint8Array) => boolean
   /** The rest of the chain. */
@@ -28,11 +32,11 @@ type Absent = {
 export function serveZone(
   zone: ZoneData | undefined,
   request: Request,
-  { fallsThrough, next }: Absent,
+  { rules, fallsThrough, next }: Serving,
 ): MaybePromise<Outcome> {
   if (isTransferType(request.type)) return failure(RCODE.REFUSED)
   if (zone === undefined) return failure(RCODE.SERVFAIL, 'the zone is not loaded yet')
-  return andThen(answerFrom(zone, request), (found) => {
+  return andThen(answerFrom(zone, request, rules), (found) => {
     const isAbsent = found.kind === 'absent' || found.kind === 'empty'
     if (isAbsent && found.answer.length === 0 && fallsThrough(request.lowerName)) {
       return next(request)
@@ -46,7 +50,7 @@ export function serveZone(
  */
 export function passOn(
   request: Request,
-  next: Absent['next'],
+  next: Serving['next'],
   peers: readonly Plugin[],
   name: string,
 ): MaybePromise<Outcome> {
@@ -165,4 +169,9 @@ export function* transferRecords(
   yield* zone.nsSignatures
   for (const { sets } of zone.nodes.values()) for (const set of sets.values()) yield* set
   yield soa
+}
+
+/** Reads the option `answers coredns|rfc` of plugins that serve zones. @throws {ConfigError} */
+export function readRules(option: Option): Rules {
+  return parseChoice(onlyWord(option), ['coredns', 'rfc'])
 }

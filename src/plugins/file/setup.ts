@@ -16,17 +16,22 @@ import { ConfigError, configError, type Problem, problemAt } from '../../corefil
 import type { Word } from '../../corefile/server-block.ts'
 import { formatName, ROOT } from '../../dns/name.ts'
 import { type Fallthrough, fallsThrough } from '../../plugin-kit/zones.ts'
-import { notifyPeers, passOn, serveZone, ZoneMap, zoneHooks } from './serve-zone.ts'
+import type { Rules } from '../kubernetes/nxdomain-rules.ts'
+import { notifyPeers, passOn, readRules, serveZone, ZoneMap, zoneHooks } from './serve-zone.ts'
 import { type ReloadOptions, ZoneKeeper } from './zone-keeper.ts'
 
 const RELOAD_MS_DEFAULT = 60_000
 
 /** Options of all directives of a block: each also applies to later directives. */
-type Shared = ReloadOptions & { readonly fallthrough: Fallthrough; readonly notices: Problem[] }
+type Shared = ReloadOptions & {
+  readonly fallthrough: Fallthrough
+  readonly rules?: Rules
+  readonly notices: Problem[]
+}
 
 /**
- * Configures `file FILE [ZONE…] { reload DURATION  reload_by_mtime  fallthrough [ZONE…] }`. Each
- * reload tries a missing file again; an invalid file is an error.
+ * Configures `file FILE [ZONE…] { reload DURATION  reload_by_mtime  fallthrough [ZONE…]  answers
+ * coredns|rfc }`. Each reload tries a missing file again; an invalid file is an error.
  */
 export const filePlugin: PluginEntry = {
   name: 'file',
@@ -58,7 +63,7 @@ export const filePlugin: PluginEntry = {
         const keeper = keepers.closest(request.lowerName)
         if (keeper === undefined) return passOn(request, next, peers(), 'file')
         const goesOn = (name: Uint8Array): boolean => fallsThrough(shared.fallthrough, name)
-        return serveZone(keeper.zone, request, { fallsThrough: goesOn, next })
+        return serveZone(keeper.zone, request, { ...shared, fallsThrough: goesOn, next })
       },
       ...zoneHooks(keepers),
       prepare: async () => {
@@ -87,6 +92,7 @@ const READERS: OptionReaders<Shared> = {
   reload: (option, { notices }) => ({ reloadMs: parseDuration(firstWord(option, notices)) }),
   reload_by_mtime: () => ({ isByTime: true }),
   fallthrough: ({ args }) => ({ fallthrough: zonesOf(args, [ROOT]) }),
+  answers: (option) => ({ rules: readRules(option) }),
   // CoreDNS before 1.5 had this option; later versions ignore it.
   upstream: null,
 }

@@ -10,6 +10,7 @@ import type { ResourceRecord } from '../../dns/message.ts'
 import { equalNames } from '../../dns/name.ts'
 import { CLASS } from '../../dns/rr-class.ts'
 import { TYPE } from '../../dns/rr-type.ts'
+import type { Rules } from '../kubernetes/nxdomain-rules.ts'
 import { followCname } from './cname-chain.ts'
 import { findName, type Match } from './find-name.ts'
 import {
@@ -26,7 +27,11 @@ import type { ZoneData } from './zone-data.ts'
 import type { ZoneNode } from './zone-nodes.ts'
 
 /** Answers a question for a name within a zone. */
-export function answerFrom(zone: ZoneData, request: Request): MaybePromise<ZoneAnswer> {
+export function answerFrom(
+  zone: ZoneData,
+  request: Request,
+  rules: Rules = 'coredns',
+): MaybePromise<ZoneAnswer> {
   const { lowerName: name, type } = request
   const wantsDnssec = request.query.wantsDnssec
   if (equalNames(name, zone.origin)) {
@@ -36,13 +41,15 @@ export function answerFrom(zone: ZoneData, request: Request): MaybePromise<ZoneA
   const match = findName(zone, name, type)
   switch (match.kind) {
     case 'exact':
-      return answerNode(zone, request, match.node)
-    case 'wildcard':
-      return answerNode(zone, request, expand(match.node, name), nameProof(zone, name))
+      return answerNode(zone, request, { node: match.node, proof: [], rules })
+    case 'wildcard': {
+      const node = expand(match.node, name)
+      return answerNode(zone, request, { node, proof: nameProof(zone, name), rules })
+    }
     case 'cut':
       return referral(zone, match.node, wantsDnssec)
     case 'redirected':
-      return redirect(zone, request, match.node)
+      return redirect(zone, request, { node: match.node, rules })
     case 'empty':
     case 'absent':
       return negative(zone, request, match)
@@ -61,19 +68,20 @@ function answerApex(zone: ZoneData, type: number, wantsDnssec: boolean): ZoneAns
   return { ...NO_RECORDS, kind: 'found', answer: authority, additional }
 }
 
+type FoundNode = { readonly node: ZoneNode; readonly rules: Rules }
+
 /** @param proof that the name exists only by a wildcard */
 function answerNode(
   zone: ZoneData,
   request: Request,
-  node: ZoneNode,
-  proof: readonly ResourceRecord[] = [],
+  { node, proof, rules }: FoundNode & { readonly proof: readonly ResourceRecord[] },
 ): MaybePromise<ZoneAnswer> {
   const { type } = request
   const { wantsDnssec } = request.query
   const proofs = wantsDnssec ? proof : []
   const cnames = recordsOf(node.sets, TYPE.CNAME, wantsDnssec)
   if (cnames.length > 0 && type !== TYPE.CNAME) {
-    return followCname(zone, request, { links: cnames, proofs })
+    return followCname(zone, request, { links: cnames, proofs, rules })
   }
   const answer = recordsOf(node.sets, type, wantsDnssec)
   if (answer.length === 0) {
@@ -119,8 +127,9 @@ function isOwn(record: ResourceRecord): boolean {
 function redirect(
   zone: ZoneData,
   request: Request,
-  { owner, sets }: ZoneNode,
+  { node, rules }: FoundNode,
 ): MaybePromise<ZoneAnswer> {
+  const { owner, sets } = node
   const { lowerName: name, type, query } = request
   const { wantsDnssec } = query
   const redirections = recordsOf(sets, TYPE.DNAME, wantsDnssec)
@@ -137,7 +146,7 @@ function redirect(
     const authority = authorityOf(zone, wantsDnssec)
     return { ...NO_RECORDS, kind: 'found', answer: [...redirections, link], authority }
   }
-  return andThen(followCname(zone, request, { links: [link], proofs: [] }), (found) => ({
+  return andThen(followCname(zone, request, { links: [link], proofs: [], rules }), (found) => ({
     ...found,
     answer: [...redirections, ...found.answer],
   }))

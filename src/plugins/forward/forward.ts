@@ -21,12 +21,24 @@ import { type Group, WaitingRequests } from './waiting.ts'
 
 /** Time for all upstreams together: clients give up after five seconds. */
 const TOTAL_MS = 4000
+/**
+ * Time after which the client of a query over UDP has given up: stub resolvers wait for five
+ * seconds at most (glibc, musl, Go, systemd-resolved, c-ares).
+ */
+const CLIENT_MS = 5000
+/** What is added to a `read_timeout` that is longer: its clients wait longer, too. */
+const GRACE_MS = 1000
 /** Attempts for one query where `max_connect_attempts 0` bounds them by time alone. */
 const ATTEMPTS_MAX = 100
 
 const REJECTS = {
   name: 'coredns_forward_max_concurrent_rejects_total',
   help: 'Counter of the number of queries rejected because the concurrent queries were at maximum.',
+  labels: [],
+}
+const LATE = {
+  name: 'kubedoh_forward_late_total',
+  help: 'Queries over UDP without a response, because their clients had given up.',
   labels: [],
 }
 const BROKEN_CHECKS = {
@@ -62,12 +74,19 @@ export type BlockOptions = {
  */
 const WAITING = new WeakMap<Metrics, WaitingRequests<Relayed>>()
 
-function waitingOf({ metrics }: Host): WaitingRequests<Relayed> {
+function waitingOf({ metrics, elapsed }: Host): WaitingRequests<Relayed> {
   const known = WAITING.get(metrics)
   if (known !== undefined) return known
-  const waiting = new WaitingRequests<Relayed>(() => {
-    metrics.counter(REJECTS).value++
-    return { outcome: failure(RCODE.SERVFAIL, OVERLOADED), upstream: '', goesOn: false }
+  const waiting = new WaitingRequests<Relayed>({
+    now: elapsed,
+    drop: () => {
+      metrics.counter(REJECTS).value++
+      return { outcome: failure(RCODE.SERVFAIL, OVERLOADED), upstream: '', goesOn: false }
+    },
+    giveUp: () => {
+      metrics.counter(LATE).value++
+      return { outcome: { kind: 'drop' }, upstream: '', goesOn: false }
+    },
   })
   WAITING.set(metrics, waiting)
   return waiting
@@ -75,10 +94,10 @@ function waitingOf({ metrics }: Host): WaitingRequests<Relayed> {
 
 /** Relays queries for one zone. */
 export class Forward {
-  private readonly options: ForwardOptions
   private readonly host: Host
-  private readonly showsErrors: boolean
-  private readonly targets: readonly Target[]
+  private readonly beside: BlockOptions
+  private options: ForwardOptions
+  private targets: readonly Target[] = []
   /** Queries under way, by `upstreamKey`: equal queries share one response. */
   private readonly pending = new Map<string, Group<Relayed>>()
   private readonly waiting: WaitingRequests<Relayed>
@@ -89,9 +108,9 @@ export class Forward {
   private concurrent = 0
 
   /** @throws {Error} when this runtime does not support an upstream or its options */
-  constructor(options: ForwardOptions, host: Host, { showsErrors, observeExchange }: BlockOptions) {
+  constructor(options: ForwardOptions, host: Host, beside: BlockOptions) {
     this.options = options
-    this.showsErrors = showsErrors
+    this.beside = beside
     this.host = host
     this.rejects = host.metrics.counter(REJECTS)
     this.waiting = waitingOf(host)
@@ -103,9 +122,26 @@ export class Forward {
         : new Hedging(hedgeMs, host, ({ response }) => {
             return typeof response !== 'string' && !failover.includes(response.rcode)
           })
-    this.targets = options.upstreams.map(
-      (upstream) => new Target(upstream, { options, host, observeExchange }),
-    )
+    this.update(options)
+  }
+
+  /**
+   * Takes over options of the same directive with other upstreams. Those that stay keep their
+   * connections and their health.
+   * @returns whether any upstream is another
+   * @throws {Error} when this runtime does not support an upstream
+   */
+  update(options: ForwardOptions): boolean {
+    const { host, targets: before } = this
+    const { observeExchange } = this.beside
+    this.targets = options.upstreams.map((upstream) => {
+      const known = before.find((target) => target.isAt(upstream))
+      return known ?? new Target(upstream, { options, host, observeExchange })
+    })
+    this.options = options
+    const left = before.filter((target) => !this.targets.includes(target))
+    for (const target of left) target.stop()
+    return left.length > 0 || this.targets.length > before.length
   }
 
   /** Whether a request is for this directive. */
@@ -120,7 +156,9 @@ export class Forward {
     const key = upstreamKey(request)
     const known = this.pending.get(key)
     const { isolatesRequests } = this.host
-    if (known !== undefined && !isolatesRequests) return this.waiting.join(known)
+    const untilMs = this.untilMs(request)
+    if (this.host.elapsed() > untilMs) return this.waiting.giveUp()
+    if (known !== undefined && !isolatesRequests) return this.waiting.join(known, untilMs)
     const { concurrentMax } = this.options
     if (concurrentMax > 0 && this.concurrent >= concurrentMax) {
       this.rejects.value++
@@ -129,7 +167,8 @@ export class Forward {
     }
     this.concurrent++
     const group: Group<Relayed> = new Set()
-    const running = this.queryUpstreams(request).then((result) => {
+    const isAwaited = (): boolean => isolatesRequests || this.waiting.isAwaited(group)
+    const running = this.queryUpstreams(request, isAwaited).then((result) => {
       this.concurrent--
       this.pending.delete(key)
       this.waiting.settle(group, result)
@@ -137,7 +176,7 @@ export class Forward {
     })
     if (isolatesRequests) return running
     this.pending.set(key, group)
-    return this.waiting.join(group)
+    return this.waiting.join(group, untilMs)
   }
 
   /** Ends all health checks and closes all connections. */
@@ -145,11 +184,21 @@ export class Forward {
     for (const target of this.targets) target.stop()
   }
 
-  private async queryUpstreams(request: Request): Promise<Relayed> {
+  /**
+   * Returns when a request's client gives up. One that keeps a connection open may wait for any
+   * time.
+   */
+  private untilMs({ client, sinceMs }: Request): number {
+    if (client.transport !== 'udp') return Number.POSITIVE_INFINITY
+    return sinceMs + Math.max(CLIENT_MS, this.options.readTimeoutMs + GRACE_MS)
+  }
+
+  /** @param isAwaited whether a client still waits for the response */
+  private async queryUpstreams(request: Request, isAwaited: () => boolean): Promise<Relayed> {
     const { attemptsMax, failover } = this.options
     let failuresLeft = attemptsMax > 0 ? attemptsMax : ATTEMPTS_MAX
     let failoversLeft = this.targets.length - 1
-    let reason = 'no healthy upstream'
+    let reason = this.targets.length === 0 ? this.noUpstream() : 'no healthy upstream'
     let last = ''
     /** The last reply with an rcode of `failover`, in case there is no better one. */
     let fallback: Relayed | undefined
@@ -157,31 +206,46 @@ export class Forward {
       last = target.name
       if (typeof response === 'string') {
         reason = response
-        if (response === OVERLOADED || --failuresLeft <= 0) break
+        if (response === OVERLOADED || --failuresLeft <= 0 || !isAwaited()) break
         continue
       }
       const outcome = relayed(response, request)
       fallback = { outcome, upstream: last, goesOn: this.goesOn(outcome) }
-      if (!failover.includes(outcome.rcode) || --failoversLeft < 0) return fallback
+      const isLast = !failover.includes(outcome.rcode) || --failoversLeft < 0
+      if (isLast || !isAwaited()) return fallback
     }
     if (fallback !== undefined) return fallback
-    const outcome = failure(RCODE.SERVFAIL, reason, this.showsErrors ? [NO_UPSTREAM] : [])
+    const outcome = failure(RCODE.SERVFAIL, reason, this.beside.showsErrors ? [NO_UPSTREAM] : [])
     return { outcome, upstream: last, goesOn: false }
   }
 
-  /** Queries the candidates in turn, each when the caller needs it and while there is time. */
+  private noUpstream(): string {
+    const paths = this.options.files.map(({ word }) => `"${word.text}"`)
+    return `no upstream: ${paths.join(', ')} lists no nameserver`
+  }
+
+  /**
+   * Queries the candidates in turn, each when the caller needs it and while there is time. After a
+   * failure, reuses only connections that are younger than the query: others may be dead as well.
+   */
   private async *attempts(request: Request): AsyncGenerator<Attempt> {
     const { host, hedging } = this
     const { readTimeoutMs } = this.options
-    const deadlineMs = host.elapsed() + Math.max(TOTAL_MS, readTimeoutMs)
+    const startMs = host.elapsed()
+    const deadlineMs = startMs + Math.max(TOTAL_MS, readTimeoutMs)
     const candidates = this.candidates()
+    let hasFailed = false
     for (const target of candidates) {
-      const endMs = Math.min(deadlineMs, host.elapsed() + readTimeoutMs)
-      if (host.elapsed() >= endMs) return
+      const nowMs = host.elapsed()
+      const endMs = Math.min(deadlineMs, nowMs + readTimeoutMs)
+      if (nowMs >= endMs) return
+      const connectionAgeMsMax = hasFailed ? nowMs - startMs : undefined
       const start =
         (one: Target) =>
         async (signal?: AbortSignal): Promise<Attempt> => {
-          return { target: one, response: await one.ask(request, { endMs, signal }) }
+          const response = await one.ask(request, { endMs, signal, connectionAgeMsMax })
+          hasFailed ||= typeof response === 'string'
+          return { target: one, response }
         }
       if (hedging === undefined) {
         yield await start(target)()
@@ -208,6 +272,7 @@ export class Forward {
    */
   private *candidates(): Generator<Target> {
     const ordered = this.ordered()
+    if (ordered.length === 0) return
     for (;;) {
       let isAnyUp = false
       for (const target of ordered) {

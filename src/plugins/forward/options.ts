@@ -23,7 +23,12 @@ import { parseName, ROOT } from '../../dns/name.ts'
 import { parseRcode, RCODE } from '../../dns/rcode.ts'
 import { wrongRcode } from '../../plugin-kit/rcode-words.ts'
 import { readNamedFile, tlsIdentity } from '../../plugin-kit/tls-files.ts'
-import { parseResolver, parseUpstreams } from './upstreams.ts'
+import {
+  type NamedUpstreams,
+  parseResolver,
+  parseUpstreams,
+  type UpstreamFile,
+} from './upstreams.ts'
 
 /** The order in which to try upstreams. */
 export type Policy = 'random' | 'round_robin' | 'sequential'
@@ -32,6 +37,8 @@ export type Policy = 'random' | 'round_robin' | 'sequential'
 export type ForwardOptions = {
   readonly from: Uint8Array
   readonly upstreams: readonly Upstream[]
+  /** Files that list upstreams. */
+  readonly files: readonly UpstreamFile[]
   readonly except: readonly Uint8Array[]
   readonly protocol: 'as-client' | 'udp' | 'tcp'
   readonly policy: Policy
@@ -90,18 +97,18 @@ export function parseForward(
   if (more.length >= WORDS_MAX) {
     throw configError(directive, `${more.length + 1} upstreams, at most ${WORDS_MAX}`)
   }
-  const upstreams = parseUpstreams([first, ...more], readText)
+  const named = parseUpstreams([first, ...more], readText)
   const draft: Draft = {
-    ...defaults(upstreams.length),
+    ...defaults(named.upstreams.length),
+    ...named,
     from: parseZones(from.text, from)[0] ?? ROOT,
-    upstreams,
     readOwn,
   }
   readOptions(directive, READERS, draft)
   return finish(draft, directive)
 }
 
-function defaults(upstreamCount: number): Omit<ForwardOptions, 'from' | 'upstreams'> {
+function defaults(upstreamCount: number): Omit<ForwardOptions, 'from' | keyof NamedUpstreams> {
   return {
     except: [],
     protocol: 'as-client',
@@ -178,10 +185,10 @@ const READERS: OptionReaders<Draft> = {
     if (readTimeoutMs > 0) return { readTimeoutMs }
     throw configError(option, '"read_timeout" must be over 0')
   },
-  hedge: (option, { upstreams }) => {
+  hedge: (option, { upstreams, files }) => {
     const hedgeMs = parseDuration(onlyWord(option))
     if (hedgeMs <= 0) throw configError(option, '"hedge" must be over 0')
-    if (upstreams.length > 1) return { hedgeMs }
+    if (upstreams.length > 1 || files.length > 0) return { hedgeMs }
     throw configError(option, '"hedge" needs at least two upstreams')
   },
   random_case: (option) => ({ mixesCase: flag(option) }),

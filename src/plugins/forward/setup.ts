@@ -4,7 +4,9 @@
  */
 
 import type { ClientVisibility } from '../../chain/client.ts'
+import type { Host } from '../../chain/host.ts'
 import { andThen } from '../../chain/maybe-promise.ts'
+import { failure } from '../../chain/outcome.ts'
 import type { Plugin } from '../../chain/plugin.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Request } from '../../chain/request.ts'
@@ -12,11 +14,13 @@ import type { Setup } from '../../chain/setup.ts'
 import { configError, type Problem, problemAt } from '../../corefile/problem.ts'
 import type { Directive } from '../../corefile/server-block.ts'
 import { equalNames, nameOf } from '../../dns/name.ts'
+import { RCODE } from '../../dns/rcode.ts'
 import { showsErrors } from '../errors/errors.ts'
 import { type BlockOptions, Forward, type Relayed } from './forward.ts'
 import { type ForwardOptions, parseForward } from './options.ts'
 import { adviseOnUpstreams } from './upstream-advice.ts'
-import { isHostName } from './upstreams.ts'
+import { noticesOfFiles, readListing, UpstreamFiles } from './upstream-files.ts'
+import { isHostName, upstreamName } from './upstreams.ts'
 
 /** The upstream of each request, by its trace, which derived requests share. */
 type Upstreams = WeakMap<Request['trace'], string>
@@ -28,20 +32,24 @@ const setup: Setup = (directives, context) => {
   const { host, zones, block, peers, pathOf } = context
   const upstreams: Upstreams = new WeakMap()
   const readOwn = (path: string): string | undefined => host.readText(pathOf(path))
-  const parsed: Parsed[] = directives.map((directive) => ({
-    directive,
-    options: parseForward(directive, host.readText, readOwn),
-  }))
+  const parse = (directive: Directive): ForwardOptions =>
+    parseForward(directive, (path) => readListing(host, path), readOwn)
+  const parsed: Parsed[] = directives.map((directive) => ({ directive, options: parse(directive) }))
   const relays = (visibility: ClientVisibility): boolean =>
     visibility.mayRecurse || isOpenTo(visibility, zones)
   const plugins = parsed.map(({ directive, options }, i): Plugin => {
     const beside = { showsErrors: showsErrors(block), observeExchange: observerOf(peers) }
     const forward = openForward(directive, () => new Forward(options, host, beside))
+    const files = new UpstreamFiles(options.files, host, () => {
+      reread(forward, host, () => parse(directive))
+    })
     const isLast = i === parsed.length - 1
     return {
       name: 'forward',
       relays,
+      start: () => files.start(),
       stop: () => {
+        files.stop()
         forward.stop()
       },
       metadata: (label, { trace }) =>
@@ -52,6 +60,8 @@ const setup: Setup = (directives, context) => {
         if (!isAllowed || !forward.takes(request)) return next(request)
         return andThen(forward.relay(request), ({ outcome, upstream, goesOn }: Relayed) => {
           upstreams.set(request.trace, upstream)
+          // What looks a name up needs an outcome to go on with.
+          if (outcome.kind === 'drop' && request.isLookup === true) return failure(RCODE.SERVFAIL)
           // `next` passes the query to another `forward`; after the last one, this outcome counts.
           return goesOn && !isLast ? next(request) : outcome
         })
@@ -109,15 +119,33 @@ function openForward(directive: Directive, open: () => Forward): Forward {
   }
 }
 
-/** Warns of hostnames: CoreDNS resolves them at startup or exits; kubedoh resolves them later. */
+/** Takes over the upstreams that files list now; keeps the previous ones if they are not valid. */
+function reread(forward: Forward, host: Host, parse: () => ForwardOptions): void {
+  try {
+    const options = parse()
+    if (!forward.update(options)) return
+    const upstreams = options.upstreams.map(upstreamName).join(', ')
+    host.log({ level: 'info', message: 'a file that lists upstreams has changed', upstreams })
+  } catch (error) {
+    if (!(error instanceof Error)) throw error
+    const message = 'a file that lists upstreams is not used; the previous ones stay'
+    host.log({ level: 'warning', message, reason: error.message })
+  }
+}
+
+/**
+ * Warns of hostnames, which CoreDNS resolves at startup and kubedoh later, and of files without
+ * name servers, with which CoreDNS does not start.
+ */
 function noticesOf({ directive, options }: Parsed): Problem[] {
-  return options.upstreams
+  const hosts = options.upstreams
     .filter((upstream) => upstream.transport !== 'https' && isHostName(upstream))
     .map(({ address }) => {
       const word = directive.args.find(({ text }) => text.includes(address))
       const message = `"${address}" is neither an address nor a file`
       return problemAt(word ?? directive, `${message}: kubedoh resolves it as a hostname`)
     })
+  return [...hosts, ...noticesOfFiles(options.files)]
 }
 
 /** Names by which browsers probe a server (Chromium, Firefox). */

@@ -3,7 +3,13 @@
  * @module
  */
 
-import { type Host, OverloadError, type Upstream, type UpstreamClient } from '../../chain/host.ts'
+import {
+  type Host,
+  OverloadError,
+  QuestionlessError,
+  type Upstream,
+  type UpstreamClient,
+} from '../../chain/host.ts'
 import type { UpstreamExchange } from '../../chain/observation.ts'
 import type { Request } from '../../chain/request.ts'
 import type { Response } from '../../dns/message.ts'
@@ -13,7 +19,7 @@ import { restoreCase, withRandomCase } from './letter-case.ts'
 import type { ForwardOptions } from './options.ts'
 import { reasonOf } from './reason.ts'
 import { UpstreamHealth } from './upstream-health.ts'
-import { readResponse, upstreamQuery } from './upstream-query.ts'
+import { readDatagram, readStreamed, type Unreadable, upstreamQuery } from './upstream-query.ts'
 import { upstreamName } from './upstreams.ts'
 
 const DURATION = {
@@ -39,6 +45,27 @@ const CASE_MISMATCHES = {
   labels: ['to'],
 }
 
+const UNREADABLE = {
+  name: 'kubedoh_forward_unreadable_responses_total',
+  help: 'UDP responses that cannot be read, so that their queries were repeated over TCP.',
+  labels: ['to'],
+}
+
+/** A response that is of no use. */
+type Unusable = {
+  readonly kind: 'unusable'
+  /** Follows the upstream's name and "sent". */
+  readonly why: string
+  /** Whether the upstream may have a better one over TCP. */
+  readonly mayRepeat: boolean
+}
+
+const MISMATCH: Unusable = {
+  kind: 'unusable',
+  why: 'a response that does not match the query',
+  mayRepeat: false,
+}
+
 /** The reason for a failure that says nothing about the upstream. */
 export const OVERLOADED = 'too many queries under way'
 
@@ -56,6 +83,8 @@ type Limits = {
   readonly endMs: number
   /** Ends it early. */
   readonly signal: AbortSignal | undefined
+  /** Maximum age of a connection that it reuses; `undefined` for any. */
+  readonly connectionAgeMsMax: number | undefined
 }
 
 type Sent = Limits & { readonly request: Request; readonly query: Uint8Array }
@@ -85,6 +114,11 @@ export class Target {
     this.client = client
     this.health = new UpstreamHealth({ name, client, options, host })
     this.parts = parts
+  }
+
+  /** Whether an upstream of the same directive is this one. */
+  isAt(upstream: Upstream): boolean {
+    return JSON.stringify(this.upstream) === JSON.stringify(upstream)
   }
 
   /** Whether queries avoid it because its health checks fail. */
@@ -123,47 +157,77 @@ export class Target {
     const query = upstreamQuery(request, host.random16(), upstream.transport)
     const startMs = host.elapsed()
     const sent = { ...limits, request, query }
+    let problem = name
     try {
-      let response = await this.exchange(sent, first)
-      const isCut = response !== 'forged' && response?.truncated === true && protocol === 'udp'
-      if (isCut || response === 'forged') response = await this.exchange(sent, 'tcp')
-      if (response === undefined || response === 'forged') {
-        return `${name} sent a response that does not match the query`
+      let result = await this.exchange(sent, first)
+      if (result.kind === 'reply' && result.truncated && protocol === 'udp') {
+        result = await this.exchange(sent, 'tcp')
+      } else if (result.kind === 'unusable' && result.mayRepeat) {
+        problem = `${name} sent ${result.why}; over TCP`
+        result = await this.exchange(sent, 'tcp')
       }
-      const labels = ['forward', name, formatRcode(response.rcode)]
+      if (result.kind === 'unusable') return `${name} sent ${result.why}`
+      const labels = ['forward', name, formatRcode(result.rcode)]
       const series = host.metrics.histogram(DURATION, DURATION_BOUNDS, labels)
       observe(series, DURATION_BOUNDS, (host.elapsed() - startMs) / 1000)
-      return response
+      return result
     } catch (error) {
-      return error instanceof OverloadError ? OVERLOADED : reasonOf(name, error)
+      return error instanceof OverloadError ? OVERLOADED : reasonOf(problem, error)
     }
   }
 
-  /**
-   * Sends a query once, and passes it and its response to observing plugins. Resolves with
-   * `undefined` for a response to something else, and `forged` for one in another letter case.
-   */
+  /** Sends a query once, and passes it and its response to observing plugins. */
   private async exchange(
-    { request, query: plain, endMs, signal }: Sent,
+    { request, query: plain, endMs, signal, connectionAgeMsMax }: Sent,
     protocol: 'udp' | 'tcp',
-  ): Promise<Response | 'forged' | undefined> {
+  ): Promise<Response | Unusable> {
     const { address, port, transport } = this.upstream
     const { host, options, observeExchange } = this.parts
     const isUdp = transport === 'dns' && protocol === 'udp'
-    const isMixed = isUdp && options.mixesCase
-    const query = isMixed ? withRandomCase(plain, host.random16) : plain
+    const query = isUdp && options.mixesCase ? withRandomCase(plain, host.random16) : plain
     const startMs = host.now()
     let reply: Uint8Array | undefined
     try {
-      const timeoutMs = endMs - host.elapsed()
-      reply = await this.client.exchange(query, { protocol, timeoutMs, ...(signal && { signal }) })
-      if (!isMixed) return readResponse(reply, request)
-      const restored = restoreCase(reply, query, plain)
-      if (restored !== undefined) return readResponse(restored, request)
-      host.metrics.counter(CASE_MISMATCHES, [this.name]).value++
-      return 'forged'
+      reply = await this.client.exchange(query, {
+        protocol,
+        timeoutMs: endMs - host.elapsed(),
+        ...(signal && { signal }),
+        ...(connectionAgeMsMax !== undefined && { connectionAgeMsMax }),
+      })
+      if (isUdp) return this.readUdp(reply, { request, query, plain })
+      const response = readStreamed(reply, request) ?? MISMATCH
+      return response.kind === 'unreadable' ? unusable(response) : response
+    } catch (error) {
+      if (!(error instanceof QuestionlessError)) throw error
+      host.metrics.counter(UNREADABLE, [this.name]).value++
+      return repeatable('has no question')
     } finally {
       observeExchange({ clientQuery: request, query, startMs, address, port, isUdp, reply })
     }
   }
+
+  private readUdp(
+    reply: Uint8Array,
+    { request, query, plain }: Pick<Sent, 'request' | 'query'> & { readonly plain: Uint8Array },
+  ): Response | Unusable {
+    const { metrics } = this.parts.host
+    const restored = query === plain ? reply : restoreCase(reply, query, plain)
+    if (restored === undefined) {
+      metrics.counter(CASE_MISMATCHES, [this.name]).value++
+      return repeatable('has another letter case')
+    }
+    const response = readDatagram(restored, request) ?? MISMATCH
+    if (response.kind !== 'unreadable') return response
+    metrics.counter(UNREADABLE, [this.name]).value++
+    return repeatable(response.why)
+  }
+}
+
+/** Returns what a response is that is worth a query over TCP. */
+function repeatable(why: string): Unusable {
+  return { kind: 'unusable', why: `a response that ${why}`, mayRepeat: true }
+}
+
+function unusable({ why }: Unreadable): Unusable {
+  return { kind: 'unusable', why: `a response that ${why}`, mayRepeat: false }
 }

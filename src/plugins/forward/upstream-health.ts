@@ -79,7 +79,12 @@ export class UpstreamHealth {
     })
     const transport = protocol === 'tcp' ? 'tcp' : 'udp'
     try {
-      await client.exchange(query, { protocol: transport, timeoutMs: CHECK_TIMEOUT_MS })
+      // On a new connection: one that was kept may be dead while the upstream is well.
+      await client.exchange(query, {
+        protocol: transport,
+        timeoutMs: CHECK_TIMEOUT_MS,
+        connectionAgeMsMax: 0,
+      })
       this.failures = 0
       this.isChecking = false
     } catch {

@@ -3,16 +3,25 @@
  * @module
  */
 
+import { byteAt } from '../../bytes/bytes.ts'
 import { optionsOf } from '../../chain/derived-request.ts'
 import type { Upstream } from '../../chain/host.ts'
 import type { Request } from '../../chain/request.ts'
 import { withinBailiwick } from '../../dns/bailiwick.ts'
-import { type EdnsOption, isBetweenNeighbours, OPTION } from '../../dns/edns.ts'
+import { type EdnsOption, isBetweenNeighbours, isForwarded, OPTION } from '../../dns/edns.ts'
 import { HEADER_BYTES } from '../../dns/limits.ts'
-import { EMPTY_REPLY, parseResponse, type Reply, type Response } from '../../dns/message.ts'
+import {
+  EMPTY_REPLY,
+  parseResponse,
+  parseWholeResponse,
+  type Question,
+  type Reply,
+  type Response,
+} from '../../dns/message.ts'
 import { equalNames, nameKey } from '../../dns/name.ts'
 import { FLAG, parseQuery } from '../../dns/query.ts'
 import { writeQuery } from '../../dns/write-query.ts'
+import { unreadableReason } from './unreadable.ts'
 
 /** Header bits that go to the upstream. */
 const FLAGS = FLAG.RD | FLAG.AD | FLAG.CD
@@ -24,7 +33,8 @@ const PADDING_BLOCK = 128
 
 /**
  * Writes the query for an upstream. Its OPT record is new (RFC 6891 §6.2.6), with the client's DO
- * bit and the options that are not hop-by-hop. Pads the query over encrypted transports.
+ * bit, the options that forwarders pass on, and those that plugins have set. Pads the query over
+ * encrypted transports.
  */
 export function upstreamQuery(
   request: Request,
@@ -32,7 +42,7 @@ export function upstreamQuery(
   transport: Upstream['transport'],
 ): Uint8Array {
   const { query, name, type, class: rrClass, limits } = request
-  const own = query.hasEdns ? endToEnd(optionsOf(request), request) : []
+  const own = query.hasEdns ? forwardedOptions(request) : []
   return writeQuery({
     name,
     type,
@@ -57,30 +67,58 @@ function padded(options: readonly EdnsOption[], nameBytes: number): readonly Edn
 /** Returns a key that is equal for requests with the same query to an upstream. */
 export function upstreamKey(request: Request): string {
   const { query, name, type, class: rrClass, limits, client } = request
-  const options = query.optionsBytes === 0 ? [] : endToEnd(optionsOf(request), request)
+  const options = query.optionsBytes === 0 ? [] : forwardedOptions(request)
   const texts = options.map(({ code, data }) => `${code}:${data}`)
   const edns = query.hasEdns ? `${limits.udpBytes}${query.wantsDnssec}${texts}` : ''
   const transport = client.transport === 'udp' ? 'udp' : 'tcp'
   return `${type} ${rrClass} ${query.flags & FLAGS} ${edns} ${transport} ${nameKey(name)}`
 }
 
+/** A response that matches the request, but cannot be read. */
+export type Unreadable = {
+  readonly kind: 'unreadable'
+  /** Follows "a response that". */
+  readonly why: string
+}
+
 /**
- * Parses a response; `undefined` if it does not match the request. An incomplete response with TC
+ * Reads a datagram; `undefined` if it does not match the request. An incomplete response with TC
  * set counts as one without records. The header alone of an error has no question to match.
  */
-export function readResponse(
+export function readDatagram(
   bytes: Uint8Array,
-  { name, type, class: rrClass }: Request,
-): Response | undefined {
+  request: Request,
+): Response | Unreadable | undefined {
   const response = parseResponse(bytes) ?? cutResponse(bytes)
-  if (bytes.length === HEADER_BYTES && response !== undefined && response.rcode !== 0) {
-    return response
-  }
-  const question = response?.question
-  if (question === undefined || question.type !== type || question.class !== rrClass) {
-    return undefined
-  }
-  return equalNames(question.name, name) ? response : undefined
+  if (response === undefined) return unreadable(bytes, request)
+  return isBareError(bytes) || matches(response, request) ? response : undefined
+}
+
+/** As `readDatagram`, for a message on a connection, whose ID matches without a question. */
+export function readStreamed(
+  bytes: Uint8Array,
+  request: Request,
+): Response | Unreadable | undefined {
+  const response = parseWholeResponse(bytes) ?? cutResponse(bytes)
+  if (response === undefined) return unreadable(bytes, request)
+  return response.question === undefined || matches(response, request) ? response : undefined
+}
+
+function isBareError(bytes: Uint8Array): boolean {
+  return bytes.length === HEADER_BYTES && (byteAt(bytes, 3) & 15) !== 0
+}
+
+function matches({ question }: Pick<Response, 'question'>, request: Question): boolean {
+  const { name, type, class: rrClass } = request
+  if (question === undefined || question.type !== type || question.class !== rrClass) return false
+  return equalNames(question.name, name)
+}
+
+/** Returns what is wrong with a response that has the request's question. */
+function unreadable(bytes: Uint8Array, request: Request): Unreadable | undefined {
+  const head = headOf(bytes)
+  if (head === undefined || !matches(head, request)) return undefined
+  return { kind: 'unreadable', why: unreadableReason(bytes) }
 }
 
 /**
@@ -98,20 +136,32 @@ export function relayed(response: Response, request: Request): Reply {
   }
 }
 
+function forwardedOptions(request: Request): EdnsOption[] {
+  const { ownOptions } = request
+  return optionsOf(request).filter(
+    ({ code }) => isForwarded(code) || ownOptions?.has(code) === true,
+  )
+}
+
 function endToEnd(options: readonly EdnsOption[], { ownOptions }: Request): EdnsOption[] {
   return options.filter(({ code }) => !isBetweenNeighbours(code) || ownOptions?.has(code) === true)
 }
 
-/** Parses the header and question of a truncated response: some servers cut within a record. */
+/** Returns a truncated response without its records: some servers cut within a record. */
 function cutResponse(bytes: Uint8Array): Response | undefined {
-  const flags = bytes.length < HEADER_BYTES ? 0 : (bytes[2] ?? 0) << 8
-  if ((flags & FLAG.QR) === 0 || (flags & FLAG.TC) === 0) return undefined
-  const asQuery = bytes.slice()
+  const head = headOf(bytes)
+  if (head === undefined || (byteAt(bytes, 2) & (FLAG.TC >>> 8)) === 0) return undefined
+  return { ...EMPTY_REPLY, origin: 'upstream', truncated: true, ...head }
+}
+
+/** Parses the ID and the question of a response. */
+function headOf(bytes: Uint8Array): Pick<Response, 'id' | 'question'> | undefined {
+  if (bytes.length < HEADER_BYTES || (byteAt(bytes, 2) & (FLAG.QR >>> 8)) === 0) return undefined
+  const asQuery = new Uint8Array(bytes)
   asQuery.set([0, 0], 2)
   asQuery.fill(0, 6, HEADER_BYTES)
   const query = parseQuery(asQuery)
   if (query.kind === 'refusal') return undefined
   const { id, type, class: rrClass, nameBytes } = query
-  const question = { name: query.name.slice(0, nameBytes), type, class: rrClass }
-  return { ...EMPTY_REPLY, origin: 'upstream', truncated: true, id, question }
+  return { id, question: { name: query.name.slice(0, nameBytes), type, class: rrClass } }
 }

@@ -13,32 +13,53 @@ import { parseAddress } from '../../dns/address.ts'
 const UPSTREAMS_MAX = 64
 const PORTS: Readonly<Record<'dns' | 'tls', number>> = { dns: 53, tls: 853 }
 const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '[::1]', 'localhost'])
+/** A path, also of a missing file; a word without a slash at its start may be a hostname. */
+const PATH = /^\.{0,2}\//
 /** Letters, digits and hyphens (RFC 1123 §2.1), and the underscores that clusters have. */
 const HOST_NAME =
   /^(?=.{1,253}\.?$)[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*\.?$/i
 
+/** A word that names a file, and whether that lists a name server. */
+export type UpstreamFile = {
+  readonly word: Word
+  readonly state: 'listed' | 'empty' | 'missing'
+}
+
+/** The upstreams of a directive, each once, in order, and the files that list some. */
+export type NamedUpstreams = {
+  readonly upstreams: readonly Upstream[]
+  readonly files: readonly UpstreamFile[]
+}
+
 /**
- * Reads the words that name upstreams, each upstream once, in order.
+ * Reads the words that name upstreams. A file that is missing or lists none is no mistake: it may
+ * still be written.
  * @param readText reads files that list name servers, such as /etc/resolv.conf
  * @throws {ConfigError} with the position of the mistake
  */
 export function parseUpstreams(
   words: readonly [Word, ...Word[]],
   readText: (path: string) => string | undefined,
-): Upstream[] {
+): NamedUpstreams {
   const found = new Map<string, Upstream>()
+  const files: UpstreamFile[] = []
   for (const word of words) {
-    for (const upstream of parseUpstream(word, readText)) {
+    const { upstreams, file } = parseUpstream(word, readText)
+    if (file !== undefined) files.push({ word, state: file })
+    for (const upstream of upstreams) {
       const key = upstream.url ?? upstreamName(upstream)
       if (!found.has(key)) found.set(key, upstream)
     }
   }
-  const [first] = words
-  if (found.size === 0) throw configError(first, `"${first.text}" lists no nameserver`)
   if (found.size > UPSTREAMS_MAX) {
-    throw configError(first, `${found.size} upstreams, at most ${UPSTREAMS_MAX}`)
+    throw configError(words[0], `${found.size} upstreams, at most ${UPSTREAMS_MAX}`)
   }
-  return [...found.values()]
+  return { upstreams: [...found.values()], files }
+}
+
+/** Whether the text of a file lists a name server. */
+export function listsServers(text: string): boolean {
+  return nameServers(text).length > 0
 }
 
 /** Normalizes `ADDRESS[:PORT]`; `undefined` for anything else. */
@@ -65,25 +86,35 @@ export function isHostName({ address }: Upstream): boolean {
   return !isAddress(address)
 }
 
-function parseUpstream(word: Word, readText: (path: string) => string | undefined): Upstream[] {
+type ParsedWord = {
+  readonly upstreams: readonly Upstream[]
+  /** Absent for a word that names no file. */
+  readonly file?: UpstreamFile['state']
+}
+
+function parseUpstream(word: Word, readText: (path: string) => string | undefined): ParsedWord {
   const { text } = word
   const [, scheme = 'dns', rest = text] = /^([a-z0-9]+):\/\/(.*)$/s.exec(text) ?? []
-  if (scheme === 'https' || scheme === 'http') return [parseUrl(word)]
+  if (scheme === 'https' || scheme === 'http') return { upstreams: [parseUrl(word)] }
   if (scheme !== 'dns' && scheme !== 'tls') {
     throw configError(word, `"${text}": upstreams need dns://, tls:// or https://`)
   }
   const { host, serverName } = scheme === 'tls' ? splitServerName(rest) : { host: rest }
   const place = readPlace(host, PORTS[scheme])
   if (place !== undefined && isAddress(place.address)) {
-    return [{ transport: scheme, ...place, ...(serverName && { serverName }) }]
+    return { upstreams: [{ transport: scheme, ...place, ...(serverName && { serverName }) }] }
   }
   const file = readText(rest)
-  if (file !== undefined) return nameServers(file)
+  if (file !== undefined) {
+    const upstreams = nameServers(file)
+    return { upstreams, file: upstreams.length > 0 ? 'listed' : 'empty' }
+  }
+  if (PATH.test(rest)) return { upstreams: [], file: 'missing' }
   if (place === undefined || !isPlausibleHost(place.address)) {
     const wanted = '[tls://]ADDRESS[:PORT], https://…, a hostname, nor a file'
     throw configError(word, `"${text}" is neither ${wanted}`)
   }
-  return [{ transport: scheme, ...place, ...(serverName && { serverName }) }]
+  return { upstreams: [{ transport: scheme, ...place, ...(serverName && { serverName }) }] }
 }
 
 /** Reads a URL; accepts plain HTTP on this machine only, for tests (RFC 8484 §5). */

@@ -42,7 +42,7 @@ function authorityOf({ zone, options, snapshot }: Omit<ExternalPlace, 'namespace
 /** Builds an authoritative reply, with the zone's SOA record if there is no answer. */
 export function replyWith(
   view: ExternalPlace,
-  sections: Partial<Pick<Reply, 'answer' | 'additional' | 'rcode' | 'truncated'>>,
+  sections: Partial<Pick<Reply, 'answer' | 'authority' | 'additional' | 'rcode' | 'truncated'>>,
 ): Reply {
   const { answer = [] } = sections
   const soa = answer.length === 0 ? [zoneSoa(view)] : []

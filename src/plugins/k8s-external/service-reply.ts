@@ -10,15 +10,21 @@ import type { Request } from '../../chain/request.ts'
 import type { Reply, ResourceRecord } from '../../dns/message.ts'
 import { equalNames, labelOffsets, nameKey, tailOffset } from '../../dns/name.ts'
 import { TYPE } from '../../dns/rr-type.ts'
+import { type Denial, denialOf } from '../../plugin-kit/denial.ts'
 import { type FoundName, findName, recordsOf } from '../../snapshot/read/find-name.ts'
 import { type ExternalPlace, replyWith } from './apex.ts'
 
 /** Bytes of an SRV record's rdata before its target. */
 const NUMBERS_BYTES = 6
 
-type Answers = { readonly records: readonly ResourceRecord[]; readonly truncated: boolean }
+type Answers = {
+  readonly records: readonly ResourceRecord[]
+  readonly truncated: boolean
+  /** The negative response at the end of the last CNAME. */
+  readonly denial: Denial | undefined
+}
 
-const NONE: Answers = { records: [], truncated: false }
+const NONE: Answers = { records: [], truncated: false, denial: undefined }
 
 /** Answers A, AAAA and SRV queries from the records of a name; other types are NODATA. */
 export function serviceReply(
@@ -33,9 +39,10 @@ export function serviceReply(
     case TYPE.AAAA: {
       const own = recordsOf(found, type, as)
       const cnames = recordsOf(found, TYPE.CNAME, as)
-      return andThen(followed(request, cnames), ({ records, truncated }) =>
-        replyWith(view, { answer: [...own, ...records], truncated }),
-      )
+      return andThen(followed(request, cnames), ({ records, truncated, denial }) => {
+        const isOnly = own.length === 0 && cnames.length === 1
+        return replyWith(view, { answer: [...own, ...records], truncated, ...(isOnly && denial) })
+      })
     }
     case TYPE.SRV: {
       const answer = recordsOf(found, TYPE.SRV, as)
@@ -53,9 +60,10 @@ function followed(request: Request, cnames: readonly ResourceRecord[]): MaybePro
   let all: MaybePromise<Answers> = NONE
   for (const cname of cnames) {
     all = andThen(all, (before) =>
-      andThen(lookUp(request, cname.rdata, request.type), ({ records, truncated }) => ({
+      andThen(lookUp(request, cname.rdata, request.type), ({ records, truncated, denial }) => ({
         records: [...before.records, cname, ...records],
         truncated: before.truncated || truncated,
+        denial,
       })),
     )
   }
@@ -103,9 +111,11 @@ function isSame(a: ResourceRecord, b: ResourceRecord): boolean {
 }
 
 function lookUp(request: Request, name: Uint8Array, type: number): MaybePromise<Answers> {
-  return andThen(request.lookup(name, type), (outcome) =>
-    outcome.kind === 'reply' ? { records: outcome.answer, truncated: outcome.truncated } : NONE,
-  )
+  return andThen(request.lookup(name, type), (outcome): Answers => {
+    const denial = denialOf(outcome, type)
+    if (outcome.kind !== 'reply') return { ...NONE, denial }
+    return { records: outcome.answer, truncated: outcome.truncated, denial }
+  })
 }
 
 const UNDERSCORE = 0x5f

@@ -12,6 +12,8 @@ import { parseQuery } from '../../dns/query.ts'
 import { RCODE } from '../../dns/rcode.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 import { writeQuery } from '../../dns/write-query.ts'
+import type { Denial } from '../../plugin-kit/denial.ts'
+import { denialOutside, denialWithin } from './cname-end.ts'
 import { unavailable } from './with-snapshot.ts'
 import { negativeReply, type ZonePlace, zoneReply } from './zone-reply.ts'
 
@@ -23,24 +25,26 @@ type Found = {
   readonly truncated: boolean
   /** Whether a shard was unavailable, so that records may be missing. */
   readonly isIncomplete: boolean
+  /** The negative response at the end; `undefined` if the end has records, or nobody knows it. */
+  readonly denial: Denial | undefined
 }
 type Step = { readonly name: Uint8Array; readonly links: readonly ResourceRecord[] }
 
-const NOTHING: Found = { records: [], truncated: false, isIncomplete: false }
+const NOTHING: Found = { records: [], truncated: false, isIncomplete: false, denial: undefined }
 
 /**
  * Answers a query for a name with a CNAME. The snapshot resolves targets within the cluster, the
- * whole server any other. Omits a link whose target does not exist in the cluster, or is the name
- * itself or below it. Types other than addresses are NODATA.
+ * whole server any other. Omits a link whose target has no records in the cluster, unless the rules
+ * are those of the RFCs, or is the name itself or below it. Types other than addresses are NODATA.
  */
 export function cnameReply(request: Request, view: ZonePlace): MaybePromise<Outcome> {
   const { query, type } = request
   if (type !== TYPE.A && type !== TYPE.AAAA) return negativeReply(query, view, RCODE.NOERROR)
   const found = follow(request, view, { name: request.name, links: [] })
-  return andThen(found, ({ records, truncated, isIncomplete }): Outcome => {
+  return andThen(found, ({ records: answer, truncated, isIncomplete, denial }): Outcome => {
     if (isIncomplete) return unavailable()
-    if (records.length === 0) return negativeReply(query, view, RCODE.NOERROR)
-    return { ...EMPTY_REPLY, authoritative: true, origin: 'snapshot', truncated, answer: records }
+    if (answer.length === 0) return negativeReply(query, view, RCODE.NOERROR)
+    return { ...EMPTY_REPLY, authoritative: true, origin: 'snapshot', truncated, answer, ...denial }
   })
 }
 
@@ -94,15 +98,19 @@ function followLink(
   const name = link.rdata
   if (isSubdomain(name, view.zone.origin.bytes)) {
     const next = follow(request, view, { name, links: [...links, link] })
-    return andThen(next, (found) =>
-      found.records.length === 0 ? found : { ...found, records: [link, ...found.records] },
-    )
+    return andThen(next, (found): MaybePromise<Found> => {
+      if (found.records.length > 0) return { ...found, records: [link, ...found.records] }
+      if (view.rules === 'coredns' || found.isIncomplete) return found
+      const denial = denialWithin(name, request.type, view)
+      return andThen(denial, (end) => ({ ...found, records: [link], denial: end }))
+    })
   }
   return andThen(request.lookup(name, request.type), (outcome) => {
     if (outcome.kind === 'drop' || outcome.kind === 'transfer') return NOTHING
-    if (outcome.kind === 'failure') return { ...NOTHING, records: [link] }
+    const denial = denialOutside(outcome, request.type, view)
+    if (outcome.kind === 'failure') return { ...NOTHING, records: [link], denial }
     const { answer, truncated } = outcome
-    return { records: [link, ...answer], truncated, isIncomplete: false }
+    return { records: [link, ...answer], truncated, isIncomplete: false, denial }
   })
 }
 
@@ -111,6 +119,7 @@ function join(a: Found, b: Found): Found {
     records: [...a.records, ...b.records],
     truncated: a.truncated || b.truncated,
     isIncomplete: a.isIncomplete || b.isIncomplete,
+    denial: a.records.length === 0 ? b.denial : a.denial && b.denial,
   }
 }
 

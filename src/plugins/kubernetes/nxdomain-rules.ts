@@ -13,6 +13,7 @@
  * | anything but PTR at an address; parts of an address, any | NXDOMAIN | NODATA |
  * | PTR with one to three labels before an IPv6 address | ignores those labels | NXDOMAIN |
  * | SRV at a Pod's name | port 0 | NODATA |
+ * | an ExternalName to no name of the cluster | NODATA, no CNAME | the CNAME and NXDOMAIN |
  * | a Service of several hostnames | a CNAME for each | one CNAME (RFC 2181 §10.1) |
  * @module
  */

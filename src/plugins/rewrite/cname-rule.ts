@@ -22,7 +22,7 @@ import type { QuestionDraft, RecordDraft, ReplyDraft, Rule } from './rule.ts'
 
 /**
  * Parses `cname [exact|prefix|suffix|substring|regex] FROM TO`. Lower-cases FROM, even an
- * expression, and TO, but matches targets in their own letter case.
+ * expression, and TO.
  * @throws {ConfigError}
  */
 export function parseCnameRule(words: readonly Word[], at: Position): Rule {

@@ -45,7 +45,11 @@ export function takeKind(
 /** Returns the new text of a name; `undefined` if the name does not match. */
 export type Replacement = (name: string) => string | undefined
 
-/** Returns a function that replaces the part of a name that `from` matches. */
+/**
+ * Returns a function that replaces the part of a name that `from`, in lower case, matches. Letter
+ * case does not count (RFC 4343): upstreams may have another one than the query. The rest of the
+ * name keeps its own.
+ */
 export function replacement(
   kind: Exclude<MatchKind, 'regex'>,
   from: string,
@@ -53,21 +57,40 @@ export function replacement(
 ): Replacement {
   switch (kind) {
     case 'exact':
-      return (name) => (name === from ? to : undefined)
+      return (name) => (name.toLowerCase() === from ? to : undefined)
     case 'prefix':
-      return (name) => (name.startsWith(from) ? to + name.slice(from.length) : undefined)
+      return (name) =>
+        name.toLowerCase().startsWith(from) ? to + name.slice(from.length) : undefined
     case 'suffix':
       return (name) =>
-        name.endsWith(from) ? name.slice(0, name.length - from.length) + to : undefined
+        name.toLowerCase().endsWith(from)
+          ? name.slice(0, name.length - from.length) + to
+          : undefined
     case 'substring':
-      return (name) => (name.includes(from) ? name.replaceAll(from, () => to) : undefined)
+      return (name) => replacedAll(name, from, to)
   }
 }
 
-/** Returns a function that replaces a matching name by `to`, with the match's groups filled in. */
+function replacedAll(name: string, from: string, to: string): string | undefined {
+  let end = name.length
+  const [first = '', ...others] = name.toLowerCase().split(from)
+  if (others.length === 0) return undefined
+  // From the end: each part keeps the letter case that it has in the name.
+  const rest = others.toReversed().map((part) => {
+    const own = name.slice(end - part.length, end)
+    end -= part.length + from.length
+    return to + own
+  })
+  return name.slice(0, first.length) + rest.toReversed().join('')
+}
+
+/**
+ * Returns a function that replaces a matching name by `to`, with the match's groups filled in. A
+ * name that does not match in its own letter case may match in lower case.
+ */
 export function patternReplacement(pattern: Pattern, to: string): Replacement {
   return (name) => {
-    const match = pattern.exec(name)
+    const match = pattern.exec(name) ?? pattern.exec(name.toLowerCase())
     return match && substituted(to, match.groups)
   }
 }

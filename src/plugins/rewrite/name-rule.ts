@@ -143,8 +143,9 @@ const BYTES_BEFORE: ReadonlyMap<number, number> = new Map([
 
 /** Moves names at or below `from` to `to`. */
 export function remapping(from: string, to: string): Replacement {
+  const same = replacement('exact', from, to)
   const below = replacement('suffix', `.${from}`, `.${to}`)
-  return (name) => (name === from ? to : below(name))
+  return (name) => same(name) ?? below(name)
 }
 
 /** Returns a rule that changes the owners of records. */

@@ -7,7 +7,9 @@ import { configError } from '../../corefile/problem.ts'
 import type { Directive } from '../../corefile/server-block.ts'
 import { ROOT } from '../../dns/name.ts'
 import type { Fallthrough } from '../../plugin-kit/zones.ts'
+import { readRules } from '../file/serve-zone.ts'
 import { parseServer } from '../forward/upstreams.ts'
+import type { Rules } from '../kubernetes/nxdomain-rules.ts'
 import type { Primary } from './receive-zone.ts'
 
 /** Zones and their primaries. */
@@ -20,19 +22,26 @@ export type SecondaryRule = {
 
 const PRIMARIES_MAX = 64
 
-type Draft = Omit<SecondaryRule, 'zones'> & { readonly fallthrough: Fallthrough }
+/** Options of all directives of a block. */
+type Shared = {
+  readonly fallthrough: Fallthrough
+  /** The rules of negative responses. */
+  readonly answers: Rules
+}
+
+type Draft = Omit<SecondaryRule, 'zones'> & Shared
 
 /**
  * Parses `secondary [ZONE…] { transfer from ADDRESS[:PORT]…  catalog [ZONE…]  fallthrough [ZONE…]
- * }` directives; `fallthrough` applies to all of them.
+ * answers coredns|rfc }` directives; the last two options apply to all of them.
  */
 export function parseSecondary(
   directives: readonly Directive[],
   blockZones: readonly Uint8Array[],
-): { readonly rules: readonly SecondaryRule[]; readonly fallthrough: Fallthrough } {
-  let fallthrough: Fallthrough
+): Shared & { readonly rules: readonly SecondaryRule[] } {
+  let shared: Shared = { fallthrough: undefined, answers: 'coredns' }
   const rules = directives.map((directive): SecondaryRule => {
-    const defaults: Draft = { primaries: [], members: undefined, fallthrough }
+    const defaults: Draft = { primaries: [], members: undefined, ...shared }
     const draft = readOptions(directive, READERS, defaults)
     if (draft.primaries.length === 0) {
       throw configError(
@@ -43,11 +52,11 @@ export function parseSecondary(
     if (draft.primaries.length > PRIMARIES_MAX) {
       throw configError(directive, `"secondary" takes at most ${PRIMARIES_MAX} primaries`)
     }
-    fallthrough = draft.fallthrough
-    const { primaries, members } = draft
+    const { primaries, members, fallthrough, answers } = draft
+    shared = { fallthrough, answers }
     return { zones: zonesOf(directive.args, blockZones), primaries, members }
   })
-  return { rules, fallthrough }
+  return { rules, ...shared }
 }
 
 const READERS: OptionReaders<Draft> = {
@@ -62,6 +71,7 @@ const READERS: OptionReaders<Draft> = {
     return { members: [...(members ?? []), ...zonesOf(args, [])] }
   },
   fallthrough: ({ args }) => ({ fallthrough: zonesOf(args, [ROOT]) }),
+  answers: (option) => ({ answers: readRules(option) }),
 }
 
 function readPrimaries(option: Option): Primary[] {

@@ -23,7 +23,7 @@ const TRANSFERS_MAX = 16
 
 /**
  * Configures `secondary [ZONE…] { transfer from ADDRESS[:PORT]…  catalog [ZONE…]  fallthrough
- * [ZONE…] }`. Zones are kept in memory only.
+ * [ZONE…]  answers coredns|rfc }`. Zones are kept in memory only.
  */
 export const secondaryPlugin: PluginEntry<SecondaryHost> = {
   name: 'secondary',
@@ -35,7 +35,7 @@ export const secondaryPlugin: PluginEntry<SecondaryHost> = {
   hasListArgs: true,
   answers: { zoneArgs: [0], takesAll: true },
   setup: (directives, context) => {
-    const { rules, fallthrough } = parseSecondary(directives, context.zones)
+    const { rules, fallthrough, answers } = parseSecondary(directives, context.zones)
     const zones = openZones(rules, directives[0], context)
     const plugin: Plugin = {
       name: 'secondary',
@@ -43,7 +43,7 @@ export const secondaryPlugin: PluginEntry<SecondaryHost> = {
         const zone = zones.closest(request.lowerName)
         if (zone === undefined) return passOn(request, next, context.peers(), 'secondary')
         const goesOn = (name: Uint8Array): boolean => fallsThrough(fallthrough, name)
-        return serveZone(zone.zone, request, { fallsThrough: goesOn, next })
+        return serveZone(zone.zone, request, { rules: answers, fallsThrough: goesOn, next })
       },
       ...zoneHooks(zones),
       handleNotify: (query, client) => {

@@ -85,7 +85,7 @@ describe('auto refuses', () => {
     {
       name: 'other options',
       lines: ['follow'],
-      problem: 'Corefile:3:5: "auto" has no option "follow"; it has directory, reload',
+      problem: 'Corefile:3:5: "auto" has no option "follow"; it has directory, reload, answers',
     },
   ]
   for (const { name, lines, problem } of cases) {

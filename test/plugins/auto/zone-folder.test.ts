@@ -19,7 +19,14 @@ function open(
 } {
   const host = new FakeHost({ files })
   const origin = { pattern: compilePattern('db\\.(.*)'), template: '{1}' }
-  const folder = new ZoneFolder(host, { zones: [], folder: 'z', origin, reloadMs, notices: [] })
+  const folder = new ZoneFolder(host, {
+    zones: [],
+    folder: 'z',
+    origin,
+    reloadMs,
+    rules: 'coredns' as const,
+    notices: [],
+  })
   return {
     host,
     folder,

@@ -19,11 +19,15 @@ const OBJECTS = `
 - kind: Service
   metadata: {name: out, namespace: shop}
   spec: {type: ExternalName, externalName: www.example.org}
+- kind: Service
+  metadata: {name: gone, namespace: shop}
+  spec: {type: ExternalName, externalName: gone.example.org}
 `
 const POD = '+from=10.244.0.7'
 const upstream: UpstreamScript = ({ question }) => {
   const [name = ''] = question.split(' ')
   if (name === 'www.example.org.') return ['NOERROR ra', 'www.example.org. 300 IN A 192.0.2.1']
+  if (name === 'gone.') return ['NOERROR ra', 'gone. 300 IN A 192.0.2.2']
   if (name === 'refused.example.org.') return ['REFUSED']
   if (name === 'broken.example.org.') return new Error('nobody is there')
   return ['NXDOMAIN ra', 'authority: example.org. 60 IN SOA a. b. 1 2 3 4 5']
@@ -51,6 +55,15 @@ describe('autopath for Pods', () => {
       name: 'answers a name of the own namespace as it is',
       ask: `web.shop.svc.cluster.local A ${POD}`,
       reply: ['NOERROR aa rd', 'web.shop.svc.cluster.local. 5 IN A 10.96.0.1'],
+    },
+    {
+      name: 'ends at an alias, even if it points to a name that does not exist',
+      ask: `gone.shop.svc.cluster.local A ${POD}`,
+      reply: [
+        'NXDOMAIN aa rd',
+        'gone.shop.svc.cluster.local. 5 IN CNAME gone.example.org.',
+        'authority: example.org. 60 IN SOA a. b. 1 2 3 4 5',
+      ],
     },
     {
       name: 'finds a Service of another namespace by the second element',

@@ -165,6 +165,44 @@ describe('signReply', () => {
       },
     },
     {
+      name: 'signs the CNAMEs to a name of another zone that does not exist, not its SOA record',
+      asked: 'w.example.org A',
+      reply: {
+        rcode: 'NXDOMAIN',
+        answer: ['w.example.org. 60 IN CNAME a.example.net.'],
+        authority: ['example.net. 60 IN SOA ns.example.net. host.example.net. 1 2 3 4 5'],
+      },
+      is: {
+        rcode: 'NXDOMAIN',
+        answer: [
+          'w.example.org. 60 IN CNAME a.example.net.',
+          'w.example.org. 60 CNAME by example.org.',
+        ],
+        authority: ['example.net. 60 IN SOA ns.example.net. host.example.net. 1 2 3 4 5'],
+      },
+    },
+    {
+      name: 'denies the name at the end of CNAMEs within the zone',
+      asked: 'w.example.org A',
+      reply: {
+        rcode: 'NXDOMAIN',
+        answer: ['w.example.org. 60 IN CNAME a.example.org.'],
+        authority: [SOA],
+      },
+      is: {
+        answer: [
+          'w.example.org. 60 IN CNAME a.example.org.',
+          'w.example.org. 60 CNAME by example.org.',
+        ],
+        authority: [
+          SOA,
+          'example.org. 60 SOA by example.org.',
+          'a.example.org. 60 NSEC by example.org.',
+          NSEC,
+        ],
+      },
+    },
+    {
       name: 'denies a type',
       asked: 'a.example.org A',
       reply: { authority: [SOA] },

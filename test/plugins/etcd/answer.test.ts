@@ -3,7 +3,7 @@ import { describe, test } from 'vitest'
 import { nameOf } from '../../../src/dns/name.ts'
 import { soaRecordAt } from '../../../src/plugins/etcd/answer.ts'
 import { formatRecord } from '../../../src/records/zone-text.ts'
-import { block, serve } from '../../ask.ts'
+import { block, directive, serve } from '../../ask.ts'
 
 const UPSTREAM = {
   'www.example.net. IN A rd': ['NOERROR rd ra', 'www.example.net. 60 IN A 192.0.2.80'],
@@ -16,6 +16,7 @@ const UPSTREAM = {
   'nosuch.example.net. IN AAAA rd': ['SERVFAIL rd ra'],
 }
 const COREFILE = block('etcd example.org 192.0.2.0/24', 'forward . 192.0.2.53')
+const RFC = block(directive('etcd example.org', 'answers rfc'), 'forward . 192.0.2.53')
 
 type Case = {
   readonly name: string
@@ -201,11 +202,67 @@ const CASES: readonly Case[] = [
   },
 ]
 
+/** With `answers rfc`. */
+const RFC_CASES: readonly Case[] = [
+  {
+    name: 'CNAME: the one with which A begins, of the keys below',
+    keys: { '/org/example/x/y': { host: 'z' }, '/org/example/x/a': { host: '192.0.2.1' } },
+    ask: 'x.example.org CNAME',
+    reply: ['NOERROR aa rd', 'x.example.org. 300 IN CNAME z.'],
+  },
+  {
+    name: 'CNAME: of external-dns, whose keys end with a label at random',
+    keys: { '/org/example/www/1a2b': { host: 'lb.example.org', ttl: 60, targetstrip: 1 } },
+    ask: 'www.example.org CNAME',
+    reply: ['NOERROR aa rd', 'www.example.org. 60 IN CNAME lb.example.org.'],
+  },
+  {
+    name: 'CNAME: of the zone, from below apex.dns',
+    keys: { '/org/example/dns/apex/a': { host: 'lb.example.net' } },
+    ask: 'example.org CNAME',
+    reply: ['NOERROR aa rd', 'example.org. 300 IN CNAME lb.example.net.'],
+  },
+  {
+    name: 'CNAME: addresses below are none, but the name exists (RFC 8020)',
+    keys: { '/org/example/x/y': { host: '192.0.2.1' } },
+    ask: 'x.example.org CNAME',
+    reply: ['NOERROR aa rd'],
+  },
+  {
+    name: 'PTR: a name with keys below it only has none, but exists',
+    keys: { '/org/example/x/y': { host: 'z' } },
+    ask: 'x.example.org PTR',
+    reply: ['NOERROR aa rd'],
+  },
+  {
+    name: 'NS: without any, the zone exists all the same',
+    keys: { '/org/example/www': { host: '192.0.2.1' } },
+    ask: 'example.org NS',
+    reply: ['NOERROR aa rd'],
+  },
+  {
+    name: 'the zone exists without any key, for each type',
+    keys: {},
+    ask: 'example.org A',
+    reply: ['NOERROR aa rd'],
+  },
+  {
+    name: 'CNAME: a missing name is denied',
+    keys: { '/org/example/x/y': { host: '192.0.2.1' } },
+    ask: 'nosuch.example.org CNAME',
+    reply: ['NXDOMAIN aa rd'],
+  },
+]
+
 describe('an answer from keys', () => {
-  for (const { name, keys, ask, reply } of CASES) {
+  const byRules = [
+    ...CASES.map((one) => ({ ...one, corefile: COREFILE })),
+    ...RFC_CASES.map((one) => ({ ...one, corefile: RFC, name: `${one.name}, by the RFCs` })),
+  ]
+  for (const { name, corefile, keys, ask, reply } of byRules) {
     test(name, async () => {
       const below = Object.entries(keys).map(([key, value]) => [`/skydns${key}`, value])
-      const server = serve(COREFILE, { keys: Object.fromEntries(below), upstream: UPSTREAM })
+      const server = serve(corefile, { keys: Object.fromEntries(below), upstream: UPSTREAM })
       const lines = await server.ask(ask)
       const withoutSoa = lines.filter((line) => !line.startsWith('authority: '))
       assert.deepEqual(withoutSoa, reply)

@@ -126,7 +126,8 @@ describe('a chase', () => {
   for (const { name, keys, ask, reply } of CASES) {
     test(name, async () => {
       const lines = await serverOf(keys).ask(ask)
-      assert.equal(lines[0], 'NOERROR aa rd')
+      const pointsNowhere = reply.some((line) => line.endsWith(' nosuch.example.net.'))
+      assert.equal(lines[0], `${pointsNowhere ? 'NXDOMAIN' : 'NOERROR'} aa rd`)
       assert.deepEqual(
         lines.slice(1).filter((line) => !line.startsWith('authority: ')),
         reply,

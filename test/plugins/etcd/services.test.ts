@@ -21,6 +21,7 @@ function searched(keys: Readonly<Record<string, string>>, lease = ''): Searched 
   return {
     keys: table,
     path: '/skydns',
+    rules: 'coredns' as const,
     leaseSecondsMin: 30,
     leaseSecondsMax: 600,
     leaseSeconds: (id) => (id === 'gone' ? undefined : Number(id)),

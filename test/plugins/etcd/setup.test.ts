@@ -22,6 +22,42 @@ type Case = {
   readonly reply: readonly string[]
 }
 
+describe('a CNAME that points out of the zone', () => {
+  const link = 'www.example.org. 300 IN CNAME x.example.net.'
+  const theirSoa = 'authority: example.net. 60 IN SOA a. b. 1 2 3 4 5'
+  const cases: {
+    upstream: readonly string[]
+    keys?: object
+    reply: readonly string[]
+    rfc?: readonly string[]
+  }[] = [
+    { upstream: ['NXDOMAIN', theirSoa], reply: ['NXDOMAIN aa rd', link, theirSoa] },
+    {
+      upstream: ['NOERROR', theirSoa],
+      reply: ['NOERROR aa rd', link],
+      rfc: ['NOERROR aa rd', link, theirSoa],
+    },
+    { upstream: ['REFUSED'], reply: ['NOERROR aa rd', link] },
+    {
+      upstream: ['NXDOMAIN', theirSoa],
+      keys: { '/skydns/org/example/www/b': { host: '192.0.2.1' } },
+      reply: ['NOERROR aa rd', link, 'www.example.org. 300 IN A 192.0.2.1'],
+    },
+  ]
+  for (const { upstream, keys, reply, rfc = reply } of cases) {
+    test(`has the code and SOA record of its end: ${upstream[0]}, ${reply.length - 1} records`, async () => {
+      for (const [rules, lines] of [['coredns', reply] as const, ['rfc', rfc] as const]) {
+        const etcd = directive('etcd example.org', `answers ${rules}`)
+        const server = serve(block(etcd, 'forward . 192.0.2.53'), {
+          keys: { '/skydns/org/example/www/a': { host: 'x.example.net' }, ...keys },
+          upstream: () => upstream,
+        })
+        assert.deepEqual(await server.ask('www.example.org A'), lines)
+      }
+    })
+  }
+})
+
 describe('etcd', () => {
   const cases: Case[] = [
     {

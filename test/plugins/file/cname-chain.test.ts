@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { block, serve } from '../../ask.ts'
+import { block, directive, serve } from '../../ask.ts'
 import { APEX, NS, SOA, serveZoneText } from './zones.ts'
 
 const LINES = [
@@ -39,6 +39,8 @@ type Case = {
   readonly upstream?: readonly string[]
   readonly replies: readonly string[]
 }
+
+const THEIR_SOA = 'authority: example.net. 5 IN SOA a. b. 1 1 1 1 1'
 
 describe('a CNAME', () => {
   const cases: Case[] = [
@@ -185,7 +187,7 @@ describe('a CNAME', () => {
     {
       name: 'that points out has the SOA record of this zone where nothing exists',
       ask: 'out.example.org AAAA',
-      upstream: ['NOERROR ra', 'authority: example.net. 5 IN SOA a. b. 1 1 1 1 1'],
+      upstream: ['NOERROR ra', THEIR_SOA],
       replies: ['NOERROR aa rd', 'out.example.org. 3600 IN CNAME www.example.net.', SOA],
     },
     {
@@ -214,6 +216,68 @@ describe('a CNAME', () => {
         upstream: upstream === undefined ? {} : () => upstream,
       })
       assert.deepEqual(await server.ask(ask), replies)
+    })
+  }
+})
+
+describe('a CNAME, with "answers rfc",', () => {
+  const out = 'out.example.org. 3600 IN CNAME www.example.net.'
+  const cases: { name: string; ask: string; upstream?: string[]; reply: string[] }[] = [
+    {
+      name: 'to no records of another zone has the SOA record of that (RFC 2308 §2.1)',
+      ask: 'out.example.org AAAA',
+      upstream: ['NOERROR ra', THEIR_SOA],
+      reply: ['NOERROR aa rd', out, THEIR_SOA],
+    },
+    {
+      name: 'to no name of another zone has the SOA record of that',
+      ask: 'out.example.org A',
+      upstream: ['NXDOMAIN ra', THEIR_SOA],
+      reply: ['NXDOMAIN aa rd', out, THEIR_SOA],
+    },
+    {
+      name: 'to a further CNAME and no records has the SOA record of their zone',
+      ask: 'out.example.org A',
+      upstream: ['NOERROR ra', 'www.example.net. 5 IN CNAME x.example.net.', THEIR_SOA],
+      reply: ['NOERROR aa rd', out, 'www.example.net. 5 IN CNAME x.example.net.', THEIR_SOA],
+    },
+    {
+      name: 'to no name of an unknown zone has no SOA record',
+      ask: 'out.example.org A',
+      upstream: ['NXDOMAIN ra'],
+      reply: ['NXDOMAIN aa rd', out],
+    },
+    {
+      name: 'to no name of its own zone has the SOA record of this',
+      ask: 'dangling.example.org A',
+      reply: ['NXDOMAIN aa rd', link('dangling', 'nosuch'), SOA],
+    },
+    {
+      name: 'to no records of its own zone has the SOA record of this',
+      ask: 'a.example.org NAPTR',
+      reply: ['NOERROR aa rd', link('a', 'b'), link('b', 'www', 60), SOA],
+    },
+    {
+      name: 'to records of another zone has the name servers of its own',
+      ask: 'out.example.org A',
+      upstream: ['NOERROR ra', 'www.example.net. 5 IN A 192.0.2.1', THEIR_SOA],
+      reply: ['NOERROR aa rd', out, 'www.example.net. 5 IN A 192.0.2.1', NS],
+    },
+    {
+      name: 'to a refusal is alone',
+      ask: 'out.example.org A',
+      upstream: ['REFUSED ra'],
+      reply: ['NOERROR aa rd', out, NS],
+    },
+  ]
+  for (const { name, ask, upstream = [], reply } of cases) {
+    test(name, async () => {
+      const server = serveZoneText(LINES, {
+        head: directive('file db example.org', 'answers rfc'),
+        more: [FORWARD],
+        upstream: () => upstream,
+      })
+      assert.deepEqual(await server.ask(ask), reply)
     })
   }
 })

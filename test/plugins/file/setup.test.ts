@@ -161,7 +161,7 @@ describe('file refuses', () => {
       name: 'other options',
       lines: [directive('file db', 'fallthru')],
       problem:
-        'Corefile:3:5: "file" has no option "fallthru"; it has reload, reload_by_mtime, fallthrough',
+        'Corefile:3:5: "file" has no option "fallthru"; it has reload, reload_by_mtime, fallthrough, answers',
     },
     {
       name: 'a file that is wrong, where it is',

@@ -34,6 +34,7 @@ describe('options of forward', () => {
     assert.equal(upstreams.length, 1)
     assert.equal(formatName(healthCheckName), '.')
     assert.deepEqual(rest, {
+      files: [],
       except: [],
       protocol: 'as-client',
       policy: 'random',

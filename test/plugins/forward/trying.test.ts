@@ -44,6 +44,16 @@ describe('failing over', () => {
     assert.deepEqual(await reply, ['NOERROR rd', A])
   })
 
+  test('repeats a query on no connection that is older than the query', async () => {
+    const lines = ['policy sequential', 'force_tcp', 'max_fails 0', 'read_timeout 1s']
+    const server = serveForward(directive(TWO, ...lines), { 1: 'silence', 2: 'silence' })
+    const reply = server.ask(ASK)
+    await server.host.advance(4000)
+    assert.deepEqual(await reply, ['SERVFAIL rd'])
+    const ages = server.host.asked.map(({ connectionAgeMsMax }) => connectionAgeMsMax)
+    assert.deepEqual(ages, [undefined, 1000, 2000, 3000])
+  })
+
   test('gives up after four seconds and says why', async () => {
     const server = serveForward(`${TWO} 192.0.2.3`, { 1: 'silence', 2: 'silence', 3: 'silence' })
     const reply = server.ask(`${ASK} +edns`)

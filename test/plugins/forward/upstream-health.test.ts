@@ -39,6 +39,7 @@ describe('UpstreamHealth', () => {
     assert.equal(check?.question, '. IN NS rd')
     assert.equal(check?.protocol, 'udp')
     assert.equal(check?.timeoutMs, 1000)
+    assert.equal(check?.connectionAgeMsMax, 0)
     assert.equal(health.isDown, false)
   })
 

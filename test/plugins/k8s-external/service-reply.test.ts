@@ -72,7 +72,7 @@ describe('the name of a Service outside', () => {
     })
   }
 
-  test('has its CNAME even if the target does not exist', async () => {
+  test('has its CNAME even if the target does not exist, with the code of that', async () => {
     const objects = `
 - kind: Service
   metadata: {name: out, namespace: shop}
@@ -80,6 +80,6 @@ describe('the name of a Service outside', () => {
   status: {loadBalancer: {ingress: [{hostname: none.example.net}]}}
 - {kind: Namespace, metadata: {name: shop}}`
     const reply = await serveExternal([], { objects }).ask(`${OUT} A`)
-    assert.deepEqual(reply, ['NOERROR aa rd', `${OUT}. 5 IN CNAME none.example.net.`])
+    assert.deepEqual(reply, ['NXDOMAIN aa rd', `${OUT}. 5 IN CNAME none.example.net.`])
   })
 })

@@ -144,6 +144,35 @@ describe('names with CNAMEs', () => {
     })
   }
 
+  const byRfc: { name: string; ask: string; reply: string[] }[] = [
+    {
+      name: 'are beside NXDOMAIN if they point nowhere',
+      ask: at('nowhere', ' A'),
+      reply: [
+        'NXDOMAIN aa rd',
+        `${at('nowhere', '.')} 5 IN CNAME nosuch.shop.svc.cluster.local.`,
+        soa(),
+      ],
+    },
+    {
+      name: 'stay beside NODATA of the other family',
+      ask: at('near', ' AAAA'),
+      reply: ['NOERROR aa rd', `${at('near', '.')} 5 IN CNAME ${at('web', '.')}`, soa()],
+    },
+    { name: 'have no data in a circle', ask: at('self', ' A'), reply: nodata },
+  ]
+  for (const { name, ask, reply } of byRfc) {
+    test(`${name}, by the RFCs`, async () => {
+      assert.deepEqual(await serveAliases(undefined, {}, 'answers rfc').ask(ask), reply)
+    })
+  }
+
+  test('are beside SERVFAIL, not NXDOMAIN, before the cluster is read', async () => {
+    const server = serveAliases(undefined, { freshness: 'partial' }, 'answers rfc')
+    const [code] = await server.ask(at('nowhere', ' A'))
+    assert.equal(code, 'SERVFAIL aa rd')
+  })
+
   test('are one at a name by the RFCs, and all as in CoreDNS otherwise', async () => {
     const count = async (server: Server, type: string): Promise<number> => {
       const reply = await server.ask(at('mixed', ` ${type} +tcp`))
@@ -167,12 +196,40 @@ describe('names with CNAMEs', () => {
 
 describe('CNAMEs that point out of the cluster', () => {
   const link = `${at('out', '.')} 5 IN CNAME www.example.org.`
+  const theirSoa = 'authority: org. 60 IN SOA a.org. b.org. 1 2 3 4 5'
   const cases: { name: string; upstream: UpstreamAct; reply: string[] }[] = [
     {
-      name: 'are alone where the rest is denied',
-      upstream: ['NXDOMAIN', 'authority: org. 60 IN SOA a.org. b.org. 1 2 3 4 5'],
+      name: 'end where there is no name, with its SOA record',
+      upstream: ['NXDOMAIN', theirSoa],
+      reply: ['NXDOMAIN aa rd', link, theirSoa],
+    },
+    {
+      name: 'end where there is no name, without an SOA record',
+      upstream: ['NXDOMAIN'],
+      reply: ['NXDOMAIN aa rd', link],
+    },
+    {
+      name: 'end after further links',
+      upstream: ['NXDOMAIN', 'www.example.org. 9 IN CNAME x.org.', theirSoa],
+      reply: ['NXDOMAIN aa rd', link, 'www.example.org. 9 IN CNAME x.org.', theirSoa],
+    },
+    {
+      name: 'end where there are no records of the type, with its SOA record',
+      upstream: ['NOERROR', theirSoa],
+      reply: ['NOERROR aa rd', link, theirSoa],
+    },
+    {
+      name: 'have no SOA record beside the records',
+      upstream: ['NOERROR', WWW, theirSoa],
+      reply: ['NOERROR aa rd', link, WWW],
+    },
+    {
+      name: 'are alone where a server refers to others',
+      upstream: ['NOERROR', 'authority: org. 60 IN NS a.org.'],
       reply: ['NOERROR aa rd', link],
     },
+    { name: 'are alone after a refusal', upstream: ['REFUSED'], reply: ['NOERROR aa rd', link] },
+    { name: 'are alone after a failure', upstream: ['SERVFAIL'], reply: ['NOERROR aa rd', link] },
     {
       name: 'are alone where nobody knows the rest',
       upstream: new Error('connection refused'),
@@ -191,9 +248,32 @@ describe('CNAMEs that point out of the cluster', () => {
   ]
   for (const { name, upstream, reply } of cases) {
     test(name, async () => {
-      assert.deepEqual(await serveAliases(upstream).ask(at('out', ' A')), reply)
+      const ask = at('out', ' A')
+      assert.deepEqual(await serveAliases(upstream).ask(ask), reply)
+      assert.deepEqual(await serveAliases(upstream, {}, 'answers rfc').ask(ask), reply)
     })
   }
+
+  test('end in another zone of the cluster as in CoreDNS, or by the RFCs', async () => {
+    for (const { rules, type, code, hasSoa } of [
+      { rules: 'coredns', type: 'A', code: 'NXDOMAIN', hasSoa: true },
+      { rules: 'coredns', type: 'AAAA', code: 'NOERROR', hasSoa: false },
+      { rules: 'rfc', type: 'A', code: 'NXDOMAIN', hasSoa: true },
+      { rules: 'rfc', type: 'AAAA', code: 'NOERROR', hasSoa: true },
+    ]) {
+      const zones = 'kubernetes cluster.local example.net'
+      const server = serve(block(directive(zones, `answers ${rules}`)), {
+        cluster: { objects: OBJECTS },
+      })
+      const name = type === 'A' ? 'nowhere' : 'near'
+      const target = type === 'A' ? at('nosuch', '.') : at('web', '.')
+      assert.deepEqual(await server.ask(`${name}.shop.svc.example.net ${type}`), [
+        `${code} aa rd`,
+        `${name}.shop.svc.example.net. 5 IN CNAME ${target}`,
+        ...(hasSoa ? [soa()] : []),
+      ])
+    }
+  })
 
   test('are looked up with the type of the query, and with DO if it has that', async () => {
     const server = serveAliases()

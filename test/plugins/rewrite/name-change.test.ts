@@ -32,7 +32,17 @@ describe('changes of names', () => {
         ['b.org.', 'a.org.'],
         ['x.y.b.org.', 'x.y.a.org.'],
         ['ab.org.', undefined],
-        ['B.org.', undefined],
+        ['B.org.', 'a.org.'],
+        ['X.y.B.org.', 'X.y.a.org.'],
+      ],
+    },
+    {
+      name: 'a text within is replaced in any letter case, and the rest keeps its own',
+      change: replacement('substring', 'b.b', 'a'),
+      pairs: [
+        ['X.B.bb.BY.b.B.', 'X.aaY.a.'],
+        ['b.b', 'a'],
+        ['b', undefined],
       ],
     },
     {
@@ -48,6 +58,7 @@ describe('changes of names', () => {
       change: patternReplacement(compilePattern('(.*)-eu\\.b'), '{1}.a.'),
       pairs: [
         ['x.y-eu.b.org.', 'x.y.a.'],
+        ['X.Y-EU.b.org.', 'x.y.a.'],
         ['y.b.org.', undefined],
       ],
     },

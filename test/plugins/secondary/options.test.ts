@@ -102,7 +102,7 @@ describe('secondary refuses', () => {
       name: 'other options',
       line: directive('secondary', 'tsig key'),
       problem:
-        'Corefile:3:5: "secondary" has no option "tsig"; it has transfer, catalog, fallthrough',
+        'Corefile:3:5: "secondary" has no option "tsig"; it has transfer, catalog, fallthrough, answers',
     },
   ]
   for (const { name, line, problem } of cases) {
