@@ -174,7 +174,7 @@ type ReportParts = {
 function createReports(api: ObjectApi, { log, isLeader, signal }: ReportParts) {
   const onError = (message: string): void => log({ level: 'warning', message })
   const statuses = new RecordStatusWriter({ api, now: Date.now, signal, onError })
-  const events = new ConflictEvents({ api, isLeader, onError, sleep, now: Date.now })
+  const events = new ConflictEvents({ api, isLeader, onError, sleep, elapsed, now: Date.now })
   return {
     take: ({ verdicts = [], conflicts = [] }: BuiltSnapshot): void => {
       statuses.take(verdicts)

@@ -16,6 +16,7 @@ import {
 } from '../kubernetes/objects/objects.ts'
 import type { NamingOptions } from '../kubernetes/objects/options.ts'
 import { isSelected } from '../kubernetes/objects/selection.ts'
+import { fairShare, type SharedBound } from '../kubernetes/rules/fair-shares.ts'
 import { HostGroups } from '../kubernetes/trees/host-groups.ts'
 import { NameGroups } from '../kubernetes/trees/name-groups.ts'
 import { type LabelRecords, labelRecords } from '../kubernetes/trees/namespace-labels.ts'
@@ -29,8 +30,10 @@ import type { KeyTree } from './key-tree.ts'
 import type { ObjectSink } from './mirrored-objects.ts'
 import type { BuiltSnapshot, BuiltTree } from './snapshot-builder.ts'
 
-/** Most warnings of one build that are logged, each; the others are counted. */
-const WARNINGS_MAX = 100
+/** Most warnings of one build that are logged, of a namespace and of all; others are counted. */
+const WARNINGS: SharedBound = { eachMax: 50, wholeMax: 100 }
+/** What a warning about an object of a namespace begins with. */
+const ABOUT_OBJECT = /^[A-Z]\w* ([^/ :]+)\//
 
 /** Receives objects and builds snapshots. */
 export class ClusterBuilder {
@@ -150,8 +153,14 @@ export class ClusterBuilder {
 
   /** A tenant may have any number of objects that DNS cannot name. */
   private warn(fresh: readonly string[]): void {
-    for (const warning of fresh.slice(0, WARNINGS_MAX)) this.onWarning(warning)
-    const more = fresh.length - WARNINGS_MAX
+    const groups = Map.groupBy(fresh, (warning) => ABOUT_OBJECT.exec(warning)?.[1] ?? '')
+    const share = fairShare(
+      Array.from(groups.values(), ({ length }) => length),
+      WARNINGS,
+    )
+    const logged = [...groups.values()].flatMap((own) => own.slice(0, share))
+    for (const warning of logged.slice(0, WARNINGS.wholeMax)) this.onWarning(warning)
+    const more = fresh.length - Math.min(logged.length, WARNINGS.wholeMax)
     if (more > 0) this.onWarning(`${more} more warnings`)
   }
 

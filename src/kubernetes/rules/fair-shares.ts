@@ -1,6 +1,6 @@
 /**
- * How much of a bound for all namespaces together each of them may use: no namespace decides what
- * is left for the others.
+ * What each namespace gets of something that all share: a part of a bound, or a turn. No namespace
+ * decides what is left for the others.
  * @module
  */
 
@@ -27,4 +27,24 @@ export function fairShare(counts: Iterable<number>, { eachMax, wholeMax }: Share
     left -= count
   }
   return eachMax
+}
+
+/**
+ * Returns items so that their namespaces take turns, each with its items in their order.
+ * @param after the namespace that had the last turn: those after it come first
+ */
+export function inTurns<T>(
+  items: readonly T[],
+  namespaceOf: (item: T) => string,
+  after = '',
+): readonly T[] {
+  const groups = [...Map.groupBy(items, namespaceOf)].sort(([a], [b]) => {
+    return Number(a <= after) - Number(b <= after) || (a < b ? -1 : 1)
+  })
+  const most = groups.reduce((count, [, { length }]) => Math.max(count, length), 0)
+  const turns: T[] = []
+  for (let turn = 0; turn < most; turn++) {
+    for (const [, own] of groups) turns.push(...own.slice(turn, turn + 1))
+  }
+  return turns
 }

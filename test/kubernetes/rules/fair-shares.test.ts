@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, test } from 'vitest'
-import { fairShare } from '../../../src/kubernetes/rules/fair-shares.ts'
+import { fairShare, inTurns } from '../../../src/kubernetes/rules/fair-shares.ts'
 
 const BOUND = { eachMax: 10, wholeMax: 24 }
 
@@ -35,4 +35,22 @@ describe('fairShare', () => {
       ),
     )
   })
+})
+
+describe('inTurns', () => {
+  const cases: { name: string; items: string; after?: string; turns: string }[] = [
+    { name: 'nothing', items: '', turns: '' },
+    { name: 'one namespace in its order', items: 'a2 a1', turns: 'a2 a1' },
+    { name: 'namespaces by turns', items: 'a1 a2 a3 c1 b1 b2', turns: 'a1 b1 c1 a2 b2 a3' },
+    { name: 'after the last turn', items: 'a1 a2 b1 c1', after: 'a', turns: 'b1 c1 a1 a2' },
+    { name: 'after one that has nothing', items: 'a1 c1 d1', after: 'b', turns: 'c1 d1 a1' },
+    { name: 'after the last one', items: 'a1 b1', after: 'z', turns: 'a1 b1' },
+  ]
+  for (const { name, items, after, turns } of cases) {
+    test(name, () => {
+      const all = items.split(' ').filter((item) => item !== '')
+      const found = inTurns(all, (item) => item.slice(0, 1), after)
+      assert.equal(found.join(' '), turns)
+    })
+  }
 })
