@@ -96,7 +96,7 @@ export class ClusterBuilder {
    */
   *buildInSteps(): Steps<BuiltSnapshot> {
     try {
-      yield* this.shards.updateInSteps(this.groups.takeChanged())
+      yield* this.shards.updateInSteps(yield* this.takeChanged())
     } catch (error) {
       // The shards may be half updated: the next call builds all of them.
       this.shards = this.emptyShards()
@@ -109,6 +109,7 @@ export class ClusterBuilder {
     this.warn(warnings.filter((warning) => !this.warned.has(warning)))
     this.warned = new Set(warnings)
     const verdicts = this.groups.verdicts()
+    if (this.groups instanceof HostGroups) this.groups.endBuild()
     return {
       shards: this.shards.shards,
       records: this.shards.records,
@@ -119,6 +120,11 @@ export class ClusterBuilder {
       ...(conflicts.length > 0 && { conflicts }),
       ...(labels.tree && { trees: { [LABELS_TREE]: labels.tree } }),
     }
+  }
+
+  private *takeChanged(): Steps<readonly string[]> {
+    const { groups } = this
+    return groups instanceof HostGroups ? yield* groups.takeChangedInSteps() : groups.takeChanged()
   }
 
   /**

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto'
 import { HOST_SOURCES } from '../kubernetes/objects/host-sources.ts'
 import { describeObject } from '../kubernetes/objects/objects.ts'
-import { fairShare, inTurns, type SharedBound } from '../kubernetes/rules/fair-shares.ts'
+import { inTurns } from '../kubernetes/rules/fair-shares.ts'
 import type { Naming } from '../kubernetes/rules/object-hosts.ts'
 import type { HostConflict } from '../kubernetes/trees/host-conflicts.ts'
 import type { Timing } from './backoff.ts'
@@ -29,11 +29,6 @@ export type ConflictEventsOptions = Pick<Timing, 'sleep' | 'now' | 'elapsed'> & 
   readonly onError: (message: string) => void
 }
 
-/**
- * Most conflicts that are known and get Events at the same time, of a namespace whose object came
- * last to a hostname, and of all.
- */
-const CONFLICTS: SharedBound = { eachMax: 50, wholeMax: 200 }
 /** Interval of Events: a mistake in many objects must not become a flood of requests. */
 const PAUSE_MS = 1000
 /** Pause after an error of the server. */
@@ -74,9 +69,12 @@ export class ConflictEvents {
     this.options = options
   }
 
-  /** Takes the present conflicts: queues Events for new ones, and forgets those that ended. */
+  /**
+   * Takes the present conflicts, of which there are few: queues Events for new ones, and forgets
+   * those that ended.
+   */
   update(conflicts: readonly HostConflict[]): void {
-    const present = new Map(bounded(conflicts).map((one) => [keyOf(one), one]))
+    const present = new Map(conflicts.map((one) => [keyOf(one), one]))
     for (const key of this.known) if (!present.has(key)) this.known.delete(key)
     for (const [name, { conflict }] of this.pending) {
       if (!present.has(conflict)) this.pending.delete(name)
@@ -146,16 +144,6 @@ export class ConflictEvents {
     const advice = status === STATUS_FORBIDDEN ? `; for Events add to its ClusterRole: ${rule}` : ''
     this.options.onError(`cannot create an Event about a hostname: ${message}${advice}`)
   }
-}
-
-/** Returns the conflicts that get Events: no namespace has more than its share of them. */
-function bounded(conflicts: readonly HostConflict[]): readonly HostConflict[] {
-  const groups = Map.groupBy(conflicts, ({ objects }) => objects.at(-1)?.namespace ?? '')
-  const share = fairShare(
-    Array.from(groups.values(), ({ length }) => length),
-    CONFLICTS,
-  )
-  return [...groups.values()].flatMap((own) => own.slice(0, share)).slice(0, CONFLICTS.wholeMax)
 }
 
 /** Returns the namespace of Events on an object; those on objects of none are in this one. */

@@ -98,7 +98,9 @@ function nameServices(objects: readonly unknown[], options: Partial<NamingOption
 }
 
 function addHosts(objects: readonly unknown[]): void {
-  setAll(new HostGroups(HOSTS_TREE), objects)
+  const groups = new HostGroups(HOSTS_TREE)
+  setAll(groups, objects)
+  groups.takeChanged()
 }
 
 /** Returns the time of a run, in milliseconds of this thread's processor time. */

@@ -3,6 +3,7 @@
  * Kubernetes API (core/v1, discovery.k8s.io/v1).
  * @module
  */
+import type { Coverage } from '../../records/host-claims.ts'
 import type { PackedEndpoints } from './packed-endpoints.ts'
 
 /** Labels of an object. */
@@ -187,6 +188,10 @@ export type Host = {
   readonly problems?: readonly string[]
   /** Whether the name is never relative to the zones. */
   readonly isAbsolute?: boolean
+  /** Whether its hostname is a CNAME that holds for all types, and not only for addresses. */
+  readonly isAlias?: true
+  /** How far a wildcard reaches; `zone` when absent. */
+  readonly coverage?: Coverage
 }
 
 /** An object with hostnames and where they point. */

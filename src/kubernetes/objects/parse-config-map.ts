@@ -66,7 +66,9 @@ function* zoneRecords(zone: string, text: string): Generator<ResourceRecord> {
 function hostOf({ owner, type, ttlSeconds, rdata }: ResourceRecord): Host {
   const name = formatName(owner).toLowerCase().replace(/\.$/, '')
   const host = { name, targets: [], texts: [], ttlSeconds }
-  if (type === TYPE.CNAME) return { ...host, targets: [formatName(rdata).replace(/\.$/, '')] }
+  if (type === TYPE.CNAME) {
+    return { ...host, targets: [formatName(rdata).replace(/\.$/, '')], isAlias: true }
+  }
   return { ...host, records: [{ type, rdata: [rdata] }] }
 }
 

@@ -48,7 +48,7 @@ function parseHost(endpoint: Fields): Host {
       return { ...host, targets: addresses, ...(problems.length > 0 && { problems }) }
     }
     case 'CNAME':
-      return { ...host, targets }
+      return { ...host, targets, isAlias: true }
     case 'TXT':
       return { ...host, texts: targets }
     default:

@@ -3,7 +3,7 @@
  * VirtualServers (k8s.nginx.org), Nodes.
  * @module
  */
-
+import type { Coverage } from '../../records/host-claims.ts'
 import { objectKey } from './cluster.ts'
 import type { Fields } from './object-fields.ts'
 import type { Host, HostKind, HostObject, Listener, Node, Outside } from './objects.ts'
@@ -30,7 +30,7 @@ export function parseGateway(fields: Fields): HostObject {
   return hostObject('Gateway', fields, {
     className: spec.text('gatewayClassName'),
     targets,
-    hosts: hostsOf(names, targets),
+    hosts: hostsOf(names, targets, 'suffix'),
     listeners: listeners.flatMap(parseListener),
   })
 }
@@ -69,7 +69,7 @@ export function parseIngress(fields: Fields): HostObject {
   return hostObject('Ingress', fields, {
     className: spec.text('ingressClassName'),
     targets,
-    hosts: hostsOf(names, targets),
+    hosts: hostsOf(names, targets, 'label'),
     listeners: secured.map((host) => ({ ...TLS_LISTENER, hostname: host.toLowerCase() })),
   })
 }
@@ -99,7 +99,10 @@ export function parseRoute(
       const key = objectKey({ namespace: parent.text('namespace') || namespace, name })
       return [{ key, listener: parent.text('sectionName'), port: parent.port('port') }]
     })
-    return hostObject(kind, fields, { hosts: hostsOf(spec.texts('hostnames'), []), gateways })
+    return hostObject(kind, fields, {
+      hosts: hostsOf(spec.texts('hostnames'), [], 'suffix'),
+      gateways,
+    })
   }
 }
 
@@ -107,7 +110,7 @@ export function parseRoute(
 export function parseVirtualServer(fields: Fields): HostObject {
   const ends = fields.child('status').children('externalEndpoints')
   const targets = present(ends.map((end) => end.text('ip') || end.text('hostname')))
-  const hosts = hostsOf([fields.child('spec').text('host')], targets)
+  const hosts = hostsOf([fields.child('spec').text('host')], targets, 'suffix')
   return hostObject('VirtualServer', fields, { targets, hosts })
 }
 
@@ -124,7 +127,7 @@ export function parseOpenShiftRoute(fields: Fields): HostObject {
     fields.child('spec').text('host'),
     ...admitted.map((router) => router.text('host')),
   ]
-  return hostObject('Route', fields, { targets, hosts: hostsOf(names, targets) })
+  return hostObject('Route', fields, { targets, hosts: hostsOf(names, targets, 'label') })
 }
 
 /** Parses a Node; its names are the hostnames among its addresses. */
@@ -162,9 +165,12 @@ export function hostObject(
   }
 }
 
-function hostsOf(names: readonly string[], targets: readonly string[]): Host[] {
+/** @param coverage how far the kind's own wildcards reach */
+function hostsOf(names: readonly string[], targets: readonly string[], coverage: Coverage): Host[] {
   const unique = new Set(present(names).map((name) => name.toLowerCase()))
-  return Array.from(unique, (name) => ({ name, targets, texts: [] }))
+  return Array.from(unique, (name) => {
+    return { name, targets, texts: [], ...(name.startsWith('*') && { coverage }) }
+  })
 }
 
 function present(texts: readonly string[]): string[] {
