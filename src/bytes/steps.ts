@@ -14,14 +14,6 @@ export type Turns = {
   readonly nextTurn: () => Promise<unknown>
 }
 
-/** When a task in slices ends early, and when it no longer pauses. */
-type SliceOptions = {
-  /** Ends the task at its next pause. */
-  readonly signal?: AbortSignal
-  /** Returns whether the task may no longer pause. */
-  readonly isUrgent?: () => boolean
-}
-
 /** Time that a task takes of each turn of the event loop; its last step may exceed it. */
 const SLICE_MS = 4
 
@@ -34,23 +26,21 @@ export function finish<Result>(steps: Steps<Result>): Result {
 }
 
 /**
- * Takes the steps of a task, 4 ms of them in each turn of the event loop.
- * @returns its result; `undefined` if `signal` has ended it
- * @throws what the task throws
+ * Takes the steps of a task, 4 ms of them in each turn of the event loop. Returns its result.
+ * @param isUrgent returns whether the task may no longer pause; asked after each step
+ * @throws what the task throws, and what `nextTurn` does
  */
 export async function inSlices<Result>(
   steps: Steps<Result>,
   turns: Turns,
-  { signal, isUrgent = () => false }: SliceOptions = {},
-): Promise<Result | undefined> {
+  isUrgent: () => boolean = () => false,
+): Promise<Result> {
   const pause = createPause(turns)
   for (;;) {
     const { done, value } = steps.next()
     if (done === true) return value
     const paused = isUrgent() ? undefined : pause()
-    if (paused === undefined) continue
-    await paused
-    if (signal?.aborted === true) return undefined
+    if (paused !== undefined) await paused
   }
 }
 

@@ -153,8 +153,7 @@ export class LiveCluster {
     if (rehearse === undefined || !isBuilt || !isDue || !this.watch.isLarge) return
     this.rehearsedMs = elapsed()
     await setImmediate()
-    const { signal } = this.ended
-    if (!signal.aborted) await inSlices(rehearse(), { elapsed, nextTurn: setImmediate }, { signal })
+    if (!this.ended.signal.aborted) await this.inSlices(rehearse())
   }
 
   /** Notes that queries have a new snapshot. */
@@ -180,12 +179,7 @@ export class LiveCluster {
         await this.pause(LISTEN_MS)
         if (this.ended.signal.aborted) return undefined
       }
-      const { elapsed } = this.options
-      return await inSlices(
-        this.builder.buildInSteps(),
-        { elapsed, nextTurn: setImmediate },
-        { signal: this.ended.signal, isUrgent: () => held.length >= HELD_MAX },
-      )
+      return await this.inSlices(this.builder.buildInSteps(), () => held.length >= HELD_MAX)
     } catch (error) {
       // Without the rest, what early shards deny may exist.
       this.isWhole = false
@@ -193,6 +187,25 @@ export class LiveCluster {
       throw error
     } finally {
       this.release(held)
+    }
+  }
+
+  /**
+   * Takes all steps of a task, and leaves time for queries in between unless it is urgent.
+   * @returns its result; `undefined` if the cluster was stopped
+   */
+  private async inSlices<Result>(
+    steps: Steps<Result>,
+    isUrgent?: () => boolean,
+  ): Promise<Result | undefined> {
+    const { signal } = this.ended
+    const { elapsed } = this.options
+    const nextTurn = (): Promise<void> => setImmediate(undefined, { signal })
+    try {
+      return await inSlices(steps, { elapsed, nextTurn }, isUrgent)
+    } catch (error) {
+      if (signal.aborted) return undefined
+      throw error
     }
   }
 

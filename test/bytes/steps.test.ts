@@ -34,18 +34,17 @@ describe('inSlices', () => {
     { name: 'pauses after each 4 ms', steps: 9, expected: 2 },
     { name: 'does not pause while it is urgent', steps: 9, isUrgent: () => true, expected: 0 },
   ]
-  test.for(CASES)('$name', async ({ steps, expected, ...options }) => {
+  test.for(CASES)('$name', async ({ steps, expected, isUrgent }) => {
     const turns = new FakeTurns()
-    const result = await inSlices(count(steps, turns), turns, options)
+    const result = await inSlices(count(steps, turns), turns, isUrgent)
     assert.deepEqual([result, turns.turns], [`${steps} steps`, expected])
   })
 
-  test('ends at the pause after its signal', async () => {
+  test('rejects at the pause whose turn does not come', async () => {
     const turns = new FakeTurns()
-    const ended = new AbortController()
-    const running = inSlices(count(99, turns), turns, { signal: ended.signal })
-    ended.abort()
-    assert.deepEqual([await running, turns.nowMs], [undefined, 4])
+    const nextTurn = (): Promise<void> => Promise.reject(new Error('aborted'))
+    await assert.rejects(inSlices(count(99, turns), { ...turns, nextTurn }), new Error('aborted'))
+    assert.equal(turns.nowMs, 4)
   })
 
   test('rejects with what a step throws', async () => {

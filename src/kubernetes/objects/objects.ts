@@ -72,6 +72,8 @@ export type Outside = Created & {
   readonly annotations: Labels
   /** Its ports that say by `appProtocol` what HTTPS and SVCB records describe. */
   readonly securePorts: readonly SecurePort[]
+  /** Why its annotations give it no hostnames, for a warning. */
+  readonly problem?: string
 }
 
 /** A port of a service that HTTPS or SVCB records describe (RFC 9460, RFC 9461). */
@@ -213,6 +215,8 @@ export type HostObject = Meta &
     readonly record?: RecordFacts
     /** What a router proxies to; present if it is a HostRoute. */
     readonly paths?: readonly RoutedPath[]
+    /** Why it has no hosts, for a warning; a DNSRecord or a HostRoute has a refusal instead. */
+    readonly problem?: string
   }
 
 /** A path of a HostRoute. */
@@ -238,6 +242,7 @@ export type Refusal = {
     | 'ServiceHasNoAddress'
     | 'PortNotFound'
     | 'TooManyRoutes'
+    | 'TooManyHostnames'
     | 'ConfigurationRefused'
   readonly message: string
 }

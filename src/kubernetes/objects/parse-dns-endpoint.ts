@@ -6,6 +6,7 @@ import { parseAddress } from '../../dns/address.ts'
 import { ROOT } from '../../dns/name.ts'
 import { parseRdata } from '../../dns/rdata-text.ts'
 import { parseType, TYPE } from '../../dns/rr-type.ts'
+import { HOSTS_MAX } from './host-bounds.ts'
 import type { Fields } from './object-fields.ts'
 import type { Host, HostObject, HostRecords } from './objects.ts'
 import { hostObject } from './parse-hosts.ts'
@@ -28,7 +29,9 @@ const WORDS = /"(?:[^"\\]|\\.)*"|\S+/g
 
 /** Parses a DNSEndpoint. */
 export function parseDnsEndpoint(fields: Fields): HostObject {
-  const endpoints = fields.child('spec').children('endpoints')
+  const spec = fields.child('spec')
+  spec.checkLength('endpoints', HOSTS_MAX)
+  const endpoints = spec.children('endpoints')
   return hostObject('DNSEndpoint', fields, { hosts: endpoints.map(parseHost) })
 }
 

@@ -5,7 +5,8 @@
  */
 import type { Coverage } from '../../records/host-claims.ts'
 import { objectKey } from './cluster.ts'
-import type { Fields } from './object-fields.ts'
+import { countHosts, HOSTS_MAX } from './host-bounds.ts'
+import { FieldError, type Fields } from './object-fields.ts'
 import type { Host, HostKind, HostObject, Listener, Node, Outside } from './objects.ts'
 
 /** Names of external-dns's annotations, without their prefix. */
@@ -23,6 +24,7 @@ export const ANNOTATIONS: ReadonlySet<string> = new Set([
 /** Parses a Gateway: the hostnames of its listeners point to its addresses. */
 export function parseGateway(fields: Fields): HostObject {
   const spec = fields.child('spec')
+  spec.checkLength('listeners', HOSTS_MAX)
   const addresses = fields.child('status').children('addresses')
   const targets = present(addresses.map((at) => at.text('value')))
   const listeners = spec.children('listeners')
@@ -34,6 +36,9 @@ export function parseGateway(fields: Fields): HostObject {
     listeners: listeners.flatMap(parseListener),
   })
 }
+
+/** Most parents of a route; the Gateway API allows 32. */
+const PARENTS_MAX = 100
 
 /** The API group of Gateways and their routes. */
 const GATEWAY_API = 'gateway.networking.k8s.io'
@@ -63,6 +68,7 @@ const TLS_LISTENER = { name: '', port: 443, kinds: [], isPrivate: true } as cons
 /** Parses an Ingress: the host of each rule points to the load balancer. */
 export function parseIngress(fields: Fields): HostObject {
   const spec = fields.child('spec')
+  spec.checkLength('rules', HOSTS_MAX)
   const names = spec.children('rules').map((rule) => rule.text('host'))
   const targets = present(parseIngressStatus(fields).map(({ ip, hostname }) => hostname || ip))
   const secured = present(spec.children('tls').flatMap((tls) => tls.texts('hosts')))
@@ -91,6 +97,8 @@ export function parseRoute(
 ): (fields: Fields) => HostObject {
   return (fields) => {
     const spec = fields.child('spec')
+    spec.checkLength('hostnames', HOSTS_MAX)
+    spec.checkLength('parentRefs', PARENTS_MAX)
     const { namespace } = fields.meta()
     const gateways = spec.children('parentRefs').flatMap((parent) => {
       if ((parent.text('kind') || 'Gateway') !== 'Gateway') return []
@@ -146,13 +154,16 @@ export function parseNode(fields: Fields): Node {
   }
 }
 
-/** Returns an object with hostnames; `some` are its fields beyond those of every object. */
+/**
+ * Returns an object with hostnames; `some` are its fields beyond those of every object.
+ * @throws {FieldError} if it has too many
+ */
 export function hostObject(
   kind: HostKind,
   fields: Fields,
   some: Partial<HostObject> & Pick<HostObject, 'hosts'>,
 ): HostObject {
-  return {
+  const object: HostObject = {
     kind,
     ...fields.meta(),
     ...fields.created(),
@@ -163,6 +174,9 @@ export function hostObject(
     annotations: fields.annotations(ANNOTATIONS),
     ...some,
   }
+  const { problem } = countHosts(object)
+  if (problem !== undefined) throw new FieldError(problem)
+  return object
 }
 
 /** @param coverage how far the kind's own wildcards reach */
