@@ -21,8 +21,11 @@ const SAVED_MS_MAX = 50
 
 /** Options of a loop. */
 export type ChangeLoopOptions = Pick<Timing, 'sleep' | 'elapsed'> & {
-  /** The task, which handles all changes so far. */
-  readonly work: (signal: AbortSignal) => void | Promise<void>
+  /**
+   * The task, which handles all changes so far. One that works in slices resolves with the
+   * milliseconds in which it kept the process busy; of another, only what it does at once counts.
+   */
+  readonly work: (signal: AbortSignal) => void | Promise<number | void>
   /**
    * Time to wait for more changes after the first of a quiet time; 0 starts the task at once. Those
    * that came during a run or the pause after it have waited already.
@@ -67,8 +70,8 @@ export class ChangeLoop {
       this.isDirty = false
       const pending = work(signal)
       // Waiting for a gateway or the next attempt does not count as busy.
-      const busyMs = elapsed() - startMs
-      await pending
+      const atOnceMs = elapsed() - startMs
+      const busyMs = (await pending) ?? atOnceMs
       endMs = elapsed()
       const tookMs = endMs - startMs
       // The first run handles everything, not a change: later ones need not wait for its cost.

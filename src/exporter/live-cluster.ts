@@ -49,7 +49,7 @@ const LISTEN_MS = 30
 const LOAD_MS_MAX = 2000
 /** Shortest time from one rehearsal to the next. */
 const REHEARSAL_INTERVAL_MS = 10_000
-/** Changes that wait for the end of the first build; with more it no longer pauses. */
+/** Changes that wait for the end of a build; with more it no longer pauses. */
 const HELD_MAX = 10_000
 
 /** Follows a cluster. */
@@ -65,11 +65,13 @@ export class LiveCluster {
   private lookedMs = Number.NEGATIVE_INFINITY
   private confirmedMs = Number.NEGATIVE_INFINITY
   private rehearsedMs = Number.NEGATIVE_INFINITY
+  /** How long the present build has waited for the event loop. */
+  private waitedMs = 0
   /** Whether the newest snapshot has all objects. */
   private isWhole = false
   /** Whether the time for reading all objects is over. */
   private isLate = false
-  /** Changes that wait for the end of the first build; absent while there is none. */
+  /** Changes that wait for the end of a build; absent while there is none. */
   private held: (() => void)[] | undefined
   /** Aborted when the first build has ended, whether or not it succeeded. */
   private readonly firstBuild = new AbortController()
@@ -86,7 +88,7 @@ export class LiveCluster {
     this.snapshots = new ClusterSnapshots(now)
     this.latency = metrics && new ProgrammingLatency(metrics, now)
     this.loop = new ChangeLoop({
-      work: () => this.rebuild(),
+      work: () => this.timed(() => this.rebuild()),
       // A change costs 0.3 ms to build: it is answered at once. Storms wait for their own cost.
       gatherMs: 0,
       intervalMs: 0,
@@ -122,11 +124,11 @@ export class LiveCluster {
 
   /** Logs a failed build and keeps serving the previous snapshot. */
   private async rebuild(): Promise<void> {
-    // The first build is under way; it has the loop called again after changes.
+    // A build is under way; it has the loop called again after changes.
     if (this.held !== undefined) return
     const isFirst = this.watch.hasSynced && !this.isWhole
     try {
-      const built = isFirst ? await this.buildFirst() : this.builder.build()
+      const built = await (isFirst ? this.buildFirst() : this.buildNext())
       if (built === undefined) return
       this.snapshots.take(built)
     } catch (error) {
@@ -138,7 +140,6 @@ export class LiveCluster {
       if (isFirst) this.firstBuild.abort()
     }
     this.publish(isFirst)
-    if (!isFirst) this.latency?.take()
     this.latency?.answered((slice) => this.builder.serviceOf(slice))
   }
 
@@ -172,14 +173,13 @@ export class LiveCluster {
    * @throws {SnapshotError} if the objects are more than a snapshot can hold
    */
   private async buildFirst(): Promise<BuiltSnapshot | undefined> {
-    const held: (() => void)[] = []
-    this.held = held
+    const held = this.hold()
     try {
       if (this.watch.isLarge && this.answerEarly()) {
         await this.pause(LISTEN_MS)
         if (this.ended.signal.aborted) return undefined
       }
-      return await this.inSlices(this.builder.buildInSteps(), () => held.length >= HELD_MAX)
+      return await this.build(held)
     } catch (error) {
       // Without the rest, what early shards deny may exist.
       this.isWhole = false
@@ -188,6 +188,36 @@ export class LiveCluster {
     } finally {
       this.release(held)
     }
+  }
+
+  /** Builds a snapshot after changes; those that come meanwhile wait for the end. */
+  private async buildNext(): Promise<BuiltSnapshot | undefined> {
+    const held = this.hold()
+    try {
+      return await this.build(held)
+    } finally {
+      this.release(held)
+    }
+  }
+
+  private build(held: readonly unknown[]): Promise<BuiltSnapshot | undefined> {
+    return this.inSlices(this.builder.buildInSteps(), () => held.length >= HELD_MAX)
+  }
+
+  /** Has changes wait from now on: objects must not change while they are built. */
+  private hold(): (() => void)[] {
+    const held: (() => void)[] = []
+    this.held = held
+    return held
+  }
+
+  /** Runs a task; resolves with the time in which it kept the process busy. */
+  private async timed(task: () => Promise<void>): Promise<number> {
+    const { elapsed } = this.options
+    const startMs = elapsed()
+    this.waitedMs = 0
+    await task()
+    return elapsed() - startMs - this.waitedMs
   }
 
   /**
@@ -200,7 +230,11 @@ export class LiveCluster {
   ): Promise<Result | undefined> {
     const { signal } = this.ended
     const { elapsed } = this.options
-    const nextTurn = (): Promise<void> => setImmediate(undefined, { signal })
+    const nextTurn = async (): Promise<void> => {
+      const startMs = elapsed()
+      await setImmediate(undefined, { signal })
+      this.waitedMs += elapsed() - startMs
+    }
     try {
       return await inSlices(steps, { elapsed, nextTurn }, isUrgent)
     } catch (error) {
@@ -209,7 +243,7 @@ export class LiveCluster {
     }
   }
 
-  /** Applies the changes that came during the first build, which it does not have. */
+  /** Applies the changes that came during a build, which it does not have. */
   private release(held: readonly (() => void)[]): void {
     this.held = undefined
     // Early shards of a cluster that was stopped may still be in use.

@@ -20,7 +20,7 @@ type Running = {
 /** Starts a loop; `work` takes no time unless it lets some pass. */
 function start(
   t: TestContext | undefined,
-  work: (clock: FakeClock, signal: AbortSignal) => void | Promise<void> = () => undefined,
+  work: (clock: FakeClock, signal: AbortSignal) => void | Promise<number | void> = () => undefined,
   options: Partial<ChangeLoopOptions> = {},
 ): Running {
   const clock = new FakeClock()
@@ -50,7 +50,7 @@ describe('ChangeLoop', () => {
     name: string
     marks: readonly number[]
     begins: readonly number[]
-    work?: (clock: FakeClock, signal: AbortSignal) => void | Promise<void>
+    work?: (clock: FakeClock, signal: AbortSignal) => void | Promise<number | void>
     dutyShare?: number
     gatherMs?: number
     intervalMs?: number
@@ -104,6 +104,18 @@ describe('ChangeLoop', () => {
       // Saved: 50, 27.5, 5, -17.5 ms, for which it rests 70 ms.
       begins: [0, 500, 530, 560, 660],
       work: (clock) => clock.pass(30),
+    },
+    {
+      name: 'rests for what work in slices says that it was busy',
+      dutyShare: 0.25,
+      marks: [0, 11, 1000],
+      // Saved: 50, then 50 + 600 / 4 - 300 = -100, for which it rests 400 ms.
+      begins: [10, 610, 1610],
+      work: async (clock, signal) => {
+        clock.pass(10)
+        await clock.sleep(590, signal)
+        return 300
+      },
     },
     {
       name: 'lets waiting count as rest',
@@ -203,7 +215,7 @@ describe('ChangeLoop', () => {
       marks: number
       at: number
       begins: readonly number[]
-      work?: (clock: FakeClock, signal: AbortSignal) => void | Promise<void>
+      work?: (clock: FakeClock, signal: AbortSignal) => void | Promise<number | void>
     }[] = [
       { name: 'ends when nothing changed', marks: 0, at: 50, begins: [] },
       { name: 'works on what it was gathering', marks: 1, at: 5, begins: [5] },
