@@ -271,10 +271,16 @@ export class TreeBuilders implements ObjectSink {
    * @throws {SnapshotError} if they are more than a snapshot can hold
    */
   build(): BuiltSnapshot {
-    const built = this.main.build()
+    return finish(this.buildInSteps())
+  }
+
+  /** Does what `build` does in steps. The objects must not change until the last one. */
+  *buildInSteps(): Steps<BuiltSnapshot> {
+    const built = yield* this.main.buildInSteps()
     const etcd = this.keys?.build()
     if (this.others.length === 0 && etcd === undefined) return built
-    const others = this.others.map(([name, builder]) => [name, builder.build()] as const)
+    const others: [string, BuiltSnapshot][] = []
+    for (const [name, builder] of this.others) others.push([name, yield* builder.buildInSteps()])
     const trees = others.map(([name, { shards, records, ttlSeconds }]) => {
       return [name, { shards, records, ttlSeconds }] as const
     })

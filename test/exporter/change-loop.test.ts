@@ -20,7 +20,7 @@ type Running = {
 /** Starts a loop; `work` takes no time unless it lets some pass. */
 function start(
   t: TestContext | undefined,
-  work: (clock: FakeClock, signal: AbortSignal) => void | Promise<number | void> = () => undefined,
+  work: (clock: FakeClock, signal: AbortSignal) => void | Promise<void> = () => undefined,
   options: Partial<ChangeLoopOptions> = {},
 ): Running {
   const clock = new FakeClock()
@@ -50,8 +50,9 @@ describe('ChangeLoop', () => {
     name: string
     marks: readonly number[]
     begins: readonly number[]
-    work?: (clock: FakeClock, signal: AbortSignal) => void | Promise<number | void>
+    work?: (clock: FakeClock, signal: AbortSignal) => void | Promise<void>
     dutyShare?: number
+    busyMs?: () => number
     gatherMs?: number
     intervalMs?: number
   }[] = [
@@ -111,10 +112,10 @@ describe('ChangeLoop', () => {
       marks: [0, 11, 1000],
       // Saved: 50, then 50 + 600 / 4 - 300 = -100, for which it rests 400 ms.
       begins: [10, 610, 1610],
-      work: async (clock, signal) => {
+      busyMs: () => 300,
+      work: (clock, signal) => {
         clock.pass(10)
-        await clock.sleep(590, signal)
-        return 300
+        return clock.sleep(590, signal)
       },
     },
     {
@@ -215,7 +216,7 @@ describe('ChangeLoop', () => {
       marks: number
       at: number
       begins: readonly number[]
-      work?: (clock: FakeClock, signal: AbortSignal) => void | Promise<number | void>
+      work?: (clock: FakeClock, signal: AbortSignal) => void | Promise<void>
     }[] = [
       { name: 'ends when nothing changed', marks: 0, at: 50, begins: [] },
       { name: 'works on what it was gathering', marks: 1, at: 5, begins: [5] },
