@@ -56,3 +56,19 @@ export function createPause({ elapsed, nextTurn }: Turns): () => Promise<void> |
   }
   return () => (elapsed() - startMs < SLICE_MS ? undefined : pause())
 }
+
+/** Items that a step of `mapInSteps` handles. */
+const STEP_ITEMS = 100
+
+/** Maps items in steps, each some of them. */
+export function* mapInSteps<T, Result>(
+  items: readonly T[],
+  map: (item: T) => Result,
+): Steps<Result[]> {
+  const results: Result[] = []
+  for (const item of items) {
+    if (results.length % STEP_ITEMS === 0) yield
+    results.push(map(item))
+  }
+  return results
+}

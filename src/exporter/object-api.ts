@@ -71,7 +71,10 @@ export type WatchOptions = {
    * `k8s.io/initial-events-end` (KEP-3157). Servers without that answer 422.
    */
   readonly sendInitialEvents?: boolean
-  readonly onEvent: (event: WatchEvent) => void
+  /** Called with the bytes of each event, before it is parsed; it may end the watch. */
+  readonly onBytes?: (bytes: number) => void
+  /** Returns a promise if no further event may be read before it resolves. */
+  readonly onEvent: (event: WatchEvent) => unknown
   /** Called once when the response has started. */
   readonly onOpen: () => void
   readonly signal: AbortSignal
@@ -91,11 +94,16 @@ export type ApiRequest = {
 export type ObjectApi = {
   /** Its host and port, for metrics. */
   readonly host: string
-  /** Reads one page, unless `signal` ends it. @throws {ApiError} */
+  /**
+   * Reads one page, unless `signal` ends it.
+   * @param onBytes called with the bytes of the page, before it is parsed
+   * @throws {ApiError}
+   */
   readonly list: (
     collection: Listed,
     continueToken: string,
     signal: AbortSignal,
+    onBytes?: (bytes: number) => void,
   ) => Promise<ObjectPage>
   /**
    * Watches until the server ends it, the connection is silent for too long, or `signal` ends it.

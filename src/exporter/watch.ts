@@ -73,7 +73,8 @@ export function openApi(connection: ApiConnection): ObjectApi {
   const pageSizes = new Map<string, number>()
   return {
     host: new URL(server).host,
-    list: (collection, ...rest) => listPage({ exchange, pageSizes, collection }, ...rest),
+    list: (collection, token, signal, onBytes) =>
+      listPage({ exchange, pageSizes, collection, onBytes }, token, signal),
     watch: (collection, options) => watch(exchange, collection, options),
     send: (request, signal) => sendOne(exchange, request, signal),
   }
@@ -177,6 +178,7 @@ type Listing = {
   readonly collection: Listed
   /** Objects to request at once, by path, of collections with large objects. */
   readonly pageSizes: Map<string, number>
+  readonly onBytes: Parameters<ObjectApi['list']>[3]
 }
 
 /**
@@ -184,7 +186,7 @@ type Listing = {
  * @throws {ApiError}
  */
 async function listPage(
-  { exchange, pageSizes, collection }: Listing,
+  { exchange, pageSizes, collection, onBytes }: Listing,
   continueToken: string,
   signal: AbortSignal,
 ): Promise<ObjectPage> {
@@ -194,7 +196,7 @@ async function listPage(
     const path = pagePath(collection, continueToken, limit)
     const bytesMax = limit > 1 ? PAGE_BYTES_AIM : RESPONSE_BYTES_MAX
     try {
-      return readPage(await sendOne(exchange, { path, accept, bytesMax }, signal))
+      return readPage(await sendOne(exchange, { path, accept, bytesMax, onBytes }, signal))
     } catch (error) {
       if (!(error instanceof BodyTooLargeError) || limit === 1) throw error
       pageSizes.set(collection.path, Math.floor(limit / 2))
@@ -261,19 +263,26 @@ function isProtobuf({ headers }: IncomingMessage): boolean {
   return headers['content-type']?.startsWith(PROTOBUF) === true
 }
 
+type BodyOptions = {
+  readonly bytesMax?: number
+  /** Called with the size of the body before it is parsed. */
+  readonly onBytes?: ((bytes: number) => void) | undefined
+}
+
 /** Reads a response as a whole; `undefined` without an object: a proxy may send anything. */
-async function readValue(response: IncomingMessage, bytesMax: number): Promise<unknown> {
+async function readValue(
+  response: IncomingMessage,
+  { bytesMax = RESPONSE_BYTES_MAX, onBytes = () => undefined }: BodyOptions = {},
+): Promise<unknown> {
   const body = await readBody(response, bytesMax)
+  onBytes(body.length)
   return isProtobuf(response) ? readObject(body) : parseJson(body.toString())
 }
 
 /** Sends a request and reads the response as a whole. @throws {ApiError} */
 async function sendOne(
   exchange: Exchange,
-  {
-    bytesMax = RESPONSE_BYTES_MAX,
-    ...request
-  }: Parameters<Exchange>[0] & { readonly bytesMax?: number },
+  { bytesMax, onBytes, ...request }: Parameters<Exchange>[0] & BodyOptions,
   signal: AbortSignal,
 ): Promise<unknown> {
   const late = AbortSignal.timeout(REQUEST_TIMEOUT_MS)
@@ -282,7 +291,7 @@ async function sendOne(
     const response = await exchange(request, bounded)
     if (response.statusCode !== undefined && response.statusCode >= 300)
       throw await refusal(response)
-    return await readValue(response, bytesMax)
+    return await readValue(response, { ...(bytesMax !== undefined && { bytesMax }), onBytes })
   } catch (error) {
     throw toApiError(late.aborted ? late.reason : error)
   }
@@ -301,7 +310,7 @@ function readPage(body: unknown): ObjectPage {
 async function watch(
   exchange: Exchange,
   collection: Listed,
-  { onEvent, onOpen, signal, ...options }: WatchOptions,
+  { onEvent, onOpen, onBytes = () => undefined, signal, ...options }: WatchOptions,
 ): Promise<void> {
   if (signal.aborted) return
   const silence = new AbortController()
@@ -314,17 +323,20 @@ async function watch(
     if (response.statusCode !== STATUS_OK) throw await refusal(response)
     timer.refresh()
     onOpen()
-    const take = (event: WatchEvent): void => {
+    const take = (event: WatchEvent): unknown => {
       if (event.type === 'BOOKMARK') {
         clearTimeout(timer)
         timer = limit(SILENCE_MS)
       } else timer.refresh()
-      onEvent(event)
+      return onEvent(event)
     }
     // What the connection still brings after the end is not read.
-    const unlessEnded = <T>(read: (part: T) => WatchEvent) => {
-      return (part: T): void => {
-        if (!signal.aborted) take(read(part))
+    const unlessEnded = <T extends { readonly length: number }>(read: (part: T) => WatchEvent) => {
+      return (part: T): ReturnType<typeof take> => {
+        if (signal.aborted) return undefined
+        onBytes(part.length)
+        // It may have ended the watch, for another thread to read the object.
+        return signal.aborted ? undefined : take(read(part))
       }
     }
     if (isProtobuf(response)) await readFrames(response, unlessEnded(readEventMessage))
@@ -379,7 +391,7 @@ function toApiError(error: unknown): ApiError {
 async function refusal(response: IncomingMessage): Promise<ApiError> {
   const { statusCode: status, headers } = response
   // Whatever the body is, the status counts.
-  const { message } = recordOf(await readValue(response, RESPONSE_BYTES_MAX).catch(() => undefined))
+  const { message } = recordOf(await readValue(response).catch(() => undefined))
   const reason = typeof message === 'string' && message !== '' ? message : `HTTP status ${status}`
   const seconds = Number(headers['retry-after'])
   return new ApiError(reason, status, seconds > 0 ? { retryAfterMs: seconds * 1000 } : {})

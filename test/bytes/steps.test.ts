@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { createPause, finish, inSlices, type Steps } from '../../src/bytes/steps.ts'
+import { createPause, finish, inSlices, mapInSteps, type Steps } from '../../src/bytes/steps.ts'
 
 /** A clock that each step moves on, and turns that are counted. */
 class FakeTurns {
@@ -66,5 +66,24 @@ describe('createPause', () => {
     turns.nowMs = 4
     await pause()
     assert.deepEqual([turns.turns, pause()], [1, undefined])
+  })
+})
+
+describe('mapInSteps', () => {
+  test('pauses before each 100 items', () => {
+    const items = Array.from({ length: 250 }, (_, i) => i)
+    const steps = mapInSteps(items, (item) => item * 2)
+    const pauses: number[] = []
+    for (let next = steps.next(); ; next = steps.next()) {
+      if (next.done === true) {
+        assert.deepEqual([next.value.length, next.value[249], pauses.length], [250, 498, 3])
+        break
+      }
+      pauses.push(1)
+    }
+  })
+
+  test('maps nothing to nothing', () => {
+    assert.deepEqual(finish(mapInSteps([], String)), [])
   })
 })

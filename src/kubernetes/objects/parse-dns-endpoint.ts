@@ -2,6 +2,7 @@
  * Parses DNSEndpoints of external-dns: records of every type but those of the zone itself.
  * @module
  */
+import { mapInSteps, type Steps } from '../../bytes/steps.ts'
 import { parseAddress } from '../../dns/address.ts'
 import { ROOT } from '../../dns/name.ts'
 import { parseRdata } from '../../dns/rdata-text.ts'
@@ -28,11 +29,11 @@ const TTL_SECONDS_MAX = 2 ** 31 - 1
 const WORDS = /"(?:[^"\\]|\\.)*"|\S+/g
 
 /** Parses a DNSEndpoint. */
-export function parseDnsEndpoint(fields: Fields): HostObject {
+export function* parseDnsEndpoint(fields: Fields): Steps<HostObject> {
   const spec = fields.child('spec')
   spec.checkLength('endpoints', HOSTS_MAX)
   const endpoints = spec.children('endpoints')
-  return hostObject('DNSEndpoint', fields, { hosts: endpoints.map(parseHost) })
+  return hostObject('DNSEndpoint', fields, { hosts: yield* mapInSteps(endpoints, parseHost) })
 }
 
 function parseHost(endpoint: Fields): Host {

@@ -3,6 +3,7 @@
  * VirtualServers (k8s.nginx.org), Nodes.
  * @module
  */
+import { mapInSteps, type Steps } from '../../bytes/steps.ts'
 import type { Coverage } from '../../records/host-claims.ts'
 import { objectKey } from './cluster.ts'
 import { countHosts, HOSTS_MAX } from './host-bounds.ts'
@@ -22,18 +23,19 @@ export const ANNOTATIONS: ReadonlySet<string> = new Set([
 ])
 
 /** Parses a Gateway: the hostnames of its listeners point to its addresses. */
-export function parseGateway(fields: Fields): HostObject {
+export function* parseGateway(fields: Fields): Steps<HostObject> {
   const spec = fields.child('spec')
   spec.checkLength('listeners', HOSTS_MAX)
   const addresses = fields.child('status').children('addresses')
   const targets = present(addresses.map((at) => at.text('value')))
   const listeners = spec.children('listeners')
-  const names = listeners.map((listener) => listener.text('hostname'))
+  const names = yield* mapInSteps(listeners, (listener) => listener.text('hostname'))
+  const secured = yield* mapInSteps(listeners, parseListener)
   return hostObject('Gateway', fields, {
     className: spec.text('gatewayClassName'),
     targets,
-    hosts: hostsOf(names, targets, 'suffix'),
-    listeners: listeners.flatMap(parseListener),
+    hosts: yield* hostsOf(names, targets, 'suffix'),
+    listeners: secured.flat(),
   })
 }
 
@@ -66,16 +68,16 @@ function parseListener(listener: Fields): Listener[] {
 const TLS_LISTENER = { name: '', port: 443, kinds: [], isPrivate: true } as const
 
 /** Parses an Ingress: the host of each rule points to the load balancer. */
-export function parseIngress(fields: Fields): HostObject {
+export function* parseIngress(fields: Fields): Steps<HostObject> {
   const spec = fields.child('spec')
   spec.checkLength('rules', HOSTS_MAX)
-  const names = spec.children('rules').map((rule) => rule.text('host'))
+  const names = yield* mapInSteps(spec.children('rules'), (rule) => rule.text('host'))
   const targets = present(parseIngressStatus(fields).map(({ ip, hostname }) => hostname || ip))
   const secured = present(spec.children('tls').flatMap((tls) => tls.texts('hosts')))
   return hostObject('Ingress', fields, {
     className: spec.text('ingressClassName'),
     targets,
-    hosts: hostsOf(names, targets, 'label'),
+    hosts: yield* hostsOf(names, targets, 'label'),
     listeners: secured.map((host) => ({ ...TLS_LISTENER, hostname: host.toLowerCase() })),
   })
 }
@@ -94,8 +96,8 @@ export function ingressEntries(fields: Fields): readonly Fields[] {
 /** Returns a parser for routes of a kind, whose hostnames point to their parent Gateways. */
 export function parseRoute(
   kind: 'HTTPRoute' | 'GRPCRoute' | 'TLSRoute' | 'TCPRoute' | 'UDPRoute',
-): (fields: Fields) => HostObject {
-  return (fields) => {
+): (fields: Fields) => Steps<HostObject> {
+  return function* (fields) {
     const spec = fields.child('spec')
     spec.checkLength('hostnames', HOSTS_MAX)
     spec.checkLength('parentRefs', PARENTS_MAX)
@@ -108,22 +110,22 @@ export function parseRoute(
       return [{ key, listener: parent.text('sectionName'), port: parent.port('port') }]
     })
     return hostObject(kind, fields, {
-      hosts: hostsOf(spec.texts('hostnames'), [], 'suffix'),
+      hosts: yield* hostsOf(spec.texts('hostnames'), [], 'suffix'),
       gateways,
     })
   }
 }
 
 /** Parses a VirtualServer of NGINX's ingress controller. */
-export function parseVirtualServer(fields: Fields): HostObject {
+export function* parseVirtualServer(fields: Fields): Steps<HostObject> {
   const ends = fields.child('status').children('externalEndpoints')
   const targets = present(ends.map((end) => end.text('ip') || end.text('hostname')))
-  const hosts = hostsOf([fields.child('spec').text('host')], targets, 'suffix')
+  const hosts = yield* hostsOf([fields.child('spec').text('host')], targets, 'suffix')
   return hostObject('VirtualServer', fields, { targets, hosts })
 }
 
 /** Parses a Route of OpenShift: its host points to the routers that admitted it. */
-export function parseOpenShiftRoute(fields: Fields): HostObject {
+export function* parseOpenShiftRoute(fields: Fields): Steps<HostObject> {
   const routers = fields.child('status').children('ingress')
   const admitted = routers.filter((router) =>
     router
@@ -135,7 +137,7 @@ export function parseOpenShiftRoute(fields: Fields): HostObject {
     fields.child('spec').text('host'),
     ...admitted.map((router) => router.text('host')),
   ]
-  return hostObject('Route', fields, { targets, hosts: hostsOf(names, targets, 'label') })
+  return hostObject('Route', fields, { targets, hosts: yield* hostsOf(names, targets, 'label') })
 }
 
 /** Parses a Node; its names are the hostnames among its addresses. */
@@ -180,9 +182,13 @@ export function hostObject(
 }
 
 /** @param coverage how far the kind's own wildcards reach */
-function hostsOf(names: readonly string[], targets: readonly string[], coverage: Coverage): Host[] {
+function hostsOf(
+  names: readonly string[],
+  targets: readonly string[],
+  coverage: Coverage,
+): Steps<Host[]> {
   const unique = new Set(present(names).map((name) => name.toLowerCase()))
-  return Array.from(unique, (name) => {
+  return mapInSteps([...unique], (name): Host => {
     return { name, targets, texts: [], ...(name.startsWith('*') && { coverage }) }
   })
 }
