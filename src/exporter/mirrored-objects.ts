@@ -4,9 +4,15 @@
  * @module
  */
 import { recordOf, textOf } from '../bytes/unknown.ts'
-import { hostWeight } from '../kubernetes/objects/host-bounds.ts'
+import {
+  canLoseHosts,
+  createdMsOf,
+  hostWeight,
+  withoutHosts,
+} from '../kubernetes/objects/host-bounds.ts'
 import type { ClusterObject, Kind } from '../kubernetes/objects/objects.ts'
 import { type Parsed, parseObject } from '../kubernetes/objects/parse-object.ts'
+import type { HostBudget, HostClaim } from './host-budget.ts'
 
 /** The receiver of objects. */
 export type ObjectSink = {
@@ -14,18 +20,32 @@ export type ObjectSink = {
   readonly delete: (kind: Kind, namespace: string, name: string) => void
 }
 
+/** What the objects share with those of other collections. */
+export type SharedBudget = {
+  readonly budget: HostBudget
+  /** Called when an object has lost its hostnames. */
+  readonly onCut: () => void
+  /** Called when objects need to be read again. */
+  readonly readAgain: () => void
+}
+
 type Name = { readonly namespace: string; readonly name: string }
 /** What identifies an object and its version. */
 export type Identity = Name & { readonly key: string; readonly version: number }
 /** An object, or the problem of an invalid one, and the last list that had it. */
 type Held<T> = { value: T; round: number }
-type HeldObject = Held<ClusterObject> & { readonly version: number; readonly hosts: number }
+type HeldObject = Held<ClusterObject> & {
+  readonly version: number
+  hosts: number
+  claim: HostClaim | undefined
+}
 
 /** The objects. */
 export class MirroredObjects {
   private readonly kind: Kind
   private readonly sink: ObjectSink
   private readonly onWarning: (message: string) => void
+  private readonly shared: SharedBudget | undefined
   private readonly held = new Map<string, HeldObject>()
   private readonly problems = new Map<string, Held<string>>()
   private round = 0
@@ -36,7 +56,13 @@ export class MirroredObjects {
   private watchedVersion = Number.NaN
 
   /** @param onWarning called with the problem of an invalid object, which is skipped */
-  constructor(kind: Kind, sink: ObjectSink, onWarning: (message: string) => void) {
+  constructor(
+    kind: Kind,
+    sink: ObjectSink,
+    onWarning: (message: string) => void,
+    shared?: SharedBudget,
+  ) {
+    this.shared = shared
     this.kind = kind
     this.sink = sink
     this.onWarning = onWarning
@@ -90,6 +116,12 @@ export class MirroredObjects {
     for (const [key, { round }] of this.problems) {
       if (round !== this.round) this.problems.delete(key)
     }
+    this.shared?.budget.settle()
+  }
+
+  /** Forgets all objects of the budget: nobody follows them any more. */
+  stop(): void {
+    for (const { claim } of this.held.values()) this.release(claim)
   }
 
   /** Passes an object to the sink, unless the sink has this version of it. */
@@ -106,7 +138,7 @@ export class MirroredObjects {
     const known = this.held.get(key)
     if (known === undefined || known.version !== version) return false
     known.round = this.round
-    return true
+    return known.claim?.hasRoom !== true
   }
 
   /** Keeps an object, if there is one, until a newer version of it is parsed. */
@@ -125,19 +157,51 @@ export class MirroredObjects {
       if (object !== undefined) this.complain(key, object.message, problem)
       return
     }
-    if (version <= this.watchedVersion) this.missedCount++
+    const isAgain = known?.claim?.hasRoom === true && known.version === version
+    if (version <= this.watchedVersion && !isAgain) this.missedCount++
     this.problems.delete(key)
     this.endpointCount += endpointsOf(object) - endpointsOf(known?.value)
     const hosts = hostWeight(object)
     this.hostCount += hosts - (known?.hosts ?? 0)
-    this.held.set(key, { value: object, round: this.round, version, hosts })
-    this.sink.set(object)
+    this.release(known?.claim)
+    const claim = this.claimOf(key, object, hosts)
+    this.held.set(key, { value: object, round: this.round, version, hosts, claim })
+    if (claim !== undefined) this.shared?.budget.add(claim)
+    // Else the sink has it without its hostnames.
+    if (claim?.isCut !== true) this.sink.set(object)
   }
 
   /** Removes a deleted object. */
   drop(item: unknown): void {
     const { key, namespace, name } = identify(item)
     this.remove(key, { namespace, name })
+  }
+
+  private claimOf(key: string, object: ClusterObject, hosts: number): HostClaim | undefined {
+    if (this.shared === undefined || hosts === 0 || !canLoseHosts(object)) return undefined
+    const { namespace } = object
+    const createdMs = createdMsOf(object)
+    return { owner: this, namespace, key, createdMs, hosts, isCut: false, hasRoom: false }
+  }
+
+  private release(claim: HostClaim | undefined): void {
+    if (claim !== undefined) this.shared?.budget.remove(claim)
+  }
+
+  /** Takes the hostnames of an object from it. */
+  cut({ key }: HostClaim): void {
+    const held = this.held.get(key)
+    if (held === undefined) return
+    held.value = withoutHosts(held.value)
+    this.hostCount -= held.hosts
+    held.hosts = 0
+    this.sink.set(held.value)
+    this.shared?.onCut()
+  }
+
+  /** Has the objects read again of which the hostnames were taken. */
+  readAgain(): void {
+    this.shared?.readAgain()
   }
 
   private complain(key: string, message: string, known: string | undefined): void {
@@ -149,6 +213,7 @@ export class MirroredObjects {
     const known = this.held.get(key)
     this.endpointCount -= endpointsOf(known?.value)
     this.hostCount -= known?.hosts ?? 0
+    this.release(known?.claim)
     this.held.delete(key)
     this.problems.delete(key)
     this.sink.delete(this.kind, namespace, name)

@@ -4,6 +4,7 @@
  */
 
 import { resolve } from 'node:path'
+import { recordOf } from '../bytes/unknown.ts'
 import type { KubernetesOptions } from '../corefile/kubernetes-options.ts'
 import { HOST_SOURCES } from '../kubernetes/objects/host-sources.ts'
 import type { Kind } from '../kubernetes/objects/objects.ts'
@@ -258,4 +259,12 @@ export function connectionOf(
   if (endpoint === undefined) return { kind: 'default' }
   const files = tls && { cert: path(tls.cert), key: path(tls.key), ca: path(tls.ca) }
   return { kind: 'endpoint', url: endpoint, tls: files }
+}
+
+/** Returns the error of an event of type ERROR, which carries a Status (meta/v1). */
+export function statusError(object: unknown): ApiError {
+  const { code, message } = recordOf(object)
+  const status = typeof code === 'number' ? code : undefined
+  const text = typeof message === 'string' && message !== '' ? message : 'watch failed'
+  return new ApiError(text, status)
 }

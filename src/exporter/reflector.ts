@@ -10,6 +10,7 @@ import { recordOf } from '../bytes/unknown.ts'
 import type { ClusterObject } from '../kubernetes/objects/objects.ts'
 import type { Timing } from './backoff.ts'
 import { FailureReports } from './failure-reports.ts'
+import type { HostBudget } from './host-budget.ts'
 import { MirroredObjects, type ObjectSink } from './mirrored-objects.ts'
 import {
   ApiError,
@@ -20,6 +21,7 @@ import {
   STATUS_INVALID,
   STATUS_NOT_FOUND,
   STATUS_TOO_MANY,
+  statusError,
 } from './object-api.ts'
 import { ObjectIntake } from './object-intake.ts'
 
@@ -39,6 +41,8 @@ export type ReflectorOptions = Pick<Timing, 'sleep' | 'random' | 'elapsed'> & {
    * after a list succeeded in between. Default: its own.
    */
   readonly reported?: Set<string>
+  /** Bounds the hostnames of its objects and others. Default: no bound. */
+  readonly budget?: HostBudget
   /** Called when an open watch is about to count as closed: until now no change was missed. */
   readonly onClose: () => void
   /** Called again and again while the collection is large, and before a large object is parsed. */
@@ -55,7 +59,6 @@ const HOSTS_LARGE = 2000
 const OBJECT_BYTES_LARGE = 256 * 1024
 /** The same of a page of a list, which has many objects. */
 const PAGE_BYTES_LARGE = 1024 * 1024
-
 /** Longest pause after a watch without events: a server may end every watch at once. */
 const PAUSE_MS = 500
 /** Time after which a kind that the server does not serve is tried again. */
@@ -85,17 +88,26 @@ export class Reflector {
   /** Whether the server streams lists, as far as known. */
   private canStream = true
   private needsList = true
+  /** Whether objects need to be read again, though the server has every version. */
+  private isListDue = false
+  /** Ends the watch. */
+  private watching = new AbortController()
   private lists = 0
   private listedMs = 0
   private warnedMissed = 0
   private open = false
 
   constructor(options: ReflectorOptions) {
-    const { collection, sink, onWarning } = options
+    const { collection, sink, onWarning, budget } = options
     this.options = options
     this.failures = new FailureReports(options)
-    this.mirrored = new MirroredObjects(collection.kind, sink, onWarning)
     const { kind } = collection
+    const shared = budget && {
+      budget,
+      onCut: () => this.options.onChange(),
+      readAgain: () => this.listAgain(),
+    }
+    this.mirrored = new MirroredObjects(kind, sink, onWarning, shared)
     const { sleep, elapsed } = options
     const onParsed = (): void => {
       if (this.isLarge) this.options.onLarge?.()
@@ -163,11 +175,13 @@ export class Reflector {
 
   /** Runs until `signal` ends it. Never throws because of the API server. */
   async run(signal: AbortSignal): Promise<void> {
-    signal.addEventListener('abort', () => this.intake.stop(), { once: true })
+    signal.addEventListener('abort', () => this.stop(), { once: true })
     while (!signal.aborted) {
       try {
+        if (this.isListDue) this.needsList = true
+        this.isListDue = false
         if (this.needsList && !this.canStream) await this.list(signal)
-        await this.watch(signal)
+        else await this.watch(signal)
         if (this.options.elapsed() - this.listedMs >= RELIST_MS) this.needsList = true
       } catch (error) {
         if (!(error instanceof ApiError)) throw error
@@ -175,6 +189,16 @@ export class Reflector {
         await this.handleError(error, signal)
       }
     }
+  }
+
+  private stop(): void {
+    this.intake.stop()
+    this.mirrored.stop()
+  }
+
+  private listAgain(): void {
+    this.isListDue = true
+    if (this.open) this.watching.abort()
   }
 
   private async handleError(error: ApiError, signal: AbortSignal): Promise<void> {
@@ -304,7 +328,8 @@ export class Reflector {
   /** Watches from the last version, or streams a list first if one is due. */
   private async watch(signal: AbortSignal): Promise<void> {
     const { api, onClose, sleep, random } = this.options
-    const ended = new AbortController()
+    const watching = new AbortController()
+    this.watching = watching
     const sendInitialEvents = this.needsList
     if (sendInitialEvents) this.intake.startList(this.version)
     let problem: ApiError | undefined
@@ -313,7 +338,7 @@ export class Reflector {
       await api.watch(this.collection, {
         resourceVersion: sendInitialEvents ? '' : this.version,
         sendInitialEvents,
-        signal: AbortSignal.any([signal, ended.signal]),
+        signal: AbortSignal.any([signal, watching.signal]),
         onOpen: () => {
           this.open = !sendInitialEvents
         },
@@ -325,7 +350,7 @@ export class Reflector {
           if (!(handled instanceof ApiError)) return handled
           problem = handled
           this.open = false
-          ended.abort()
+          watching.abort()
           return undefined
         },
       })
@@ -356,6 +381,7 @@ export class Reflector {
       if (recordOf(annotations)[INITIAL_END] !== 'true') return NO_STREAM
       this.endList(version)
       this.open = true
+      if (this.isListDue) this.watching.abort()
       return undefined
     }
     if (version !== '') this.version = version
@@ -371,11 +397,3 @@ export class Reflector {
  */
 const NO_STREAM_STATUSES: ReadonlySet<number | undefined> = new Set([400, STATUS_INVALID, 500])
 const NO_STREAM = new ApiError('the server does not stream lists', STATUS_INVALID)
-
-/** Returns the error of an event of type ERROR, which carries a Status (meta/v1). */
-function statusError(object: unknown): ApiError {
-  const { code, message } = recordOf(object)
-  const status = typeof code === 'number' ? code : undefined
-  const text = typeof message === 'string' && message !== '' ? message : 'watch failed'
-  return new ApiError(text, status)
-}

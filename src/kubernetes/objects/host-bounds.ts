@@ -76,6 +76,46 @@ export function hostWeight(object: ClusterObject): number {
   }
 }
 
+/** Why an object has lost its hostnames. */
+const NO_ROOM = 'its namespace has too many hostnames, and older objects have them'
+
+/**
+ * Returns an object without its hostnames, of which its namespace has too many. A Service keeps the
+ * names that it has without annotations.
+ */
+export function withoutHosts(object: ClusterObject): ClusterObject {
+  if (object.kind === 'Service') {
+    const { outside } = object
+    if (outside === undefined) return object
+    const annotations = withoutHostnames(outside.annotations)
+    const hostnames = outside.hostnames === undefined ? undefined : []
+    return { ...object, outside: { ...outside, annotations, hostnames, problem: NO_ROOM } }
+  }
+  if (!('hosts' in object)) return object
+  const { record, ...rest } = object
+  const bare = { ...rest, hosts: [], annotations: withoutHostnames(rest.annotations) }
+  if (record === undefined) return { ...bare, problem: NO_ROOM }
+  const refusal = record.refusal ?? { reason: 'TooManyHostnames', message: NO_ROOM }
+  return { ...bare, record: { ...record, refusal } }
+}
+
+/** Returns whether an object has hostnames that it can do without. */
+export function canLoseHosts(object: ClusterObject): boolean {
+  if (object.kind !== 'Service') return 'hosts' in object && object.namespace !== ''
+  const { hostnames, annotations } = object.outside ?? {}
+  return hostnames !== undefined || (annotations !== undefined && annotatedHosts(annotations) > 0)
+}
+
+function withoutHostnames(annotations: Labels): Labels {
+  return new Map([...annotations].filter(([key]) => !isHostnames(key)))
+}
+
+/** Returns when an object was created, in milliseconds since 1970; 0 if that is not known. */
+export function createdMsOf(object: ClusterObject): number {
+  const created = object.kind === 'Service' ? object.outside : object
+  return created !== undefined && 'createdMs' in created ? created.createdMs : 0
+}
+
 /** Counts the hostnames of an object, with those of its annotations. */
 export function countHosts({ hosts, annotations }: HostObject): HostCount {
   const count = new HostCount(annotatedHosts(annotations))
@@ -93,9 +133,13 @@ function outsideWeight({ hostnames, annotations, externalIPs, ingress }: Outside
 export function annotatedHosts(annotations: Labels): number {
   let hosts = 0
   for (const [key, value] of annotations) {
-    if (HOSTNAME_ANNOTATIONS.has(key.slice(key.indexOf('/') + 1))) hosts += itemCount(value)
+    if (isHostnames(key)) hosts += itemCount(value)
   }
   return hosts
+}
+
+function isHostnames(annotation: string): boolean {
+  return HOSTNAME_ANNOTATIONS.has(annotation.slice(annotation.indexOf('/') + 1))
 }
 
 /** Returns how many items a list has that is separated by commas. */

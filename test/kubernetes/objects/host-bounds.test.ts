@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { hostWeight } from '../../../src/kubernetes/objects/host-bounds.ts'
+import {
+  canLoseHosts,
+  hostWeight,
+  withoutHosts,
+} from '../../../src/kubernetes/objects/host-bounds.ts'
 import { parseObject } from '../../../src/kubernetes/objects/parse-object.ts'
 
 const META = { name: 'a', namespace: 'shop' }
@@ -116,5 +120,63 @@ describe('an EndpointSlice', () => {
     const more = slice(51, 100)
     assert.ok(more?.kind === 'problem')
     assert.match(more.message, /it has 5100 addresses, at most 5000 are allowed$/)
+  })
+})
+
+describe('an object without its hostnames', () => {
+  const service = {
+    ...{ kind: 'Service', spec: { type: 'LoadBalancer', clusterIP: '192.0.2.1' } },
+    metadata: {
+      ...META,
+      annotations: {
+        'coredns.io/hostname': 'a.test',
+        'external-dns.alpha.kubernetes.io/hostname': 'b.test',
+        'external-dns.alpha.kubernetes.io/ttl': '7',
+      },
+    },
+  }
+
+  test('of kind Service keeps its own names, and its other annotations', () => {
+    const object = parseObject(service)
+    assert.ok(object?.kind === 'Service')
+    assert.equal(canLoseHosts(object), true)
+    const bare = withoutHosts(object)
+    assert.ok(bare.kind === 'Service')
+    assert.deepEqual(bare.outside?.hostnames, [])
+    assert.deepEqual(
+      [...(bare.outside?.annotations.keys() ?? [])],
+      ['external-dns.alpha.kubernetes.io/ttl'],
+    )
+    assert.deepEqual({ ...bare, outside: undefined }, { ...object, outside: undefined })
+  })
+
+  test.for([
+    { ...service, metadata: META },
+    { kind: 'Service', metadata: META },
+    { kind: 'Namespace', metadata: { name: 'shop' } },
+    { kind: 'Node', metadata: { name: 'node' } },
+  ])('is the object itself of one that has none: %j', (json) => {
+    const object = parseObject(json)
+    assert.ok(object !== undefined && object.kind !== 'problem')
+    assert.equal(canLoseHosts(object), false)
+  })
+
+  test('has the reason as a problem, or in its status', () => {
+    const gateway = parseObject({
+      ...{ kind: 'Gateway', metadata: META },
+      spec: { listeners: [{ name: 'l', hostname: 'a.test' }] },
+    })
+    assert.ok(gateway?.kind === 'Gateway')
+    const bare = withoutHosts(gateway)
+    assert.ok(bare.kind === 'Gateway' && bare.problem !== undefined)
+    assert.deepEqual([bare.hosts, bare.listeners], [[], gateway.listeners])
+    const record = parseObject({
+      ...{ kind: 'DNSRecord', metadata: META },
+      spec: { zone: 'a.test', name: 'r', type: 'A', values: ['192.0.2.1'] },
+    })
+    assert.ok(record?.kind === 'DNSRecord')
+    const refused = withoutHosts(record)
+    assert.ok(refused.kind === 'DNSRecord')
+    assert.equal(refused.record?.refusal?.reason, 'TooManyHostnames')
   })
 })
