@@ -140,3 +140,19 @@ function* mergeSteps<Item>(
   }
   return merged
 }
+
+/** Items that a step of `mapInSteps` handles. */
+const STEP_ITEMS = 100
+
+/** Maps items in steps, each some of them. */
+export function* mapInSteps<T, Result>(
+  items: readonly T[],
+  map: (item: T) => Result,
+): Steps<Result[]> {
+  const results: Result[] = []
+  for (const item of items) {
+    if (results.length % STEP_ITEMS === 0) yield
+    results.push(map(item))
+  }
+  return results
+}

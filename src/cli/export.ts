@@ -12,6 +12,7 @@ import {
 } from '../exporter/export-source.ts'
 import { Exporter, type ExporterOptions } from '../exporter/exporter.ts'
 import { createGatewayClient } from '../exporter/gateway-client.ts'
+import { hostBoundsFor } from '../exporter/host-budget.ts'
 import { measuredApi, throttledApi } from '../exporter/measured-api.ts'
 import { namingOptions, publishedTrees } from '../exporter/naming.ts'
 import { connectionOf, type ObjectApi } from '../exporter/object-api.ts'
@@ -24,6 +25,7 @@ import { storeCompiledCode } from '../node/compile-cache.ts'
 import { elapsed } from '../node/elapsed.ts'
 import { outsideAddresses } from '../node/local-addresses.ts'
 import { watchLoop } from '../node/loop-watch.ts'
+import { memoryBytes } from '../node/memory-bytes.ts'
 import { allowBufferGarbage, startMemoryTrim } from '../node/memory-trim.ts'
 import { CommandError, createLog, type Output } from '../node/output.ts'
 import { requireTextFile } from '../node/read-files.ts'
@@ -174,7 +176,7 @@ type ReportParts = {
 function createReports(api: ObjectApi, { log, isLeader, signal }: ReportParts) {
   const onError = (message: string): void => log({ level: 'warning', message })
   const statuses = new RecordStatusWriter({ api, now: Date.now, signal, onError })
-  const events = new ConflictEvents({ api, isLeader, onError, sleep, now: Date.now })
+  const events = new ConflictEvents({ api, isLeader, onError, sleep, elapsed, now: Date.now })
   return {
     take: ({ verdicts = [], conflicts = [] }: BuiltSnapshot): void => {
       statuses.take(verdicts)
@@ -318,6 +320,7 @@ async function openSource(
     sleep,
     random: Math.random,
     elapsed,
+    hostBounds: hostBoundsFor(memoryBytes()),
   })
   const [origin] = naming.origins
   // Renewals of the Lease must not wait behind lists.

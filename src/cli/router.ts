@@ -16,6 +16,7 @@ import type { GatewayOptions } from '../plugins/k8s-gateway/options.ts'
 import { httpRouteTarget } from '../router/http-routes.ts'
 import { Nginx } from '../router/nginx.ts'
 import { formatNginx, type NginxOptions } from '../router/nginx-config.ts'
+import { withDistinctNames } from '../router/nginx-names.ts'
 import { nginxTarget } from '../router/nginx-target.ts'
 import {
   type Applied,
@@ -43,8 +44,9 @@ export async function runRouterNginx(input: Input, output: Output): Promise<void
   if (input.isSet('print')) {
     const ended = new AbortController()
     const print = (table: RouteTable): Promise<Applied> => {
-      output.stdout.write(formatNginx(table.hosts, options).text)
-      for (const line of routeWarnings(table.verdicts)) routing.warn(line)
+      const { hosts, verdicts } = withDistinctNames(table)
+      output.stdout.write(formatNginx(hosts, options).text)
+      for (const line of routeWarnings(verdicts)) routing.warn(line)
       ended.abort()
       return Promise.resolve({ verdicts: [] })
     }

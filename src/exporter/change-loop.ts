@@ -24,6 +24,11 @@ export type ChangeLoopOptions = Pick<Timing, 'sleep' | 'elapsed'> & {
   /** The task, which handles all changes so far. */
   readonly work: (signal: AbortSignal) => void | Promise<void>
   /**
+   * Returns the milliseconds in which the last run of a task that works in slices kept the process
+   * busy. Default: what it did at once.
+   */
+  readonly busyMs?: () => number
+  /**
    * Time to wait for more changes after the first of a quiet time; 0 starts the task at once. Those
    * that came during a run or the pause after it have waited already.
    */
@@ -56,6 +61,8 @@ export class ChangeLoop {
   /** Runs until `signal` ends it, and handles the changes until then. */
   async run(signal: AbortSignal): Promise<void> {
     const { work, gatherMs, intervalMs, dutyShare = 1, sleep, elapsed } = this.options
+    let atOnceMs = 0
+    const { busyMs = () => atOnceMs } = this.options
     let savedMs = SAVED_MS_MAX
     let endMs = elapsed()
     for (let isFirst = true; ; isFirst = false) {
@@ -67,12 +74,12 @@ export class ChangeLoop {
       this.isDirty = false
       const pending = work(signal)
       // Waiting for a gateway or the next attempt does not count as busy.
-      const busyMs = elapsed() - startMs
+      atOnceMs = elapsed() - startMs
       await pending
       endMs = elapsed()
       const tookMs = endMs - startMs
       // The first run handles everything, not a change: later ones need not wait for its cost.
-      if (!isFirst) savedMs += tookMs * dutyShare - busyMs
+      if (!isFirst) savedMs += tookMs * dutyShare - busyMs()
       savedMs = Math.max(savedMs, -REST_MS_MAX * dutyShare)
       await sleep(Math.max(0, intervalMs - tookMs, -savedMs / dutyShare), signal)
     }

@@ -16,6 +16,7 @@ import {
 } from '../kubernetes/objects/objects.ts'
 import type { NamingOptions } from '../kubernetes/objects/options.ts'
 import { isSelected } from '../kubernetes/objects/selection.ts'
+import { fairShare, type SharedBound } from '../kubernetes/rules/fair-shares.ts'
 import { HostGroups } from '../kubernetes/trees/host-groups.ts'
 import { NameGroups } from '../kubernetes/trees/name-groups.ts'
 import { type LabelRecords, labelRecords } from '../kubernetes/trees/namespace-labels.ts'
@@ -29,8 +30,10 @@ import type { KeyTree } from './key-tree.ts'
 import type { ObjectSink } from './mirrored-objects.ts'
 import type { BuiltSnapshot, BuiltTree } from './snapshot-builder.ts'
 
-/** Most warnings of one build that are logged, each; the others are counted. */
-const WARNINGS_MAX = 100
+/** Most warnings of one build that are logged, of a namespace and of all; others are counted. */
+const WARNINGS: SharedBound = { eachMax: 50, wholeMax: 100 }
+/** What a warning about an object of a namespace begins with. */
+const ABOUT_OBJECT = /^[A-Z]\w* ([^/ :]+)\//
 
 /** Receives objects and builds snapshots. */
 export class ClusterBuilder {
@@ -93,7 +96,7 @@ export class ClusterBuilder {
    */
   *buildInSteps(): Steps<BuiltSnapshot> {
     try {
-      yield* this.shards.updateInSteps(this.groups.takeChanged())
+      yield* this.shards.updateInSteps(yield* this.takeChanged())
     } catch (error) {
       // The shards may be half updated: the next call builds all of them.
       this.shards = this.emptyShards()
@@ -106,6 +109,7 @@ export class ClusterBuilder {
     this.warn(warnings.filter((warning) => !this.warned.has(warning)))
     this.warned = new Set(warnings)
     const verdicts = this.groups.verdicts()
+    if (this.groups instanceof HostGroups) this.groups.endBuild()
     return {
       shards: this.shards.shards,
       records: this.shards.records,
@@ -116,6 +120,11 @@ export class ClusterBuilder {
       ...(conflicts.length > 0 && { conflicts }),
       ...(labels.tree && { trees: { [LABELS_TREE]: labels.tree } }),
     }
+  }
+
+  private *takeChanged(): Steps<readonly string[]> {
+    const { groups } = this
+    return groups instanceof HostGroups ? yield* groups.takeChangedInSteps() : groups.takeChanged()
   }
 
   /**
@@ -150,8 +159,14 @@ export class ClusterBuilder {
 
   /** A tenant may have any number of objects that DNS cannot name. */
   private warn(fresh: readonly string[]): void {
-    for (const warning of fresh.slice(0, WARNINGS_MAX)) this.onWarning(warning)
-    const more = fresh.length - WARNINGS_MAX
+    const groups = Map.groupBy(fresh, (warning) => ABOUT_OBJECT.exec(warning)?.[1] ?? '')
+    const share = fairShare(
+      Array.from(groups.values(), ({ length }) => length),
+      WARNINGS,
+    )
+    const logged = [...groups.values()].flatMap((own) => own.slice(0, share))
+    for (const warning of logged.slice(0, WARNINGS.wholeMax)) this.onWarning(warning)
+    const more = fresh.length - Math.min(logged.length, WARNINGS.wholeMax)
     if (more > 0) this.onWarning(`${more} more warnings`)
   }
 
@@ -256,10 +271,16 @@ export class TreeBuilders implements ObjectSink {
    * @throws {SnapshotError} if they are more than a snapshot can hold
    */
   build(): BuiltSnapshot {
-    const built = this.main.build()
+    return finish(this.buildInSteps())
+  }
+
+  /** Does what `build` does in steps. The objects must not change until the last one. */
+  *buildInSteps(): Steps<BuiltSnapshot> {
+    const built = yield* this.main.buildInSteps()
     const etcd = this.keys?.build()
     if (this.others.length === 0 && etcd === undefined) return built
-    const others = this.others.map(([name, builder]) => [name, builder.build()] as const)
+    const others: [string, BuiltSnapshot][] = []
+    for (const [name, builder] of this.others) others.push([name, yield* builder.buildInSteps()])
     const trees = others.map(([name, { shards, records, ttlSeconds }]) => {
       return [name, { shards, records, ttlSeconds }] as const
     })

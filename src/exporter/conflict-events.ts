@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto'
 import { HOST_SOURCES } from '../kubernetes/objects/host-sources.ts'
 import { describeObject } from '../kubernetes/objects/objects.ts'
+import { inTurns } from '../kubernetes/rules/fair-shares.ts'
 import type { Naming } from '../kubernetes/rules/object-hosts.ts'
 import type { HostConflict } from '../kubernetes/trees/host-conflicts.ts'
 import type { Timing } from './backoff.ts'
@@ -20,7 +21,7 @@ import {
 } from './object-api.ts'
 
 /** Options of these events. */
-export type ConflictEventsOptions = Pick<Timing, 'sleep' | 'now'> & {
+export type ConflictEventsOptions = Pick<Timing, 'sleep' | 'now' | 'elapsed'> & {
   readonly api: ObjectApi
   /** Returns whether this process publishes: a follower creates no Events. */
   readonly isLeader: () => boolean
@@ -28,13 +29,14 @@ export type ConflictEventsOptions = Pick<Timing, 'sleep' | 'now'> & {
   readonly onError: (message: string) => void
 }
 
-/** Most conflicts that are known and get Events at the same time. */
-const CONFLICTS_MAX = 200
 /** Interval of Events: a mistake in many objects must not become a flood of requests. */
 const PAUSE_MS = 1000
 /** Pause after an error of the server. */
 const RETRY_MS = 30_000
-/** Pause after a refusal, until when an operator may have granted the right. */
+/**
+ * Pause after a refusal in a namespace, until when an operator may have granted the right. Another
+ * namespace may have no such quota, or not be about to end.
+ */
 const FORBIDDEN_MS = 600_000
 /** Longest wait for a response. */
 const TIMEOUT_MS = 10_000
@@ -45,7 +47,11 @@ const FINAL_STATUSES: ReadonlySet<number | undefined> = new Set([
   STATUS_INVALID,
 ])
 
-type Pending = { readonly conflict: string; readonly request: () => ApiRequest }
+type Pending = {
+  readonly conflict: string
+  readonly namespace: string
+  readonly request: () => ApiRequest
+}
 
 /** Creates one Event per conflict and object. */
 export class ConflictEvents {
@@ -53,15 +59,22 @@ export class ConflictEvents {
   private readonly known = new Set<string>()
   /** By the name of the Event. */
   private readonly pending = new Map<string, Pending>()
+  /** Namespaces that refused an Event, and until when none is tried there. */
+  private readonly closed = new Map<string, number>()
+  /** The namespace that had the last turn. */
+  private lastNamespace = ''
   private isReported = false
 
   constructor(options: ConflictEventsOptions) {
     this.options = options
   }
 
-  /** Takes the present conflicts: queues Events for new ones, and forgets those that ended. */
+  /**
+   * Takes the present conflicts, of which there are few: queues Events for new ones, and forgets
+   * those that ended.
+   */
   update(conflicts: readonly HostConflict[]): void {
-    const present = new Map(conflicts.slice(0, CONFLICTS_MAX).map((one) => [keyOf(one), one]))
+    const present = new Map(conflicts.map((one) => [keyOf(one), one]))
     for (const key of this.known) if (!present.has(key)) this.known.delete(key)
     for (const [name, { conflict }] of this.pending) {
       if (!present.has(conflict)) this.pending.delete(name)
@@ -73,7 +86,7 @@ export class ConflictEvents {
     }
   }
 
-  /** Creates queued Events, one a second, until `signal` ends it. */
+  /** Creates queued Events, one a second, namespaces by turns, until `signal` ends it. */
   async run(signal: AbortSignal): Promise<void> {
     const { isLeader, sleep } = this.options
     while (!signal.aborted) {
@@ -86,14 +99,15 @@ export class ConflictEvents {
     const text = `${key} ${describeObject(object)}`
     const name = `kubedoh.${createHash('sha256').update(text).digest('hex').slice(0, 16)}`
     const request = (): ApiRequest => eventRequest(name, { conflict, object }, this.options.now())
-    this.pending.set(name, { conflict: key, request })
+    this.pending.set(name, { conflict: key, namespace: namespaceOf(object), request })
   }
 
   /** @returns milliseconds until the next attempt */
   private async sendNext(signal: AbortSignal): Promise<number> {
-    const [first] = this.pending
-    if (first === undefined) return PAUSE_MS
-    const [name, { request }] = first
+    const next = this.next()
+    if (next === undefined) return PAUSE_MS
+    const [name, { namespace, request }] = next
+    this.lastNamespace = namespace
     try {
       const bounded = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)])
       await this.options.api.send(request(), bounded)
@@ -101,13 +115,26 @@ export class ConflictEvents {
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
       if (error.status !== STATUS_CONFLICT && !signal.aborted) this.report(error)
-      if (error.status === STATUS_FORBIDDEN) return FORBIDDEN_MS
+      if (error.status === STATUS_FORBIDDEN) {
+        this.closed.set(namespace, this.options.elapsed() + FORBIDDEN_MS)
+        return PAUSE_MS
+      }
       if (error.status !== STATUS_CONFLICT && !FINAL_STATUSES.has(error.status)) {
         return Math.max(RETRY_MS, error.retryAfterMs ?? 0)
       }
     }
     this.pending.delete(name)
     return PAUSE_MS
+  }
+
+  /** Returns the Event whose namespace has the next turn. */
+  private next(): [name: string, Pending] | undefined {
+    const nowMs = this.options.elapsed()
+    for (const [namespace, untilMs] of this.closed) {
+      if (untilMs <= nowMs) this.closed.delete(namespace)
+    }
+    const open = [...this.pending].filter(([, { namespace }]) => !this.closed.has(namespace))
+    return inTurns(open, ([, { namespace }]) => namespace, this.lastNamespace)[0]
   }
 
   private report({ status, message }: ApiError): void {
@@ -117,6 +144,11 @@ export class ConflictEvents {
     const advice = status === STATUS_FORBIDDEN ? `; for Events add to its ClusterRole: ${rule}` : ''
     this.options.onError(`cannot create an Event about a hostname: ${message}${advice}`)
   }
+}
+
+/** Returns the namespace of Events on an object; those on objects of none are in this one. */
+function namespaceOf(object: Naming): string {
+  return object.namespace || 'default'
 }
 
 function keyOf({ host, objects }: HostConflict): string {
@@ -130,8 +162,7 @@ function eventRequest(
   nowMs: number,
 ): ApiRequest {
   const time = new Date(nowMs).toISOString()
-  // Events on objects of no namespace are in this one.
-  const namespace = object.namespace || 'default'
+  const namespace = namespaceOf(object)
   return {
     method: 'POST',
     path: `/api/v1/namespaces/${namespace}/events`,

@@ -2,11 +2,14 @@
  * The source of an exporter: a watched cluster, or objects from files.
  * @module
  */
+import { setImmediate } from 'node:timers/promises'
+import { inSlices } from '../bytes/steps.ts'
 import type { ClusterObject, Kind, Pod } from '../kubernetes/objects/objects.ts'
 import type { NamingOptions } from '../kubernetes/objects/options.ts'
 import type { RRset } from '../records/zone-entry.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { type ClusterBuilder, TreeBuilders } from './cluster-builder.ts'
+import { HeldChanges } from './held-changes.ts'
 import type { KeyTree } from './key-tree.ts'
 import { collectionsFor } from './object-api.ts'
 import { ProgrammingLatency } from './programming-latency.ts'
@@ -20,7 +23,11 @@ import type { BuiltSnapshot } from './snapshot-builder.ts'
 
 /** The objects for snapshots, and how current they are. */
 export type ExportSource = {
-  readonly build: () => BuiltSnapshot
+  /**
+   * Builds a snapshot of the present objects.
+   * @throws {SnapshotError} if they are more than a snapshot can hold
+   */
+  readonly build: () => BuiltSnapshot | Promise<BuiltSnapshot>
   /** Resource versions of the collections. */
   readonly sources: () => Readonly<Record<string, string>>
   /** When the objects were last known to be current (Unix ms); `undefined` at first. */
@@ -33,7 +40,8 @@ export type ExportSource = {
 }
 
 /** Objects that change only by `set` and `delete`. */
-export type ObjectSource = ExportSource & {
+export type ObjectSource = Omit<ExportSource, 'build'> & {
+  readonly build: () => BuiltSnapshot
   readonly set: (object: ClusterObject) => void
   readonly delete: (kind: Kind, namespace: string, name: string) => void
   /** Returns the records of a zone transfer. */
@@ -70,24 +78,30 @@ type WatchSource = ExportSource & {
   readonly set: (object: ClusterObject) => void
 }
 
-/** Returns a source that watches an API server. */
+/**
+ * Returns a source that watches an API server. It builds in slices: Leases and requests for its
+ * state do not wait, and changes wait for the end.
+ */
 export function createWatchSource(options: WatchSourceOptions): WatchSource {
   const { naming, onWarning, trees = {}, keys } = options
   const builders = new TreeBuilders({ naming, onWarning, trees, keys })
   const { main } = builders
   const latency = new ProgrammingLatency(options.metrics, options.now)
+  const held = new HeldChanges()
+  const { elapsed } = options
   const all = [naming, ...Object.values(trees)].flatMap(collectionsFor)
   const watch = new ClusterWatch({
     shared: new SharedWatch(options),
     collections: [...new Map(all.map((one) => [one.path, one])).values()],
     sink: {
-      set: (object) => {
-        const slice = object.kind === 'EndpointSlice' ? object : undefined
-        const isNews = watch.hasSynced && slice && slice.triggeredMs > main.triggeredMsOf(slice)
-        builders.set(object)
-        if (isNews) latency.changed(slice)
-      },
-      delete: builders.delete,
+      set: (object) =>
+        held.apply(() => {
+          const slice = object.kind === 'EndpointSlice' ? object : undefined
+          const isNews = watch.hasSynced && slice && slice.triggeredMs > main.triggeredMsOf(slice)
+          builders.set(object)
+          if (isNews) latency.changed(slice)
+        }),
+      delete: (...key) => held.apply(() => builders.delete(...key)),
     },
     onChange: (isWhole) => {
       if (isWhole) options.onChange()
@@ -96,10 +110,16 @@ export function createWatchSource(options: WatchSourceOptions): WatchSource {
     now: options.now,
   })
   return {
-    set: builders.set,
-    build: () => {
+    set: (object) => held.apply(() => builders.set(object)),
+    build: async () => {
       latency.take()
-      return builders.build()
+      held.hold()
+      try {
+        const turns = { elapsed, nextTurn: setImmediate }
+        return await inSlices(builders.buildInSteps(), turns, () => held.areMany)
+      } finally {
+        held.release()
+      }
     },
     acknowledged: () => latency.answered((slice) => main.serviceOf(slice)),
     sources: () => watch.sources(),

@@ -43,8 +43,10 @@ export class Exporter {
   private built: BuiltSnapshot | undefined
   private isOutdated = true
   private isPublished = false
-  /** When the oldest change that the gateway lacks was noted. */
+  /** When the oldest change that no build has was noted. */
   private changedMs: number | undefined
+  /** When the oldest change that a build has and the gateway lacks was noted. */
+  private builtMs: number | undefined
   /** When a confirmation was last due, and how current the source was then. */
   private dueMs: number | undefined
   private scheduledMs = 0
@@ -94,17 +96,17 @@ export class Exporter {
     const { source, metrics, onPublished } = this.options
     const confirmedMs = source.confirmedMs()
     if (confirmedMs === undefined) return undefined
-    if (this.isOutdated || this.built === undefined) {
-      this.built = source.build()
-      this.isOutdated = false
-    }
+    // Those of the objects that are built: others may come meanwhile.
+    const sources = source.sources()
+    if (this.isOutdated || this.built === undefined) await this.build()
     recordSource(metrics, source)
     if (!this.isLeader) return undefined
     if (this.dueMs !== undefined || !this.isPublished) {
       this.scheduledMs = Math.min(confirmedMs, this.dueMs ?? confirmedMs)
     }
     const { dueMs, scheduledMs } = this
-    const facts = { sources: source.sources(), confirmedMs, scheduledMs }
+    const facts = { sources, confirmedMs, scheduledMs }
+    if (this.built === undefined) return undefined
     const report = await this.hand(this.built, facts)
     if (this.dueMs === dueMs) this.dueMs = undefined
     this.isPublished = true
@@ -115,25 +117,32 @@ export class Exporter {
     return report
   }
 
+  private async build(): Promise<void> {
+    this.isOutdated = false
+    this.builtMs ??= this.changedMs
+    this.changedMs = undefined
+    try {
+      this.built = await this.options.source.build()
+    } catch (error) {
+      this.isOutdated = true
+      throw error
+    }
+  }
+
   /** Hands a snapshot to the gateway, and records how old its oldest change is then. */
   private async hand(
     built: BuiltSnapshot,
     facts: SnapshotFacts,
   ): Promise<PublishReport | undefined> {
     const { publisher, metrics, elapsed } = this.options
-    const { changedMs } = this
-    this.changedMs = undefined
-    try {
-      const report = await publisher.publish(built, facts)
-      const isNews = report !== undefined && !report.isConfirmation
-      if (isNews && changedMs !== undefined) {
-        recordAcknowledged(metrics, (elapsed() - changedMs) / 1000)
-      }
-      return report
-    } catch (error) {
-      this.changedMs = changedMs ?? this.changedMs
-      throw error
+    const { builtMs } = this
+    const report = await publisher.publish(built, facts)
+    this.builtMs = undefined
+    const isNews = report !== undefined && !report.isConfirmation
+    if (isNews && builtMs !== undefined) {
+      recordAcknowledged(metrics, (elapsed() - builtMs) / 1000)
     }
+    return report
   }
 
   private async publishOrRetry(signal: AbortSignal): Promise<void> {

@@ -13,6 +13,7 @@ import type { Metrics } from '../telemetry/metrics.ts'
 import { type Sleep, sleep, type Timing } from './backoff.ts'
 import { ChangeLoop, DUTY_SHARE_ANSWERING } from './change-loop.ts'
 import { ClusterBuilder } from './cluster-builder.ts'
+import { HeldChanges } from './held-changes.ts'
 import { collectionsFor } from './object-api.ts'
 import { ProgrammingLatency } from './programming-latency.ts'
 import { ClusterWatch, type SharedWatch } from './shared-watch.ts'
@@ -49,8 +50,6 @@ const LISTEN_MS = 30
 const LOAD_MS_MAX = 2000
 /** Shortest time from one rehearsal to the next. */
 const REHEARSAL_INTERVAL_MS = 10_000
-/** Changes that wait for the end of the first build; with more it no longer pauses. */
-const HELD_MAX = 10_000
 
 /** Follows a cluster. */
 export class LiveCluster {
@@ -65,12 +64,15 @@ export class LiveCluster {
   private lookedMs = Number.NEGATIVE_INFINITY
   private confirmedMs = Number.NEGATIVE_INFINITY
   private rehearsedMs = Number.NEGATIVE_INFINITY
+  /** How long the present build has waited for the event loop; how long the last one was busy. */
+  private waitedMs = 0
+  private busyMs = 0
   /** Whether the newest snapshot has all objects. */
   private isWhole = false
   /** Whether the time for reading all objects is over. */
   private isLate = false
-  /** Changes that wait for the end of the first build; absent while there is none. */
-  private held: (() => void)[] | undefined
+  /** Changes that wait for the end of a build. */
+  private readonly held = new HeldChanges()
   /** Aborted when the first build has ended, whether or not it succeeded. */
   private readonly firstBuild = new AbortController()
   private wakeWaiting: () => void = () => undefined
@@ -86,7 +88,8 @@ export class LiveCluster {
     this.snapshots = new ClusterSnapshots(now)
     this.latency = metrics && new ProgrammingLatency(metrics, now)
     this.loop = new ChangeLoop({
-      work: () => this.rebuild(),
+      work: () => this.timed(() => this.rebuild()),
+      busyMs: () => this.busyMs,
       // A change costs 0.3 ms to build: it is answered at once. Storms wait for their own cost.
       gatherMs: 0,
       intervalMs: 0,
@@ -98,8 +101,8 @@ export class LiveCluster {
       shared: options.shared,
       collections: collectionsFor(naming),
       sink: {
-        set: (object) => this.change(() => this.take(object)),
-        delete: (...key) => this.change(() => this.builder.delete(...key)),
+        set: (object) => this.held.apply(() => this.take(object)),
+        delete: (...key) => this.held.apply(() => this.builder.delete(...key)),
       },
       onChange: (isWhole) => {
         if (isWhole || this.isLate) this.loop.mark()
@@ -115,18 +118,13 @@ export class LiveCluster {
     if (isNews) this.latency?.changed(slice)
   }
 
-  private change(apply: () => void): void {
-    if (this.held === undefined) apply()
-    else this.held.push(apply)
-  }
-
   /** Logs a failed build and keeps serving the previous snapshot. */
   private async rebuild(): Promise<void> {
-    // The first build is under way; it has the loop called again after changes.
-    if (this.held !== undefined) return
+    // A build is under way; it has the loop called again after changes.
+    if (this.held.areHeld) return
     const isFirst = this.watch.hasSynced && !this.isWhole
     try {
-      const built = isFirst ? await this.buildFirst() : this.builder.build()
+      const built = await (isFirst ? this.buildFirst() : this.buildNext())
       if (built === undefined) return
       this.snapshots.take(built)
     } catch (error) {
@@ -138,7 +136,6 @@ export class LiveCluster {
       if (isFirst) this.firstBuild.abort()
     }
     this.publish(isFirst)
-    if (!isFirst) this.latency?.take()
     this.latency?.answered((slice) => this.builder.serviceOf(slice))
   }
 
@@ -148,7 +145,7 @@ export class LiveCluster {
    */
   private async rehearse(): Promise<void> {
     const { rehearse, elapsed } = this.options
-    const isBuilt = this.isWhole && this.held === undefined
+    const isBuilt = this.isWhole && !this.held.areHeld
     const isDue = elapsed() - this.rehearsedMs >= REHEARSAL_INTERVAL_MS
     if (rehearse === undefined || !isBuilt || !isDue || !this.watch.isLarge) return
     this.rehearsedMs = elapsed()
@@ -172,22 +169,45 @@ export class LiveCluster {
    * @throws {SnapshotError} if the objects are more than a snapshot can hold
    */
   private async buildFirst(): Promise<BuiltSnapshot | undefined> {
-    const held: (() => void)[] = []
-    this.held = held
+    this.held.hold()
     try {
       if (this.watch.isLarge && this.answerEarly()) {
         await this.pause(LISTEN_MS)
         if (this.ended.signal.aborted) return undefined
       }
-      return await this.inSlices(this.builder.buildInSteps(), () => held.length >= HELD_MAX)
+      return await this.build()
     } catch (error) {
       // Without the rest, what early shards deny may exist.
       this.isWhole = false
       this.snapshots.dropEarly()
       throw error
     } finally {
-      this.release(held)
+      this.release()
     }
+  }
+
+  /** Builds a snapshot after changes; those that come meanwhile wait for the end. */
+  private async buildNext(): Promise<BuiltSnapshot | undefined> {
+    this.held.hold()
+    try {
+      return await this.build()
+    } finally {
+      this.release()
+    }
+  }
+
+  /** Builds a snapshot in slices: objects must not change meanwhile. */
+  private build(): Promise<BuiltSnapshot | undefined> {
+    return this.inSlices(this.builder.buildInSteps(), () => this.held.areMany)
+  }
+
+  /** Runs a task, and notes how long it kept the process busy. */
+  private async timed(task: () => Promise<void>): Promise<void> {
+    const { elapsed } = this.options
+    const startMs = elapsed()
+    this.waitedMs = 0
+    await task()
+    this.busyMs = elapsed() - startMs - this.waitedMs
   }
 
   /**
@@ -200,7 +220,11 @@ export class LiveCluster {
   ): Promise<Result | undefined> {
     const { signal } = this.ended
     const { elapsed } = this.options
-    const nextTurn = (): Promise<void> => setImmediate(undefined, { signal })
+    const nextTurn = async (): Promise<void> => {
+      const startMs = elapsed()
+      await setImmediate(undefined, { signal })
+      this.waitedMs += elapsed() - startMs
+    }
     try {
       return await inSlices(steps, { elapsed, nextTurn }, isUrgent)
     } catch (error) {
@@ -209,14 +233,15 @@ export class LiveCluster {
     }
   }
 
-  /** Applies the changes that came during the first build, which it does not have. */
-  private release(held: readonly (() => void)[]): void {
-    this.held = undefined
+  /** Applies the changes that came during a build, which it does not have. */
+  private release(): void {
     // Early shards of a cluster that was stopped may still be in use.
-    if (this.ended.signal.aborted) return
+    if (this.ended.signal.aborted) {
+      this.held.drop()
+      return
+    }
     this.latency?.take()
-    for (const apply of held) apply()
-    if (held.length > 0) this.loop.mark()
+    if (this.held.release() > 0) this.loop.mark()
   }
 
   /** Returns whether queries are answered from now on. */
@@ -239,7 +264,7 @@ export class LiveCluster {
     if (this.started.signal.aborted || this.ended.signal.aborted) return
     this.isLate = true
     // The end of the first build, if that is under way, wakes those who wait.
-    if (this.held !== undefined) return
+    if (this.held.areHeld) return
     await this.rebuild()
     this.wakeWaiting()
   }

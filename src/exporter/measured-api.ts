@@ -88,9 +88,9 @@ function aroundRequests(api: ObjectApi, begin: Begin): ObjectApi {
   }
   return {
     host: api.host,
-    list: (collection, token, signal) => {
+    list: (collection, token, signal, onBytes) => {
       const requested = { method: 'GET', verb: 'list', resource: collection.resource }
-      return around(requested, signal, () => api.list(collection, token, signal))
+      return around(requested, signal, () => api.list(collection, token, signal, onBytes))
     },
     send: (request, signal) => {
       const requested = { ...request, verb: VERBS[request.method] }

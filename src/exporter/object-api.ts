@@ -4,6 +4,7 @@
  */
 
 import { resolve } from 'node:path'
+import { recordOf } from '../bytes/unknown.ts'
 import type { KubernetesOptions } from '../corefile/kubernetes-options.ts'
 import { HOST_SOURCES } from '../kubernetes/objects/host-sources.ts'
 import type { Kind } from '../kubernetes/objects/objects.ts'
@@ -71,7 +72,10 @@ export type WatchOptions = {
    * `k8s.io/initial-events-end` (KEP-3157). Servers without that answer 422.
    */
   readonly sendInitialEvents?: boolean
-  readonly onEvent: (event: WatchEvent) => void
+  /** Called with the bytes of each event, before it is parsed; it may end the watch. */
+  readonly onBytes?: (bytes: number) => void
+  /** Returns a promise if no further event may be read before it resolves. */
+  readonly onEvent: (event: WatchEvent) => unknown
   /** Called once when the response has started. */
   readonly onOpen: () => void
   readonly signal: AbortSignal
@@ -91,11 +95,16 @@ export type ApiRequest = {
 export type ObjectApi = {
   /** Its host and port, for metrics. */
   readonly host: string
-  /** Reads one page, unless `signal` ends it. @throws {ApiError} */
+  /**
+   * Reads one page, unless `signal` ends it.
+   * @param onBytes called with the bytes of the page, before it is parsed
+   * @throws {ApiError}
+   */
   readonly list: (
     collection: Listed,
     continueToken: string,
     signal: AbortSignal,
+    onBytes?: (bytes: number) => void,
   ) => Promise<ObjectPage>
   /**
    * Watches until the server ends it, the connection is silent for too long, or `signal` ends it.
@@ -250,4 +259,12 @@ export function connectionOf(
   if (endpoint === undefined) return { kind: 'default' }
   const files = tls && { cert: path(tls.cert), key: path(tls.key), ca: path(tls.ca) }
   return { kind: 'endpoint', url: endpoint, tls: files }
+}
+
+/** Returns the error of an event of type ERROR, which carries a Status (meta/v1). */
+export function statusError(object: unknown): ApiError {
+  const { code, message } = recordOf(object)
+  const status = typeof code === 'number' ? code : undefined
+  const text = typeof message === 'string' && message !== '' ? message : 'watch failed'
+  return new ApiError(text, status)
 }

@@ -30,11 +30,19 @@ export const PROTOBUF = 'application/vnd.kubernetes.protobuf'
 
 const readTime = message({ 1: number('seconds') })
 
-/** A time, as RFC 3339 has it; absent in objects that were never stored. */
+/** The last second that a `Date` has. */
+const SECONDS_MAX = 8.64e12
+
+/**
+ * A time, as RFC 3339 has it; absent in objects that were never stored. One that no `Date` has is
+ * '': to throw would lose all objects of the list.
+ */
 function time(name: string): FieldReader {
   return (values, reader) => {
     const { seconds } = readTime(reader, reader.readEnd())
-    if (typeof seconds === 'number') values[name] = new Date(1000 * seconds).toISOString()
+    if (typeof seconds !== 'number') return
+    const isDate = Math.abs(seconds) <= SECONDS_MAX
+    values[name] = isDate ? new Date(1000 * seconds).toISOString() : ''
   }
 }
 

@@ -11,6 +11,7 @@ import type {
   RecordFacts,
   Refusal,
 } from '../kubernetes/objects/objects.ts'
+import { inTurns } from '../kubernetes/rules/fair-shares.ts'
 import type { RecordVerdict } from '../kubernetes/trees/record-verdicts.ts'
 import {
   ApiError,
@@ -48,13 +49,18 @@ type StatusWriterOptions = {
 
 const GROUP = 'kubedoh.dev'
 
-/** Writes one status after the other; those that are up to date already cost no request. */
+/**
+ * Writes one status after the other, the namespaces by turns; those that are up to date cost no
+ * request.
+ */
 export class RecordStatusWriter {
   private readonly options: StatusWriterOptions
   /** The newest verdicts, until they are written. */
   private next: readonly RecordVerdict[] | undefined
   private running: Promise<void> = Promise.resolve()
   private isRunning = false
+  /** The namespace that had the last turn. */
+  private lastNamespace = ''
   /** What was written to an object; the watch brings another object with it. */
   private readonly written = new WeakMap<HostObject, string>()
   private readonly reported = new Map<HostKind, number | undefined>()
@@ -82,28 +88,36 @@ export class RecordStatusWriter {
     while (this.next !== undefined) {
       const verdicts = this.next
       this.next = undefined
+      const wanted = verdicts.flatMap((verdict) => this.wantedOf(verdict) ?? [])
       const failed = new Set<HostKind>()
-      for (const verdict of verdicts) {
+      for (const one of inTurns(wanted, ({ object }) => object.namespace, this.lastNamespace)) {
         if (this.options.signal.aborted) return
-        // Newer verdicts replace the rest.
+        // Newer verdicts replace the rest: a namespace that changes all the time has its turn only.
         if (this.next !== undefined) break
-        const { kind } = verdict.object
+        const { kind, namespace } = one.object
+        if (failed.has(kind)) continue
+        this.lastNamespace = namespace
         // After most failures the next publication tries again.
-        if (!failed.has(kind) && !(await this.write(verdict))) failed.add(kind)
+        if (!(await this.write(one))) failed.add(kind)
       }
     }
   }
 
-  /** Returns whether to go on with other objects of the kind. */
-  private async write({ object, refusal }: RecordVerdict): Promise<boolean> {
-    const { kind, record, namespace, name } = object
+  /** Returns the conditions of an object, unless it has them. */
+  private wantedOf({ object, refusal }: RecordVerdict): Wanted | undefined {
+    const { record } = object
     // Without a version it is from no API server.
-    if (record === undefined || record.resourceVersion === '') return true
+    if (record === undefined || record.resourceVersion === '') return undefined
     const { conditions: own = NAME_CONDITIONS, now } = this.options
     const conditions = conditionsOf(record, { own, refusal, nowMs: now() })
     const content = contentOf(conditions)
-    if (content === (this.written.get(object) ?? contentOf(record.conditions))) return true
-    const { resourceVersion } = record
+    if (content === (this.written.get(object) ?? contentOf(record.conditions))) return undefined
+    return { object, resourceVersion: record.resourceVersion, conditions, content }
+  }
+
+  /** Returns whether to go on with other objects of the kind. */
+  private async write({ object, resourceVersion, conditions, content }: Wanted): Promise<boolean> {
+    const { kind, namespace, name } = object
     const body = {
       apiVersion: `${GROUP}/v1alpha1`,
       kind,
@@ -145,7 +159,16 @@ function ruleFor(kind: HostKind): string {
   return `{"apiGroups":["${GROUP}"],"resources":["${resource}/status"],"verbs":["update"]}`
 }
 
+/** Conditions to write. */
 type Wanted = {
+  readonly object: HostObject
+  readonly resourceVersion: string
+  readonly conditions: readonly RecordCondition[]
+  /** What they say, as `contentOf` has it. */
+  readonly content: string
+}
+
+type Own = {
   readonly own: readonly StatusCondition[]
   readonly refusal: Refusal | undefined
   readonly nowMs: number
@@ -157,7 +180,7 @@ type Wanted = {
  */
 function conditionsOf(
   { generation, conditions: before }: RecordFacts,
-  { own, refusal, nowMs }: Wanted,
+  { own, refusal, nowMs }: Own,
 ): RecordCondition[] {
   const status = refusal === undefined ? 'True' : 'False'
   const message = refusal?.message ?? ''

@@ -4,10 +4,13 @@
  * request that streams the objects (KEP-3157), else the list comes in pages.
  * @module
  */
+import { setImmediate } from 'node:timers/promises'
+import { createPause } from '../bytes/steps.ts'
 import { recordOf } from '../bytes/unknown.ts'
 import type { ClusterObject } from '../kubernetes/objects/objects.ts'
 import type { Timing } from './backoff.ts'
 import { FailureReports } from './failure-reports.ts'
+import type { HostBudget } from './host-budget.ts'
 import { MirroredObjects, type ObjectSink } from './mirrored-objects.ts'
 import {
   ApiError,
@@ -18,7 +21,9 @@ import {
   STATUS_INVALID,
   STATUS_NOT_FOUND,
   STATUS_TOO_MANY,
+  statusError,
 } from './object-api.ts'
+import { ObjectIntake } from './object-intake.ts'
 
 /** Options of a reflector. */
 export type ReflectorOptions = Pick<Timing, 'sleep' | 'random' | 'elapsed'> & {
@@ -36,9 +41,11 @@ export type ReflectorOptions = Pick<Timing, 'sleep' | 'random' | 'elapsed'> & {
    * after a list succeeded in between. Default: its own.
    */
   readonly reported?: Set<string>
+  /** Bounds the hostnames of its objects and others. Default: no bound. */
+  readonly budget?: HostBudget
   /** Called when an open watch is about to count as closed: until now no change was missed. */
   readonly onClose: () => void
-  /** Called with each object while there are `OBJECTS_LARGE` or `ENDPOINTS_LARGE` or more. */
+  /** Called again and again while the collection is large, and before a large object is parsed. */
   readonly onLarge?: () => void
 }
 
@@ -46,7 +53,12 @@ export type ReflectorOptions = Pick<Timing, 'sleep' | 'random' | 'elapsed'> & {
 const OBJECTS_LARGE = 500
 /** Endpoints of a large collection: slices differ by a factor of 100 in what they cost. */
 const ENDPOINTS_LARGE = 2000
-
+/** Hostnames of a large collection: one object may have as many. */
+const HOSTS_LARGE = 2000
+/** Bytes of one object that make its collection large before it is parsed. */
+const OBJECT_BYTES_LARGE = 256 * 1024
+/** The same of a page of a list, which has many objects. */
+const PAGE_BYTES_LARGE = 1024 * 1024
 /** Longest pause after a watch without events: a server may end every watch at once. */
 const PAUSE_MS = 500
 /** Time after which a kind that the server does not serve is tried again. */
@@ -64,6 +76,10 @@ export class Reflector {
   private readonly options: ReflectorOptions
   private readonly failures: FailureReports
   private readonly mirrored: MirroredObjects
+  private readonly intake: ObjectIntake
+  /** Bytes of the event that comes next, and whether one was ever large. */
+  private eventBytes = 0
+  private hadLarge = false
   private version = ''
   /** Index of the collection's path that the server serves, as far as known. */
   private pathIndex = 0
@@ -72,16 +88,32 @@ export class Reflector {
   /** Whether the server streams lists, as far as known. */
   private canStream = true
   private needsList = true
+  /** Whether objects need to be read again, though the server has every version. */
+  private isListDue = false
+  /** Ends the watch. */
+  private watching = new AbortController()
   private lists = 0
   private listedMs = 0
   private warnedMissed = 0
   private open = false
 
   constructor(options: ReflectorOptions) {
-    const { collection, sink, onWarning } = options
+    const { collection, sink, onWarning, budget } = options
     this.options = options
     this.failures = new FailureReports(options)
-    this.mirrored = new MirroredObjects(collection.kind, sink, onWarning)
+    const { kind } = collection
+    const shared = budget && {
+      budget,
+      onCut: () => this.options.onChange(),
+      readAgain: () => this.listAgain(),
+    }
+    this.mirrored = new MirroredObjects(kind, sink, onWarning, shared)
+    const { sleep, elapsed } = options
+    const onParsed = (): void => {
+      if (this.isLarge) this.options.onLarge?.()
+      this.options.onChange()
+    }
+    this.intake = new ObjectIntake({ kind, mirrored: this.mirrored, sleep, elapsed, onParsed })
   }
 
   /** Resource version that the sink has; '' before the first complete list. */
@@ -111,8 +143,9 @@ export class Reflector {
 
   /** Whether its names take so long to build that queries should not wait for that. */
   get isLarge(): boolean {
-    const { count, endpoints } = this.mirrored
-    return count >= OBJECTS_LARGE || endpoints >= ENDPOINTS_LARGE
+    const { count, endpoints, hosts } = this.mirrored
+    const isMany = count >= OBJECTS_LARGE || endpoints >= ENDPOINTS_LARGE || hosts >= HOSTS_LARGE
+    return this.hadLarge || isMany
   }
 
   /** Returns the number of objects in the collection. */
@@ -142,10 +175,13 @@ export class Reflector {
 
   /** Runs until `signal` ends it. Never throws because of the API server. */
   async run(signal: AbortSignal): Promise<void> {
+    signal.addEventListener('abort', () => this.stop(), { once: true })
     while (!signal.aborted) {
       try {
+        if (this.isListDue) this.needsList = true
+        this.isListDue = false
         if (this.needsList && !this.canStream) await this.list(signal)
-        await this.watch(signal)
+        else await this.watch(signal)
         if (this.options.elapsed() - this.listedMs >= RELIST_MS) this.needsList = true
       } catch (error) {
         if (!(error instanceof ApiError)) throw error
@@ -153,6 +189,16 @@ export class Reflector {
         await this.handleError(error, signal)
       }
     }
+  }
+
+  private stop(): void {
+    this.intake.stop()
+    this.mirrored.stop()
+  }
+
+  private listAgain(): void {
+    this.isListDue = true
+    if (this.open) this.watching.abort()
   }
 
   private async handleError(error: ApiError, signal: AbortSignal): Promise<void> {
@@ -194,8 +240,8 @@ export class Reflector {
     const absent = `the API server does not serve ${resource}; no names are published for it`
     if (!this.isAbsent) onWarning(absent)
     this.isAbsent = true
-    this.mirrored.startList('')
-    this.mirrored.endList()
+    this.intake.startList('')
+    this.intake.endList()
     this.lists++
     this.open = true
     onChange()
@@ -206,28 +252,46 @@ export class Reflector {
 
   /** Reads all pages, and removes objects that are in none of them. */
   private async list(signal: AbortSignal): Promise<void> {
-    this.mirrored.startList(this.version)
+    this.intake.startList(this.version)
     let token = ''
     let version = ''
+    const { elapsed } = this.options
     do {
       const page = await this.page(token, signal)
-      for (const item of page.items) this.take(item)
+      const pause = createPause({ elapsed, nextTurn: setImmediate })
+      for (const item of page.items) {
+        this.take(item)
+        await pause()
+      }
+      // What waits of one page is parsed before the next one is read.
+      await this.intake.settled()
+      if (signal.aborted) return
       version = page.resourceVersion
       token = page.continueToken
     } while (token !== '')
     this.endList(version)
   }
 
-  private take(item: unknown): void {
-    this.mirrored.take(item)
+  private take(item: unknown, bytes = 0): Promise<void> | undefined {
+    const taken = this.intake.take(item, bytes)
     if (this.isLarge) this.options.onLarge?.()
+    return taken
+  }
+
+  /** Notes the size of what is about to be parsed. */
+  private noteBytes(bytes: number, most: number): void {
+    this.eventBytes = bytes
+    if (bytes < most) return
+    this.hadLarge = true
+    this.options.onLarge?.()
   }
 
   /** Reads a page; waits and asks again when the server has too many requests. */
   private async page(token: string, signal: AbortSignal): Promise<ObjectPage> {
     for (;;) {
       try {
-        return await this.options.api.list(this.collection, token, signal)
+        const onBytes = (bytes: number): void => this.noteBytes(bytes, PAGE_BYTES_LARGE)
+        return await this.options.api.list(this.collection, token, signal, onBytes)
       } catch (error) {
         const isBusy = error instanceof ApiError && error.status === STATUS_TOO_MANY
         if (!isBusy || signal.aborted) throw error
@@ -238,16 +302,22 @@ export class Reflector {
 
   private endList(version: string): void {
     const { missed } = this.mirrored
-    this.mirrored.endList()
+    this.intake.endList()
     if (missed > this.warnedMissed) this.warnMissed(missed - this.warnedMissed)
     this.warnedMissed = missed
     this.version = version
     this.needsList = false
     this.isAbsent = false
-    this.lists++
     this.listedMs = this.options.elapsed()
     this.failures.recover()
-    this.options.onChange()
+    const listed = (): void => {
+      this.lists++
+      this.options.onChange()
+    }
+    // The collection is not listed before its large objects are parsed.
+    const settled = this.intake.settled()
+    if (settled === undefined) listed()
+    else void settled.then(listed)
   }
 
   private warnMissed(count: number): void {
@@ -258,25 +328,30 @@ export class Reflector {
   /** Watches from the last version, or streams a list first if one is due. */
   private async watch(signal: AbortSignal): Promise<void> {
     const { api, onClose, sleep, random } = this.options
-    const ended = new AbortController()
+    const watching = new AbortController()
+    this.watching = watching
     const sendInitialEvents = this.needsList
-    if (sendInitialEvents) this.mirrored.startList(this.version)
+    if (sendInitialEvents) this.intake.startList(this.version)
     let problem: ApiError | undefined
     let isSilent = true
     try {
       await api.watch(this.collection, {
         resourceVersion: sendInitialEvents ? '' : this.version,
         sendInitialEvents,
-        signal: AbortSignal.any([signal, ended.signal]),
+        signal: AbortSignal.any([signal, watching.signal]),
         onOpen: () => {
           this.open = !sendInitialEvents
         },
+        onBytes: (bytes) => this.noteBytes(bytes, OBJECT_BYTES_LARGE),
         onEvent: ({ type, object }) => {
           isSilent = false
-          problem ??= this.handle(type, object)
-          if (problem === undefined) return
+          if (problem !== undefined) return undefined
+          const handled = this.handle(type, object)
+          if (!(handled instanceof ApiError)) return handled
+          problem = handled
           this.open = false
-          ended.abort()
+          watching.abort()
+          return undefined
         },
       })
     } finally {
@@ -292,25 +367,27 @@ export class Reflector {
     if (isSilent) await sleep(PAUSE_MS * random(), signal)
   }
 
-  /** @returns the error of an event, if it is one */
-  private handle(type: string, object: unknown): ApiError | undefined {
+  /** @returns the error of an event, if it is one, or when the next event may be read */
+  private handle(type: string, object: unknown): ApiError | Promise<void> | undefined {
     if (type === 'ERROR') return statusError(object)
-    if (type === 'DELETED') this.mirrored.drop(object)
-    else if (type !== 'BOOKMARK') this.take(object)
+    let taken: Promise<void> | undefined
+    if (type === 'DELETED') this.intake.drop(object)
+    else if (type !== 'BOOKMARK') taken = this.take(object, this.eventBytes)
     const { resourceVersion, annotations } = recordOf(recordOf(object).metadata)
     const version = typeof resourceVersion === 'string' ? resourceVersion : ''
     if (this.needsList) {
-      if (type !== 'BOOKMARK') return undefined
+      if (type !== 'BOOKMARK') return taken
       // A server that ignores the request for initial events sends bookmarks without it.
       if (recordOf(annotations)[INITIAL_END] !== 'true') return NO_STREAM
       this.endList(version)
       this.open = true
+      if (this.isListDue) this.watching.abort()
       return undefined
     }
     if (version !== '') this.version = version
     this.failures.recover()
     if (type !== 'BOOKMARK') this.options.onChange()
-    return undefined
+    return taken
   }
 }
 
@@ -320,11 +397,3 @@ export class Reflector {
  */
 const NO_STREAM_STATUSES: ReadonlySet<number | undefined> = new Set([400, STATUS_INVALID, 500])
 const NO_STREAM = new ApiError('the server does not stream lists', STATUS_INVALID)
-
-/** Returns the error of an event of type ERROR, which carries a Status (meta/v1). */
-function statusError(object: unknown): ApiError {
-  const { code, message } = recordOf(object)
-  const status = typeof code === 'number' ? code : undefined
-  const text = typeof message === 'string' && message !== '' ? message : 'watch failed'
-  return new ApiError(text, status)
-}

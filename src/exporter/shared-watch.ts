@@ -5,7 +5,9 @@
  */
 
 import type { Kind } from '../kubernetes/objects/objects.ts'
+import type { SharedBound } from '../kubernetes/rules/fair-shares.ts'
 import type { Timing } from './backoff.ts'
+import { HostBudget } from './host-budget.ts'
 import type { ObjectSink } from './mirrored-objects.ts'
 import type { Collection, ObjectApi } from './object-api.ts'
 import { Reflector } from './reflector.ts'
@@ -17,6 +19,8 @@ export type SharedWatchOptions = Pick<Timing, 'sleep' | 'random' | 'elapsed'> & 
   readonly onError: (message: string) => void
   /** Called again and again while a collection is large. */
   readonly onLarge?: () => void
+  /** Bounds of the hostnames of all objects. Default: none. */
+  readonly hostBounds?: SharedBound
 }
 
 /** A follower of a collection. */
@@ -48,9 +52,12 @@ export class SharedWatch {
   private readonly options: SharedWatchOptions
   private readonly reported = new Set<string>()
   private readonly shared = new Map<string, Shared>()
+  private readonly budget: HostBudget | undefined
 
   constructor(options: SharedWatchOptions) {
+    const { sleep, elapsed, hostBounds: bounds } = options
     this.options = options
+    this.budget = bounds && new HostBudget({ sleep, elapsed, bounds })
   }
 
   /** Follows a collection. The follower gets all present objects at once. */
@@ -80,6 +87,7 @@ export class SharedWatch {
     const reflector = new Reflector({
       ...this.options,
       reported: this.reported,
+      ...(this.budget && { budget: this.budget }),
       collection,
       sink: {
         set: (object) => {

@@ -30,6 +30,12 @@ export class TokenBucket {
     return Math.max(0, (1 - this.tokens) / this.perMs)
   }
 
+  /** Whether it has all tokens, as a new one. */
+  get isFull(): boolean {
+    this.delayMs()
+    return this.tokens >= this.tokensMax
+  }
+
   /** Takes a token, in advance if none is available. @returns the milliseconds until it is */
   take(): number {
     const delayMs = this.delayMs()

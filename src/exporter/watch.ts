@@ -4,7 +4,6 @@
  */
 import http, { type IncomingMessage } from 'node:http'
 import https, { type RequestOptions } from 'node:https'
-import { buffer } from 'node:stream/consumers'
 import { KubeConfig } from '@kubernetes/client-node'
 import { causeText, parseJson, recordOf } from '../bytes/unknown.ts'
 import {
@@ -20,6 +19,7 @@ import {
   type WatchOptions,
 } from './object-api.ts'
 import { PROTOBUF, readEventMessage, readObject } from './protobuf-objects.ts'
+import { BodyTooLargeError, readBody } from './response-body.ts'
 import { readFrames } from './watch-frames.ts'
 import { readLines } from './watch-lines.ts'
 
@@ -29,7 +29,12 @@ const STATUS_UNAUTHORIZED = 401
 /** Interval of TCP keep-alive, client-go's: proxies end connections that are silent for long. */
 const KEEP_ALIVE_MS = 30_000
 const JSON_TYPE = 'application/json'
+/** Objects of a page, as client-go requests them, until a page is too large. */
 const PAGE_OBJECTS = 500
+/** Bytes of a page of several objects: it is parsed in one turn of the event loop. */
+const PAGE_BYTES_AIM = 4 * 1024 * 1024
+/** Most bytes of a response. */
+const RESPONSE_BYTES_MAX = 256 * 1024 * 1024
 const REQUEST_TIMEOUT_MS = 60_000
 /**
  * Silence after which a watch counts as dead and is restarted from its last version. The server
@@ -65,12 +70,11 @@ export function openApi(connection: ApiConnection): ObjectApi {
       throw error
     }
   }
+  const pageSizes = new Map<string, number>()
   return {
     host: new URL(server).host,
-    list: async (collection, continueToken, signal) => {
-      const path = pagePath(collection, continueToken)
-      return readPage(await sendOne(exchange, { path, accept: acceptFor(collection) }, signal))
-    },
+    list: (collection, token, signal, onBytes) =>
+      listPage({ exchange, pageSizes, collection, onBytes }, token, signal),
     watch: (collection, options) => watch(exchange, collection, options),
     send: (request, signal) => sendOne(exchange, request, signal),
   }
@@ -169,8 +173,43 @@ function describe(connection: ApiConnection): string {
   }
 }
 
-function pagePath({ path, fieldSelector, labelSelector }: Listed, continueToken: string): string {
-  const query = new URLSearchParams({ limit: String(PAGE_OBJECTS) })
+type Listing = {
+  readonly exchange: Exchange
+  readonly collection: Listed
+  /** Objects to request at once, by path, of collections with large objects. */
+  readonly pageSizes: Map<string, number>
+  readonly onBytes: Parameters<ObjectApi['list']>[3]
+}
+
+/**
+ * Reads a page; where it has too many bytes, one with half as many objects, and so on.
+ * @throws {ApiError}
+ */
+async function listPage(
+  { exchange, pageSizes, collection, onBytes }: Listing,
+  continueToken: string,
+  signal: AbortSignal,
+): Promise<ObjectPage> {
+  const accept = acceptFor(collection)
+  for (;;) {
+    const limit = pageSizes.get(collection.path) ?? PAGE_OBJECTS
+    const path = pagePath(collection, continueToken, limit)
+    const bytesMax = limit > 1 ? PAGE_BYTES_AIM : RESPONSE_BYTES_MAX
+    try {
+      return readPage(await sendOne(exchange, { path, accept, bytesMax, onBytes }, signal))
+    } catch (error) {
+      if (!(error instanceof BodyTooLargeError) || limit === 1) throw error
+      pageSizes.set(collection.path, Math.floor(limit / 2))
+    }
+  }
+}
+
+function pagePath(
+  { path, fieldSelector, labelSelector }: Listed,
+  continueToken: string,
+  limit: number,
+): string {
+  const query = new URLSearchParams({ limit: String(limit) })
   if (continueToken !== '') query.set('continue', continueToken)
   if (fieldSelector !== undefined) query.set('fieldSelector', fieldSelector)
   if (labelSelector !== undefined) query.set('labelSelector', labelSelector)
@@ -224,16 +263,26 @@ function isProtobuf({ headers }: IncomingMessage): boolean {
   return headers['content-type']?.startsWith(PROTOBUF) === true
 }
 
+type BodyOptions = {
+  readonly bytesMax?: number
+  /** Called with the size of the body before it is parsed. */
+  readonly onBytes?: ((bytes: number) => void) | undefined
+}
+
 /** Reads a response as a whole; `undefined` without an object: a proxy may send anything. */
-async function readBody(response: IncomingMessage): Promise<unknown> {
-  const body = await buffer(response)
+async function readValue(
+  response: IncomingMessage,
+  { bytesMax = RESPONSE_BYTES_MAX, onBytes = () => undefined }: BodyOptions = {},
+): Promise<unknown> {
+  const body = await readBody(response, bytesMax)
+  onBytes(body.length)
   return isProtobuf(response) ? readObject(body) : parseJson(body.toString())
 }
 
 /** Sends a request and reads the response as a whole. @throws {ApiError} */
 async function sendOne(
   exchange: Exchange,
-  request: Parameters<Exchange>[0],
+  { bytesMax, onBytes, ...request }: Parameters<Exchange>[0] & BodyOptions,
   signal: AbortSignal,
 ): Promise<unknown> {
   const late = AbortSignal.timeout(REQUEST_TIMEOUT_MS)
@@ -242,7 +291,7 @@ async function sendOne(
     const response = await exchange(request, bounded)
     if (response.statusCode !== undefined && response.statusCode >= 300)
       throw await refusal(response)
-    return await readBody(response)
+    return await readValue(response, { ...(bytesMax !== undefined && { bytesMax }), onBytes })
   } catch (error) {
     throw toApiError(late.aborted ? late.reason : error)
   }
@@ -261,7 +310,7 @@ function readPage(body: unknown): ObjectPage {
 async function watch(
   exchange: Exchange,
   collection: Listed,
-  { onEvent, onOpen, signal, ...options }: WatchOptions,
+  { onEvent, onOpen, onBytes = () => undefined, signal, ...options }: WatchOptions,
 ): Promise<void> {
   if (signal.aborted) return
   const silence = new AbortController()
@@ -274,17 +323,20 @@ async function watch(
     if (response.statusCode !== STATUS_OK) throw await refusal(response)
     timer.refresh()
     onOpen()
-    const take = (event: WatchEvent): void => {
+    const take = (event: WatchEvent): unknown => {
       if (event.type === 'BOOKMARK') {
         clearTimeout(timer)
         timer = limit(SILENCE_MS)
       } else timer.refresh()
-      onEvent(event)
+      return onEvent(event)
     }
     // What the connection still brings after the end is not read.
-    const unlessEnded = <T>(read: (part: T) => WatchEvent) => {
-      return (part: T): void => {
-        if (!signal.aborted) take(read(part))
+    const unlessEnded = <T extends { readonly length: number }>(read: (part: T) => WatchEvent) => {
+      return (part: T): ReturnType<typeof take> => {
+        if (signal.aborted) return undefined
+        onBytes(part.length)
+        // It may have ended the watch, for another thread to read the object.
+        return signal.aborted ? undefined : take(read(part))
       }
     }
     if (isProtobuf(response)) await readFrames(response, unlessEnded(readEventMessage))
@@ -339,7 +391,7 @@ function toApiError(error: unknown): ApiError {
 async function refusal(response: IncomingMessage): Promise<ApiError> {
   const { statusCode: status, headers } = response
   // Whatever the body is, the status counts.
-  const { message } = recordOf(await readBody(response).catch(() => undefined))
+  const { message } = recordOf(await readValue(response).catch(() => undefined))
   const reason = typeof message === 'string' && message !== '' ? message : `HTTP status ${status}`
   const seconds = Number(headers['retry-after'])
   return new ApiError(reason, status, seconds > 0 ? { retryAfterMs: seconds * 1000 } : {})

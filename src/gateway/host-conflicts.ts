@@ -105,7 +105,8 @@ type Key = { readonly host: string; readonly rank: number; readonly node: number
 /** Lists the keys of a shard whose hostnames are in some zones. */
 function* keysOf(shard: Shard, zones: readonly Uint8Array[]): Generator<Key> {
   for (const node of shard.nodes()) {
-    if (shard.isImplied(node)) continue
+    // The names above hostnames are glue.
+    if (shard.isImplied(node) || shard.isGlue(node)) continue
     const start = shard.nameOffset(node)
     const { labels, rank } = readHostKey(shard.bytes.subarray(start, start + shard.nameBytes(node)))
     const name = Uint8Array.of(...labels, 0)

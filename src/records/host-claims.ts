@@ -6,14 +6,21 @@
  *   of one domain over all shards; and no hostname is a name above another.
  * - A name belongs to the namespace of the object that wins it. What the next namespace claims has
  *   the next rank, for clients that do not see the namespaces before.
- * - Each key has a set of a private type with the objects that claim it, as text, for `explain`.
+ * - Each key has a set of a private type with the objects that claim it, as text, for `explain`;
+ *   another one with marks, where a wildcard covers several labels or a CNAME holds for all types.
+ * - A name above hostnames has a key of its own, which no hostname has, with the namespaces of the
+ *   hostnames below it: it exists for clients that see one of them (RFC 8020).
  * @module
  */
-import { byteAt } from '../bytes/bytes.ts'
+import { byteAt, concatBytes } from '../bytes/bytes.ts'
 import type { Rdata } from './zone-entry.ts'
 
 /** The type of the set with the claiming objects, for private use (RFC 6895 §3.1). */
 export const CLAIMS_TYPE = 0xff01
+/** The type of the set with the marks of a hostname. */
+export const MARKS_TYPE = 0xff02
+/** The type of the set with the namespaces that have hostnames below a name. */
+export const BELOW_TYPE = 0xff03
 /** Most namespaces whose claims to one hostname are stored. */
 export const CLAIMS_MAX = 8
 /** Most bytes of a hostname's labels, without the root, that a key can hold. */
@@ -49,6 +56,56 @@ export function readHostKey(key: Uint8Array): {
 } {
   const content = key.filter((_, i) => i % (1 + LABEL_BYTES_MAX) !== 0)
   return { labels: content.subarray(1), rank: byteAt(content, 0) & ~RANK_MARK }
+}
+
+/** A last label that no hostname has: its character is in none. */
+const BELOW_LABEL = Uint8Array.of(1, 0x21)
+
+/**
+ * Returns the key of a name that exists because of hostnames below it.
+ * @param labels the name's, as for `hostKey`
+ * @returns `undefined` for labels that `hostKey` does not take, or over 247 bytes
+ */
+export function belowKey(labels: Uint8Array): Uint8Array | undefined {
+  return hostKey(concatBytes(labels, BELOW_LABEL), 0)
+}
+
+/** How many labels the `*` of a hostname stands for, from the fewest names to the most. */
+export type Coverage =
+  /** One label, as in an Ingress. */
+  | 'label'
+  /** Any number, unless a name in between exists (RFC 4592 §3.3.1). */
+  | 'zone'
+  /** Any number, as in the Gateway API. */
+  | 'suffix'
+
+/** What a hostname means beside its records. */
+export type HostMarks = {
+  /** Whether its CNAME holds for all types, and not only for addresses. */
+  readonly isAlias: boolean
+  /** How far it reaches, if it is a wildcard. */
+  readonly coverage: Coverage
+}
+
+const COVERAGES: readonly Coverage[] = ['label', 'zone', 'suffix']
+const ALIAS_BIT = 1
+
+/** Returns the one of two coverages with more names. */
+export function wider(a: Coverage, b: Coverage): Coverage {
+  return COVERAGES.indexOf(a) < COVERAGES.indexOf(b) ? b : a
+}
+
+/** Writes marks as rdata. */
+export function writeMarks({ isAlias, coverage }: HostMarks): Rdata {
+  const bits = (COVERAGES.indexOf(coverage) << 1) | (isAlias ? ALIAS_BIT : 0)
+  return { bytes: Uint8Array.of(bits) }
+}
+
+/** Reads marks; those of a hostname without any, as older snapshots have it, for empty rdata. */
+export function readMarks(rdata: Uint8Array): HostMarks {
+  const bits = byteAt(rdata, 0)
+  const coverage = COVERAGES[bits >> 1] ?? 'label'
+  return { isAlias: (bits & ALIAS_BIT) !== 0, coverage }
 }
 
 /** Writes the description of an object as rdata. */

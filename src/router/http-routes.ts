@@ -16,6 +16,7 @@ import {
 } from '../exporter/object-api.ts'
 import { objectKey } from '../kubernetes/objects/cluster.ts'
 import type { HostObject, Refusal } from '../kubernetes/objects/objects.ts'
+import { inTurns } from '../kubernetes/rules/fair-shares.ts'
 import type { TableRoute } from '../kubernetes/rules/route-table.ts'
 import type { Applied, RouteTarget } from './router.ts'
 
@@ -45,31 +46,45 @@ export function httpRouteTarget(api: ObjectApi, gateway: ParentGateway): RouteTa
         hosts.flatMap(({ routes }) => routes),
         ({ object }) => object,
       )
-      outcomes.keep(new Set(verdicts.map(({ object }) => objectKey(object))))
+      outcomes.forget(new Set(verdicts.map(({ object }) => objectKey(object))))
       const closed = new Map<string, ApiError>()
-      const decided: { object: HostObject; refusal: Refusal | undefined }[] = []
-      let failure: ApiError | undefined
-      for (const { object, refusal } of verdicts) {
+      const decided = new Map<HostObject, Outcome>()
+      const waiting: { readonly object: HostObject; readonly wanted: Wanted }[] = []
+      for (const { object } of verdicts) {
         const wanted = httpRouteOf(object, routesOf.get(object) ?? [], gateway)
+        const known = outcomes.known(object, contentOf(wanted))
+        if (known === undefined) waiting.push({ object, wanted })
+        else decided.set(object, known)
+      }
+      let failure: ApiError | undefined
+      const failed = new Set<string>()
+      // A namespace with many changes must not hold up the few of another.
+      for (const { object, wanted } of inTurns(waiting, (one) => one.object.namespace)) {
+        if (failed.has(object.namespace)) continue
         const send = senderFor(object, { api, closed, signal })
-        const outcome = await outcomes.of(object, JSON.stringify(wanted), () =>
-          outcomeOf(write(send, { object, wanted })),
-        )
+        const outcome = await outcomeOf(write(send, { object, wanted }))
         if (!(outcome instanceof ApiError)) {
-          decided.push({ object, refusal: refusal ?? outcome.refusal })
+          outcomes.keep(object, contentOf(wanted), outcome)
+          decided.set(object, outcome)
           continue
         }
         failure = outcome
         // That the object changed in between says nothing about others.
-        if (outcome.status !== STATUS_CONFLICT) break
+        if (outcome.status === STATUS_CONFLICT) continue
+        if (outcome.status === undefined) break
+        failed.add(object.namespace)
       }
       // If nothing may be written, the router's own rights are missing.
       if (outcomes.count === 0) failure ??= closed.values().next().value
       // Once written, they stay in service while the API server is away.
       isServing ||= failure === undefined
-      if (failure === undefined) return { verdicts: decided }
+      const known = verdicts.flatMap(({ object, refusal }) => {
+        const outcome = decided.get(object)
+        return outcome === undefined ? [] : [{ object, refusal: refusal ?? outcome.refusal }]
+      })
+      if (failure === undefined) return { verdicts: known }
       const problem = `cannot write HTTPRoutes: ${failure.message}`
-      return { verdicts: decided, problem, isServing }
+      return { verdicts: known, problem, isServing }
     },
   }
 }
@@ -89,7 +104,7 @@ class Outcomes {
   }
 
   /** Forgets the outcomes of all other objects, and those of HTTPRoutes to compare. */
-  keep(present: ReadonlySet<string>): void {
+  forget(present: ReadonlySet<string>): void {
     let compared = 0
     for (const [key, { refusal, content }] of this.byKey) {
       const isWritten = refusal === undefined && content !== undefined
@@ -99,19 +114,15 @@ class Outcomes {
     }
   }
 
-  /** Returns the outcome of an object with this content, and decides it if it is not known. */
-  async of(
-    object: HostObject,
-    content: string | undefined,
-    decide: () => Promise<Outcome | ApiError>,
-  ): Promise<Outcome | ApiError> {
-    const key = objectKey(object)
-    const known = this.byKey.get(key)
-    if (known !== undefined && known.content === content) return known
-    const outcome = await decide()
-    if (outcome instanceof ApiError) return outcome
-    if (outcome.isFinal) this.byKey.set(key, { ...outcome, content })
-    return outcome
+  /** Returns the outcome of an object with this content, if it is known. */
+  known(object: HostObject, content: string | undefined): Outcome | undefined {
+    const known = this.byKey.get(objectKey(object))
+    return known !== undefined && known.content === content ? known : undefined
+  }
+
+  /** Keeps the outcome of an object with this content, if it is final. */
+  keep(object: HostObject, content: string | undefined, outcome: Outcome): void {
+    if (outcome.isFinal) this.byKey.set(objectKey(object), { ...outcome, content })
   }
 }
 
@@ -163,6 +174,10 @@ type Sending = {
 }
 
 type Wanted = ReturnType<typeof httpRouteOf>
+
+function contentOf(wanted: Wanted): string | undefined {
+  return wanted && JSON.stringify(wanted)
+}
 
 /** Returns the HTTPRoute of an object's routes; `undefined` without any. */
 function httpRouteOf(object: HostObject, routes: readonly TableRoute[], gateway: ParentGateway) {

@@ -7,6 +7,7 @@ import type { HostObject } from '../kubernetes/objects/objects.ts'
 import type { RouteTable } from '../kubernetes/rules/route-table.ts'
 import type { Nginx } from './nginx.ts'
 import { formatNginx, type NginxOptions } from './nginx-config.ts'
+import { withDistinctNames } from './nginx-names.ts'
 import type { Applied, RouteTarget } from './router.ts'
 
 /** Returns a target that writes nginx's configuration. */
@@ -17,7 +18,8 @@ export function nginxTarget(
   let served: ReadonlySet<string> = new Set()
   return {
     ready: (signal) => nginx.ready(signal),
-    apply: async (table, signal): Promise<Applied> => {
+    apply: async (all, signal): Promise<Applied> => {
+      const table = withDistinctNames(all)
       const reason = await nginx.take(formatNginx(table.hosts, options), signal)
       if (reason === undefined) {
         served = new Set(table.verdicts.map(({ object }) => versionOf(object)))

@@ -11,6 +11,7 @@ import { configError } from '../corefile/problem.ts'
 import type { ServerBlock } from '../corefile/server-block.ts'
 import { sleep } from '../exporter/backoff.ts'
 import { createObjectSource } from '../exporter/export-source.ts'
+import { hostBoundsFor } from '../exporter/host-budget.ts'
 import { LiveCluster } from '../exporter/live-cluster.ts'
 import { measuredApi, throttledApi } from '../exporter/measured-api.ts'
 import { namingOptions } from '../exporter/naming.ts'
@@ -26,6 +27,7 @@ import { SharedWatch } from '../exporter/shared-watch.ts'
 import { ClusterSnapshots } from '../exporter/snapshot-builder.ts'
 import type { ClusterObject } from '../kubernetes/objects/objects.ts'
 import type { NamingOptions } from '../kubernetes/objects/options.ts'
+import { memoryBytes } from '../node/memory-bytes.ts'
 import { onCompaction } from '../node/memory-trim.ts'
 import type { Snapshot } from '../snapshot/read/snapshot.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -303,6 +305,7 @@ export class ClusterSources {
       random: Math.random,
       elapsed,
       onLarge: () => this.startThread(),
+      hostBounds: hostBoundsFor(memoryBytes()),
     })
   }
 

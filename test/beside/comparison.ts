@@ -3,7 +3,7 @@
  * @module
  */
 import type { QuestionText } from '../cluster/asking.ts'
-import { CARRIED, SEVERAL, SHARED } from './host-objects.ts'
+import { CARRIED, type Drawn, SEVERAL, SHARED, ZONES } from './host-objects.ts'
 
 /** Sends a query to a server, and returns the lines of its reply. */
 export type Ask = (question: QuestionText) => Promise<readonly string[]>
@@ -26,13 +26,17 @@ const DEVIATIONS: Readonly<Record<string, string>> = {
   [CARRIED]: "a parent's namespace is its own, and not that of the parents after it, too",
   [SEVERAL]: 'each name of a DNSEndpoint has its own targets; the project gives it those of all',
 }
+const ABOVE = 'a name above hostnames exists (RFC 8020); the project denies it'
+const DEEP =
+  'a wildcard of a route or an endpoint stands for several labels; for one in the project'
 const BY_TYPE = 'a name exists for all types or none; the project decides for A and AAAA, and TXT'
 
 /** Sends each query to both servers, ours first. */
 export async function compare(
   questions: Iterable<QuestionText>,
-  { ours, theirs }: { readonly ours: Ask; readonly theirs: Ask },
+  { ours, theirs, hosts }: { readonly ours: Ask; readonly theirs: Ask } & Pick<Drawn, 'hosts'>,
 ): Promise<Tally> {
+  const published = hosts.flatMap((host) => [host, ...ZONES.map((zone) => `${host}.${zone}`)])
   const deviations = new Map<string, number>()
   const wrong: object[] = []
   let same = 0
@@ -47,12 +51,40 @@ export async function compare(
       continue
     }
     const listed = Object.entries(DEVIATIONS).find(([label]) => name.startsWith(label))?.[1]
-    const expected = sorted(expectedOf(reply, name, await exists(theirs, name)))
-    const why = own.join() === expected.join() ? BY_TYPE : listed
+    const why =
+      byName(own, name.slice(0, -1), published) ??
+      ((await isByType(own, { name, reply, theirs })) ? BY_TYPE : listed)
     if (why === undefined) wrong.push({ question, own, reply })
     else deviations.set(why, (deviations.get(why) ?? 0) + 1)
   }
   return { same, answered, deviations, wrong }
+}
+
+/** Returns why a name that the project may deny exists here. */
+function byName(
+  own: readonly string[],
+  name: string,
+  published: readonly string[],
+): string | undefined {
+  if (!own.some((line) => line.startsWith('noerror'))) return undefined
+  const over = published.filter((host) => name.endsWith(host.replace(/^\*/, '')))
+  const isDeep = over.every((host) => host.startsWith('*') && depthOf(name) > depthOf(host))
+  if (over.length > 0 && isDeep) return DEEP
+  return published.some((host) => host.endsWith(`.${name}`)) ? ABOVE : undefined
+}
+
+function depthOf(name: string): number {
+  return name.split('.').length
+}
+
+type Compared = { readonly name: string; readonly reply: readonly string[]; readonly theirs: Ask }
+
+async function isByType(
+  own: readonly string[],
+  { name, reply, theirs }: Compared,
+): Promise<boolean> {
+  const expected = sorted(expectedOf(reply, name, await exists(theirs, name)))
+  return own.join() === expected.join()
 }
 
 /** Formats what was found for people. */

@@ -115,6 +115,7 @@ describeUnless(findMissing(), `k8s_gateway, seed ${SEED}`, () => {
   it(`answers ${QUERIES} queries as the project does, but for listed deviations`, async () => {
     const replies = new Map<string, string>()
     const tally = await compare(drawQuestions(random, drawn.hosts, QUERIES), {
+      hosts: drawn.hosts,
       ours: (question) => answerOf(ours, question),
       theirs: async (question) => {
         const reply = await answerOf(theirs, question)

@@ -5,6 +5,7 @@ import {
   createSharedPause,
   finish,
   inSlices,
+  mapInSteps,
   type Steps,
   sortSteps,
 } from '../../src/bytes/steps.ts'
@@ -156,4 +157,22 @@ describe('sortSteps', () => {
       assert.ok(compared >= Math.floor(count / 1024))
     })
   }
+})
+describe('mapInSteps', () => {
+  test('pauses before each 100 items', () => {
+    const items = Array.from({ length: 250 }, (_, i) => i)
+    const steps = mapInSteps(items, (item) => item * 2)
+    const pauses: number[] = []
+    for (let next = steps.next(); ; next = steps.next()) {
+      if (next.done === true) {
+        assert.deepEqual([next.value.length, next.value[249], pauses.length], [250, 498, 3])
+        break
+      }
+      pauses.push(1)
+    }
+  })
+
+  test('maps nothing to nothing', () => {
+    assert.deepEqual(finish(mapInSteps([], String)), [])
+  })
 })

@@ -52,6 +52,7 @@ describe('ChangeLoop', () => {
     begins: readonly number[]
     work?: (clock: FakeClock, signal: AbortSignal) => void | Promise<void>
     dutyShare?: number
+    busyMs?: () => number
     gatherMs?: number
     intervalMs?: number
   }[] = [
@@ -104,6 +105,18 @@ describe('ChangeLoop', () => {
       // Saved: 50, 27.5, 5, -17.5 ms, for which it rests 70 ms.
       begins: [0, 500, 530, 560, 660],
       work: (clock) => clock.pass(30),
+    },
+    {
+      name: 'rests for what work in slices says that it was busy',
+      dutyShare: 0.25,
+      marks: [0, 11, 1000],
+      // Saved: 50, then 50 + 600 / 4 - 300 = -100, for which it rests 400 ms.
+      begins: [10, 610, 1610],
+      busyMs: () => 300,
+      work: (clock, signal) => {
+        clock.pass(10)
+        return clock.sleep(590, signal)
+      },
     },
     {
       name: 'lets waiting count as rest',

@@ -102,15 +102,24 @@ describe('ClusterBuilder', () => {
     assert.equal(warnings.length, 3)
   })
 
-  test('logs a hundred warnings of a build at most, and counts the others', () => {
+  test('logs 50 warnings of a namespace and 100 of a build, and counts the others', () => {
     const logged: string[] = []
     const builder = new ClusterBuilder(optionsOf(), (warning) => logged.push(warning))
-    builder.set(SHOP)
-    for (let i = 0; i < 103; i++) {
-      builder.set(objectOf(`{ kind: Service, metadata: { namespace: shop, name: db-${i} } }`))
+    for (const [namespace, count] of [
+      ['shop', 103],
+      ['blog', 60],
+      ['calm', 2],
+    ] as const) {
+      builder.set(objectOf(`{ kind: Namespace, metadata: { name: ${namespace} } }`))
+      for (let i = 0; i < count; i++) {
+        const metadata = `{ namespace: ${namespace}, name: db-${i} }`
+        builder.set(objectOf(`{ kind: Service, metadata: ${metadata} }`))
+      }
     }
-    assert.equal(builder.build().warnings.length, 103)
-    assert.deepEqual([logged.length, logged.at(-1)], [101, '3 more warnings'])
+    assert.equal(builder.build().warnings.length, 165)
+    const countOf = (text: string): number => logged.filter((line) => line.includes(text)).length
+    assert.deepEqual(['shop/', 'blog/', 'calm/'].map(countOf), [49, 49, 2])
+    assert.deepEqual([logged.length, logged.at(-1)], [101, '65 more warnings'])
     builder.build()
     assert.equal(logged.length, 101)
   })

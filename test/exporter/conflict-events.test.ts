@@ -63,7 +63,7 @@ function start(t: TestContext, answers: readonly ApiError[] = [], isLeader = () 
     if (error === undefined) bodies.push(body)
     return error ?? body
   }
-  for (const namespace of ['a', 'b', 'c', 'default']) {
+  for (const namespace of ['a', 'b', 'c', 'd', 'e', 'f', 'default']) {
     api.replies.set(`POST /api/v1/namespaces/${namespace}/events`, reply)
   }
   const onError = (message: string): void => void errors.push(message)
@@ -89,9 +89,9 @@ describe('Events about a hostname', () => {
     {
       claims: ['Service a x.a.test', 'Ingress b x.a.test', 'Ingress c x.a.test'],
       lines: [
+        'a: DNS answers x.a.test from Ingress b/it, not from this object',
         'b: DNS answers x.a.test from this object; Ingress c/it, Service a/it also claims it',
         'c: DNS answers x.a.test from Ingress b/it, not from this object',
-        'a: DNS answers x.a.test from Ingress b/it, not from this object',
       ],
     },
     {
@@ -155,21 +155,65 @@ describe('Events about a hostname', () => {
     assert.deepEqual(bodies.slice(2).map(nameIn), bodies.slice(0, 2).map(nameIn))
   })
 
-  test('are at most one a second, of at most 200 conflicts, and none of those that ended', async (t) => {
+  const hostsOf = (name: string, count: number): string =>
+    Array.from({ length: count }, (_, i) => `${name}${i}.a.test`).join(' ')
+
+  test('are at most one a second, and none of conflicts that ended', async (t) => {
     const { clock, events, bodies } = start(t)
-    const hosts = Array.from({ length: 300 }, (_, i) => `h${i}.a.test`).join(' ')
+    const hosts = hostsOf('h', 40)
     const conflicts = conflictsOf(`Ingress a ${hosts}`, `Ingress b ${hosts}`)
-    assert.equal(conflicts.length, 300)
+    assert.equal(conflicts.length, 40)
     events.update(conflicts)
-    await clock.advance(100_000)
-    assert.equal(bodies.length, 100)
+    await clock.advance(20_000)
+    assert.equal(bodies.length, 20)
     await clock.advance(900_000)
-    assert.equal(bodies.length, 400)
-    events.update(conflicts.slice(200))
+    assert.equal(bodies.length, 80)
+    events.update(conflicts.slice(30))
+    events.update(conflicts)
     await clock.advance(10_000)
     events.update([])
     await clock.advance(100_000)
-    assert.equal(bodies.length, 410)
+    assert.equal(bodies.length, 90)
+  })
+
+  test('are of at most 50 conflicts of the namespace that came last, and of a share of 200', async (t) => {
+    const { clock, events, bodies } = start(t)
+    const [many, few] = [hostsOf('m', 300), hostsOf('f', 5)]
+    const claims = ['Ingress a', 'Ingress b', 'Ingress c', 'Ingress d', 'Ingress e', 'Ingress f']
+    const conflicts = conflictsOf(
+      ...claims.map((claim) => (claim === 'Ingress f' ? `${claim} ${few}` : `${claim} ${many}`)),
+      `Service a ${few}`,
+    )
+    // Those of "many" have five claims, and "e" came last; those of "few" are of "a".
+    events.update(conflicts.toReversed())
+    await clock.advance(2_000_000)
+    const about = bodies.map(({ message }) => String(message).split(' ')[2] ?? '')
+    assert.deepEqual(
+      ['m', 'f'].map((start) => new Set(about.filter((host) => host.startsWith(start))).size),
+      [50, 5],
+    )
+  })
+
+  test('let namespaces take turns', async (t) => {
+    const { clock, events, bodies } = start(t)
+    const hosts = hostsOf('h', 40)
+    const conflicts = conflictsOf(`Ingress a ${hosts}`, `Ingress b ${hosts}`)
+    const [late] = conflictsOf('Ingress b x.a.test', 'Ingress c x.a.test')
+    assert.ok(late !== undefined)
+    events.update([...conflicts, late])
+    await clock.advance(3000)
+    const namespaces = bodies.map(({ metadata }) => (metadata as { namespace: string }).namespace)
+    assert.deepEqual(namespaces, ['a', 'b', 'c'])
+  })
+
+  test('of a namespace that takes none do not hold up those of others', async (t) => {
+    const { clock, events, bodies, errors } = start(t, [new ApiError('quota', 403)])
+    events.update(conflictsOf('Ingress a x.a.test', 'Ingress b x.a.test'))
+    await clock.advance(5000)
+    assert.equal(bodies.length, 1)
+    assert.equal(errors.length, 1)
+    await clock.advance(600_000)
+    assert.equal(bodies.length, 2)
   })
 
   test('are created by the leader only', async (t) => {
@@ -192,14 +236,14 @@ describe('Events about a hostname', () => {
   }[] = [
     {
       name: 'that the role may not create: one line, and the next attempt in 10 minutes',
-      errors: [new ApiError('forbidden', 403), new ApiError('forbidden', 403)],
+      errors: Array.from({ length: 4 }, () => new ApiError('forbidden', 403)),
       afterMs: 1_190_000,
       created: 0,
       lines: [/^cannot create an Event about a hostname: forbidden; .*"resources":\["events"\]/],
     },
     {
       name: 'whose right was granted in the meantime',
-      errors: [new ApiError('forbidden', 403)],
+      errors: Array.from({ length: 2 }, () => new ApiError('forbidden', 403)),
       afterMs: 610_000,
       created: 2,
       lines: [/forbidden/],

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, type TestContext, test } from 'vitest'
+import { describe, type TestContext, test, vi } from 'vitest'
 import { toLatin1 } from '../../src/bytes/bytes.ts'
 import { ClusterBuilder } from '../../src/exporter/cluster-builder.ts'
 import {
@@ -11,7 +11,7 @@ import { ApiError } from '../../src/exporter/object-api.ts'
 import type { NamingOptions } from '../../src/kubernetes/objects/options.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
 import { clusterOf, hostsTree, objectsOf, optionsOf, selectorOf } from '../kubernetes/naming.ts'
-import { FakeClock, START_MS } from './fake-clock.ts'
+import { FakeClock, START_MS, settle } from './fake-clock.ts'
 import { answerLists, openWatches, page, ScriptedApi, SHOP_LISTS, value } from './scripted-api.ts'
 import { hostsIn, namesIn, openBuilt } from './snapshots.ts'
 import { buildSnapshot } from './whole-snapshot.ts'
@@ -29,8 +29,8 @@ const SHOP = `
 `
 const NAMES = ['web.shop.svc', 'db.shop.svc']
 
-function names(source: ExportSource): string[] {
-  return namesIn(openBuilt(source.build()), NAMES)
+async function names(source: Pick<ExportSource, 'build'>): Promise<string[]> {
+  return namesIn(openBuilt(await source.build()), NAMES)
 }
 
 describe('a source of watched objects', () => {
@@ -94,7 +94,7 @@ describe('a source of watched objects', () => {
     await clock.advance(3500)
     assert.equal(source.confirmedMs(), START_MS + 3500)
     assert.deepEqual(messages, ['change'])
-    assert.deepEqual(names(source), ['web.shop.svc'])
+    assert.deepEqual(await names(source), ['web.shop.svc'])
     const available = (): unknown =>
       source.states().flatMap(({ resource, isAvailable }) => (isAvailable ? [] : [resource]))
     assert.deepEqual(available(), ['ingresses'])
@@ -129,11 +129,38 @@ describe('a source of watched objects', () => {
     const { api, clock, source, messages } = start(t)
     answerLists(api)
     await clock.advance(0)
-    assert.deepEqual(names(source), ['web.shop.svc'])
+    assert.deepEqual(await names(source), ['web.shop.svc'])
     const db = '{ metadata: { namespace: shop, name: db }, spec: { clusterIP: 192.0.2.11 } }'
     api.watching('services').send('ADDED', value(db))
-    assert.deepEqual(names(source), NAMES)
+    assert.deepEqual(await names(source), NAMES)
     assert.deepEqual(messages, ['change', 'change'])
+  })
+
+  test('leaves turns to others within a long build, which changes do not disturb', async (t) => {
+    const { api, clock, source, messages } = start(t)
+    answerLists(api)
+    await clock.advance(0)
+    const { buildInSteps } = ClusterBuilder.prototype
+    let steps = 0
+    vi.spyOn(ClusterBuilder.prototype, 'buildInSteps').mockImplementation(function* (
+      this: ClusterBuilder,
+    ) {
+      for (; steps < 10; steps++) {
+        clock.pass(5)
+        yield
+      }
+      return yield* buildInSteps.call(this)
+    })
+    const building = names(source)
+    for (let turn = 0; turn < 5; turn++) {
+      assert.ok(steps <= turn, `${steps} steps in ${turn} turns`)
+      await settle()
+    }
+    const db = '{ metadata: { namespace: shop, name: db }, spec: { clusterIP: 192.0.2.11 } }'
+    api.watching('services').send('ADDED', value(db))
+    assert.deepEqual(await building, ['web.shop.svc'])
+    assert.deepEqual(messages, ['change', 'change'])
+    assert.deepEqual(await names(source), NAMES)
   })
 
   test('warns of objects that it can neither read nor name', async (t) => {
@@ -188,11 +215,11 @@ describe('a source of watched objects', () => {
 describe('a source of objects that never change', () => {
   const clock = { now: () => START_MS }
 
-  test('builds the names of the objects', () => {
+  test('builds the names of the objects', async () => {
     const onWarning = assert.fail
     const source = createObjectSource(objectsOf(SHOP), { naming: optionsOf(), onWarning, ...clock })
     assert.deepEqual(source.build(), buildSnapshot(clusterOf(SHOP), optionsOf()))
-    assert.deepEqual(names(source), NAMES)
+    assert.deepEqual(await names(source), NAMES)
   })
 
   test('returns the records of a zone transfer', () => {
@@ -215,14 +242,14 @@ describe('a source of objects that never change', () => {
     })
   }
 
-  test('skips objects that the selectors do not match', () => {
+  test('skips objects that the selectors do not match', async () => {
     const naming = optionsOf({ objectSelector: selectorOf('tier=gold') })
     const source = createObjectSource(objectsOf(SHOP), {
       naming,
       onWarning: assert.fail,
       ...clock,
     })
-    assert.deepEqual(names(source), ['db.shop.svc'])
+    assert.deepEqual(await names(source), ['db.shop.svc'])
   })
 
   test('warns of objects that DNS cannot name', () => {

@@ -120,12 +120,13 @@ describe('LiveCluster', () => {
     const { api, clock, names, generation } = await startSynced(t)
     const first = generation() ?? 0
     await clock.advance(5000)
-    const { build } = ClusterBuilder.prototype
-    const slow = vi.spyOn(ClusterBuilder.prototype, 'build').mockImplementation(function (
+    const { buildInSteps } = ClusterBuilder.prototype
+    const slow = vi.spyOn(ClusterBuilder.prototype, 'buildInSteps').mockImplementation(function* (
       this: ClusterBuilder,
     ) {
+      const built = yield* buildInSteps.call(this)
       clock.pass(72)
-      return build.call(this)
+      return built
     })
     t.onTestFinished(() => slow.mockRestore())
     api.watching('services').send('ADDED', value(DB))
@@ -140,6 +141,34 @@ describe('LiveCluster', () => {
     await clock.advance(1)
     assert.deepEqual(names(), [])
     assert.equal(slow.mock.calls.length, 2)
+  })
+
+  test('leaves time for queries within a long build, which changes do not disturb', async (t) => {
+    const { api, clock, names } = await startSynced(t)
+    await clock.advance(5000)
+    let steps = 0
+    const { buildInSteps } = ClusterBuilder.prototype
+    const slow = vi.spyOn(ClusterBuilder.prototype, 'buildInSteps').mockImplementation(function* (
+      this: ClusterBuilder,
+    ) {
+      for (; steps < 10; steps++) {
+        clock.pass(5)
+        yield
+      }
+      return yield* buildInSteps.call(this)
+    })
+    t.onTestFinished(() => slow.mockRestore())
+    api.watching('services').send('ADDED', value(DB))
+    for (let turn = 0; steps < 10; turn++) {
+      assert.ok(steps <= turn, `${steps} steps in ${turn} turns`)
+      assert.deepEqual(names(), ['web.shop.svc'])
+      if (turn === 5) api.watching('services').send('DELETED', value(DB))
+      await settle()
+    }
+    await settle()
+    assert.deepEqual(names(), NAMES)
+    for (let second = 0; second < 5; second++) await clock.advance(1000)
+    assert.deepEqual(names(), ['web.shop.svc'])
   })
 
   test('keeps the snapshot when a change changes no name', async (t) => {
@@ -199,7 +228,7 @@ describe('LiveCluster', () => {
 
 test('logs a failed build and keeps serving the previous snapshot', async (t) => {
   const { api, clock, names, messages } = await startSynced(t)
-  const failing = vi.spyOn(ClusterBuilder.prototype, 'build').mockImplementation(() => {
+  const failing = vi.spyOn(ClusterBuilder.prototype, 'buildInSteps').mockImplementation(() => {
     throw new SnapshotError('Cannot build shard: too much')
   })
   api.watching('services').send('ADDED', value(DB))

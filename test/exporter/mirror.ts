@@ -25,6 +25,12 @@ export const WEB = '{ metadata: { namespace: shop, name: web, resourceVersion: "
 /** Nothing but a later version. */
 export const BOOKMARK = '{ kind: Service, metadata: { resourceVersion: "8" } }'
 
+type MirrorOptions = {
+  readonly random?: number
+  readonly olderPaths?: readonly string[]
+  readonly collection?: Collection
+}
+
 /** The reflector that runs, and what is around it. */
 export class Mirror {
   readonly api: ScriptedApi = new ScriptedApi()
@@ -37,10 +43,11 @@ export class Mirror {
   /**
    * @param random what chance says each time, from 0 to 1
    * @param olderPaths paths of older versions of Service, as if it were no kind of every cluster
+   * @param collection what it mirrors instead of Services
    */
   constructor(
     t: Pick<TestContext, 'onTestFinished'>,
-    { random = 1, olderPaths }: { random?: number; olderPaths?: readonly string[] } = {},
+    { random = 1, olderPaths, collection = SERVICES }: MirrorOptions = {},
   ) {
     const note =
       (what: string) =>
@@ -49,7 +56,7 @@ export class Mirror {
       }
     this.reflector = new Reflector({
       api: this.api,
-      collection: olderPaths === undefined ? SERVICES : { ...SERVICES, olderPaths },
+      collection: olderPaths === undefined ? collection : { ...collection, olderPaths },
       sink: {
         set: (object) => note('set')(describeObject(object)),
         delete: (kind, namespace, name) => note('delete')(`${kind} ${namespace}/${name}`),
@@ -58,6 +65,7 @@ export class Mirror {
       onWarning: note('warning'),
       onError: note('error'),
       onClose: note('close'),
+      onLarge: note('large'),
       sleep: this.clock.sleep,
       elapsed: this.clock.elapsed,
       random: () => random,

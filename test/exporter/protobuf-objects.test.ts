@@ -107,6 +107,16 @@ describe('readEventMessage', () => {
       expected: {},
     },
   ]
+  for (const seconds of [8.64e12 + 1, 2 ** 62]) {
+    cases.push({
+      name: `times ${seconds} s after 1970, which no date has, as present and unknown`,
+      object: protobufObject('v1 Pod', [
+        1,
+        message([1, 'web'], [8, message([1, seconds])], [9, message([1, seconds])]),
+      ]),
+      expected: { metadata: { name: 'web', creationTimestamp: '', deletionTimestamp: '' } },
+    })
+  }
   for (const { name, object, expected } of cases) {
     test(`reads ${name}`, () => {
       const event = readEventMessage(protobufEvent('ADDED', object))

@@ -10,8 +10,8 @@ import { ScriptedApi } from './scripted-api.ts'
 const NOW_MS = Date.UTC(2026, 0, 2)
 const REFUSAL: Refusal = { reason: 'Conflict', message: 'x.a.test belongs to Ingress shop/web' }
 
-function pathOf(name: string): string {
-  return `PUT /apis/kubedoh.dev/v1alpha1/namespaces/shop/dnsrecords/${name}/status`
+function pathOf(name: string, namespace = 'shop'): string {
+  return `PUT /apis/kubedoh.dev/v1alpha1/namespaces/${namespace}/dnsrecords/${name}/status`
 }
 
 function verdict(
@@ -111,6 +111,32 @@ describe('the writer of statuses', () => {
       writing.bodies.map((body) => (body as { status: unknown }).status),
       [{ conditions: present }],
     )
+  })
+
+  test('lets namespaces take turns, also while one of them changes without end', async () => {
+    const writing = new Writing()
+    const written: string[] = []
+    const inNamespace = (namespace: string, name: string): RecordVerdict => {
+      const { object } = verdict(name)
+      return { object: { ...object, namespace }, refusal: undefined }
+    }
+    const all = (): RecordVerdict[] => [
+      ...['a1', 'a2', 'a3'].map((name) => inNamespace('busy', name)),
+      quiet1,
+      quiet2,
+    ]
+    const [quiet1, quiet2] = [inNamespace('calm', 'b1'), inNamespace('calm', 'b2')]
+    for (const { object } of all()) {
+      const { namespace, name } = object
+      writing.api.replies.set(pathOf(name, namespace), () => {
+        written.push(name)
+        // Its objects are other ones at each publication, which come while a status is written.
+        if (written.length < 6) writing.writer.take(all())
+        return {}
+      })
+    }
+    await writing.write(...all())
+    assert.deepEqual(written.slice(0, 4), ['a1', 'b1', 'a1', 'b2'])
   })
 
   test('leaves the conditions of others in place, and knows the path of a HostRoute', async () => {

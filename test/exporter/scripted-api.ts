@@ -16,7 +16,8 @@ export type FakeWatch = {
   readonly resourceVersion: string
   readonly signal: AbortSignal
   readonly open: () => void
-  readonly send: (type: string, object: unknown) => void
+  /** Sends an event of so many bytes. */
+  readonly send: (type: string, object: unknown, bytes?: number) => void
   readonly end: () => void
   readonly fail: (error: Error) => void
 }
@@ -76,6 +77,7 @@ export class ScriptedApi implements ObjectApi {
   readonly watch: ObjectApi['watch'] = async (collection: Listed, options: WatchOptions) => {
     const { resource, path } = collection
     const { resourceVersion, signal, onOpen, onEvent, sendInitialEvents = false } = options
+    const { onBytes = () => undefined } = options
     if (sendInitialEvents && !this.streams) throw new ApiError('no WatchList', 422)
     this.paths.push(path)
     this.calls.push(`watch ${resource} ${sendInitialEvents ? 'all' : resourceVersion}`)
@@ -87,7 +89,11 @@ export class ScriptedApi implements ObjectApi {
           resourceVersion,
           signal,
           open: onOpen,
-          send: (type, object) => onEvent({ type, object }),
+          send: (type, object, bytes = 100) => {
+            onBytes(bytes)
+            // It may have ended the watch, for another thread to read the object.
+            if (!signal.aborted) void onEvent({ type, object })
+          },
           end: resolve,
           fail: reject,
         })

@@ -21,6 +21,16 @@ describe('a token bucket', () => {
     )
   })
 
+  test('is full until a token is taken, and once the time has refilled it', () => {
+    const clock = new FakeClock()
+    const bucket = new TokenBucket(1, 2, clock.elapsed)
+    assert.equal(bucket.isFull, true)
+    bucket.take()
+    assert.equal(bucket.isFull, false)
+    clock.pass(1000)
+    assert.equal(bucket.isFull, true)
+  })
+
   test('takes no token when it is only looked at', () => {
     const bucket = new TokenBucket(1, 1, () => 7)
     assert.deepEqual([bucket.delayMs(), bucket.delayMs(), bucket.take()], [0, 0, 0])

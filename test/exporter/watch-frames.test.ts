@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import fc from 'fast-check'
 import { describe, test } from 'vitest'
 import { readFrames } from '../../src/exporter/watch-frames.ts'
+import { settle } from './fake-clock.ts'
 import { protobufFrame } from './protobuf.ts'
 
 async function framesOf(chunks: Iterable<Buffer>): Promise<string[]> {
@@ -45,5 +46,21 @@ describe('readFrames', () => {
       throw new TypeError('no such kind')
     })
     await assert.rejects(failing, { message: 'no such kind' })
+  })
+
+  test('reads no further frame before the promise of one resolves', async () => {
+    const frames: string[] = []
+    const waiting = Promise.withResolvers<void>()
+    const bytes = Buffer.concat(['a', 'b', 'c'].map((text) => protobufFrame(Buffer.from(text))))
+    const stream = Readable.from([bytes.subarray(0, 12), bytes.subarray(12)])
+    const reading = readFrames(stream, (frame) => {
+      frames.push(frame.toString())
+      return frames.length === 1 ? waiting.promise : undefined
+    })
+    await settle()
+    assert.deepEqual(frames, ['a'])
+    waiting.resolve()
+    await reading
+    assert.deepEqual(frames, ['a', 'b', 'c'])
   })
 })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { describe, test } from 'vitest'
 import { readLines } from '../../src/exporter/watch-lines.ts'
+import { settle } from './fake-clock.ts'
 
 async function linesOf(...chunks: readonly Uint8Array[]): Promise<string[]> {
   const lines: string[] = []
@@ -42,5 +43,20 @@ describe('readLines', () => {
     const chunk = Buffer.alloc(1024 * 1024, 'x')
     const endless = Array.from({ length: 17 }, () => chunk)
     await assert.rejects(linesOf(...endless), { message: 'a line of the watch is too long' })
+  })
+
+  test('reads no further line before the promise of one resolves', async () => {
+    const lines: string[] = []
+    const waiting = Promise.withResolvers<void>()
+    const chunks = Readable.from([Buffer.from('a\nb\nc'), Buffer.from('d\ne')])
+    const reading = readLines(chunks, (line) => {
+      lines.push(line)
+      return line === 'a' ? waiting.promise : undefined
+    })
+    await settle()
+    assert.deepEqual(lines, ['a'])
+    waiting.resolve()
+    await reading
+    assert.deepEqual(lines, ['a', 'b', 'cd', 'e'])
   })
 })

@@ -17,7 +17,7 @@ import { parseObject } from '../../src/kubernetes/objects/parse-object.ts'
 import { isSelected } from '../../src/kubernetes/objects/selection.ts'
 import { parseSelector, type Selector } from '../../src/kubernetes/objects/selector.ts'
 import type { HostClaim } from '../../src/kubernetes/rules/host-names.ts'
-import { CLAIMS_TYPE, readHostKey } from '../../src/records/host-claims.ts'
+import { BELOW_TYPE, CLAIMS_TYPE, MARKS_TYPE, readHostKey } from '../../src/records/host-claims.ts'
 import type { Rdata, RRset, ZoneEntry } from '../../src/records/zone-entry.ts'
 import { formatRecord } from '../../src/records/zone-text.ts'
 import { clusterRecords } from './cluster-names.ts'
@@ -97,9 +97,12 @@ export function hostsTree(some: Partial<HostsTree> = {}): HostsTree {
 
 /** A claim to a hostname that all clients see, some of it replaced. */
 export function claimOf(some: Partial<HostClaim>): HostClaim {
-  const none = { hosts: [], texts: [], records: [], bindings: [], ttlSeconds: undefined }
+  const marks = { isAlias: false, coverage: 'label' } as const
+  const none = { hosts: [], texts: [], records: [], bindings: [], ttlSeconds: undefined, ...marks }
   return { ...none, namespace: '', rank: 0, objects: [], ...some }
 }
+
+const PRIVATE_TYPES: ReadonlySet<number> = new Set([CLAIMS_TYPE, MARKS_TYPE, BELOW_TYPE])
 
 /**
  * Formats records of hostnames as `formatEntries` does, each as the hostname that it is of. A claim
@@ -107,7 +110,7 @@ export function claimOf(some: Partial<HostClaim>): HostClaim {
  */
 export function formatHosts(entries: Iterable<ZoneEntry>): string[] {
   const shown = [...entries].flatMap((entry) => {
-    if (entry.kind !== 'records' || entry.type === CLAIMS_TYPE) return []
+    if (entry.kind !== 'records' || PRIVATE_TYPES.has(entry.type)) return []
     const { labels, rank } = readHostKey(entry.owner)
     const label = rank === 0 ? EMPTY : Uint8Array.of(1, 0x30 + rank)
     return [{ ...entry, owner: concatBytes(label, labels) }]

@@ -29,7 +29,12 @@ function routeOf(key: string): HostObject {
  * Applies HostRoutes at an API server that has no HTTPRoutes, and that refuses some requests to
  * create one. Returns these requests, and the problem.
  */
-async function refusing(keys: readonly string[], status: number, pattern: RegExp, times = 1) {
+async function refusing(
+  keys: readonly string[],
+  status: number | undefined,
+  pattern: RegExp,
+  times = 1,
+) {
   const posted: string[] = []
   const send = async ({ method, path, body }: ApiRequest): Promise<unknown> => {
     if (method === 'GET') throw new ApiError('absent', 404)
@@ -187,7 +192,7 @@ describe('the HTTPRoute of a HostRoute', () => {
   test('that is invalid is refused once, and others are written', async () => {
     assert.deepEqual(await refusing(KEYS, 422, /^a.1$/, 2), {
       // This API server still has none when the others are compared.
-      posted: [...KEYS, 'a/2', 'b/1'],
+      posted: ['a/1', 'b/1', 'a/2', 'a/2', 'b/1'],
       verdicts: [refused, undefined, undefined],
       problem: undefined,
     })
@@ -218,16 +223,30 @@ describe('the HTTPRoute of a HostRoute', () => {
 
   test('that changed in between is a problem, to be tried again, and others are written', async () => {
     assert.deepEqual(await refusing(KEYS, 409, /^a.1$/), {
-      posted: KEYS,
+      posted: ['a/1', 'b/1', 'a/2'],
+      verdicts: [undefined, undefined],
+      problem: 'cannot write HTTPRoutes: no',
+    })
+  })
+
+  test('takes turns with those of other namespaces', async () => {
+    const many = Array.from({ length: 50 }, (_, i) => `a/${i + 100}`)
+    const { posted } = await refusing([...many, 'b/1', 'c/1'], 422, /none/)
+    assert.deepEqual(posted.slice(0, 4), ['a/100', 'b/1', 'c/1', 'a/101'])
+  })
+
+  test('that the API server fails to write ends the attempts in its namespace only', async () => {
+    assert.deepEqual(await refusing([...KEYS, 'b/2'], 503, /^a.1$/), {
+      posted: ['a/1', 'b/1', 'b/2'],
       verdicts: [undefined, undefined],
       problem: 'cannot write HTTPRoutes: no',
     })
   })
 
   test('that cannot be written ends the attempts', async () => {
-    assert.deepEqual(await refusing(KEYS, 503, /^a.2$/), {
-      posted: ['a/1', 'a/2'],
-      verdicts: [undefined],
+    assert.deepEqual(await refusing(KEYS, undefined, /^a.1$/), {
+      posted: ['a/1'],
+      verdicts: [],
       problem: 'cannot write HTTPRoutes: no',
     })
     assert.deepEqual(await refusing(KEYS, 403, /./), {

@@ -64,6 +64,25 @@ describe('the configuration of nginx', () => {
     ])
   })
 
+  test('has the paths in the order of nginx, which has the slash before other characters', () => {
+    const paths = ['/a', '/a-b', '/a.b', '/a/b', '/a0', '/']
+    const spec = {
+      host: 'a.test',
+      paths: paths.map((path) => ({ path, service: 'web', port: 80 })),
+    }
+    const lines = serversOf({ kind: 'HostRoute', metadata: { name: 'r', namespace: 'shop' }, spec })
+    const found = lines.flatMap((line) => /location (?!=)(\S+)/.exec(line)?.[1] ?? [])
+    assert.deepEqual(found, ['/', '/a/', '/a/b/', '/a-b/', '/a.b/', '/a0/'])
+  })
+
+  test('passes on the host that nginx took, with the port of the client', () => {
+    const { text } = formatNginx([], OPTIONS)
+    assert.deepEqual(text.match(/proxy_set_header (?:Host|X-Forwarded-Host) .*/g), [
+      'proxy_set_header Host $host$kubedoh_port;',
+      'proxy_set_header X-Forwarded-Host $host$kubedoh_port;',
+    ])
+  })
+
   test('has no other servers without objects, and another digest with other ones', () => {
     assert.deepEqual(serversOf(), ['}'])
     // nginx refuses a variable that nothing sets.

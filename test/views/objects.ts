@@ -18,11 +18,15 @@ export const ADDRESSES: readonly string[] = [
 /** Host names of endpoints. */
 export const HOSTS: readonly string[] = ['a-0', 'a-1']
 /** Hostnames of Ingresses, which several namespaces claim. */
-export const INGRESS_HOSTS: readonly string[] = ['www.apps.test', '*.apps.test', 'apps.test', 'api']
+export const INGRESS_HOSTS: readonly string[] = [
+  ...['www.apps.test', '*.apps.test', 'apps.test', 'api'],
+  ...['deep.in.apps.test', '*.in.apps.test'],
+]
 /** The server's own addresses, for exporters. */
 export const LOCAL_ADDRESSES: readonly string[] = ['10.96.0.1', '2001:db8::1']
 
 const VERSIONS: Readonly<Record<string, string>> = {
+  DNSEndpoint: 'externaldns.k8s.io/v1alpha1',
   EndpointSlice: 'discovery.k8s.io/v1',
   Ingress: 'networking.k8s.io/v1',
   ServiceImport: 'multicluster.x-k8s.io/v1alpha1',
@@ -49,20 +53,34 @@ export function clusterObjects(random: Random, cluster: string): ApiObject[] {
       ...INGRESS_HOSTS.filter(() => random() < 0.5).map((host, i) =>
         ingressObject(random, { name: `web-${i}`, namespace }, host),
       ),
+      ...INGRESS_HOSTS.filter(() => random() < 0.2).map((host, i) =>
+        endpointObject(random, { name: `dns-${i}`, namespace }, host),
+      ),
       ...pods.map((podIP, i) => object('Pod', { name: `pod-${i}`, namespace }, podOf(podIP))),
     ]
   })
+}
+
+type Metadata = { readonly name: string; readonly namespace: string }
+
+/** A DNSEndpoint, whose wildcards reach further than those of an Ingress. */
+function endpointObject(random: Random, metadata: Metadata, host: string): ApiObject {
+  const dnsName = pickFrom(
+    random,
+    [host, `x.${host}`].filter((one) => !one.startsWith('x.*')),
+  )
+  const records = pickFrom(random, [
+    { recordType: 'A', targets: [pickFrom(random, ADDRESSES.slice(0, 8))] },
+    { recordType: 'CNAME', targets: [pickFrom(random, ['www.apps.test', 'db.hosts.test'])] },
+  ])
+  return object('DNSEndpoint', metadata, { spec: { endpoints: [{ dnsName, ...records }] } })
 }
 
 function podOf(podIP: string): Readonly<Record<string, unknown>> {
   return { status: { phase: 'Running', podIP, podIPs: [{ ip: podIP }] } }
 }
 
-function ingressObject(
-  random: Random,
-  metadata: { readonly name: string; readonly namespace: string },
-  host: string,
-): ApiObject {
+function ingressObject(random: Random, metadata: Metadata, host: string): ApiObject {
   const creationTimestamp = `2026-01-01T00:00:0${pickFrom(random, [1, 2, 3])}Z`
   const ingress = someFrom(random, ADDRESSES, 2).map((ip) => ({ ip }))
   const made = object('Ingress', metadata, {

@@ -73,6 +73,7 @@ function drawName(random: Random): string {
     ...[`${pickFrom(random, HOSTS)}.${pickFrom(random, ['east', 'west'])}.${own}`],
     ...[`${namespace}.svc`, `${namespace}.pod`, `${dashed}.${namespace}.pod`],
     ...[`${own.slice(0, -4)}`, `any.${own.slice(0, -4)}`, namespace, 'www', 'api', 'x', 'ns1.dns'],
+    ...['in', 'deep.in', 'x.deep.in', 'x.in', 'y.x.in', 'y.x', 'x.www'],
     ...['svc', 'pod', 'dns', 'ns.dns', 'ns.dns', 'x.ns.dns', 'dns-version', '_ns', '', ''],
   ])
   return below === '' ? zone : `${below}.${zone}`

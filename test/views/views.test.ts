@@ -25,6 +25,10 @@ describe('what a token may not see', () => {
       mutate: () => vi.spyOn(Visibility.prototype, 'hasNamed').mockImplementation(() => true),
     },
     {
+      name: 'names above hostnames are not hidden',
+      mutate: () => vi.spyOn(Visibility.prototype, 'hasOneOf').mockImplementation(() => true),
+    },
+    {
       name: 'the second namespace of a shard is not hidden',
       mutate: () => {
         const { has } = Visibility.prototype

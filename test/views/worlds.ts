@@ -203,7 +203,9 @@ async function publish(
         return { sha256, bytes: bytes.length }
       }),
     )
-  const directive = parseDirective('k8s_gateway apps.test {\n  resources Ingress Service\n}')
+  const directive = parseDirective(
+    'k8s_gateway apps.test {\n  resources Ingress Service DNSEndpoint\n}',
+  )
   const trees = publishedTrees(options, {
     localAddresses: LOCAL_ADDRESSES,
     cluster: id,

@@ -3,6 +3,7 @@
  * is an entry here, with its parser, and a name in `HOST_RESOURCES` (`corefile/cluster-tree.ts`).
  * @module
  */
+import type { Steps } from '../../bytes/steps.ts'
 import type { Fields } from './object-fields.ts'
 import type { ClusterObject } from './objects.ts'
 import type { HostSource } from './options.ts'
@@ -27,7 +28,8 @@ export type HostSourceEntry = {
   readonly resource: string
   /** The newest first. */
   readonly versions: readonly string[]
-  readonly parse: (fields: Fields) => ClusterObject
+  /** Returns the object, or the steps that parse a large one. */
+  readonly parse: (fields: Fields) => ClusterObject | Steps<ClusterObject>
   /** The label of those that have hostnames; all when absent. */
   readonly labelSelector?: string
 }

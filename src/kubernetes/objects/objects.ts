@@ -3,6 +3,7 @@
  * Kubernetes API (core/v1, discovery.k8s.io/v1).
  * @module
  */
+import type { Coverage } from '../../records/host-claims.ts'
 import type { PackedEndpoints } from './packed-endpoints.ts'
 
 /** Labels of an object. */
@@ -71,6 +72,8 @@ export type Outside = Created & {
   readonly annotations: Labels
   /** Its ports that say by `appProtocol` what HTTPS and SVCB records describe. */
   readonly securePorts: readonly SecurePort[]
+  /** Why its annotations give it no hostnames, for a warning. */
+  readonly problem?: string
 }
 
 /** A port of a service that HTTPS or SVCB records describe (RFC 9460, RFC 9461). */
@@ -187,6 +190,10 @@ export type Host = {
   readonly problems?: readonly string[]
   /** Whether the name is never relative to the zones. */
   readonly isAbsolute?: boolean
+  /** Whether its hostname is a CNAME that holds for all types, and not only for addresses. */
+  readonly isAlias?: true
+  /** How far a wildcard reaches; `zone` when absent. */
+  readonly coverage?: Coverage
 }
 
 /** An object with hostnames and where they point. */
@@ -208,6 +215,8 @@ export type HostObject = Meta &
     readonly record?: RecordFacts
     /** What a router proxies to; present if it is a HostRoute. */
     readonly paths?: readonly RoutedPath[]
+    /** Why it has no hosts, for a warning; a DNSRecord or a HostRoute has a refusal instead. */
+    readonly problem?: string
   }
 
 /** A path of a HostRoute. */
@@ -233,6 +242,7 @@ export type Refusal = {
     | 'ServiceHasNoAddress'
     | 'PortNotFound'
     | 'TooManyRoutes'
+    | 'TooManyHostnames'
     | 'ConfigurationRefused'
   readonly message: string
 }

@@ -2,10 +2,12 @@
  * Parses DNSEndpoints of external-dns: records of every type but those of the zone itself.
  * @module
  */
+import { mapInSteps, type Steps } from '../../bytes/steps.ts'
 import { parseAddress } from '../../dns/address.ts'
 import { ROOT } from '../../dns/name.ts'
 import { parseRdata } from '../../dns/rdata-text.ts'
 import { parseType, TYPE } from '../../dns/rr-type.ts'
+import { HOSTS_MAX } from './host-bounds.ts'
 import type { Fields } from './object-fields.ts'
 import type { Host, HostObject, HostRecords } from './objects.ts'
 import { hostObject } from './parse-hosts.ts'
@@ -27,9 +29,11 @@ const TTL_SECONDS_MAX = 2 ** 31 - 1
 const WORDS = /"(?:[^"\\]|\\.)*"|\S+/g
 
 /** Parses a DNSEndpoint. */
-export function parseDnsEndpoint(fields: Fields): HostObject {
-  const endpoints = fields.child('spec').children('endpoints')
-  return hostObject('DNSEndpoint', fields, { hosts: endpoints.map(parseHost) })
+export function* parseDnsEndpoint(fields: Fields): Steps<HostObject> {
+  const spec = fields.child('spec')
+  spec.checkLength('endpoints', HOSTS_MAX)
+  const endpoints = spec.children('endpoints')
+  return hostObject('DNSEndpoint', fields, { hosts: yield* mapInSteps(endpoints, parseHost) })
 }
 
 function parseHost(endpoint: Fields): Host {
@@ -48,7 +52,7 @@ function parseHost(endpoint: Fields): Host {
       return { ...host, targets: addresses, ...(problems.length > 0 && { problems }) }
     }
     case 'CNAME':
-      return { ...host, targets }
+      return { ...host, targets, isAlias: true }
     case 'TXT':
       return { ...host, texts: targets }
     default:

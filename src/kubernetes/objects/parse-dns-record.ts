@@ -115,7 +115,7 @@ function required(spec: Fields, name: string, pattern: string): string {
   return text
 }
 
-function parseValues(spec: Fields): Pick<Host, 'targets' | 'texts' | 'records' | 'ttlSeconds'> {
+function parseValues(spec: Fields): Omit<Host, 'name'> {
   const ttlSeconds = spec.count('ttl', TTL_SECONDS_MAX)
   const own = { targets: [], texts: [], ...(spec.has('ttl') && { ttlSeconds }) }
   const type = spec.text('type')
@@ -127,7 +127,8 @@ function parseValues(spec: Fields): Pick<Host, 'targets' | 'texts' | 'records' |
     throw new FieldError(`spec.type is "${type.slice(0, 20)}", expected one of ${types}`)
   }
   checkValues(values, type, new RegExp(pattern))
-  if (type === 'A' || type === 'AAAA' || type === 'CNAME') return { ...own, targets: values }
+  if (type === 'A' || type === 'AAAA') return { ...own, targets: values }
+  if (type === 'CNAME') return { ...own, targets: values, isAlias: true }
   if (type === 'TXT') return { ...own, texts: values }
   const rdata = values.map((value) => {
     const bytes = parseRdata(number, wordsOf(value), ROOT)

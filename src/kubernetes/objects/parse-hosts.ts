@@ -3,9 +3,11 @@
  * VirtualServers (k8s.nginx.org), Nodes.
  * @module
  */
-
+import { mapInSteps, type Steps } from '../../bytes/steps.ts'
+import type { Coverage } from '../../records/host-claims.ts'
 import { objectKey } from './cluster.ts'
-import type { Fields } from './object-fields.ts'
+import { countHosts, HOSTS_MAX } from './host-bounds.ts'
+import { FieldError, type Fields } from './object-fields.ts'
 import type { Host, HostKind, HostObject, Listener, Node, Outside } from './objects.ts'
 
 /** Names of external-dns's annotations, without their prefix. */
@@ -21,19 +23,24 @@ export const ANNOTATIONS: ReadonlySet<string> = new Set([
 ])
 
 /** Parses a Gateway: the hostnames of its listeners point to its addresses. */
-export function parseGateway(fields: Fields): HostObject {
+export function* parseGateway(fields: Fields): Steps<HostObject> {
   const spec = fields.child('spec')
+  spec.checkLength('listeners', HOSTS_MAX)
   const addresses = fields.child('status').children('addresses')
   const targets = present(addresses.map((at) => at.text('value')))
   const listeners = spec.children('listeners')
-  const names = listeners.map((listener) => listener.text('hostname'))
+  const names = yield* mapInSteps(listeners, (listener) => listener.text('hostname'))
+  const secured = yield* mapInSteps(listeners, parseListener)
   return hostObject('Gateway', fields, {
     className: spec.text('gatewayClassName'),
     targets,
-    hosts: hostsOf(names, targets),
-    listeners: listeners.flatMap(parseListener),
+    hosts: yield* hostsOf(names, targets, 'suffix'),
+    listeners: secured.flat(),
   })
 }
+
+/** Most parents of a route; the Gateway API allows 32. */
+const PARENTS_MAX = 100
 
 /** The API group of Gateways and their routes. */
 const GATEWAY_API = 'gateway.networking.k8s.io'
@@ -61,15 +68,16 @@ function parseListener(listener: Fields): Listener[] {
 const TLS_LISTENER = { name: '', port: 443, kinds: [], isPrivate: true } as const
 
 /** Parses an Ingress: the host of each rule points to the load balancer. */
-export function parseIngress(fields: Fields): HostObject {
+export function* parseIngress(fields: Fields): Steps<HostObject> {
   const spec = fields.child('spec')
-  const names = spec.children('rules').map((rule) => rule.text('host'))
+  spec.checkLength('rules', HOSTS_MAX)
+  const names = yield* mapInSteps(spec.children('rules'), (rule) => rule.text('host'))
   const targets = present(parseIngressStatus(fields).map(({ ip, hostname }) => hostname || ip))
   const secured = present(spec.children('tls').flatMap((tls) => tls.texts('hosts')))
   return hostObject('Ingress', fields, {
     className: spec.text('ingressClassName'),
     targets,
-    hosts: hostsOf(names, targets),
+    hosts: yield* hostsOf(names, targets, 'label'),
     listeners: secured.map((host) => ({ ...TLS_LISTENER, hostname: host.toLowerCase() })),
   })
 }
@@ -88,9 +96,11 @@ export function ingressEntries(fields: Fields): readonly Fields[] {
 /** Returns a parser for routes of a kind, whose hostnames point to their parent Gateways. */
 export function parseRoute(
   kind: 'HTTPRoute' | 'GRPCRoute' | 'TLSRoute' | 'TCPRoute' | 'UDPRoute',
-): (fields: Fields) => HostObject {
-  return (fields) => {
+): (fields: Fields) => Steps<HostObject> {
+  return function* (fields) {
     const spec = fields.child('spec')
+    spec.checkLength('hostnames', HOSTS_MAX)
+    spec.checkLength('parentRefs', PARENTS_MAX)
     const { namespace } = fields.meta()
     const gateways = spec.children('parentRefs').flatMap((parent) => {
       if ((parent.text('kind') || 'Gateway') !== 'Gateway') return []
@@ -99,20 +109,23 @@ export function parseRoute(
       const key = objectKey({ namespace: parent.text('namespace') || namespace, name })
       return [{ key, listener: parent.text('sectionName'), port: parent.port('port') }]
     })
-    return hostObject(kind, fields, { hosts: hostsOf(spec.texts('hostnames'), []), gateways })
+    return hostObject(kind, fields, {
+      hosts: yield* hostsOf(spec.texts('hostnames'), [], 'suffix'),
+      gateways,
+    })
   }
 }
 
 /** Parses a VirtualServer of NGINX's ingress controller. */
-export function parseVirtualServer(fields: Fields): HostObject {
+export function* parseVirtualServer(fields: Fields): Steps<HostObject> {
   const ends = fields.child('status').children('externalEndpoints')
   const targets = present(ends.map((end) => end.text('ip') || end.text('hostname')))
-  const hosts = hostsOf([fields.child('spec').text('host')], targets)
+  const hosts = yield* hostsOf([fields.child('spec').text('host')], targets, 'suffix')
   return hostObject('VirtualServer', fields, { targets, hosts })
 }
 
 /** Parses a Route of OpenShift: its host points to the routers that admitted it. */
-export function parseOpenShiftRoute(fields: Fields): HostObject {
+export function* parseOpenShiftRoute(fields: Fields): Steps<HostObject> {
   const routers = fields.child('status').children('ingress')
   const admitted = routers.filter((router) =>
     router
@@ -124,7 +137,7 @@ export function parseOpenShiftRoute(fields: Fields): HostObject {
     fields.child('spec').text('host'),
     ...admitted.map((router) => router.text('host')),
   ]
-  return hostObject('Route', fields, { targets, hosts: hostsOf(names, targets) })
+  return hostObject('Route', fields, { targets, hosts: yield* hostsOf(names, targets, 'label') })
 }
 
 /** Parses a Node; its names are the hostnames among its addresses. */
@@ -143,13 +156,16 @@ export function parseNode(fields: Fields): Node {
   }
 }
 
-/** Returns an object with hostnames; `some` are its fields beyond those of every object. */
+/**
+ * Returns an object with hostnames; `some` are its fields beyond those of every object.
+ * @throws {FieldError} if it has too many
+ */
 export function hostObject(
   kind: HostKind,
   fields: Fields,
   some: Partial<HostObject> & Pick<HostObject, 'hosts'>,
 ): HostObject {
-  return {
+  const object: HostObject = {
     kind,
     ...fields.meta(),
     ...fields.created(),
@@ -160,11 +176,21 @@ export function hostObject(
     annotations: fields.annotations(ANNOTATIONS),
     ...some,
   }
+  const { problem } = countHosts(object)
+  if (problem !== undefined) throw new FieldError(problem)
+  return object
 }
 
-function hostsOf(names: readonly string[], targets: readonly string[]): Host[] {
+/** @param coverage how far the kind's own wildcards reach */
+function hostsOf(
+  names: readonly string[],
+  targets: readonly string[],
+  coverage: Coverage,
+): Steps<Host[]> {
   const unique = new Set(present(names).map((name) => name.toLowerCase()))
-  return Array.from(unique, (name) => ({ name, targets, texts: [] }))
+  return mapInSteps([...unique], (name): Host => {
+    return { name, targets, texts: [], ...(name.startsWith('*') && { coverage }) }
+  })
 }
 
 function present(texts: readonly string[]): string[] {

@@ -3,7 +3,9 @@
  * `default`, protocol TCP), so that files work without one.
  * @module
  */
+import { finish, type Steps } from '../../bytes/steps.ts'
 import { isRecord } from '../../bytes/unknown.ts'
+import { annotatedHosts, HOSTS_MAX, itemCount } from './host-bounds.ts'
 import { HOST_SOURCES, type HostSourceEntry } from './host-sources.ts'
 import { FieldError, Fields } from './object-fields.ts'
 import type {
@@ -32,6 +34,8 @@ type Parser = Pick<HostSourceEntry, 'group' | 'parse' | 'labelSelector'>
 const GONE_PHASES: ReadonlySet<string> = new Set(['Succeeded', 'Failed', 'Unknown'])
 const SERVICE_NAME_LABEL = 'kubernetes.io/service-name'
 const IMPORT_NAME_LABEL = 'multicluster.kubernetes.io/service-name'
+/** Most addresses of an EndpointSlice: five for each of the 1,000 endpoints that the API allows. */
+const ADDRESSES_MAX = 5000
 const TRIGGER_ANNOTATION = 'endpoints.kubernetes.io/last-change-trigger-time'
 
 /** The kinds that give names, and their API groups: other groups may have the same kinds. */
@@ -55,14 +59,24 @@ const PARSERS_BY_KIND: ReadonlyMap<string, Parser> = new Map(Object.entries(PARS
  * @param kind of an object that need not name its own
  * @returns the object, or the error. Never throws.
  */
-export function parseObject(value: unknown, kind?: Kind): ClusterObject | ParseProblem | undefined {
+export function parseObject(value: unknown, kind?: Kind): Parsed {
+  return finish(parseInSteps(value, kind))
+}
+
+/** What was parsed: an object, what is wrong with it, or nothing for kinds that give no names. */
+export type Parsed = ClusterObject | ParseProblem | undefined
+
+/** Does what `parseObject` does in steps, each some lines of a large object. */
+export function* parseInSteps(value: unknown, kind?: Kind): Steps<Parsed> {
   try {
     const fields = new Fields(value)
     const parser = PARSERS_BY_KIND.get(kind ?? fields.text('kind'))
     if (parser === undefined || !isOfGroup(fields, parser.group)) return undefined
     const { labelSelector } = parser
     const isSelected = labelSelector === undefined || fields.meta().labels.has(labelSelector)
-    return isSelected ? parser.parse(fields) : undefined
+    if (!isSelected) return undefined
+    const parsed = parser.parse(fields)
+    return 'next' in parsed ? yield* parsed : parsed
   } catch (error) {
     if (!(error instanceof FieldError)) throw error
     return { kind: 'problem', message: `${describe(value, kind)}: ${error.message}` }
@@ -117,11 +131,13 @@ const RESOLVE_ANNOTATION = 'k8s-gateway.dns/resolve-endpoints'
 function parseOutside(fields: Fields, spec: Fields): Outside | undefined {
   const annotations = fields.child('metadata').child('annotations')
   const named = HOSTNAME_ANNOTATIONS.find((name) => annotations.has(name))
+  const said = named === undefined ? '' : annotations.text(named)
   const isLoadBalancer = spec.text('type') === 'LoadBalancer'
   const externalIPs = spec.texts('externalIPs')
   const ingress = parseIngressStatus(fields)
   const resolvesEndpoints = annotations.text(RESOLVE_ANNOTATION) === 'true'
   const known = fields.annotations(ANNOTATIONS)
+  const hasTooMany = itemCount(said) > HOSTS_MAX || annotatedHosts(known) > HOSTS_MAX
   const isOutside =
     isLoadBalancer ||
     resolvesEndpoints ||
@@ -135,10 +151,12 @@ function parseOutside(fields: Fields, spec: Fields): Outside | undefined {
     externalIPs,
     ingress,
     isProxied: ingressEntries(fields).some((entry) => entry.text('ipMode') === 'Proxy'),
-    hostnames: named === undefined ? undefined : splitHostnames(annotations.text(named)),
+    hostnames: named === undefined ? undefined : hasTooMany ? [] : splitHostnames(said),
+    // The names of the Service itself stay.
+    ...(hasTooMany && { problem: `it has more than ${HOSTS_MAX} hostnames` }),
     resolvesEndpoints,
     nodePorts: spec.text('type') === 'NodePort' ? parseNodePorts(spec) : undefined,
-    annotations: known,
+    annotations: hasTooMany ? new Map() : known,
     securePorts: spec.children('ports').flatMap(parseSecurePort),
   }
 }
@@ -201,11 +219,21 @@ function parseEndpointSlice(fields: Fields): EndpointSlice {
   }
 }
 
+/** @throws {FieldError} for more addresses than the names of one object may have */
 function parseEndpoints(fields: Fields): PackedEndpoints {
   // What comes in Protocol Buffers is in columns already.
   const read = fields.value('endpoints')
-  if (read instanceof EndpointColumns) return new PackedEndpoints(read)
-  return PackedEndpoints.from(fields.children('endpoints').map(parseEndpoint))
+  const columns = read instanceof EndpointColumns ? read : columnsOf(fields.children('endpoints'))
+  let addresses = 0
+  for (const one of columns.addresses) addresses += typeof one === 'string' ? 1 : one.length
+  if (addresses <= ADDRESSES_MAX) return new PackedEndpoints(columns)
+  throw new FieldError(`it has ${addresses} addresses, at most ${ADDRESSES_MAX} are allowed`)
+}
+
+function columnsOf(endpoints: readonly Fields[]): EndpointColumns {
+  const columns = new EndpointColumns()
+  for (const endpoint of endpoints) columns.add(parseEndpoint(endpoint))
+  return columns
 }
 
 function parseEndpoint(fields: Fields): Endpoint {

@@ -3,12 +3,21 @@
  * @module
  */
 
-import { EMPTY } from '../../bytes/bytes.ts'
+import { concatBytes, EMPTY, toLatin1 } from '../../bytes/bytes.ts'
 import { parseAddress } from '../../dns/address.ts'
 import { characterStrings } from '../../dns/character-string.ts'
 import { parseName } from '../../dns/name.ts'
+import { parseQuotedStrings } from '../../dns/quoted-strings.ts'
 import { TYPE } from '../../dns/rr-type.ts'
-import { CLAIMS_TYPE, HOST_BYTES_MAX, hostKey, writeClaim } from '../../records/host-claims.ts'
+import {
+  CLAIMS_TYPE,
+  HOST_BYTES_MAX,
+  type HostMarks,
+  hostKey,
+  MARKS_TYPE,
+  writeClaim,
+  writeMarks,
+} from '../../records/host-claims.ts'
 import type { Rdata, RRset } from '../../records/zone-entry.ts'
 import type { Binding, Host, HostRecords } from '../objects/objects.ts'
 import { backendRecords, backendsOf, cnameRdata, type Place } from './backend-records.ts'
@@ -25,7 +34,7 @@ export type Targets = {
   readonly bindings: readonly Binding[]
   /** `undefined` for the TTL of the directive. */
   readonly ttlSeconds: number | undefined
-}
+} & HostMarks
 
 /** Most characters of a name in a message. */
 const SHOWN_MAX = 80
@@ -122,7 +131,7 @@ export function hostRecords(name: string, claim: HostClaim, ttlSeconds: number):
       place,
       claim.hosts.flatMap((host) => backendsOf(host, EMPTY, [])),
     ),
-    ...setOf(place, TYPE.TXT, [...new Set(claim.texts)].flatMap(textRdata)),
+    ...setOf(place, TYPE.TXT, distinct(claim.texts.flatMap(textRdata))),
     ...firstTypes(claim.records).flatMap(({ type, rdata }) =>
       setOf(
         place,
@@ -132,9 +141,21 @@ export function hostRecords(name: string, claim: HostClaim, ttlSeconds: number):
     ),
     ...BINDING_TYPES.flatMap((type) => setOf(place, type, bindingRdata(name, type, bindings))),
   ]
-  return records.length === 0
-    ? []
-    : [...records, ...setOf(place, CLAIMS_TYPE, objects.map(writeClaim))]
+  if (records.length === 0) return []
+  return [
+    ...records,
+    ...setOf(place, CLAIMS_TYPE, objects.map(writeClaim)),
+    ...setOf(place, MARKS_TYPE, marksOf(name, claim)),
+  ]
+}
+
+/** Returns the marks of a hostname; none for one without a meaning beyond its records. */
+function marksOf(name: string, { isAlias, coverage, hosts }: HostClaim): Rdata[] {
+  const marks: HostMarks = {
+    isAlias: isAlias && hosts.some((host) => parseAddress(host) === undefined),
+    coverage: name.startsWith('*') ? coverage : 'label',
+  }
+  return marks.isAlias || marks.coverage !== 'label' ? [writeMarks(marks)] : []
 }
 
 /** Returns the records of the lowest types: with too many, a shard could not be built. */
@@ -149,8 +170,16 @@ function setOf(place: Place, type: number, rdata: readonly Rdata[]): RRset[] {
   return rdata.length === 0 ? [] : [{ kind: 'records', ...place, type, rdata }]
 }
 
-/** Returns TXT rdata of a text in UTF-8; none if it is too long for a record. */
+function distinct(rdata: readonly Rdata[]): Rdata[] {
+  return [...new Map(rdata.map((one) => [toLatin1(one.bytes), one])).values()]
+}
+
+/**
+ * Returns TXT rdata of a text in UTF-8: of its strings, if it is quoted strings as in a zone file,
+ * else of the text itself. None if it is too long for a record.
+ */
 function textRdata(text: string): Rdata[] {
-  const rdata = characterStrings(new TextEncoder().encode(text))
+  const strings = parseQuotedStrings(text) ?? [new TextEncoder().encode(text)]
+  const rdata = concatBytes(...strings.map(characterStrings))
   return rdata.length < 65536 ? [{ bytes: rdata }] : []
 }

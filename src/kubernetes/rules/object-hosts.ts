@@ -96,9 +96,16 @@ export function objectProblems(object: Naming, prefixes: readonly string[]): rea
   const said = object.kind === 'Service' ? (object.outside?.hostnames ?? []) : []
   const wrong = said.filter((text) => !HOST_NAME.test(text))
   return [
+    ...ownProblem(object),
     ...annotationsOf(object, prefixes).problems,
     ...wrong.map((text) => `"${text}" is not a hostname`),
   ]
+}
+
+function ownProblem(object: Naming): readonly string[] {
+  if (object.kind === 'Node') return []
+  const { problem } = object.kind === 'Service' ? (object.outside ?? {}) : object
+  return problem === undefined ? [] : [problem]
 }
 
 function annotationsOf(object: Naming, prefixes: readonly string[]): HostAnnotations {
@@ -117,7 +124,12 @@ function objectHosts(object: HostObject, context: HostContext): readonly Host[] 
   if (said.isForeign) return []
   const gateways = object.gateways.flatMap(({ key }) => gatewayTargets(key, context))
   const own = (said.takesOwn ? object.hosts : []).map((host): Host => {
-    return gateways.length === 0 ? host : { ...host, targets: [...host.targets, ...gateways] }
+    if (gateways.length === 0) return host
+    // Hosts of a route have no targets of their own: they share those of its Gateways.
+    return {
+      ...host,
+      targets: host.targets.length === 0 ? gateways : [...host.targets, ...gateways],
+    }
   })
   const targets = [...object.targets, ...gateways]
   const added = said.hostnames.map((name): Host => ({ name, targets, texts: [] }))

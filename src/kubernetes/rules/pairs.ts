@@ -4,11 +4,11 @@
  * @module
  */
 
-/** Most pairs of one object: as many as the largest object has addresses. */
-export const PAIRS_MAX = 100_000
+/** Most pairs of one object: 20 ports of each of the 1,000 endpoints that a slice may have. */
+export const PAIRS_MAX = 20_000
 
 /** Most pairs of a hostname and a port of one object, each of which has a name of its own. */
-export const NAMES_MAX = 10_000
+export const NAMES_MAX = 5000
 
 /**
  * Returns the first items of a list that, with each of `count` others, are at most `pairsMax`

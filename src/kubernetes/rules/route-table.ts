@@ -16,9 +16,17 @@ import {
 } from '../objects/objects.ts'
 import type { HostsTree } from '../objects/options.ts'
 import { recordRefusal } from './dns-records.ts'
+import { fairShare, type SharedBound } from './fair-shares.ts'
 
-/** Most objects with allowed hosts that are routed; the youngest beyond are refused. */
-export const ROUTES_MAX = 10_000
+/**
+ * Most objects with allowed hosts that are routed, of a namespace and of all: the youngest of the
+ * namespace with the most are refused first.
+ */
+const ROUTES: SharedBound = { eachMax: 1000, wholeMax: 10_000 }
+/**
+ * Most paths of these objects. nginx checks as many, with the longest hosts and paths, in 1.2 s.
+ */
+const PATHS: SharedBound = { eachMax: 4000, wholeMax: 16_000 }
 
 /** The address and port of a Service; IPv6 without brackets. */
 export type Backend = { readonly address: string; readonly port: number }
@@ -56,19 +64,78 @@ export function routeTable(objects: Iterable<HostObject>, context: RouteContext)
     (a, b) => a.createdMs - b.createdMs || compareTexts(objectKey(a), objectKey(b)),
   )
   const drafts = new Map<string, Draft>()
-  let count = 0
+  const refusals = new Map(sorted.map((object) => [object, recordRefusal(object, context)]))
+  // A namespace without zones must not take the room of others.
+  const rooms = new Rooms(sorted.filter((object) => refusals.get(object) === undefined))
   const verdicts = sorted.map((object) => {
-    const alone = recordRefusal(object, context)
-    // A namespace without zones must not take the room of others.
-    if (alone !== undefined) return { object, refusal: alone }
-    if (count++ < ROUTES_MAX) return { object, refusal: addRoutes(object, drafts, context) }
-    const message = `more than ${ROUTES_MAX} HostRoutes, and this is one of the youngest`
-    return { object, refusal: { reason: 'TooManyRoutes', message } as const }
+    const refusal = refusals.get(object) ?? rooms.enter(object)
+    return { object, refusal: refusal ?? addRoutes(object, drafts, context) }
   })
   const hosts = [...drafts].map(([host, { routes }]): TableHost => {
     return { host, routes: [...routes.values()].sort((a, b) => compareTexts(a.path, b.path)) }
   })
   return { hosts: hosts.sort((a, b) => compareTexts(a.host, b.host)), verdicts }
+}
+
+type Count = { readonly routes: number; readonly paths: number }
+
+const NONE: Count = { routes: 0, paths: 0 }
+
+/** The room that each namespace has for its routes and paths. */
+class Rooms {
+  private readonly share: Count
+  private readonly taken = new Map<string, Count>()
+  private readonly isFull = new Set<string>()
+  private entered = 0
+
+  /** @param objects the oldest first, as they enter */
+  constructor(objects: readonly HostObject[]) {
+    const wanted = new Map<string, Count>()
+    for (const object of objects) {
+      wanted.set(object.namespace, plus(wanted.get(object.namespace), object))
+    }
+    const routes = fairShare(
+      Array.from(wanted.values(), (one) => one.routes),
+      ROUTES,
+    )
+    // Routes that do not fit take no room for paths.
+    const paths = new Map<string, Count>()
+    for (const object of objects) {
+      const before = paths.get(object.namespace)
+      if ((before?.routes ?? 0) < routes) paths.set(object.namespace, plus(before, object))
+    }
+    this.share = {
+      routes,
+      paths: fairShare(
+        Array.from(paths.values(), (one) => one.paths),
+        PATHS,
+      ),
+    }
+  }
+
+  /** Takes room for the next object. Returns a refusal if its namespace has none left. */
+  enter(object: HostObject): Refusal | undefined {
+    const { namespace } = object
+    const { share } = this
+    const next = plus(this.taken.get(namespace), object)
+    const fits = next.routes <= share.routes && next.paths <= share.paths
+    // Once one does not fit, no younger one takes its place.
+    if (fits && !this.isFull.has(namespace) && this.entered < ROUTES.wholeMax) {
+      this.entered++
+      this.taken.set(namespace, next)
+      return undefined
+    }
+    this.isFull.add(namespace)
+    // Without the counts, which change with each object: statuses would be written again.
+    const message =
+      `namespace ${namespace} may have ${share.routes} HostRoutes with ${share.paths} paths, ` +
+      'and this is one of its youngest'
+    return { reason: 'TooManyRoutes', message }
+  }
+}
+
+function plus({ routes, paths }: Count = NONE, object: HostObject): Count {
+  return { routes: routes + 1, paths: paths + (object.paths?.length ?? 0) }
 }
 
 function compareTexts(a: string, b: string): number {

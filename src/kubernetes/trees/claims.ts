@@ -2,6 +2,7 @@
  * Claims of objects to one hostname, and how they combine.
  * @module
  */
+import { type Coverage, wider } from '../../records/host-claims.ts'
 import type { Targets } from '../rules/host-names.ts'
 import type { Naming } from '../rules/object-hosts.ts'
 import { withoutCnameMix } from './record-verdicts.ts'
@@ -14,7 +15,7 @@ export function sharing(own: readonly Claim[]): readonly Claim[] {
   return withoutCnameMix(own.filter(({ object }) => object.kind === own[0]?.object.kind))
 }
 
-/** Joins targets; the lowest TTL counts. */
+/** Joins targets; the lowest TTL counts, and the widest coverage. */
 export function joinTargets(some: readonly Targets[]): Targets {
   // Not `Math.min(...ttls)`: there may be more than a call has room for.
   const lowest = some.reduce(
@@ -26,6 +27,8 @@ export function joinTargets(some: readonly Targets[]): Targets {
     texts: some.flatMap(({ texts }) => texts),
     records: some.flatMap(({ records }) => records),
     bindings: some.flatMap(({ bindings }) => bindings),
+    isAlias: some.some(({ isAlias }) => isAlias),
+    coverage: some.reduce<Coverage>((most, { coverage }) => wider(most, coverage), 'label'),
     ttlSeconds: lowest === Number.POSITIVE_INFINITY ? undefined : lowest,
   }
 }

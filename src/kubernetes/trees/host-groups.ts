@@ -1,145 +1,83 @@
 /**
  * Hostnames of objects, each a group of its own. If objects of several namespaces claim the same
  * hostname, the one that wins is decided here, not at query time: the first kind in the order of
- * the resources and, within a kind, the oldest object. Tracks the names that a change affects.
+ * the resources and, within a kind, the oldest object. A name above hostnames is a group as well.
  * @module
  */
+import { finish, type Steps } from '../../bytes/steps.ts'
 import { CLAIMS_MAX } from '../../records/host-claims.ts'
 import type { RRset, ZoneEntry } from '../../records/zone-entry.ts'
-import { Cluster, objectKey } from '../objects/cluster.ts'
 import {
   type ClusterObject,
   describeObject,
   type EndpointSlice,
   type Host,
-  type HostObject,
   type Kind,
-  type Node,
   type Service,
 } from '../objects/objects.ts'
 import type { HostsTree } from '../objects/options.ts'
-import { isRouter, mayHaveNames } from '../objects/selection.ts'
-import { recordRefusal, routerRefusal } from '../rules/dns-records.ts'
-import {
-  hostProblems,
-  hostRecords,
-  isPublishable,
-  isTarget,
-  isWithin,
-  namesOfHost,
-  type Targets,
-} from '../rules/host-names.ts'
-import {
-  gatewayTargets,
-  type HostContext,
-  hostsOf,
-  type Naming,
-  objectProblems,
-} from '../rules/object-hosts.ts'
+import { mayHaveNames } from '../objects/selection.ts'
+import { routerRefusal } from '../rules/dns-records.ts'
+import { hostRecords, isTarget, isWithin, namesOfHost, type Targets } from '../rules/host-names.ts'
+import { hostsOf, type Naming } from '../rules/object-hosts.ts'
 import { type Claim, createdMs, isEmpty, joinTargets, sharing } from './claims.ts'
-import { ClusterIPs } from './cluster-ips.ts'
 import { CnameLoops } from './cname-loops.ts'
-import { describeConflict, type HostConflict } from './host-conflicts.ts'
-import { KeyIndex } from './key-index.ts'
+import { describeConflict, type HostConflict, HostConflicts } from './host-conflicts.ts'
+import { HostObjects } from './host-objects.ts'
+import { NamesBelow } from './names-below.ts'
 import { type RecordVerdict, RecordVerdicts } from './record-verdicts.ts'
+
+/** Hostnames that a step handles. */
+const STEP_HOSTS = 50
 
 /** The present objects with hostnames, and their targets. */
 export class HostGroups {
   private readonly tree: HostsTree
-  /** Objects by their kind and key. */
-  private readonly objects = new Map<string, Naming>()
-  private readonly gateways = new Map<string, HostObject>()
-  /** Slices, by the Services that they belong to. */
-  private readonly slices = new Cluster()
-  /** The objects with a hostname, and the routes of a Gateway. */
-  private readonly sayers = new KeyIndex()
-  private readonly routes = new KeyIndex()
-  /** Nodes, and the Services that point to them. */
-  private readonly nodes = new Map<string, Node>()
-  private readonly nodeServices = new Set<string>()
-  private readonly context: HostContext
-  /** The context of names, which depend on no other object but listeners of Gateways. */
-  private readonly namesContext: HostContext
-  private readonly problems = new Map<string, readonly string[]>()
-  /** By hostname. */
-  private readonly conflicting = new Map<string, HostConflict>()
+  private readonly objects: HostObjects
   private readonly records = new RecordVerdicts()
+  private readonly conflicting = new HostConflicts()
   private readonly loops = new CnameLoops()
-  /** Objects with a hostname outside of the zones. */
-  private readonly outside = new Set<string>()
-  private readonly inside: ClusterIPs | undefined
-  private readonly changed = new Set<string>()
-  /** What `hostsByName` returned since the last change. */
+  private readonly below: NamesBelow
+  /** The hosts of objects by their absolute names, as far as this build has needed them. */
   private readonly hosts = new Map<Naming, ReadonlyMap<string, readonly Host[]>>()
   private isAllChanged = true
 
   constructor(tree: HostsTree) {
     this.tree = tree
-    if (tree.hasClusterIPs) this.inside = new ClusterIPs()
-    this.context = {
-      tree,
-      slicesOf: (service) => this.slices.slicesOf(service),
-      gatewayOf: (key) => this.gateways.get(key),
-      serviceOf: (key) => this.serviceAt(`Service ${key}`),
-      nodes: () => this.nodes.values(),
-    }
-    const { gatewayOf } = this.context
-    const none = (): [] => []
-    const others = { slicesOf: none, nodes: none, gatewayOf, serviceOf: () => undefined }
-    this.namesContext = { tree, ...others, isNamesOnly: true }
+    this.objects = new HostObjects(tree, this.records)
+    this.below = new NamesBelow(tree.zones)
   }
 
   /** Adds or replaces an object. Ignores other kinds. */
   set(object: ClusterObject): void {
-    const { kind, namespace, name } = object
-    this.delete(kind, namespace, name)
-    switch (object.kind) {
-      case 'Namespace':
-      case 'Pod':
-      case 'ServiceImport':
-      case 'ServiceExport':
-        return
-      case 'EndpointSlice':
-        this.slices.set(object)
-        this.markService(object)
-        return
-      case 'Gateway':
-        this.changeGateway(objectKey(object), object)
-        if (mayHaveNames(object, this.tree)) this.add(object)
-        return
-      case 'Service':
-        this.markUsers(this.inside?.change(idOf(object), object))
-        if (isRouter(object, this.tree) || mayHaveNames(object, this.tree)) this.add(object)
-        return
-      default:
-        this.add(object)
-    }
+    this.objects.set(object)
   }
 
   /** Removes an object, if it exists. */
   delete(kind: Kind, namespace: string, name: string): void {
-    const key = objectKey({ namespace, name })
-    this.hosts.clear()
-    if (kind === 'EndpointSlice') {
-      this.markService(this.slices.slices.get(key))
-      this.slices.delete(kind, namespace, name)
-    } else if (kind === 'Gateway') {
-      if (this.gateways.has(key)) this.changeGateway(key, undefined)
-      this.remove(`${kind} ${key}`)
-    } else {
-      const id = `${kind} ${key}`
-      if (kind === 'Service') this.markUsers(this.inside?.change(id, undefined))
-      this.remove(id)
-    }
+    this.objects.delete(kind, namespace, name)
   }
 
   /** Returns the names that changed since the last call. */
   takeChanged(): readonly string[] {
-    const changed = this.isAllChanged ? [...this.sayers.keys()] : [...this.changed]
-    this.isAllChanged = false
-    this.changed.clear()
+    return finish(this.takeChangedInSteps())
+  }
+
+  /** Does what `takeChanged` does in steps, each some hostnames. */
+  *takeChangedInSteps(): Steps<readonly string[]> {
     this.hosts.clear()
-    return changed
+    yield* this.objects.apply()
+    const taken = this.objects.takeChanged()
+    const changed = new Set(this.isAllChanged ? this.objects.allNames() : taken)
+    const isAll = this.isAllChanged
+    this.isAllChanged = false
+    let step = 0
+    for (const name of [...new Set([...changed, ...taken])]) {
+      if (step++ % STEP_HOSTS === 0) yield
+      for (const object of this.objects.sayersOf(name)) yield* this.readHosts(object)
+      for (const above of this.below.set(name, this.publishersOf(name))) changed.add(above)
+    }
+    return isAll ? [...new Set([...changed, ...this.below.names()])] : [...changed]
   }
 
   /** Marks all names as changed. */
@@ -147,9 +85,14 @@ export class HostGroups {
     this.isAllChanged = true
   }
 
+  /** Forgets what only the build that has ended needed. */
+  endBuild(): void {
+    this.hosts.clear()
+  }
+
   /**
-   * Returns a hostname's present records, of each namespace with a claim to it. Objects of one kind
-   * in one namespace share the name, as in k8s_gateway.
+   * Returns a name's present records, of each namespace with a claim to it, and whether there are
+   * hostnames below it. Objects of one kind in one namespace share the name, as in k8s_gateway.
    */
   entriesOf(name: string): readonly ZoneEntry[] {
     const all = this.claimsOf(name)
@@ -159,20 +102,20 @@ export class HostGroups {
     this.loops.set(name, joinTargets(sharing(first)).hosts)
     const objects = all.map(({ object }) => object)
     this.records.decide(name, objects, new Set(sharing(first).map(({ object }) => object)))
-    return [...claims].slice(0, CLAIMS_MAX).flatMap(([namespace, own], rank) => {
+    const own = [...claims].slice(0, CLAIMS_MAX).flatMap(([namespace, own], rank) => {
       const same = sharing(own)
       const objects = own.map(({ object }) => describeObject(object))
       const claim = { ...joinTargets(same), namespace, rank, objects }
       return hostRecords(name, claim, this.tree.ttlSeconds)
     })
+    return [...own, ...this.below.entriesOf(name)]
   }
 
   /** Returns the claims to a hostname that have targets, the one that wins first. */
   private claimsOf(name: string): Claim[] {
     const { resources } = this.tree
-    const claims = this.sayers.of(name).flatMap((id): Claim[] => {
-      const object = this.objects.get(id)
-      if (object === undefined || !mayHaveNames(object, this.tree)) return []
+    const claims = this.objects.sayersOf(name).flatMap((object): Claim[] => {
+      if (!mayHaveNames(object, this.tree)) return []
       const targets = this.targetsOf(object, name)
       if (!isEmpty(targets)) return [{ object, ...targets }]
       if (object.kind === 'HostRoute') this.records.set(object, routerRefusal(this.tree))
@@ -181,6 +124,25 @@ export class HostGroups {
     const rankOf = ({ object }: Claim): number => resources.indexOf(object.kind)
     // Sorting is stable: what is as old stays in the order of the identifiers.
     return claims.sort((a, b) => rankOf(a) - rankOf(b) || createdMs(a) - createdMs(b))
+  }
+
+  /**
+   * Returns the namespaces that publish a name as they say it. An absolute hostname once more below
+   * a zone, as in k8s_gateway, makes no names above it exist: nobody queries it.
+   */
+  private publishersOf(name: string): readonly string[] {
+    const namespaces = new Set(this.claimsOf(name).map(({ object }) => object.namespace))
+    const said = this.objects.sayersOf(name).filter((object) =>
+      this.hostsByName(object)
+        .get(name)
+        ?.some((host) => host.name === name || !this.isAbsolute(host.name)),
+    )
+    const saying = new Set(said.map((object) => object.namespace))
+    return [...namespaces].slice(0, CLAIMS_MAX).filter((one) => saying.has(one))
+  }
+
+  private isAbsolute(name: string): boolean {
+    return this.tree.zones.some((zone) => isWithin(name, zone))
   }
 
   /** Returns nothing: these zones are not transferred, as in k8s_gateway. */
@@ -195,17 +157,20 @@ export class HostGroups {
 
   /** Finds the slice of the same name. */
   sliceLike(slice: EndpointSlice): EndpointSlice | undefined {
-    return this.slices.slices.get(objectKey(slice))
+    return this.objects.sliceLike(slice)
   }
 
   /** Finds the Service that a slice belongs to. */
   serviceOf(slice: EndpointSlice): Service | undefined {
-    return this.serviceAt(serviceId(slice))
+    return this.objects.serviceOf(slice)
   }
 
-  /** The hostnames that objects of several namespaces claim, of groups that were built. */
+  /**
+   * Returns hostnames that objects of several namespaces claim, of groups that were built: some of
+   * each namespace whose object came last.
+   */
   get conflicts(): readonly HostConflict[] {
-    return [...this.conflicting.values()]
+    return this.conflicting.some()
   }
 
   /**
@@ -213,13 +178,14 @@ export class HostGroups {
    * if hostnames are outside of the zones: a cluster may have many of these, for other zones.
    */
   warnings(): string[] {
+    finish(this.objects.apply())
     const invalid = [
-      ...[...this.problems.values()].flat(),
+      ...this.objects.warnings(),
       ...this.conflicts.map(describeConflict),
       ...this.records.warnings(),
       ...this.loops.warnings(),
     ]
-    const [first] = [...this.outside].sort()
+    const first = this.objects.firstOutside()
     if (first === undefined) return invalid
     const zones = this.tree.zones.join(' ')
     const message = `hostnames outside of the zones ${zones} have names below these only`
@@ -228,6 +194,7 @@ export class HostGroups {
 
   /** Returns the decisions on DNSRecords. */
   verdicts(): readonly RecordVerdict[] {
+    finish(this.objects.apply())
     return this.records.all()
   }
 
@@ -236,42 +203,44 @@ export class HostGroups {
     const objects = owners.slice(0, CLAIMS_MAX).flatMap(([first]) => first?.object ?? [])
     // A name with bindings only has the conflict of the hostname that they describe.
     const isDerived = owners.flat().every((claim) => isEmpty({ ...claim, bindings: [] }))
-    if (objects.length < 2 || isDerived || this.isRepeated(host)) this.conflicting.delete(host)
-    else this.conflicting.set(host, { host, objects })
+    const isNone = objects.length < 2 || isDerived || this.isRepeated(host)
+    this.conflicting.set(host, isNone ? undefined : { host, objects })
   }
 
   /** Returns whether a name is an absolute hostname, once more below a zone as in k8s_gateway. */
   private isRepeated(name: string): boolean {
     return this.tree.zones.some(
-      (zone) => name.endsWith(`.${zone}`) && this.sayers.has(name.slice(0, -zone.length - 1)),
+      (zone) => name.endsWith(`.${zone}`) && this.objects.isSaid(name.slice(0, -zone.length - 1)),
     )
   }
 
-  private serviceAt(id: string): Service | undefined {
-    const object = this.objects.get(id)
-    return object?.kind === 'Service' ? object : undefined
-  }
-
   private targetsOf(object: Naming, name: string): Targets {
+    const { inside } = this.objects
     const own = this.hostsByName(object).get(name) ?? []
     return joinTargets(
-      own.map(({ name: said, targets, texts, records = [], bindings = [], ttlSeconds }) => {
+      own.map(({ name: said, targets, texts, records = [], bindings = [], ...host }) => {
         const valid = targets.filter((target) => isTarget(target) && target !== said)
-        const hosts = this.inside === undefined ? valid : this.inside.replace(valid)
-        return { hosts, texts, records, bindings, ttlSeconds }
+        const hosts = inside === undefined ? valid : inside.replace(valid)
+        const { ttlSeconds, isAlias = false, coverage = 'zone' } = host
+        return { hosts, texts, records, bindings, ttlSeconds, isAlias, coverage }
       }),
     )
   }
 
   /**
-   * Returns an object's hosts by their absolute names. Keeps them until the next change: an object
-   * may have tens of thousands, and each name asks for those of its own.
+   * Returns an object's hosts by their absolute names. Keeps them until the build ends: an object
+   * may have thousands, and each name asks for those of its own.
    */
   private hostsByName(object: Naming): ReadonlyMap<string, readonly Host[]> {
+    return finish(this.readHosts(object))
+  }
+
+  private *readHosts(object: Naming): Steps<ReadonlyMap<string, readonly Host[]>> {
     const known = this.hosts.get(object)
     if (known !== undefined) return known
     const byName = new Map<string, Host[]>()
-    for (const host of hostsOf(object, this.context)) {
+    for (const [i, host] of hostsOf(object, this.objects.context).entries()) {
+      if (i % STEP_HOSTS === 0) yield
       for (const name of namesOfHost(host, this.tree.zones)) {
         const same = byName.get(name)
         if (same === undefined) byName.set(name, [host])
@@ -281,116 +250,4 @@ export class HostGroups {
     this.hosts.set(object, byName)
     return byName
   }
-
-  private add(object: Naming): void {
-    const id = idOf(object)
-    this.objects.set(id, object)
-    const hosts = hostsOf(object, this.namesContext)
-    const isOwn = object.kind !== 'Service' && object.kind !== 'Node'
-    const refusal = isOwn ? recordRefusal(object, this.tree) : undefined
-    this.records.set(object, refusal)
-    const problems = [
-      ...(refusal === undefined ? [] : [refusal.message]),
-      ...objectProblems(object, this.tree.annotations),
-      ...hosts.flatMap(hostProblems),
-    ]
-    const lines = problems.map((problem) => `${describeObject(object)}: ${problem}`)
-    if (lines.length > 0) this.problems.set(id, [...new Set(lines)])
-    // Names of Services and Nodes are meant to be below a zone.
-    if (isOwn && hosts.some((host) => this.isOutside(host))) this.outside.add(id)
-    for (const name of this.namesOf(object)) this.sayers.add(name, id)
-    for (const parent of parentsOf(object, this.tree)) this.routes.add(parent, id)
-    if (object.kind === 'Node') this.nodes.set(object.name, object)
-    if (isOfNodes(object)) this.nodeServices.add(id)
-    this.inside?.use(
-      id,
-      hosts.flatMap(({ targets }) => targets),
-    )
-    this.mark(object)
-  }
-
-  private remove(id: string): void {
-    const object = this.objects.get(id)
-    if (object === undefined) return
-    this.mark(object)
-    for (const name of this.namesOf(object)) this.sayers.delete(name, id)
-    for (const parent of parentsOf(object, this.tree)) this.routes.delete(parent, id)
-    if (object.kind === 'Node') this.nodes.delete(object.name)
-    this.nodeServices.delete(id)
-    this.inside?.use(id, [])
-    this.objects.delete(id)
-    this.records.delete(object)
-    this.problems.delete(id)
-    this.outside.delete(id)
-  }
-
-  /** Returns whether a name with several labels, which is meant to be absolute, is in no zone. */
-  private isOutside(host: Host): boolean {
-    const { name } = host
-    return (
-      isPublishable(host) &&
-      name.includes('.') &&
-      !this.tree.zones.some((zone) => isWithin(name, zone))
-    )
-  }
-
-  private namesOf(object: Naming): string[] {
-    const hosts = hostsOf(object, this.namesContext).filter(isPublishable)
-    return hosts.flatMap((host) => [...namesOfHost(host, this.tree.zones)])
-  }
-
-  private mark(object: Naming): void {
-    for (const name of this.namesOf(object)) this.changed.add(name)
-    const dependents = object.kind === 'Node' ? this.nodeServices : this.routes.of(idOf(object))
-    for (const id of dependents) {
-      const dependent = this.objects.get(id)
-      if (dependent !== undefined) this.mark(dependent)
-    }
-  }
-
-  /** Sets or deletes a Gateway. Its listeners add names to its routes. */
-  private changeGateway(key: string, gateway: HostObject | undefined): void {
-    const routes = [...this.routes.of(key)].flatMap((id) => this.objects.get(id) ?? [])
-    for (const route of routes) this.remove(idOf(route))
-    if (gateway === undefined) this.gateways.delete(key)
-    else this.gateways.set(key, gateway)
-    this.inside?.use(key, gatewayTargets(key, this.context))
-    for (const route of routes) this.add(route)
-  }
-
-  /** Marks the objects, and the routes of the Gateways, that point to addresses of a Service. */
-  private markUsers(users: readonly string[] = []): void {
-    for (const id of users.flatMap((user) => [user, ...this.routes.of(user)])) {
-      const object = this.objects.get(id)
-      if (object !== undefined) this.mark(object)
-    }
-  }
-
-  private markService(slice: EndpointSlice | undefined): void {
-    const service = slice && this.serviceOf(slice)
-    const { resolvesEndpoints = false, annotations } = service?.outside ?? {}
-    const isAnnotated = annotations !== undefined && annotations.size > 0
-    if (service !== undefined && (resolvesEndpoints || isAnnotated)) this.mark(service)
-  }
-}
-
-function serviceId({ namespace, serviceName }: EndpointSlice): string {
-  return `Service ${objectKey({ namespace, name: serviceName })}`
-}
-
-/** Returns the objects that an object points to: Gateways by their keys, a Service by its id. */
-function parentsOf(object: Naming, { router }: HostsTree): readonly string[] {
-  if (object.kind === 'Service' || object.kind === 'Node') return []
-  if (object.kind !== 'HostRoute') return object.gateways.map(({ key }) => key)
-  if (router.kind === 'addresses') return []
-  return [router.kind === 'Gateway' ? objectKey(router) : `Service ${objectKey(router)}`]
-}
-
-function idOf(object: Naming): string {
-  return `${object.kind} ${objectKey(object)}`
-}
-
-/** Returns whether the targets of an object are Nodes. */
-function isOfNodes(object: Naming): boolean {
-  return object.kind === 'Service' && object.outside?.nodePorts !== undefined
 }

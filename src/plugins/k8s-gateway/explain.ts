@@ -12,7 +12,7 @@ import { CLAIMS_TYPE, readClaim } from '../../records/host-claims.ts'
 import { type FoundName, recordsOf } from '../../snapshot/read/find-name.ts'
 import { type ExplainedSnapshot, explainSnapshot } from '../kubernetes/explain.ts'
 import { noType, typesAt } from '../kubernetes/explain-forward.ts'
-import { findClaims } from './host-reply.ts'
+import { type FindPlace, findClaims, hasHostBelow } from './find-host.ts'
 
 const AS = { owner: ROOT, origin: ROOT }
 
@@ -24,17 +24,19 @@ export function explainHost(
   const { origin: zone, visibility } = place
   const name = query.name.slice(0, query.nameBytes)
   return explainSnapshot(query, { ...place, plugin: 'k8s_gateway', tree: 'hosts' }, (snapshot) => {
-    const claims = [...findClaims({ snapshot, zone, namespaces: visibility?.namespaces }, name)]
-    const node = describeHost(claims)
-    if (node === undefined) return { node: null, reason: noHost(formatName(name)) }
+    const from: FindPlace = { snapshot, zone, namespaces: visibility?.namespaces }
+    const node = describeHost([...findClaims(from, name)])
+    if (node === undefined)
+      return { node: null, reason: noHost(formatName(name), hasHostBelow(from, name)) }
     const type = formatType(query.type)
     const hasData = [type, 'CNAME'].some((one) => node.types.includes(one))
     return hasData ? { node } : { node, reason: noType(node, type) }
   })
 }
 
-function noHost(host: string): Reason {
-  const text = `no object that the Corefile's k8s_gateway reads has the hostname ${host}`
+function noHost(host: string, isAbove: boolean): Reason {
+  const below = isAbove ? '; it exists because of hostnames below it' : ''
+  const text = `no object that the Corefile's k8s_gateway reads has the hostname ${host}${below}`
   return { code: 'no_host', text, missing: host, didYouMean: [] }
 }
 

@@ -22,22 +22,18 @@ import { RCODE } from '../../dns/rcode.ts'
 import { nameEnd } from '../../dns/rdata-wire.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 import { type Authority, nsRecord, soaRecord } from '../../plugin-kit/authority.ts'
-import { CLAIMS_MAX, CLAIMS_TYPE, hostKey } from '../../records/host-claims.ts'
-import { type FoundName, findName, isSeen, recordsOf } from '../../snapshot/read/find-name.ts'
-import { infoFor, type Snapshot } from '../../snapshot/read/snapshot.ts'
-import type { Visibility } from '../../snapshot/read/visibility.ts'
+import { CLAIMS_TYPE, MARKS_TYPE } from '../../records/host-claims.ts'
+import { type FoundName, recordsOf } from '../../snapshot/read/find-name.ts'
+import { infoFor } from '../../snapshot/read/snapshot.ts'
 import { negativeFrom } from '../kubernetes/with-snapshot.ts'
+import { aliasOf, aliasReply } from './alias-reply.ts'
+import { type FindPlace, findHost, hasHostBelow } from './find-host.ts'
 import type { GatewayOptions } from './options.ts'
 
 /** The zone and snapshot to answer from. */
-export type GatewayPlace = {
-  /** The query's zone, absolute and in lower case. */
-  readonly zone: Uint8Array
-  readonly snapshot: Snapshot
+export type GatewayPlace = FindPlace & {
   readonly source: SnapshotSource
   readonly options: GatewayOptions
-  /** The namespaces that the client sees; `undefined` for all. */
-  readonly namespaces: Visibility | undefined
 }
 
 /** TTL of SOA and NS records and of negative responses. */
@@ -51,6 +47,8 @@ export function hostReply(
   view: GatewayPlace,
 ): MaybePromise<Outcome> {
   const { type, name: owner } = request
+  const alias = isApex(request, view) ? undefined : aliasOf(request, found)
+  if (alias !== undefined) return aliasReply(request, alias)
   switch (type) {
     case TYPE.A:
     case TYPE.AAAA:
@@ -63,6 +61,7 @@ export function hostReply(
     case TYPE.NS:
     case TYPE.CNAME:
     case CLAIMS_TYPE:
+    case MARKS_TYPE:
       return unmatchedReply(request, view)
     default: {
       const answer = recordsOf(found, type, { owner, origin: ROOT })
@@ -94,11 +93,15 @@ function unmatchedReply(request: Request, view: GatewayPlace): MaybePromise<Outc
   return isApex(request, view) ? apexReply(request, view) : replyWith(view, {})
 }
 
-/** Answers for a name that no object publishes: NODATA at the apex of a zone, else NXDOMAIN. */
+/**
+ * Answers for a name that no object publishes: NODATA at the apex of a zone and above hostnames
+ * (RFC 8020), else NXDOMAIN.
+ */
 export function unknownReply(request: Request, view: GatewayPlace): MaybePromise<Outcome> {
-  return isApex(request, view)
-    ? apexReply(request, view)
-    : negativeFrom(view.source, replyWith(view, {}))
+  if (isApex(request, view)) return apexReply(request, view)
+  const reply = replyWith(view, {})
+  const isThere = view.source.freshness() !== 'partial' && hasHostBelow(view, request.lowerName)
+  return isThere ? reply : negativeFrom(view.source, reply)
 }
 
 /** Builds a reply, with the zone's SOA record if there is no answer. */
@@ -207,52 +210,4 @@ function unique(records: readonly ResourceRecord[]): readonly ResourceRecord[] {
     if (!known.has(key)) known.set(key, record)
   }
   return [...known.values()]
-}
-
-const WILDCARD = Uint8Array.of(1, 0x2a)
-
-/**
- * Finds a name, or the wildcard that replaces its first label; at the apex of the zone, the
- * wildcard below it.
- * @param name absolute and in lower case
- * @throws {MissingShardError} if a shard is not loaded
- */
-export function findHost(view: FindPlace, name: Uint8Array): FoundName | undefined {
-  return findClaims(view, name).next().value
-}
-
-/** Yields all claims to the name that `findHost` finds, as far as the client sees them. */
-export function* findClaims(
-  view: FindPlace,
-  name: Uint8Array,
-): Generator<FoundName, undefined, undefined> {
-  const labels = name.subarray(0, -1)
-  const isApex = name.length === view.zone.length
-  const above = isApex ? labels : labels.subarray(byteAt(labels, 0) + 1)
-  for (const wanted of [labels, concatBytes(WILDCARD, above)]) {
-    let isFound = false
-    for (const found of claimsTo(view, wanted)) {
-      isFound = true
-      yield found
-    }
-    if (isFound) return undefined
-  }
-  return undefined
-}
-
-/** The part of a place that look-ups need. */
-export type FindPlace = Pick<GatewayPlace, 'zone' | 'snapshot' | 'namespaces'>
-
-/** Yields the claims to a name that the client sees, the one that wins first. */
-function* claimsTo(
-  { snapshot, namespaces }: FindPlace,
-  labels: Uint8Array,
-): Generator<FoundName, undefined, undefined> {
-  for (let rank = 0; rank < CLAIMS_MAX; rank++) {
-    const key = hostKey(labels, rank)
-    const found = key && findName(snapshot, key)
-    if (found === undefined) return undefined
-    if (isSeen(found, namespaces)) yield found
-  }
-  return undefined
 }

@@ -20,9 +20,9 @@ import { SeenZones } from '../kubernetes/seen-zones.ts'
 import { isComplete, unavailable, withShards, withSnapshot } from '../kubernetes/with-snapshot.ts'
 import { explainHost } from './explain.ts'
 import { FastHostAnswer } from './fast-answer.ts'
+import { findHost } from './find-host.ts'
 import {
   addressesOf,
-  findHost,
   type GatewayPlace,
   hostReply,
   replyWith,

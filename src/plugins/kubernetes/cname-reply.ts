@@ -33,9 +33,10 @@ type Step = { readonly name: Uint8Array; readonly links: readonly ResourceRecord
 const NOTHING: Found = { records: [], truncated: false, isIncomplete: false, denial: undefined }
 
 /**
- * Answers a query for a name with a CNAME. The snapshot resolves targets within the cluster, the
- * whole server any other. Omits a link whose target has no records in the cluster, unless the rules
- * are those of the RFCs, or is the name itself or below it. Types other than addresses are NODATA.
+ * Answers a query for a name with a CNAME and no records of the type. The snapshot resolves targets
+ * within the cluster, the whole server any other. Omits a link whose target has no records in the
+ * cluster, unless the rules are those of the RFCs, or is the name itself or below it. Types other
+ * than addresses are NODATA.
  */
 export function cnameReply(request: Request, view: ZonePlace): MaybePromise<Outcome> {
   const { query, type } = request
@@ -67,12 +68,15 @@ function allowed(
   return rules === 'rfc' ? links.slice(0, 1) : links
 }
 
+/** Returns the records of a name; what its CNAMEs point to only if it has none of the type. */
 function follow(request: Request, view: ZonePlace, step: Step): MaybePromise<Found> {
   const { name, links } = step
-  return andThen(recordsAt(name, request.type, view), (records) =>
-    andThen(recordsAt(name, TYPE.CNAME, view), (cnames) => {
-      if (records === undefined || cnames === undefined) return { ...NOTHING, isIncomplete: true }
-      let found: MaybePromise<Found> = { ...NOTHING, records }
+  return andThen(recordsAt(name, request.type, view), (records) => {
+    if (records === undefined) return { ...NOTHING, isIncomplete: true }
+    if (records.length > 0) return { ...NOTHING, records }
+    return andThen(recordsAt(name, TYPE.CNAME, view), (cnames) => {
+      if (cnames === undefined) return { ...NOTHING, isIncomplete: true }
+      let found: MaybePromise<Found> = NOTHING
       for (const cname of allowed(cnames, view)) {
         const link = rebase(cname, view)
         if (!isNewLink(link, step)) continue
@@ -81,8 +85,8 @@ function follow(request: Request, view: ZonePlace, step: Step): MaybePromise<Fou
         )
       }
       return found
-    }),
-  )
+    })
+  })
 }
 
 function isNewLink(link: ResourceRecord, { name, links }: Step): boolean {

@@ -228,9 +228,10 @@ export class ZoneAnswer {
       const isSettled = isOnly && type !== TXT && type !== PTR
       if (!isSettled && isNxdomain(type, shard, node, head)) return NXDOMAIN
     }
-    const isCname = !isOnly && type !== CNAME && shard.findSet(node, CNAME) !== 0
-    if (isCname && !this.ignoresCnames) return FOLLOW
-    if (ref === 0) return NODATA
+    if (ref === 0) {
+      const isCname = type !== CNAME && shard.findSet(node, CNAME) !== 0
+      return isCname && !this.ignoresCnames ? FOLLOW : NODATA
+    }
     if (this.rules === 'rfc' && isPodService(type, shard, node)) return NODATA
     this.sets.writeAnswer(shard, ref)
     if (type === SRV) this.sets.writeTargetAddresses(shard, ref)

@@ -56,6 +56,17 @@ export function findName(
   return isSeen(found, namespaces) ? found : undefined
 }
 
+/**
+ * Finds a name whose records are for the additional section only, whoever sees it.
+ * @throws {MissingShardError} if its shard is not loaded
+ */
+export function findGlue(snapshot: Snapshot, labels: Uint8Array): FoundName | undefined {
+  const shard = shardAt(snapshot, snapshot.shardOfName(labels, labels.length))
+  shard.isUsed = true
+  const node = shard.findNode(labels, labels.length)
+  return node !== 0 && shard.isGlue(node) ? { shard, node } : undefined
+}
+
 /** Returns whether a client sees a name; `undefined` namespaces are all. */
 export function isSeen({ shard, node }: FoundName, namespaces: Visibility | undefined): boolean {
   return namespaces?.has(shard, shard.nodeNamespaceId(node)) !== false

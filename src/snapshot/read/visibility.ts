@@ -9,9 +9,14 @@ import type { Shard } from './shard.ts'
 /** Returns whether a client may see a namespace's names, by its name and its labels. */
 type SeesNamespace = (namespace: string, labels: readonly string[]) => boolean
 
-type Marks = { readonly labels: NamespaceLabels | undefined; readonly flags: Uint8Array }
+type Marks = {
+  readonly labels: NamespaceLabels | undefined
+  readonly flags: Uint8Array
+  /** What `hasOneOf` has returned, by node. */
+  readonly lists: Map<number, boolean>
+}
 
-const NONE: Marks = { labels: undefined, flags: new Uint8Array(0) }
+const NONE: Marks = { labels: undefined, flags: new Uint8Array(0), lists: new Map() }
 
 /** A client's visible namespaces. Evaluates a shard's namespaces once, and again for new labels. */
 export class Visibility {
@@ -30,11 +35,20 @@ export class Visibility {
    */
   has(shard: Shard, namespace: number): boolean {
     if (namespace === 0) return true
-    if (shard !== this.lastShard || shard.labels !== this.lastMarks.labels) {
-      this.lastMarks = this.marksOf(shard)
-      this.lastShard = shard
-    }
-    return byteAt(this.lastMarks.flags, namespace) === 1
+    return byteAt(this.current(shard).flags, namespace) === 1
+  }
+
+  /**
+   * Returns whether the client may see one of the namespaces that a node lists, '' for all clients.
+   * There may be thousands, so that they are read once for each node.
+   */
+  hasOneOf(shard: Shard, node: number, namespacesOf: () => readonly string[]): boolean {
+    const { lists } = this.current(shard)
+    const known = lists.get(node)
+    if (known !== undefined) return known
+    const isSeen = namespacesOf().some((one) => one === '' || this.hasNamed(shard, one))
+    lists.set(node, isSeen)
+    return isSeen
   }
 
   /** Returns what `has` does, for a namespace by its name. */
@@ -42,12 +56,20 @@ export class Visibility {
     return this.sees(namespace, (labels ?? NO_LABELS).get(namespace) ?? [])
   }
 
+  private current(shard: Shard): Marks {
+    if (shard !== this.lastShard || shard.labels !== this.lastMarks.labels) {
+      this.lastMarks = this.marksOf(shard)
+      this.lastShard = shard
+    }
+    return this.lastMarks
+  }
+
   private marksOf(shard: Shard): Marks {
     const before = this.known.get(shard)
     const { labels } = shard
     if (before !== undefined && before.labels === labels) return before
     const flags = Uint8Array.from(shard.namespaces, (name) => (this.hasNamed(shard, name) ? 1 : 0))
-    const marks = { labels, flags }
+    const marks = { labels, flags, lists: new Map<number, boolean>() }
     this.known.set(shard, marks)
     return marks
   }

@@ -87,14 +87,17 @@ export class GroupedShards {
       return
     }
     const fresh = new Map<string, readonly ZoneEntry[]>()
-    for (const name of changed) fresh.set(name, this.entriesOf(name))
-    const units = this.replaceGroups(fresh)
+    for (const name of changed) {
+      fresh.set(name, this.entriesOf(name))
+      yield
+    }
+    const units = yield* this.replaceGroups(fresh)
     if (shardCountFor(this.weight) !== this.built.length) yield* this.rebuild(changed, fresh)
-    else this.patch(units, fresh)
+    else yield* this.patch(units, fresh)
   }
 
   /** Replaces the units of changed groups. Returns the units that differ, by shard. */
-  private replaceGroups(fresh: Fresh): Map<number, Set<number>> {
+  private *replaceGroups(fresh: Fresh): Steps<Map<number, Set<number>>> {
     const changed = new Map<number, Set<number>>()
     for (const [name, entries] of fresh) {
       const before = this.groups.get(name)
@@ -117,6 +120,7 @@ export class GroupedShards {
       }
       if (before !== undefined) this.remove(name, before)
       this.add(name, after, before?.number)
+      yield
     }
     return changed
   }
@@ -142,13 +146,14 @@ export class GroupedShards {
   }
 
   /** Replaces units of shards by the present entries of all groups in them. */
-  private patch(changed: ReadonlyMap<number, ReadonlySet<number>>, fresh: Fresh): void {
+  private *patch(changed: ReadonlyMap<number, ReadonlySet<number>>, fresh: Fresh): Steps<void> {
     if (changed.size === 0) return
     // Readers may hold the previous list.
     this.listed = [...this.listed]
     for (const [shard, units] of changed) {
       const entries = this.entriesIn(units, fresh)
       this.put(shard, patchShard(this.built[shard] ?? NO_SHARD, units, entries))
+      yield
     }
   }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { parse } from 'yaml'
-import { parseObject } from '../../../src/kubernetes/objects/parse-object.ts'
+import { parseInSteps, parseObject } from '../../../src/kubernetes/objects/parse-object.ts'
 import { HostGroups } from '../../../src/kubernetes/trees/host-groups.ts'
 import { formatHosts, hostsTree, linesOf } from '../naming.ts'
 
@@ -91,7 +91,36 @@ nonsense here
     {
       name: 'too many records',
       value: configMap('zone', { 'a.test': '$TTL 60\n$GENERATE 0-200000 h$ A 192.0.2.1\n' }),
-      message: /it has more than 100000 records$|a.test:2:/,
+      message: /a.test:2:/,
+    },
+    {
+      name: 'more generated records than hostnames, before it makes one',
+      value: configMap('zone', {
+        'a.test': '$GENERATE 0-2499 h$ A x\n$generate 0-5001/2 h$ A x\n',
+      }),
+      message: /it has more than 5000 hostnames, of which long ones count several times$/,
+    },
+    {
+      name: 'more records than hostnames',
+      value: configMap('zone', { 'a.test': 'h 60 A 192.0.2.1\n'.repeat(5001) }),
+      message: /it has more than 5000 hostnames/,
+    },
+    {
+      name: 'more names in a hosts file than hostnames',
+      value: configMap('hosts', { hosts: `192.0.2.1 ${'h.a.test '.repeat(5001)}` }),
+      message: /it has more than 5000 hostnames/,
+    },
+    {
+      name: 'long names, which count several times',
+      value: configMap('zone', { 'a.test': `${'a.'.repeat(70)}h 60 A 192.0.2.1\n`.repeat(556) }),
+      message: /it has more than 5000 hostnames/,
+    },
+    {
+      name: 'records of more than 1 MiB',
+      value: configMap('zone', {
+        'a.test': `$GENERATE 0-4999 h$ TXT "${'x'.repeat(240)}"`,
+      }),
+      message: /its records take more than 1048576 bytes$/,
     },
   ]
   for (const { name, value, message } of wrong) {
@@ -99,6 +128,21 @@ nonsense here
       assert.match(problemOf(value), message)
     })
   }
+
+  test('is parsed in steps, whatever it has', () => {
+    const texts: [form: string, text: string][] = [
+      ['zone', '$GENERATE 0-4999 h$ 60 A 192.0.2.1'],
+      ['zone', 'h 60 A 192.0.2.1\n'.repeat(5000)],
+      ['hosts', '192.0.2.1 h.a.test\n'.repeat(5000)],
+      ['hosts', '\n'.repeat(100_000)],
+      ['hosts', `192.0.2.1 ${'h.a.test '.repeat(5000)}`],
+    ]
+    for (const [form, text] of texts) {
+      let steps = 0
+      for (const _ of parseInSteps(configMap(form, { 'a.test': text }))) steps++
+      assert.ok(steps > 100, `${text.slice(0, 30)}: ${steps} steps`)
+    }
+  })
 
   test('without the label gives no names', () => {
     const value = parse('{ kind: ConfigMap, metadata: { name: a }, data: { x: y } }')

@@ -24,6 +24,7 @@ describe('a DNSEndpoint', () => {
       name: 'c.test',
       targets: ['lb.test'],
       texts: [],
+      isAlias: true,
     })
     assert.deepEqual(hostOf('dnsName: t.test, recordType: TXT, targets: [hello]')?.texts, ['hello'])
   })
@@ -45,6 +46,7 @@ describe('a DNSEndpoint', () => {
       const groups = new HostGroups(hostsTree())
       const fields = `dnsName: x.a.test, recordType: ${type}, targets: ['${target}']`
       for (const object of objectsOf(endpointOf(fields))) groups.set(object)
+      groups.takeChanged()
       assert.deepEqual(formatHosts(groups.entriesOf('x.a.test')), [`x.a.test ${line}`])
       assert.deepEqual(groups.warnings(), [])
     })

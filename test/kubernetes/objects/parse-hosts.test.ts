@@ -49,7 +49,7 @@ describe('objects with hostnames', () => {
         ...meta,
         ...none,
         kind: 'HTTPRoute',
-        hosts: [{ name: '*.example.org', targets: [], texts: [] }],
+        hosts: [{ name: '*.example.org', targets: [], texts: [], coverage: 'suffix' }],
         gateways: ['shop/own', 'edge/main'].map((key) => ({ key, listener: '', port: undefined })),
       },
     },

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
+import { EMPTY } from '../../../src/bytes/bytes.ts'
 import type { Host } from '../../../src/kubernetes/objects/objects.ts'
 import {
   absoluteNames,
@@ -7,6 +8,7 @@ import {
   hostRecords,
   isPublishable,
 } from '../../../src/kubernetes/rules/host-names.ts'
+import { MARKS_TYPE, readMarks } from '../../../src/records/host-claims.ts'
 import { claimOf, formatHosts } from '../naming.ts'
 
 describe('absoluteNames', () => {
@@ -41,6 +43,44 @@ describe('hostRecords', () => {
         'a.test 60 TXT "x y"',
       ],
     )
+  })
+
+  test('are strings where a text is quoted as a whole', () => {
+    const texts = [
+      '"v=spf1 -all"',
+      'v=spf1 -all',
+      '"v=DKIM1; " "p=MIGf"',
+      'say "hi"',
+      `"${'x'.repeat(256)}"`,
+    ]
+    assert.deepEqual(formatHosts(hostRecords('a', claimOf({ texts }), 60)), [
+      'a 60 TXT "say \\"hi\\""',
+      'a 60 TXT "v=DKIM1; " "p=MIGf"',
+      'a 60 TXT "v=spf1 -all"',
+      `a 60 TXT "${'x'.repeat(255)}" "x"`,
+    ])
+  })
+
+  test('have marks where a CNAME holds for all types, and where a wildcard is not of one label', () => {
+    const marksOf = (name: string, some: Parameters<typeof claimOf>[0]): unknown => {
+      const set = hostRecords(name, claimOf(some), 60).find(
+        (one) => one.kind === 'records' && one.type === MARKS_TYPE,
+      )
+      return set?.rdata.map(({ bytes }) => readMarks(bytes))
+    }
+    const alias = { isAlias: true, hosts: ['lb.test'] }
+    const address = { hosts: ['203.0.113.1'] }
+    assert.deepEqual(marksOf('a.test', alias), [{ isAlias: true, coverage: 'label' }])
+    assert.deepEqual(marksOf('*.a.test', { ...alias, coverage: 'zone' }), [
+      { isAlias: true, coverage: 'zone' },
+    ])
+    assert.deepEqual(marksOf('*.a.test', { ...address, coverage: 'suffix' }), [
+      { isAlias: false, coverage: 'suffix' },
+    ])
+    assert.equal(marksOf('*.a.test', { ...address, coverage: 'label' }), undefined)
+    assert.equal(marksOf('a.test', { ...address, coverage: 'suffix' }), undefined)
+    assert.equal(marksOf('a.test', { ...address, isAlias: true }), undefined)
+    assert.deepEqual(readMarks(EMPTY), { isAlias: false, coverage: 'label' })
   })
 
   test('split texts after 255 bytes', () => {

