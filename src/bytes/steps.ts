@@ -66,3 +66,87 @@ export function createPause({ elapsed, nextTurn }: Turns): () => Promise<void> |
   }
   return () => (elapsed() - startMs < SLICE_MS ? undefined : pause())
 }
+
+/** Turns, and whether a promise of one request may never settle for another, as on Workers. */
+export type SharedTurns = Turns & { readonly isolatesRequests: boolean }
+
+/** The tasks that wait for their turn, by the loop that they share. */
+const QUEUES = new WeakMap<Turns['nextTurn'], (() => void)[]>()
+
+/**
+ * As {@link createPause}, for tasks that clients start, of which there may be many: one of all that
+ * share an event loop runs in each of its turns, one after the other. The first call waits as well.
+ * Where requests are isolated, each task pauses by itself.
+ */
+export function createSharedPause(turns: SharedTurns): () => Promise<void> | undefined {
+  if (turns.isolatesRequests) return createPause(turns)
+  const { elapsed } = turns
+  let startMs = Number.NEGATIVE_INFINITY
+  const pause = async (): Promise<void> => {
+    await turnOf(turns)
+    startMs = elapsed()
+  }
+  return () => (elapsed() - startMs < SLICE_MS ? undefined : pause())
+}
+
+function turnOf({ nextTurn }: Turns): Promise<void> {
+  const known = QUEUES.get(nextTurn)
+  const queue = known ?? []
+  const turn = new Promise<void>((resolve) => void queue.push(resolve))
+  if (known === undefined) {
+    QUEUES.set(nextTurn, queue)
+    void letRun(queue, nextTurn)
+  }
+  return turn
+}
+
+async function letRun(queue: (() => void)[], nextTurn: Turns['nextTurn']): Promise<void> {
+  while (queue.length > 0) {
+    await nextTurn()
+    queue.shift()?.()
+  }
+  QUEUES.delete(nextTurn)
+}
+
+/** Items that are sorted, or merged, in one step. */
+const SORTED_AT_ONCE = 1024
+
+/** Sorts items into a new list, stably: runs of them first, then pairs of runs. */
+export function* sortSteps<Item>(
+  items: readonly Item[],
+  compare: (a: Item, b: Item) => number,
+): Steps<Item[]> {
+  let runs: Item[][] = []
+  for (let start = 0; start < items.length; start += SORTED_AT_ONCE) {
+    runs.push(items.slice(start, start + SORTED_AT_ONCE).sort(compare))
+    yield
+  }
+  while (runs.length > 1) {
+    const merged: Item[][] = []
+    for (let i = 0; i < runs.length; i += 2) {
+      merged.push(yield* mergeSteps(runs[i] ?? [], runs[i + 1] ?? [], compare))
+    }
+    runs = merged
+  }
+  return runs[0] ?? []
+}
+
+function* mergeSteps<Item>(
+  a: readonly Item[],
+  b: readonly Item[],
+  compare: (a: Item, b: Item) => number,
+): Steps<Item[]> {
+  const merged: Item[] = []
+  let inA = 0
+  let inB = 0
+  while (inA < a.length || inB < b.length) {
+    const [left, right] = [a[inA], b[inB]]
+    const isLeft = right === undefined || (left !== undefined && compare(left, right) <= 0)
+    const next = isLeft ? left : right
+    if (next !== undefined) merged.push(next)
+    if (isLeft) inA++
+    else inB++
+    if (merged.length % SORTED_AT_ONCE === 0) yield
+  }
+  return merged
+}

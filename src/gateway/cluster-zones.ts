@@ -3,7 +3,9 @@
  * to which zone, how old they are, and whether they can be answered from.
  * @module
  */
+
 import { asWordBytes, type SizedBytes } from '../bytes/bytes.ts'
+import type { SharedTurns } from '../bytes/steps.ts'
 import type { ClientVisibility } from '../chain/client.ts'
 import type { Host, SnapshotSource } from '../chain/host.ts'
 import { CLUSTER_TREE, type ClusterTree, treeName } from '../corefile/cluster-tree.ts'
@@ -22,7 +24,7 @@ import { ShardMemory, SnapshotLoader, type SnapshotOrigin } from './snapshot-loa
 
 /** What the zones need of the runtime. */
 export type ClusterZonesRuntime = {
-  readonly host: Pick<Host, 'after' | 'log' | 'metrics'>
+  readonly host: Pick<Host, 'after' | 'log' | 'metrics' | keyof SharedTurns>
   /** Returns where the snapshots of a cluster are read. */
   readonly originOf: (cluster: string) => SnapshotOrigin
 }
@@ -165,9 +167,11 @@ export class ClusterZones {
 
   /** Reads the snapshots whose Services or hostnames may conflict, and lists those that do. */
   async conflicts(): Promise<Conflicts> {
-    const groups = await this.merged.conflicts()
+    const { host } = this.runtime
+    const groups = await this.merged.conflicts(host)
     const more = this.inside.filter((place) => !this.hosts.some((one) => coversZones(one, place)))
-    return { groups, hosts: await Promise.all([...this.hosts, ...more].map(hostConflicts)) }
+    const places = [...this.hosts, ...more]
+    return { groups, hosts: await Promise.all(places.map((place) => hostConflicts(place, host))) }
   }
 
   /** Reads a cluster's manifest at once, for gateways that know when one is published. */

@@ -3,6 +3,7 @@
  * `/v1/conflicts`. The exporter decides that and stores all claims (`host-claims.ts`).
  * @module
  */
+import { createSharedPause, type SharedTurns } from '../bytes/steps.ts'
 import type { SnapshotSource } from '../chain/host.ts'
 import { formatName, isSubdomain, ROOT } from '../dns/name.ts'
 import { CLAIMS_TYPE, readClaim, readHostKey } from '../records/host-claims.ts'
@@ -60,23 +61,29 @@ type Claim = {
 }
 
 /** Reads a cluster's hostnames and lists those in these zones that have several claims. */
-export async function hostConflicts(place: HostZones): Promise<HostZoneConflicts> {
+export async function hostConflicts(
+  place: HostZones,
+  turns: SharedTurns,
+): Promise<HostZoneConflicts> {
+  const pause = createSharedPause(turns)
   const { zones, cluster, reader } = place
   const claimed = new Map<string, Claim[]>()
   let isWhole = true
   // Few names have a second claim, so the first pass bounds what the second one holds.
-  const isFound = await visitShards(reader, (shard) => {
+  const find = (shard: Shard): void => {
     for (const { host, rank } of keysOf(shard, zones)) {
       if (rank === 0 || claimed.has(host)) continue
       if (claimed.size < CONFLICTS_MAX) claimed.set(host, [])
       else isWhole = false
     }
-  })
-  const isRead = await visitShards(reader, (shard) => {
+  }
+  const read = (shard: Shard): void => {
     for (const { host, rank, node } of keysOf(shard, zones)) {
       claimed.get(host)?.push({ rank, ...readObjects(shard, node) })
     }
-  })
+  }
+  const isFound = await visitShards(reader, find, { pause })
+  const isRead = await visitShards(reader, read, { pause })
   const origins = zones.map((zone) => formatName(zone))
   // As in k8s_gateway, an absolute hostname also exists below each zone, where nobody queries it.
   // The names of its HTTPS and SVCB records have the same claims.

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { createSharedPause, type SharedTurns } from '../bytes/steps.ts'
 import type { SnapshotSource } from '../chain/host.ts'
 import type { KubernetesOptions } from '../corefile/kubernetes-options.ts'
 import { formatName } from '../dns/name.ts'
@@ -90,25 +91,28 @@ export class MergedClusters {
   }
 
   /** Reads all snapshots of these zones and lists their conflicts. */
-  conflicts(): Promise<readonly ZoneConflicts[]> {
-    return Promise.all([...this.groups.values()].map(conflictsOf))
+  conflicts(turns: SharedTurns): Promise<readonly ZoneConflicts[]> {
+    return Promise.all([...this.groups.values()].map((group) => conflictsOf(group, turns)))
   }
 }
 
-async function conflictsOf({ options, members }: Group): Promise<ZoneConflicts> {
+async function conflictsOf(
+  { options, members }: Group,
+  turns: SharedTurns,
+): Promise<ZoneConflicts> {
+  const pause = createSharedPause(turns)
   const [imports, exports] = [new Map<string, Declaration[]>(), new Map<string, Declaration[]>()]
   let isWhole = true
   for (const { cluster, readers } of members) {
     for (const [tree, reader] of readers) {
       const into = tree === 'multicluster' ? imports : exports
-      isWhole = (await readDeclarations(cluster, reader, into)) && isWhole
+      isWhole = (await readDeclarations({ cluster, reader, pause }, into)) && isWhole
     }
   }
   const conflicts: ServiceConflict[] = []
-  for (const [name, declarations] of [
-    ...imports,
-    ...[...exports].filter(([name]) => !imports.has(name)),
-  ]) {
+  for (const [name, declarations] of [...imports, ...exports]) {
+    await pause()
+    if (declarations !== imports.get(name) && imports.has(name)) continue
     const found = describeConflict(name, declarations, options.stale)
     if (found === undefined) continue
     if (conflicts.length >= CONFLICTS_MAX) isWhole = false
@@ -126,12 +130,19 @@ async function conflictsOf({ options, members }: Group): Promise<ZoneConflicts> 
 
 /** Reads what a cluster declares about Services. @returns whether that is complete */
 async function readDeclarations(
-  cluster: string,
-  reader: SnapshotSource,
+  {
+    cluster,
+    reader,
+    pause,
+  }: {
+    readonly cluster: string
+    readonly reader: SnapshotSource
+    readonly pause: () => Promise<void> | undefined
+  },
   into: Map<string, Declaration[]>,
 ): Promise<boolean> {
   let isWhole = true
-  const isRead = await visitShards(reader, (shard) => {
+  const read = (shard: Shard): void => {
     const isFresh = reader.freshness() === 'fresh'
     for (const [name, shape] of servicesOf(shard)) {
       const declarations = into.get(name) ?? []
@@ -139,7 +150,8 @@ async function readDeclarations(
       if (into.size >= SERVICES_MAX && declarations.length === 1) isWhole = false
       else into.set(name, declarations)
     }
-  })
+  }
+  const isRead = await visitShards(reader, read, { pause })
   return isRead && isWhole
 }
 

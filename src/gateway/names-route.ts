@@ -5,7 +5,7 @@
 import type { Context } from 'hono'
 import { Hono } from 'hono/tiny'
 import { concatBytes } from '../bytes/bytes.ts'
-import { createPause } from '../bytes/steps.ts'
+import { createSharedPause } from '../bytes/steps.ts'
 import type { Client } from '../chain/client.ts'
 import type { Host } from '../chain/host.ts'
 import type { MaybePromise } from '../chain/maybe-promise.ts'
@@ -58,7 +58,7 @@ export function createNamesRoute(gateway: Gateway, { host }: Runtime): Hono {
       gateway.zones.closest(name)?.zone === served.zone && isReached(name)
     const read = { ...page, namespaces: client.visibility?.namespaces }
     const found = await oneByOne(() =>
-      readNames(read, { served, under: page.under, pause: createPause(host), isOwn }),
+      readNames(read, { served, under: page.under, pause: createSharedPause(host), isOwn }),
     )
     return jsonResponse(200, { under: formatName(under), ...found })
   })
@@ -204,11 +204,8 @@ async function collect(list: NameList, { served, under, pause }: Collecting): Pr
     // Names in the tree of an etcd are hashes.
     if (part.tree === 'etcd') continue
     const only = part.tree !== 'hosts' && unitOf(under)
-    const add = (shard: Shard): Promise<void> | undefined => {
-      addTo(list, part, shard, served.zone.bytes)
-      return pause()
-    }
-    if (!(await visitShards(part.reader, add, only || undefined))) isWhole = false
+    const add = (shard: Shard): void => addTo(list, part, shard, served.zone.bytes)
+    if (!(await visitShards(part.reader, add, { pause, unit: only || undefined }))) isWhole = false
   }
   return isWhole
 }

@@ -5,16 +5,22 @@
 import type { SnapshotSource } from '../chain/host.ts'
 import type { Shard } from '../snapshot/read/shard.ts'
 
+/** How to visit shards. */
+type VisitOptions = {
+  /** Called after each shard: lets queries be answered meanwhile. */
+  readonly pause: () => Promise<void> | undefined
+  /** Labels, three or more, whose shard alone is visited. */
+  readonly unit?: Uint8Array | undefined
+}
+
 /**
- * Calls `visit` with each shard of the current snapshot, and loads those that are missing. Waits
- * for a promise that `visit` returns.
- * @param unit visits only the shard of these labels, of which there are three or more
+ * Calls `visit` with each shard of the current snapshot, and loads those that are missing.
  * @returns whether that was a complete snapshot, which has not expired
  */
 export async function visitShards(
   reader: SnapshotSource,
-  visit: (shard: Shard) => unknown,
-  unit?: Uint8Array,
+  visit: (shard: Shard) => void,
+  { pause, unit }: VisitOptions,
 ): Promise<boolean> {
   const snapshot = reader.current() ?? (await reader.load())
   if (snapshot === undefined || reader.freshness() === 'expired') return false
@@ -24,7 +30,8 @@ export async function visitShards(
     if (only !== undefined && only !== index) continue
     const shard = here ?? (await reader.load(index))?.shards[index]
     if (shard === undefined) isWhole = false
-    else await visit(shard)
+    else visit(shard)
+    await pause()
   }
   // A newer snapshot may have arrived between two shards.
   return isWhole && (reader.current() ?? snapshot).info.generation === snapshot.info.generation

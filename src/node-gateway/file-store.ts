@@ -46,14 +46,14 @@ export function createFileStore(folder: string, files: Files = new Files()): Clu
     readShard: async (sha256) =>
       SHARD_NAME.test(sha256) ? files.read(join(shardsPath, sha256)) : undefined,
     missingShards: async (sha256s) => {
-      const known = await Promise.all(sha256s.map((sha256) => files.stat(join(shardsPath, sha256))))
+      const known = await files.statAll(sha256s.map((sha256) => join(shardsPath, sha256)))
       return sha256s.filter((_, i) => known[i] === undefined)
     },
     // The folder is synced once for all shards, before a manifest lists them.
     writeShard: (sha256, bytes, nowMs) => files.write(join(shardsPath, sha256), [bytes], nowMs),
     unlistedShards: async (listed) => {
       const names = (await shardNames()).filter((name) => !listed.has(name))
-      const found = await Promise.all(names.map((name) => files.stat(join(shardsPath, name))))
+      const found = await files.statAll(names.map((name) => join(shardsPath, name)))
       return names.flatMap((sha256, i) => {
         const { size: bytes, mtimeMs: writtenMs } = found[i] ?? {}
         return bytes === undefined || writtenMs === undefined ? [] : [{ sha256, bytes, writtenMs }]

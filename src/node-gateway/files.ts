@@ -13,6 +13,8 @@ const FILE_MODE = 0o600
 export const FOLDER_MODE = 0o700
 /** Ends the name of a file that is being written. */
 const TEMPORARY = '.tmp'
+/** Files that are looked at at a time. */
+const STATS_AT_ONCE = 64
 /** A temporary file as old as this is no longer written: its process is dead. */
 const LEFT_MS = 10 * 60 * 1000
 /**
@@ -106,6 +108,19 @@ export class Files {
   /** Returns a file's size in bytes and modification time; `undefined` if it does not exist. */
   stat(path: string): Promise<{ readonly size: number; readonly mtimeMs: number } | undefined> {
     return orMissing(() => this.fs.stat(path))
+  }
+
+  /**
+   * Returns what {@link stat} does for each path, in order. Starts some at a time: thousands at
+   * once would take tens of milliseconds of a turn of the event loop.
+   */
+  async statAll(paths: readonly string[]): Promise<Awaited<ReturnType<Files['stat']>>[]> {
+    const found: Awaited<ReturnType<Files['stat']>>[] = []
+    for (let start = 0; start < paths.length; start += STATS_AT_ONCE) {
+      const some = paths.slice(start, start + STATS_AT_ONCE)
+      found.push(...(await Promise.all(some.map((path) => this.stat(path)))))
+    }
+    return found
   }
 
   /** Renames a file, if it exists, and replaces the target. */

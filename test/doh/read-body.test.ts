@@ -57,6 +57,13 @@ describe('readBody', () => {
     })
   }
 
+  test('copies a body of a known length into its place as it comes', async () => {
+    const parts = [3, 1, 4].map((length) => new Uint8Array(length).fill(length))
+    const read = await readBody(requestOf(parts, size(8)), 8)
+    assert.deepEqual(read, new Uint8Array(Buffer.concat(parts)))
+    assert.equal(read.buffer.byteLength, 8)
+  })
+
   test('reads a request without a body as no bytes', async () => {
     const read = await readBody(new Request('http://gateway.example.org/'), 8)
     assert.deepEqual(read, new Uint8Array(0))

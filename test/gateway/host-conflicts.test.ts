@@ -6,6 +6,7 @@ import { type HostZoneConflicts, hostConflicts } from '../../src/gateway/host-co
 import { parseGateway } from '../../src/plugins/k8s-gateway/options.ts'
 import { directive, parseDirective } from '../ask.ts'
 import { type FakeClusterOptions, openFakeCluster } from '../fake-cluster.ts'
+import { NO_TIME } from '../turns.ts'
 
 const EXPORTER = directive('k8s_gateway a.test b.test', 'resources Ingress Service', 'annotations')
 
@@ -35,7 +36,7 @@ function conflictsOf(
   const { tree, zones } = parseGateway(read, [])
   const options = { objects: '', tree, shardCount: 4, ...fake }
   const reader = openFakeCluster(options, defaultKubernetes(read, zones), [])
-  return hostConflicts({ zones: [nameOf(zone)], cluster: 'shop', reader })
+  return hostConflicts({ zones: [nameOf(zone)], cluster: 'shop', reader }, NO_TIME)
 }
 
 /** One line a hostname: `HOST NAMESPACE: OBJECTS[!]; … (REASON)`, `!` for the one that wins. */

@@ -4,6 +4,7 @@ import { parseKubernetes } from '../../src/corefile/kubernetes-options.ts'
 import { MergedClusters, type ZoneConflicts } from '../../src/gateway/merged-clusters.ts'
 import { block, directive, parseDirective } from '../ask.ts'
 import { type FakeClusterOptions, openFakeCluster } from '../fake-cluster.ts'
+import { NO_TIME } from '../turns.ts'
 
 const PORT = 'ports: [{ name: http, port: 80 }]'
 
@@ -67,7 +68,7 @@ async function conflictsOf(fakes: Fakes = {}, ...more: readonly string[]): Promi
     }
   }
   assert.equal(merged.size, 4)
-  const [found, ...others] = await merged.conflicts()
+  const [found, ...others] = await merged.conflicts(NO_TIME)
   assert.deepEqual(others, [])
   return found ?? assert.fail(block(text))
 }

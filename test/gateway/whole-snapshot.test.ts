@@ -5,6 +5,8 @@ import { visitShards } from '../../src/gateway/whole-snapshot.ts'
 import { parseDirective } from '../ask.ts'
 import { type FakeClusterOptions, openFakeCluster } from '../fake-cluster.ts'
 
+const pause = (): undefined => undefined
+
 describe('visits all shards of a snapshot', () => {
   const cases: { fake: Partial<FakeClusterOptions>; visited: number; isWhole: boolean }[] = [
     { fake: { presence: 'here' }, visited: 4, isWhole: true },
@@ -21,7 +23,7 @@ describe('visits all shards of a snapshot', () => {
       const options = parseKubernetes(parseDirective('kubernetes cluster.local'), [])
       const reader = openFakeCluster({ objects: '[]', shardCount: 4, ...fake }, options, [])
       let count = 0
-      assert.equal(await visitShards(reader, () => count++), isWhole)
+      assert.equal(await visitShards(reader, () => count++, { pause }), isWhole)
       assert.equal(count, visited)
     })
   }
@@ -35,9 +37,24 @@ describe('visits all shards of a snapshot', () => {
     const info = { ...newer.info, generation: newer.info.generation + 1 }
     let current = older
     const reader = openFakeCluster({ objects: '[]' }, options, [])
-    const isWhole = await visitShards({ ...reader, current: () => current }, () => {
+    const replace = (): void => {
       current = Object.assign(Object.create(newer), { info })
-    })
+    }
+    const isWhole = await visitShards({ ...reader, current: () => current }, replace, { pause })
     assert.equal(isWhole, false)
+  })
+
+  test('and pauses after each of them', async () => {
+    const options = parseKubernetes(parseDirective('kubernetes cluster.local'), [])
+    const reader = openFakeCluster({ objects: '[]', shardCount: 4 }, options, [])
+    const order: string[] = []
+    const visit = (): void => void order.push('shard')
+    await visitShards(reader, visit, {
+      pause: async () => {
+        await Promise.resolve()
+        order.push('pause')
+      },
+    })
+    assert.equal(order.join(' '), 'shard pause shard pause shard pause shard pause')
   })
 })

@@ -44,6 +44,29 @@ describe('files', () => {
     assert.deepEqual(readdirSync(join(path, '..')), ['b'])
   })
 
+  test('are looked at 64 at a time, in order', async () => {
+    const disk = new FakeDisk()
+    const paths = Array.from({ length: 300 }, (_, i) => `/a/${i}`)
+    for (const path of paths.slice(0, 200)) disk.put(path, OLD)
+    let open = 0
+    let most = 0
+    const fs = {
+      ...disk,
+      stat: async (path: string) => {
+        most = Math.max(most, ++open)
+        await Promise.resolve()
+        open--
+        return disk.stat(path)
+      },
+    }
+    const found = await new Files(fs).statAll(paths)
+    assert.deepEqual(
+      found.map((one) => one !== undefined),
+      paths.map((_, i) => i < 200),
+    )
+    assert.equal(most, 64)
+  })
+
   test('leave no file if they cannot be put in place', async (t) => {
     const folder = temporaryFolder(t)
     mkdirSync(join(folder, 'a', 'b'), { recursive: true })

@@ -3,6 +3,7 @@
  * name, and what is missing. Invisible names are reported as nonexistent.
  * @module
  */
+import type { SharedTurns } from '../../bytes/steps.ts'
 import type { ClientVisibility } from '../../chain/client.ts'
 import type { Fact } from '../../chain/fact.ts'
 import type { ServiceState, SnapshotSource } from '../../chain/host.ts'
@@ -32,6 +33,8 @@ export type ExplainedPlace = {
   /** The origin of PTR targets. */
   readonly home: Uint8Array
   readonly rules: Rules
+  /** Looking for similar names takes long in a large cluster. */
+  readonly turns: SharedTurns
 }
 
 /** A snapshot whose names are explained. */

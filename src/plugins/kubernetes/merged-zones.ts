@@ -94,7 +94,9 @@ export function mergedPlugin(options: KubernetesOptions, host: Host): Plugin {
       const zone = seenZone(query, visibility)
       if (zone === undefined) return []
       const facts = seen(visibility, zone).flatMap(({ cluster, imports, exports }) => {
-        const place = { zone, cluster, visibility, home: zones.home.bytes, rules: options.rules }
+        const { rules } = options
+        const home = zones.home.bytes
+        const place = { zone, cluster, visibility, home, rules, turns: host }
         return [
           explainPlace(query, { ...place, source: imports, tree: 'multicluster' }),
           explainPlace(query, { ...place, source: exports, tree: 'exports' }),

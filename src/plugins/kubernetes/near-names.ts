@@ -3,6 +3,7 @@
  * @module
  */
 import { byteAt } from '../../bytes/bytes.ts'
+import { createSharedPause } from '../../bytes/steps.ts'
 import { editDistance } from '../../corefile/arguments.ts'
 import { formatName } from '../../dns/name.ts'
 import type { Shard } from '../../snapshot/read/shard.ts'
@@ -24,12 +25,16 @@ const LETTER_S = 0x73
 
 type Wanted = { readonly service: string; readonly namespace: string | undefined }
 
-/** Returns absolute names of Services that the client sees, the most similar first. */
+/**
+ * Returns absolute names of Services that the client sees, the most similar first. Pauses, so that
+ * queries are answered meanwhile.
+ */
 export async function nearNames(
   labels: Uint8Array,
   place: ExplainedPlace,
 ): Promise<readonly string[]> {
-  const { source, visibility, zone } = place
+  const { source, visibility, zone, turns } = place
+  const pause = createSharedPause(turns)
   const wanted = wantedOf(textLabels(labels))
   const given = labelsIn(labels)
   const count = source.current()?.shards.length ?? 0
@@ -40,6 +45,7 @@ export async function nearNames(
     let shard = source.current()?.shards[i]
     if (shard === undefined && loads++ < LOADS_MAX) shard = (await source.load(i))?.shards[i]
     if (shard === undefined) continue
+    await pause()
     const namespaces = visibility?.namespaces
     for (const node of shard.nodes()) {
       const service = serviceAt(shard, node, given)

@@ -108,7 +108,8 @@ function configure(
         const tree = zone.isMulticluster ? 'multicluster' : 'cluster'
         const own = zone.isMulticluster ? sharedSource : source
         const home = zones.home.bytes
-        return explainPlace(query, { zone, source: own, cluster, tree, visibility, home, rules })
+        const place = { zone, source: own, cluster, tree, visibility, home, rules } as const
+        return explainPlace(query, { ...place, turns: context.host })
       },
       isReady: () => hasFallback || (isComplete(source) && isComplete(sharedSource)),
       serve: (request, next) => {

@@ -3,6 +3,7 @@
  * @module
  */
 import assert from 'node:assert/strict'
+import type { SharedTurns } from '../../../src/bytes/steps.ts'
 import type { Fact } from '../../../src/chain/fact.ts'
 import { parseKubernetes } from '../../../src/corefile/kubernetes-options.ts'
 import { nameOf } from '../../../src/dns/name.ts'
@@ -15,6 +16,7 @@ import { parseDirective } from '../../ask.ts'
 import { type FakeClusterOptions, openFakeCluster } from '../../fake-cluster.ts'
 import { WHOLE_SCOPE } from '../../gateway/whole-scope.ts'
 import { parseQuestion } from '../../message-text.ts'
+import { NO_TIME } from '../../turns.ts'
 
 /** A cluster, and what the client sees of it. */
 export type ExplainedCluster = FakeClusterOptions & {
@@ -22,11 +24,12 @@ export type ExplainedCluster = FakeClusterOptions & {
   readonly sees?: (namespace: string) => boolean
   /** Whether the thread with the objects does not answer. */
   readonly isSilent?: true
+  readonly turns?: SharedTurns
 }
 
 /** Returns the fact about `NAME TYPE` below `cluster.local` or `in-addr.arpa`. */
 export async function explainIn(cluster: ExplainedCluster, question: string): Promise<Fact> {
-  const { pods = 'verified', sees, isSilent, ...options } = cluster
+  const { pods = 'verified', sees, isSilent, turns = NO_TIME, ...options } = cluster
   const line = `kubernetes cluster.local in-addr.arpa {\n  pods ${pods}\n}`
   const directive = parseKubernetes(parseDirective(line), [nameOf('.')])
   const zones = zonesOfDirective(directive)
@@ -45,6 +48,7 @@ export async function explainIn(cluster: ExplainedCluster, question: string): Pr
     visibility: sees && { ...visibilityOf(WHOLE_SCOPE), namespaces: new Visibility(sees) },
     home: zones.home.bytes,
     rules: 'coredns',
+    turns,
   })
   return fact
 }

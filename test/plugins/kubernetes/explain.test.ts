@@ -11,6 +11,7 @@ import { parseDirective } from '../../ask.ts'
 import { openFakeCluster } from '../../fake-cluster.ts'
 import { WHOLE_SCOPE } from '../../gateway/whole-scope.ts'
 import { parseQuestion } from '../../message-text.ts'
+import { NO_TIME } from '../../turns.ts'
 
 const OBJECTS = `
 - { kind: Namespace, metadata: { name: shop } }
@@ -23,6 +24,7 @@ const WHERE = {
   tree: 'cluster',
   home: zones.home.bytes,
   rules: 'coredns',
+  turns: NO_TIME,
 } as const
 
 async function nodeOf(

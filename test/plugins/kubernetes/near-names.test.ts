@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
+import { CountedTurns } from '../../turns.ts'
 import { type ExplainedCluster, explainIn } from './explain-places.ts'
 
 const service = (namespace: string, name: string): string =>
@@ -40,6 +41,12 @@ describe('similar names', () => {
   test('are those that the client sees', async () => {
     assert.deepEqual(await near('wbe.blog.svc', { sees: (one) => one === 'shop' }), [])
     assert.deepEqual(await near('web.data.svc', { sees: (one) => one !== 'blog' }), ['web.shop'])
+  })
+
+  test('let other queries run between the shards', async () => {
+    const turns = new CountedTurns()
+    assert.deepEqual(await near('wbe.shop.svc', { shardCount: 16, turns }), ['web.shop'])
+    assert.ok(turns.turns >= 8, `${turns.turns} turns`)
   })
 
   test('are found in shards that are not loaded, up to 64 of them', async () => {
