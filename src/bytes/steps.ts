@@ -54,6 +54,19 @@ export async function inSlices<Result>(
   }
 }
 
+/** Takes all steps of a task, with pauses of {@link createPause} or {@link createSharedPause}. */
+export async function withPauses<Result>(
+  steps: Steps<Result>,
+  pause: () => Promise<void> | undefined,
+): Promise<Result> {
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done === true) return value
+    const paused = pause()
+    if (paused !== undefined) await paused
+  }
+}
+
 /**
  * Returns a function for loops of a task that waits for other things as well: it returns a promise
  * of the next turn of the event loop once the task has taken 4 ms of this one, else `undefined`.

@@ -7,6 +7,7 @@ import {
   inSlices,
   type Steps,
   sortSteps,
+  withPauses,
 } from '../../src/bytes/steps.ts'
 
 /** A clock that each step moves on, and turns that are counted. */
@@ -62,6 +63,14 @@ describe('inSlices', () => {
       throw new RangeError('no')
     })()
     await assert.rejects(inSlices(failing, turns), new RangeError('no'))
+  })
+})
+
+describe('withPauses', () => {
+  test('waits for each pause that is due, and returns the result', async () => {
+    const turns = new FakeTurns()
+    const result = await withPauses(count(9, turns), createPause(turns))
+    assert.deepEqual([result, turns.turns], ['9 steps', 2])
   })
 })
 
