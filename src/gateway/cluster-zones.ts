@@ -230,11 +230,11 @@ function coversZones(one: HostZones, { zones, cluster }: HostZones): boolean {
   return one.cluster === cluster && zones.every(has)
 }
 
-/** Formats all metrics, with the age and size of each cluster's snapshot as of now. */
+/** Formats all metrics as texts, with the age and size of each cluster's snapshot as of now. */
 export function formatGatewayMetrics(
   metrics: Metrics,
   readers: ReadonlyMap<string, ClusterReader>,
-): string {
+): Generator<string> {
   for (const [cluster, reader] of readers) {
     const set = (name: string, help: string, value: number): void => {
       metrics.gauge({ name, help, labels: ['cluster'] }, [cluster]).value = value
@@ -246,5 +246,5 @@ export function formatGatewayMetrics(
     set('kubedoh_snapshot_generation', 'Generation of the snapshot.', manifest.generation)
     set('kubedoh_snapshot_records', 'Records in the snapshot.', manifest.records)
   }
-  return metrics.format()
+  return metrics.texts()
 }

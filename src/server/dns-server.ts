@@ -8,10 +8,9 @@ import { type AnswerResult, Incoming } from '../chain/incoming.ts'
 import type { Listener } from '../chain/listener.ts'
 import type { Resolver } from '../chain/resolver.ts'
 import { resolveBind } from '../node/local-addresses.ts'
-import { mergeMetrics } from '../telemetry/merge-metrics.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { FeatureServers } from './feature-servers.ts'
-import { formatMetrics } from './process-metrics.ts'
+import { formatMetrics, mergeInSlices } from './process-metrics.ts'
 import { Sockets } from './sockets.ts'
 import { streamsOf } from './streams.ts'
 import type { Answer } from './udp-server.ts'
@@ -71,9 +70,9 @@ export class DnsServer {
     const source = {
       metrics,
       format: async () => {
-        const own = formatMetrics(metrics, this.places)
+        const own = await formatMetrics(metrics, this.places)
         const others = await threadMetrics()
-        return others === undefined ? own : mergeMetrics([own, others])
+        return others === undefined ? own : await mergeInSlices([own, others])
       },
       notReady: () => this.notReady(),
     }
