@@ -4,14 +4,13 @@
  */
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
-import { setImmediate } from 'node:timers/promises'
 import type { Host } from '../chain/host.ts'
 import { bindPlugins, type PluginHost } from '../chain/plugin-entry.ts'
 import { cookieSecret } from '../node/cookie-secret.ts'
-import { elapsed } from '../node/elapsed.ts'
 import { FrameStream } from '../node/frame-stream.ts'
 import { hmac } from '../node/hmac.ts'
 import { isInterface } from '../node/local-addresses.ts'
+import { NODE_TURNS } from '../node/node-turns.ts'
 import { openSigner } from '../node/open-signer.ts'
 import { postJson } from '../node/post-json.ts'
 import { random16 } from '../node/random16.ts'
@@ -61,11 +60,10 @@ export function createNodeHost({
   return {
     ...rest,
     plugins,
-    isolatesRequests: false,
     hostname: hostname() || 'localhost',
     runtime: `node-${process.versions.node}`,
     now: Date.now,
-    elapsed,
+    ...NODE_TURNS,
     random16,
     after: (delayMs, task) => {
       const timer = setTimeout(task, timerMs(delayMs))
@@ -74,7 +72,6 @@ export function createNodeHost({
         clearTimeout(timer)
       }
     },
-    nextTurn: setImmediate,
     isInterface,
     readText: (path) => readTextFile(resolve(folder, path)),
     readBytes: (path) => readDatabase(resolve(folder, path)),

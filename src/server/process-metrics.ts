@@ -3,11 +3,10 @@
  * @module
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { setImmediate } from 'node:timers/promises'
-import { createSharedPause, type SharedTurns, withPauses } from '../bytes/steps.ts'
+import { createSharedPause, withPauses } from '../bytes/steps.ts'
 import type { Listener } from '../chain/listener.ts'
-import { elapsed } from '../node/elapsed.ts'
 import { localAddresses, resolveBind } from '../node/local-addresses.ts'
+import { NODE_TURNS } from '../node/node-turns.ts'
 import { socketsOf } from '../node/socket-table.ts'
 import { mergeMetrics } from '../telemetry/merge-metrics.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -30,9 +29,6 @@ const DROPS = {
 }
 
 type Delays = ReturnType<typeof monitorEventLoopDelay>
-
-/** All requests for metrics share slices of this thread. */
-const TURNS: SharedTurns = { elapsed, nextTurn: setImmediate, isolatesRequests: false }
 
 let delays: Delays | undefined
 
@@ -74,7 +70,7 @@ export async function formatThreadMetrics(metrics: Metrics): Promise<string> {
     metrics.gauge({ name, help, labels: [] }).value = lag
   }
   delays.reset()
-  const pause = createSharedPause(TURNS)
+  const pause = createSharedPause(NODE_TURNS)
   const texts: string[] = []
   for (const text of metrics.texts()) {
     texts.push(text)
@@ -86,7 +82,7 @@ export async function formatThreadMetrics(metrics: Metrics): Promise<string> {
 
 /** Merges the metrics of threads, as `mergeMetrics` does, while queries are answered. */
 export function mergeInSlices(texts: readonly string[]): Promise<string> {
-  return withPauses(mergeMetrics(texts), createSharedPause(TURNS))
+  return withPauses(mergeMetrics(texts), createSharedPause(NODE_TURNS))
 }
 
 function startDelays(): Delays {
@@ -104,7 +100,7 @@ async function countDrops(metrics: Metrics, listeners: readonly ListenPlace[]): 
   })
   if (places.length === 0) return
   const drops = new Map(places.map((place) => [place, 0]))
-  const pause = createSharedPause(TURNS)
+  const pause = createSharedPause(NODE_TURNS)
   for await (const row of socketsOf('udp')) {
     const paused = pause()
     if (paused !== undefined) await paused
