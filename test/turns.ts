@@ -2,18 +2,16 @@
  * Event loops for tests of work in slices.
  * @module
  */
-import type { SharedTurns } from '../src/bytes/steps.ts'
+import type { Turns } from '../src/bytes/steps.ts'
 
 /** A loop on which no time passes, so that nothing pauses. */
-export const NO_TIME: SharedTurns = {
+export const NO_TIME: Turns = {
   elapsed: () => 0,
   nextTurn: () => Promise.resolve(),
-  isolatesRequests: false,
 }
 
 /** A loop that counts its turns; each look at the clock takes two milliseconds. */
-export class CountedTurns implements SharedTurns {
-  readonly isolatesRequests = false
+export class CountedTurns implements Turns {
   turns = 0
   private nowMs = 0
 

@@ -95,11 +95,25 @@ export function uint32Bytes(...values: readonly number[]): Uint8Array {
   return bytes
 }
 
+/** Length from which it is worth to compare words. */
+const LONG_BYTES = 1024
+
 /** Returns whether two byte strings are equal. Stops at the first difference: not for secrets. */
 export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false
-  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
+  const start = a.length < LONG_BYTES ? 0 : equalWords(a, b)
+  for (let i = start; i < a.length; i++) if (a[i] !== b[i]) return false
   return true
+}
+
+/** Returns how many bytes are equal at the least: compares words, four times as fast as bytes. */
+function equalWords(a: Uint8Array, b: Uint8Array): number {
+  if (a.byteOffset % 4 !== 0 || b.byteOffset % 4 !== 0) return 0
+  const left = new Uint32Array(a.buffer, a.byteOffset, a.length >>> 2)
+  const right = new Uint32Array(b.buffer, b.byteOffset, b.length >>> 2)
+  let at = 0
+  while (at < left.length && left[at] === right[at]) at++
+  return 4 * at
 }
 
 /** Compares two byte strings: negative, zero or positive. A prefix sorts before a longer string. */

@@ -30,72 +30,48 @@ export function finish<Result>(steps: Steps<Result>): Result {
  * @param isUrgent returns whether the task may no longer pause; asked after each step
  * @throws what the task throws, and what `nextTurn` does
  */
-export async function inSlices<Result>(
+export function inSlices<Result>(
   steps: Steps<Result>,
   turns: Turns,
   isUrgent: () => boolean = () => false,
 ): Promise<Result> {
   const pause = createPause(turns)
+  return withPauses(steps, () => (isUrgent() ? undefined : pause()))
+}
+
+/** Takes all steps of a task, with pauses that other work has, too. */
+export async function withPauses<Result>(steps: Steps<Result>, pause: Pause): Promise<Result> {
   for (;;) {
     const { done, value } = steps.next()
     if (done === true) return value
-    const paused = isUrgent() ? undefined : pause()
+    const paused = pause()
     if (paused !== undefined) await paused
   }
 }
 
+/** Returns a promise if a task has to wait before it goes on, else `undefined`. */
+export type Pause = () => Promise<void> | undefined
+
 /**
- * Returns a function for loops of a task that waits for other things as well: it returns a promise
- * of the next turn of the event loop once the task has taken 4 ms of this one, else `undefined`.
+ * Returns the pauses of a task that waits for other things as well: it goes on for 4 ms of a turn
+ * of the event loop, then waits for a later one.
  */
-export function createPause({ elapsed, nextTurn }: Turns): () => Promise<void> | undefined {
-  let startMs = elapsed()
+export function createPause(turns: Turns): Pause {
+  return pauseAfter(turns.elapsed(), turns)
+}
+
+/** As {@link createPause}, for one of many tasks: it waits for its turn at first, too. */
+export function createSharedPause(turns: Turns): Pause {
+  return pauseAfter(Number.NEGATIVE_INFINITY, turns)
+}
+
+function pauseAfter(taskStartMs: number, { elapsed, nextTurn }: Turns): Pause {
+  let startMs = taskStartMs
   const pause = async (): Promise<void> => {
     await nextTurn()
     startMs = elapsed()
   }
   return () => (elapsed() - startMs < SLICE_MS ? undefined : pause())
-}
-
-/** Turns, and whether a promise of one request may never settle for another, as on Workers. */
-export type SharedTurns = Turns & { readonly isolatesRequests: boolean }
-
-/** The tasks that wait for their turn, by the loop that they share. */
-const QUEUES = new WeakMap<Turns['nextTurn'], (() => void)[]>()
-
-/**
- * As {@link createPause}, for tasks that clients start, of which there may be many: one of all that
- * share an event loop runs in each of its turns, one after the other. The first call waits as well.
- * Where requests are isolated, each task pauses by itself.
- */
-export function createSharedPause(turns: SharedTurns): () => Promise<void> | undefined {
-  if (turns.isolatesRequests) return createPause(turns)
-  const { elapsed } = turns
-  let startMs = Number.NEGATIVE_INFINITY
-  const pause = async (): Promise<void> => {
-    await turnOf(turns)
-    startMs = elapsed()
-  }
-  return () => (elapsed() - startMs < SLICE_MS ? undefined : pause())
-}
-
-function turnOf({ nextTurn }: Turns): Promise<void> {
-  const known = QUEUES.get(nextTurn)
-  const queue = known ?? []
-  const turn = new Promise<void>((resolve) => void queue.push(resolve))
-  if (known === undefined) {
-    QUEUES.set(nextTurn, queue)
-    void letRun(queue, nextTurn)
-  }
-  return turn
-}
-
-async function letRun(queue: (() => void)[], nextTurn: Turns['nextTurn']): Promise<void> {
-  while (queue.length > 0) {
-    await nextTurn()
-    queue.shift()?.()
-  }
-  QUEUES.delete(nextTurn)
 }
 
 /** Items that are sorted, or merged, in one step. */

@@ -84,18 +84,18 @@ export async function problemsOfGenerated(
 }
 
 /**
- * Returns the errors of a Corefile for another machine, and the files without which it cannot be
- * checked as a whole on this one.
+ * Returns the errors of a Corefile for another machine, and the files that this one lacks, without
+ * which it cannot be checked as a whole.
  */
 export async function problemsElsewhere(
   generated: GeneratedCorefile,
 ): Promise<{ readonly problems: readonly Problem[]; readonly missing: readonly string[] }> {
-  const { problems, missing } = await checkGenerated(generated)
+  const { problems, warnings, missing } = await checkGenerated(generated)
   const missingAt = ({ line, column }: Position): Word | undefined =>
     missing.find((word) => word.line === line && word.column === column)
   return {
     problems: problems.filter((problem) => missingAt(problem) === undefined),
-    missing: [...new Set(problems.flatMap((problem) => missingAt(problem)?.text ?? []))],
+    missing: [...new Set([...problems, ...warnings].flatMap((one) => missingAt(one)?.text ?? []))],
   }
 }
 

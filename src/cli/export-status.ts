@@ -31,7 +31,9 @@ export async function listenStatus(
   const app = new Hono()
   app.get('/healthz', (c) => c.text('OK'))
   app.get('/readyz', (c) => (isReady() ? c.text(`OK${state()}`) : c.text(notReady(), 503)))
-  app.get('/metrics', (c) => c.text(formatMetrics(metrics), 200, { 'content-type': METRICS_TYPE }))
+  app.get('/metrics', async (c) => {
+    return c.text(await formatMetrics(metrics), 200, { 'content-type': METRICS_TYPE })
+  })
   const server = new HttpServer(app)
   const { host, port } = parseListenAddress(address)
   try {

@@ -17,7 +17,7 @@ import { elapsed } from '../node/elapsed.ts'
 import { CONFIG_FILES } from '../node/load-corefile.ts'
 import { watchLoop } from '../node/loop-watch.ts'
 import { startMemoryTrim } from '../node/memory-trim.ts'
-import { nextTurn } from '../node/next-turn.ts'
+import { NODE_TURNS } from '../node/node-turns.ts'
 import { CommandError, createLog, listenMessage, type Output } from '../node/output.ts'
 import { requireTextFile } from '../node/read-files.ts'
 import { onReloadSignal, untilSignal } from '../node/signals.ts'
@@ -138,7 +138,7 @@ async function readConfig(input: Input): Promise<GatewayConfig> {
   const variables = Object.fromEntries(GATEWAY_VARIABLES.map((name) => [name, input.env(name)]))
   const path = input.text('conf')
   try {
-    const corefile = { file: path, source: CONFIG_FILES, turns: { elapsed, nextTurn } }
+    const corefile = { file: path, source: CONFIG_FILES, turns: NODE_TURNS }
     return await readGatewayConfig({ ...variables, COREFILE: requireTextFile(path) }, corefile)
   } catch (error) {
     if (error instanceof GatewayConfigError) throw commandError(error)

@@ -159,7 +159,7 @@ async function print(input: Input, output: Output, plan: Plan): Promise<void> {
 
 /** Serves without metrics while their port is in use, as NodeLocal DNSCache does. */
 function metricsServer(address: string, metrics: Metrics, log: Log) {
-  const format = (): string => formatMetrics(metrics)
+  const format = (): Promise<string> => formatMetrics(metrics)
   const servers = new FeatureServers({ metrics, format, notReady: () => [] }, true)
   const ensure = async (): Promise<void> => {
     try {

@@ -20,7 +20,28 @@ export function jsonResponse(status: number, body: unknown, headers: Headers = {
 }
 
 /** Creates a response that no cache keeps. */
-export function uncached(status: number, body: string | null, headers: Headers = {}): Response {
+export function uncached(
+  status: number,
+  body: string | ReadableStream | null,
+  headers: Headers = {},
+): Response {
   const all = { ...SECURITY_HEADERS, 'cache-control': 'no-store', ...headers }
   return new Response(body, { status, headers: all })
+}
+
+/** Returns a body of texts, which are made as the client reads them. */
+export function streamOf(
+  texts: Generator<string>,
+  pause: () => Promise<void> | undefined,
+): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder()
+  return new ReadableStream({
+    pull: async (controller) => {
+      await pause()
+      const { done, value } = texts.next()
+      if (done === true) controller.close()
+      else controller.enqueue(encoder.encode(value))
+    },
+    cancel: () => void texts.return(undefined),
+  })
 }

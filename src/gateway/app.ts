@@ -5,12 +5,13 @@
 
 import type { Context } from 'hono'
 import { Hono } from 'hono/tiny'
+import { createSharedPause } from '../bytes/steps.ts'
 import type { ClientVisibility } from '../chain/client.ts'
 import { createDohApp } from '../doh/app.ts'
 import { createExplainRoute } from '../doh/explain-route.ts'
 import { refuseFinalSlash } from '../doh/final-slash.ts'
 import { errorResponse, HttpError, notFound } from '../doh/http-error.ts'
-import { jsonResponse, uncached } from '../doh/json-response.ts'
+import { jsonResponse, streamOf, uncached } from '../doh/json-response.ts'
 import { METRICS_TYPE } from '../telemetry/metrics.ts'
 import { createAudit } from './audit.ts'
 import type { GatewayConfig } from './config.ts'
@@ -41,7 +42,7 @@ export function createGatewayApp(
   for (const path of ['/', '/t/:token/']) app.get(path, page)
   app.use(refuseFinalSlash)
   app.use('/v1/*', createAudit(runtime.host.log, runtime.clientOf))
-  addStatusRoutes(app, gateway, config)
+  addStatusRoutes(app, gateway, { config, host: runtime.host })
   if (config.corsOrigins.length > 0) {
     const cors = createCors(config.corsOrigins)
     for (const path of ['/dns-query', '/resolve', '/t/*']) app.use(path, cors)
@@ -105,7 +106,11 @@ async function respondToError(
 }
 
 /** Adds the routes that report on the gateway to operators, and its health to everybody. */
-function addStatusRoutes(app: Hono, gateway: Gateway, config: GatewayConfig): void {
+function addStatusRoutes(
+  app: Hono,
+  gateway: Gateway,
+  { config, host }: { readonly config: GatewayConfig; readonly host: GatewayRuntime['host'] },
+): void {
   // Probes and load balancers cannot keep a token, so this reveals nothing about the names.
   app.get('/healthz', () => uncached(200, null))
   for (const path of ['/readyz', '/metrics']) {
@@ -119,7 +124,10 @@ function addStatusRoutes(app: Hono, gateway: Gateway, config: GatewayConfig): vo
     const isReady = waiting.length === 0
     return text(isReady ? 200 : 503, isReady ? 'OK' : waiting.join(','), 'text/plain')
   })
-  app.get('/metrics', () => text(200, gateway.metrics(), METRICS_TYPE))
+  app.get('/metrics', () => {
+    const body = streamOf(gateway.metrics(), createSharedPause(host))
+    return uncached(200, body, { 'content-type': METRICS_TYPE })
+  })
   app.get('/v1/conflicts', async (c) => {
     await checkAdmin(c, config.adminSha256)
     return jsonResponse(200, await gateway.zones.conflicts())

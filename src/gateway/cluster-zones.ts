@@ -5,7 +5,7 @@
  */
 
 import { asWordBytes, type SizedBytes } from '../bytes/bytes.ts'
-import type { SharedTurns } from '../bytes/steps.ts'
+import type { Turns } from '../bytes/steps.ts'
 import type { ClientVisibility } from '../chain/client.ts'
 import type { Host, SnapshotSource } from '../chain/host.ts'
 import { CLUSTER_TREE, type ClusterTree, treeName } from '../corefile/cluster-tree.ts'
@@ -24,7 +24,7 @@ import { ShardMemory, SnapshotLoader, type SnapshotOrigin } from './snapshot-loa
 
 /** What the zones need of the runtime. */
 export type ClusterZonesRuntime = {
-  readonly host: Pick<Host, 'after' | 'log' | 'metrics' | keyof SharedTurns>
+  readonly host: Pick<Host, 'after' | 'log' | 'metrics' | keyof Turns>
   /** Returns where the snapshots of a cluster are read. */
   readonly originOf: (cluster: string) => SnapshotOrigin
 }
@@ -230,11 +230,11 @@ function coversZones(one: HostZones, { zones, cluster }: HostZones): boolean {
   return one.cluster === cluster && zones.every(has)
 }
 
-/** Formats all metrics, with the age and size of each cluster's snapshot as of now. */
+/** Formats all metrics as texts, with the age and size of each cluster's snapshot as of now. */
 export function formatGatewayMetrics(
   metrics: Metrics,
   readers: ReadonlyMap<string, ClusterReader>,
-): string {
+): Generator<string> {
   for (const [cluster, reader] of readers) {
     const set = (name: string, help: string, value: number): void => {
       metrics.gauge({ name, help, labels: ['cluster'] }, [cluster]).value = value
@@ -246,5 +246,5 @@ export function formatGatewayMetrics(
     set('kubedoh_snapshot_generation', 'Generation of the snapshot.', manifest.generation)
     set('kubedoh_snapshot_records', 'Records in the snapshot.', manifest.records)
   }
-  return metrics.format()
+  return metrics.texts()
 }

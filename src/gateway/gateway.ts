@@ -224,8 +224,8 @@ export class Gateway {
     return this.warnings.map(formatProblem)
   }
 
-  /** Returns all metrics in the text format of Prometheus. */
-  metrics(): string {
+  /** Returns all metrics in the text format of Prometheus, as texts of few series each. */
+  metrics(): Generator<string> {
     return formatGatewayMetrics(this.runtime.host.metrics, this.zones.readers)
   }
 

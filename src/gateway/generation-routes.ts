@@ -4,9 +4,10 @@
  */
 import type { Context } from 'hono'
 import { Hono } from 'hono/tiny'
+import { createSharedPause, sortSteps, withPauses } from '../bytes/steps.ts'
 import { nameOf } from '../dns/name.ts'
 import { HttpError } from '../doh/http-error.ts'
-import { jsonResponse, uncached } from '../doh/json-response.ts'
+import { jsonResponse, streamOf, uncached } from '../doh/json-response.ts'
 import { readBody } from '../doh/read-body.ts'
 import { formatRecord } from '../records/zone-text.ts'
 import type { Manifest } from '../snapshot/format/manifest.ts'
@@ -23,7 +24,7 @@ const BODY_BYTES_MAX = 1024
 /** Creates the app with the operator's routes below `/v1/clusters/ID`. */
 export function createGenerationRoutes(
   { clusters, adminSha256 }: Pick<GatewayConfig, 'clusters' | 'adminSha256'>,
-  { writerOf, originOf }: Pick<GatewayRuntime, 'writerOf' | 'originOf'>,
+  { writerOf, originOf, host }: Pick<GatewayRuntime, 'writerOf' | 'originOf' | 'host'>,
 ): Hono {
   const app = new Hono()
   const authorize = async (c: Context): Promise<ClusterWriter> => {
@@ -41,9 +42,11 @@ export function createGenerationRoutes(
     const from = findGeneration(manifests, numberOf(c.req.query('from')))
     const newest = manifests[0]?.generation ?? 0
     const to = findGeneration(manifests, numberOf(c.req.query('to') ?? String(newest)))
-    const lines = await diffSnapshots(from, to, originOf(c.req.param('id')).readShard)
-    const text = lines.map((line) => `${line}\n`).join('')
-    return uncached(200, text, { 'content-type': 'text/plain; charset=utf-8' })
+    const { readShard } = originOf(c.req.param('id'))
+    const pause = createSharedPause(host)
+    const lines = await diffSnapshots(from, to, { readShard, pause })
+    const body = streamOf(textOfLines(lines), pause)
+    return uncached(200, body, { 'content-type': 'text/plain; charset=utf-8' })
   })
   app.put('/v1/clusters/:id/pin', async (c) => {
     const writer = await authorize(c)
@@ -96,8 +99,16 @@ function numberOf(text: string | undefined): number {
 /** Most bytes of differing shards: their records as text must fit in memory. */
 const DIFF_BYTES_MAX = 8 * 1024 * 1024
 
-/** Reads a shard by its hash. */
-type ReadShard = (sha256: string) => Promise<Uint8Array | undefined>
+/** Lines of a text that are sent at a time. */
+const LINES_AT_ONCE = 500
+
+/** What a comparison needs. */
+type DiffContext = {
+  /** Reads a shard by its hash. */
+  readonly readShard: (sha256: string) => Promise<Uint8Array | undefined>
+  /** Lets queries be answered meanwhile. */
+  readonly pause: () => Promise<void> | undefined
+}
 
 /**
  * Lists the records that are only in `from` after `- `, and those only in `to` after `+ `, sorted
@@ -107,7 +118,7 @@ type ReadShard = (sha256: string) => Promise<Uint8Array | undefined>
 export async function diffSnapshots(
   from: Manifest,
   to: Manifest,
-  readShard: ReadShard,
+  context: DiffContext,
 ): Promise<string[]> {
   const known = [from, to].map(({ shards }) => new Set(shards.map(({ sha256 }) => sha256)))
   const [removed, added] = [from, to].map(({ shards }, i) =>
@@ -119,20 +130,35 @@ export async function diffSnapshots(
     const message = `The differing shards have ${bytes} bytes, over ${DIFF_BYTES_MAX}`
     throw new HttpError(413, 'too_different', message)
   }
-  const before = await linesOf(removed ?? [], from, readShard)
-  const after = await linesOf(added ?? [], to, readShard)
-  const lines = [
-    ...[...before].filter((line) => !after.has(line)).map((line) => ({ line, sign: '-' })),
-    ...[...after].filter((line) => !before.has(line)).map((line) => ({ line, sign: '+' })),
-  ]
-  lines.sort((a, b) => (a.line === b.line ? 0 : a.line < b.line ? -1 : 1))
-  return lines.map(({ line, sign }) => `${sign} ${line}`)
+  const before = await linesOf(removed ?? [], from, context)
+  const after = await linesOf(added ?? [], to, context)
+  const { pause } = context
+  const lines: { readonly line: string; readonly sign: string }[] = []
+  for (const [sign, own, other] of [
+    ['-', before, after],
+    ['+', after, before],
+  ] as const) {
+    for (const line of own) {
+      if (!other.has(line)) lines.push({ line, sign })
+      const paused = pause()
+      if (paused !== undefined) await paused
+    }
+  }
+  const sorted = sortSteps(lines, (a, b) => (a.line === b.line ? 0 : a.line < b.line ? -1 : 1))
+  return (await withPauses(sorted, pause)).map(({ line, sign }) => `${sign} ${line}`)
+}
+
+/** Joins lines to texts of some of them each. */
+function* textOfLines(lines: readonly string[]): Generator<string> {
+  for (let start = 0; start < lines.length; start += LINES_AT_ONCE) {
+    yield `${lines.slice(start, start + LINES_AT_ONCE).join('\n')}\n`
+  }
 }
 
 async function linesOf(
   shards: Manifest['shards'],
   { origins: [origin = '.'] }: Manifest,
-  readShard: ReadShard,
+  { readShard, pause }: DiffContext,
 ): Promise<Set<string>> {
   const lines = new Set<string>()
   for (const { sha256 } of shards) {
@@ -140,6 +166,8 @@ async function linesOf(
     if (bytes === undefined) throw new HttpError(410, 'gone', 'A shard is not kept any more')
     for (const record of shardRecords(openShard(bytes), nameOf(origin))) {
       lines.add(formatRecord(record))
+      const paused = pause()
+      if (paused !== undefined) await paused
     }
   }
   return lines

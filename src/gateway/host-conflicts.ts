@@ -3,7 +3,7 @@
  * `/v1/conflicts`. The exporter decides that and stores all claims (`host-claims.ts`).
  * @module
  */
-import { createSharedPause, type SharedTurns } from '../bytes/steps.ts'
+import { createSharedPause, type Turns } from '../bytes/steps.ts'
 import type { SnapshotSource } from '../chain/host.ts'
 import { formatName, isSubdomain, ROOT } from '../dns/name.ts'
 import { CLAIMS_TYPE, readClaim, readHostKey } from '../records/host-claims.ts'
@@ -61,10 +61,7 @@ type Claim = {
 }
 
 /** Reads a cluster's hostnames and lists those in these zones that have several claims. */
-export async function hostConflicts(
-  place: HostZones,
-  turns: SharedTurns,
-): Promise<HostZoneConflicts> {
+export async function hostConflicts(place: HostZones, turns: Turns): Promise<HostZoneConflicts> {
   const pause = createSharedPause(turns)
   const { zones, cluster, reader } = place
   const claimed = new Map<string, Claim[]>()

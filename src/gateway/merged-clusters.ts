@@ -4,7 +4,7 @@
  * @module
  */
 
-import { createSharedPause, type SharedTurns } from '../bytes/steps.ts'
+import { createSharedPause, type Turns } from '../bytes/steps.ts'
 import type { SnapshotSource } from '../chain/host.ts'
 import type { KubernetesOptions } from '../corefile/kubernetes-options.ts'
 import { formatName } from '../dns/name.ts'
@@ -91,15 +91,12 @@ export class MergedClusters {
   }
 
   /** Reads all snapshots of these zones and lists their conflicts. */
-  conflicts(turns: SharedTurns): Promise<readonly ZoneConflicts[]> {
+  conflicts(turns: Turns): Promise<readonly ZoneConflicts[]> {
     return Promise.all([...this.groups.values()].map((group) => conflictsOf(group, turns)))
   }
 }
 
-async function conflictsOf(
-  { options, members }: Group,
-  turns: SharedTurns,
-): Promise<ZoneConflicts> {
+async function conflictsOf({ options, members }: Group, turns: Turns): Promise<ZoneConflicts> {
   const pause = createSharedPause(turns)
   const [imports, exports] = [new Map<string, Declaration[]>(), new Map<string, Declaration[]>()]
   let isWhole = true

@@ -57,6 +57,7 @@ type KnownHash = {
 export class TokenBook {
   private readonly options: TokenBookOptions
   private readonly refresher: Refresher
+  private records: readonly TokenRecord[] = []
   private byId: ReadonlyMap<string, TokenRecord> = new Map()
   private byIdentity: ReadonlyMap<string, TokenRecord> = new Map()
   private visibilities: ReadonlyMap<TokenRecord, ClientVisibility> = new Map()
@@ -196,6 +197,8 @@ export class TokenBook {
     const records = await this.lists.load('', () => this.options.store.list())
     this.refresher.noteCheck()
     this.noteExpired(records)
+    if (records === this.records) return
+    this.records = records
     this.byId = new Map(records.map((record) => [record.id, record]))
     this.byIdentity = new Map(
       records.flatMap((record) => record.identities.map((identity) => [identity, record] as const)),
@@ -205,10 +208,7 @@ export class TokenBook {
     )
     const visibilities = new Map<TokenRecord, ClientVisibility>()
     for (const record of records) {
-      const id = JSON.stringify(record.scope)
-      const visibility = known.get(id) ?? visibilityOf(record.scope)
-      known.set(id, visibility)
-      visibilities.set(record, visibility)
+      visibilities.set(record, this.visibilities.get(record) ?? visibilityIn(known, record))
     }
     this.visibilities = visibilities
     this.usesLabels = records.some(({ scope }) => usesLabels(scope))
@@ -222,4 +222,15 @@ export class TokenBook {
     if (this.hashes.size >= HASHES_MAX) this.hashes.clear()
     this.hashes.set(token, { ...hash, record: undefined, secret: undefined })
   }
+}
+
+/** Returns what the client of a token may see: the same for the same grants. */
+function visibilityIn(
+  known: Map<string, ClientVisibility>,
+  { scope }: TokenRecord,
+): ClientVisibility {
+  const id = JSON.stringify(scope)
+  const visibility = known.get(id) ?? visibilityOf(scope)
+  known.set(id, visibility)
+  return visibility
 }

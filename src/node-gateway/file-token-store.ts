@@ -13,6 +13,7 @@
 import { createHash } from 'node:crypto'
 import { basename, dirname } from 'node:path'
 import { EMPTY, equalBytes } from '../bytes/bytes.ts'
+import { createSharedPause } from '../bytes/steps.ts'
 import { Mutex } from '../gateway/store.ts'
 import type { TokenRecord } from '../gateway/token.ts'
 import {
@@ -23,6 +24,7 @@ import {
   replaceIn,
   type TokenStore,
 } from '../gateway/token-store.ts'
+import { NODE_TURNS } from '../node/node-turns.ts'
 import { Files } from './files.ts'
 
 /** How often other processes may come first before a read or a change fails. */
@@ -49,8 +51,21 @@ type Contents = {
   readonly version: number
   readonly bytes: Uint8Array
   readonly records: ReadonlyMap<string, TokenRecord>
+  /** The records again: the same list while the file is the same. */
+  readonly list: readonly TokenRecord[]
+  /** The record of each line with a checksum, which the next version need not parse or format. */
+  readonly lines: ReadonlyMap<string, TokenRecord>
   /** Lines that are no record. */
   readonly broken: readonly string[]
+}
+
+const NONE: Contents = {
+  version: 0,
+  bytes: EMPTY,
+  records: new Map(),
+  list: [],
+  lines: new Map(),
+  broken: [],
 }
 
 /** Creates the store; the first file is written with the first token. */
@@ -68,7 +83,7 @@ export function createFileTokenStore(path: string, options: FileTokenStoreOption
       throw new Error(`Cannot write ${path}: other processes change it all the time`)
     })
   return {
-    list: async () => [...(await versions.readNewest()).records.values()],
+    list: async () => (await versions.readNewest()).list,
     add: (record) =>
       change(
         (records) => addTo(records, record),
@@ -98,7 +113,7 @@ class Versions {
   async readNewest(): Promise<Contents> {
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       const [version] = await this.list()
-      if (version === undefined) return { version: 0, bytes: EMPTY, records: new Map(), broken: [] }
+      if (version === undefined) return NONE
       const bytes = await this.files.read(this.pathOf(version))
       if (bytes !== undefined) return this.open(version, bytes)
     }
@@ -114,7 +129,7 @@ class Versions {
   async writeNext(newest: Contents, records: Records): Promise<boolean> {
     const version = newest.version + 1
     await this.setAside(newest.broken)
-    const bytes = encode([...records.values()].map(formatLine))
+    const { bytes, lines } = await this.format(newest, records)
     // Writing waits for the disk: others may have made many versions meanwhile.
     const isNext = async (): Promise<boolean> => ((await this.list())[0] ?? 0) < version
     if (!(await this.files.writeNew(this.pathOf(version), [bytes], isNext))) return false
@@ -126,27 +141,51 @@ class Versions {
       if (one <= last - VERSIONS_KEPT) await this.files.remove(this.pathOf(one))
     }
     await this.files.sweep(folder, `${basename(this.path)}.`)
+    this.last = { version, bytes, records, list: [...records.values()], lines, broken: [] }
     if (last < version + VERSIONS_KEPT) return true
     throw new Error(
       `Cannot write ${this.path}: other processes made ${last - version} changes meanwhile`,
     )
   }
 
-  private open(version: number, bytes: Uint8Array): Contents {
-    const isKnown = this.last?.version === version && equalBytes(this.last.bytes, bytes)
-    if (this.last !== undefined && isKnown) return this.last
+  /** Parses what was read, in slices: clients wait for no more than a few of 10,000 lines. */
+  private async open(version: number, bytes: Uint8Array): Promise<Contents> {
+    const { last = NONE } = this
+    if (last.version === version && equalBytes(last.bytes, bytes)) return last
     const records = new Map<string, TokenRecord>()
+    const lines = new Map<string, TokenRecord>()
     const broken: string[] = []
+    const pause = createSharedPause(NODE_TURNS)
     for (const [index, line] of new TextDecoder().decode(bytes).split('\n').entries()) {
-      const record = line === '' ? undefined : parseLine(line)
-      if (record !== undefined) records.set(record.id, record)
-      else if (line !== '') {
+      const paused = pause()
+      if (paused !== undefined) await paused
+      const record = line === '' ? undefined : (last.lines.get(line) ?? parseLine(line))
+      if (record !== undefined) {
+        records.set(record.id, record)
+        if (LINE.test(line)) lines.set(line, record)
+      } else if (line !== '') {
         broken.push(line)
         this.onBroken(basename(this.pathOf(version)), index + 1)
       }
     }
-    this.last = { version, bytes, records, broken }
+    this.last = { version, bytes, records, list: [...records.values()], lines, broken }
     return this.last
+  }
+
+  /** Formats the records of a version, in slices; those of the version before have their lines. */
+  private async format(
+    { lines: known }: Contents,
+    records: Records,
+  ): Promise<Pick<Contents, 'bytes' | 'lines'>> {
+    const before = new Map([...known].map(([line, record]) => [record, line]))
+    const lines = new Map<string, TokenRecord>()
+    const pause = createSharedPause(NODE_TURNS)
+    for (const record of records.values()) {
+      lines.set(before.get(record) ?? formatLine(record), record)
+      const paused = pause()
+      if (paused !== undefined) await paused
+    }
+    return { bytes: encode([...lines.keys()]), lines }
   }
 
   private async setAside(broken: readonly string[]): Promise<void> {

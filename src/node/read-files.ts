@@ -2,8 +2,9 @@
  * Reads the files and folders that a Corefile names.
  * @module
  */
-import { readFileSync, statSync } from 'node:fs'
+import { readFileSync, type Stats, statSync } from 'node:fs'
 import { readdir, readFile as readFileInPieces, stat } from 'node:fs/promises'
+import { devNull } from 'node:os'
 import { resolve } from 'node:path'
 import type { FileState } from '../chain/host.ts'
 import { CommandError, whyUnreadable } from './output.ts'
@@ -36,8 +37,7 @@ export function readDatabase(path: string): Uint8Array | undefined {
 
 function readFile(path: string, bytesMax: number): Buffer | undefined {
   try {
-    const info = statSync(path)
-    return info.isFile() && info.size <= bytesMax ? readFileSync(path) : undefined
+    return isReadable(path, statSync(path), bytesMax) ? readFileSync(path) : undefined
   } catch {
     return undefined
   }
@@ -49,12 +49,16 @@ function readFile(path: string, bytesMax: number): Buffer | undefined {
  */
 export async function loadFile(path: string): Promise<Uint8Array> {
   try {
-    const info = await stat(path)
-    if (info.isFile() && info.size <= FILE_BYTES_MAX) return await readFileInPieces(path)
+    if (isReadable(path, await stat(path), FILE_BYTES_MAX)) return await readFileInPieces(path)
   } catch {
     // `whyUnreadable` looks again.
   }
   throw new CommandError(whyUnreadable(path))
+}
+
+/** Returns whether reading ends; /dev/null stands for an empty file, as in `hosts /dev/null`. */
+function isReadable(path: string, info: Stats, bytesMax: number): boolean {
+  return path === devNull || (info.isFile() && info.size <= bytesMax)
 }
 
 /** Returns when a file was written last, and its size; `undefined` if it does not exist. */

@@ -6,9 +6,8 @@
 import { createHash } from 'node:crypto'
 import type { Feature, TlsService } from '../chain/feature.ts'
 import { CertificateFiles } from '../node/certificate-files.ts'
-import { elapsed } from '../node/elapsed.ts'
 import { isCurrent, type LoadedCorefile, loadInSlices } from '../node/load-corefile.ts'
-import { nextTurn } from '../node/next-turn.ts'
+import { NODE_TURNS } from '../node/node-turns.ts'
 import { describeError } from '../node/output.ts'
 import { timerMs } from '../node/timer-ms.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -127,7 +126,7 @@ export class CorefileReloads {
     let loaded: LoadedCorefile
     try {
       if (which === 'changed' && isCurrent(current()?.corefile)) return
-      loaded = await loadInSlices(path, { elapsed, nextTurn })
+      loaded = await loadInSlices(path, NODE_TURNS)
     } catch (error) {
       printUnreadable(print, error)
       this.fail(error)

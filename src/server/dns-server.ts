@@ -8,12 +8,11 @@ import { type AnswerResult, Incoming } from '../chain/incoming.ts'
 import type { Listener } from '../chain/listener.ts'
 import type { Resolver } from '../chain/resolver.ts'
 import { resolveBind } from '../node/local-addresses.ts'
-import { nextTurn } from '../node/next-turn.ts'
-import { mergeMetrics } from '../telemetry/merge-metrics.ts'
+import { NODE_TURNS } from '../node/node-turns.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Answer } from './answer.ts'
 import { FeatureServers } from './feature-servers.ts'
-import { formatMetrics } from './process-metrics.ts'
+import { formatMetrics, mergeInSlices } from './process-metrics.ts'
 import { SlowQueries } from './slow-queries.ts'
 import { Sockets } from './sockets.ts'
 import { streamsOf } from './streams.ts'
@@ -90,9 +89,9 @@ export class DnsServer {
     const source = {
       metrics,
       format: async () => {
-        const own = formatMetrics(metrics, this.places)
+        const own = await formatMetrics(metrics, this.places)
         const others = await threadMetrics()
-        return others === undefined ? own : mergeMetrics([own, others])
+        return others === undefined ? own : await mergeInSlices([own, others])
       },
       notReady: () => this.notReady(),
     }
@@ -164,7 +163,7 @@ export class DnsServer {
       if (this.isReplaceable) sockets.handOver()
     }
     if (this.isReplaceable) await new Promise((resolve) => setTimeout(resolve, HANDOVER_MS))
-    while (!this.slow.isEmpty) await nextTurn()
+    while (!this.slow.isEmpty) await NODE_TURNS.nextTurn()
     if (this.pending === 0) return
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, DRAIN_MS)

@@ -7,12 +7,11 @@ import { resolve } from 'node:path'
 import type { Host } from '../chain/host.ts'
 import { bindPlugins, type PluginHost } from '../chain/plugin-entry.ts'
 import { cookieSecret } from '../node/cookie-secret.ts'
-import { elapsed } from '../node/elapsed.ts'
 import { FrameStream } from '../node/frame-stream.ts'
 import { hmac } from '../node/hmac.ts'
 import { isInterface } from '../node/local-addresses.ts'
 import { memoryBytes } from '../node/memory-bytes.ts'
-import { nextTurn } from '../node/next-turn.ts'
+import { NODE_TURNS } from '../node/node-turns.ts'
 import { openSigner } from '../node/open-signer.ts'
 import { postJson } from '../node/post-json.ts'
 import { random16 } from '../node/random16.ts'
@@ -66,11 +65,11 @@ export function createNodeHost({
   return {
     ...rest,
     plugins,
-    isolatesRequests: false,
     hostname: hostname() || 'localhost',
     runtime: `node-${process.versions.node}`,
     now: Date.now,
-    elapsed,
+    ...NODE_TURNS,
+    isolatesRequests: false,
     random16,
     after: (delayMs, task) => {
       const timer = setTimeout(task, timerMs(delayMs))
@@ -79,7 +78,6 @@ export function createNodeHost({
         clearTimeout(timer)
       }
     },
-    nextTurn,
     isInterface,
     readText: (path) => readTextFile(resolve(folder, path)),
     readBytes: (path) => readDatabase(resolve(folder, path)),

@@ -3,9 +3,12 @@
  * @module
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { createSharedPause, withPauses } from '../bytes/steps.ts'
 import type { Listener } from '../chain/listener.ts'
 import { localAddresses, resolveBind } from '../node/local-addresses.ts'
-import { readSocketTable } from '../node/socket-table.ts'
+import { NODE_TURNS } from '../node/node-turns.ts'
+import { socketsOf } from '../node/socket-table.ts'
+import { mergeMetrics } from '../telemetry/merge-metrics.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 
 /** The addresses of a listener, and its port. */
@@ -30,7 +33,10 @@ type Delays = ReturnType<typeof monitorEventLoopDelay>
 let delays: Delays | undefined
 
 /** Formats all metrics, after updating those of the process and of its sockets. */
-export function formatMetrics(metrics: Metrics, listeners: readonly ListenPlace[] = []): string {
+export async function formatMetrics(
+  metrics: Metrics,
+  listeners: readonly ListenPlace[] = [],
+): Promise<string> {
   const gauge = (name: string, help: string, value: number): void => {
     metrics.gauge({ name, help, labels: [] }).value = value
   }
@@ -44,7 +50,7 @@ export function formatMetrics(metrics: Metrics, listeners: readonly ListenPlace[
     'Start time of the process since unix epoch in seconds.',
     Math.round((Date.now() - process.uptime() * 1000) / 1000),
   )
-  countDrops(metrics, listeners)
+  await countDrops(metrics, listeners)
   return formatThreadMetrics(metrics)
 }
 
@@ -52,7 +58,7 @@ export function formatMetrics(metrics: Metrics, listeners: readonly ListenPlace[
  * Formats the metrics of one thread, with the lag of its event loop since the last call; the first
  * call starts the measurement. Names are those of prom-client.
  */
-export function formatThreadMetrics(metrics: Metrics): string {
+export async function formatThreadMetrics(metrics: Metrics): Promise<string> {
   delays ??= startDelays()
   const { max } = delays
   const values = { p50: delays.percentile(50), p99: delays.percentile(99), max: max > 0 ? max : 0 }
@@ -64,7 +70,19 @@ export function formatThreadMetrics(metrics: Metrics): string {
     metrics.gauge({ name, help, labels: [] }).value = lag
   }
   delays.reset()
-  return metrics.format()
+  const pause = createSharedPause(NODE_TURNS)
+  const texts: string[] = []
+  for (const text of metrics.texts()) {
+    texts.push(text)
+    const paused = pause()
+    if (paused !== undefined) await paused
+  }
+  return texts.join('')
+}
+
+/** Merges the metrics of threads, as `mergeMetrics` does, while queries are answered. */
+export function mergeInSlices(texts: readonly string[]): Promise<string> {
+  return withPauses(mergeMetrics(texts), createSharedPause(NODE_TURNS))
 }
 
 function startDelays(): Delays {
@@ -74,7 +92,7 @@ function startDelays(): Delays {
 }
 
 /** Sets the counters of drops: one for each local address and port that answers over UDP. */
-function countDrops(metrics: Metrics, listeners: readonly ListenPlace[]): void {
+async function countDrops(metrics: Metrics, listeners: readonly ListenPlace[]): Promise<void> {
   const places = listeners.flatMap(({ transport, addresses, except, port }) => {
     if (transport !== 'dns') return []
     const own = addresses.length > 0 ? resolveBind(addresses, except) : localAddresses()
@@ -82,7 +100,10 @@ function countDrops(metrics: Metrics, listeners: readonly ListenPlace[]): void {
   })
   if (places.length === 0) return
   const drops = new Map(places.map((place) => [place, 0]))
-  for (const row of readSocketTable('udp')) {
+  const pause = createSharedPause(NODE_TURNS)
+  for await (const row of socketsOf('udp')) {
+    const paused = pause()
+    if (paused !== undefined) await paused
     const place = placeOf(row.address, row.port)
     const before = drops.get(place)
     if (before !== undefined) drops.set(place, before + row.drops)

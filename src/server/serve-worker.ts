@@ -44,7 +44,7 @@ export class ServeWorker {
         await this.served
         return
       case 'query':
-        this.send({ kind: 'reply', id: message.id, lines: this.answer(message.what) })
+        this.send({ kind: 'reply', id: message.id, lines: await this.answer(message.what) })
         return
       case 'state':
         this.waiting.get(message.id)?.(message.state)
@@ -90,10 +90,10 @@ export class ServeWorker {
     }
   }
 
-  private answer(what: WorkerQuery): readonly string[] {
+  private async answer(what: WorkerQuery): Promise<readonly string[]> {
     const { server } = this
     if (server === undefined) return what === 'metrics' ? [] : ['starting']
-    return what === 'metrics' ? [server.formatMetrics()] : server.notReady()
+    return what === 'metrics' ? [await server.formatMetrics()] : server.notReady()
   }
 }
 

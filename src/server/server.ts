@@ -182,7 +182,7 @@ export class Server implements RunningServer {
   }
 
   /** Formats the metrics of this thread. */
-  formatMetrics(): string {
+  formatMetrics(): Promise<string> {
     return formatThreadMetrics(this.metrics)
   }
 

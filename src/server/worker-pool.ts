@@ -6,7 +6,7 @@
  * @module
  */
 import { dirname } from 'node:path'
-import { inSlices } from '../bytes/steps.ts'
+import { finish, inSlices } from '../bytes/steps.ts'
 import { resolverSteps } from '../chain/create-resolver.ts'
 import type { Host } from '../chain/host.ts'
 import type { PluginHost } from '../chain/plugin-entry.ts'
@@ -27,7 +27,7 @@ import { CorefileReloads } from './corefile-reloads.ts'
 import { lameduckMsOf } from './dns-server.ts'
 import { FeatureServers } from './feature-servers.ts'
 import { createNodeHost } from './node-host.ts'
-import { formatMetrics } from './process-metrics.ts'
+import { formatMetrics, mergeInSlices } from './process-metrics.ts'
 import type { RunningServer, ServeOptions } from './server.ts'
 import { FRESHNESS_MS, SnapshotSharer, type WatchedCluster } from './shared-snapshots.ts'
 import { WorkerThread } from './worker-thread.ts'
@@ -190,7 +190,7 @@ class WorkerPool implements RunningServer {
   ): void {
     const gone = this.workers.get(number)
     if (this.isStopping || gone === undefined) return
-    this.pastMetrics = mergeMetrics([this.pastMetrics, withoutGauges(gone.lastMetrics)])
+    this.pastMetrics = finish(mergeMetrics([this.pastMetrics, withoutGauges(gone.lastMetrics)]))
     this.workers.delete(number)
     this.log({ level: 'error', message: `worker ${number} exited; starting another`, reason })
     if (elapsed() - startMs > GOOD_MS) this.replaceMs = REPLACE_MS_MIN
@@ -300,8 +300,8 @@ class WorkerPool implements RunningServer {
   private async format(): Promise<string> {
     const texts = [...this.workers.values()].map((worker) => worker.metrics())
     const all = await Promise.all(texts)
-    const own = formatMetrics(this.metrics, this.current?.resolver.listeners)
-    return mergeMetrics([own, this.pastMetrics, ...all])
+    const own = await formatMetrics(this.metrics, this.current?.resolver.listeners)
+    return mergeInSlices([own, this.pastMetrics, ...all])
   }
 
   /** Returns the plugins that are not ready in one of the workers; ignores workers not started. */

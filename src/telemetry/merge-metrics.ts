@@ -11,25 +11,50 @@ type Merged = {
   readonly samples: Map<string, number>
 }
 
+/** Lines that are read, or written, at a time. */
+const LINES_AT_ONCE = 200
+
 /** Gauges that each thread counts separately. */
 const OWN_COUNTS = /_cache_(?:entries|bytes)$/
 
 /**
- * Merges texts of `Metrics.format`. Adds counters, histograms and the gauges of `OWN_COUNTS`; of
- * other gauges, which describe what the threads share, takes the maximum.
+ * Merges texts of `Metrics.format`, in steps. Adds counters, histograms and the gauges of
+ * `OWN_COUNTS`; of other gauges, which describe what the threads share, takes the maximum.
  */
-export function mergeMetrics(texts: readonly string[]): string {
+export function* mergeMetrics(texts: readonly string[]): Generator<void, string> {
   const metrics = new Map<string, Merged>()
   for (const text of texts) {
     let current: Merged | undefined
-    for (const line of text.split('\n')) {
+    let count = 0
+    for (const line of linesOf(text)) {
       if (line.startsWith('# HELP ')) current = metricOf(metrics, line)
       else if (line.startsWith('# TYPE ')) current = typed(metrics, current, line)
       else if (line !== '' && current !== undefined) add(current, line)
+      if (++count % LINES_AT_ONCE === 0) yield
     }
   }
-  const names = [...metrics.keys()].sort()
-  return names.map((name) => format(metrics.get(name))).join('')
+  const merged = [...metrics].sort(([a], [b]) => (a < b ? -1 : 1))
+  const parts: string[] = []
+  for (const [, { head, samples }] of merged) {
+    parts.push(...head.map((line) => `${line}\n`))
+    for (const [name, value] of samples) {
+      parts.push(`${name} ${value}\n`)
+      if (parts.length % LINES_AT_ONCE === 0) yield
+    }
+  }
+  return parts.join('')
+}
+
+/** Splits a text at its line ends, one after the other. */
+function* linesOf(text: string): Generator<string> {
+  let start = 0
+  for (;;) {
+    const end = text.indexOf('\n', start)
+    if (end === -1) break
+    yield text.slice(start, end)
+    start = end + 1
+  }
+  yield text.slice(start)
 }
 
 /** Removes all gauges, which no longer apply after a thread has ended. */
@@ -66,10 +91,4 @@ function add({ type, samples }: Merged, line: string): void {
   const isSum = type !== 'gauge' || OWN_COUNTS.test(name.split('{', 1)[0] ?? '')
   if (before === undefined) samples.set(name, value)
   else samples.set(name, isSum ? before + value : Math.max(before, value))
-}
-
-function format(metric: Merged | undefined): string {
-  if (metric === undefined) return ''
-  const samples = Array.from(metric.samples, ([name, value]) => `${name} ${value}`)
-  return `${[...metric.head, ...samples].join('\n')}\n`
 }

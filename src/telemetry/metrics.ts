@@ -32,6 +32,9 @@ type Metric = MetricInfo & {
   readonly histograms: Map<string, HistogramSeries>
 }
 
+/** Series that are formatted at a time: of a histogram, each has twenty lines or so. */
+const SERIES_AT_ONCE = 100
+
 /** Maximum number of series of a metric; further ones share a series with the labels `other`. */
 const SERIES_MAX = 2000
 
@@ -71,8 +74,13 @@ export class Metrics {
 
   /** Formats all metrics, sorted by name. */
   format(): string {
+    return [...this.texts()].join('')
+  }
+
+  /** Formats all metrics, sorted by name, as texts of few series each. */
+  *texts(): Generator<string> {
     const sorted = [...this.metrics.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
-    return sorted.map(formatMetric).join('')
+    for (const metric of sorted) yield* textsOf(metric)
   }
 
   private metric(info: MetricInfo, type: Metric['type'], bounds: readonly number[]): Metric {
@@ -129,14 +137,24 @@ function escapeHelp(text: string): string {
   return text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')
 }
 
-function formatMetric(metric: Metric): string {
+function* textsOf(metric: Metric): Generator<string> {
   const { name, help, type } = metric
-  const lines = [`# HELP ${name} ${escapeHelp(help)}`, `# TYPE ${name} ${type}`]
-  for (const [labels, { value }] of metric.series) lines.push(formatSample(name, labels, value))
-  for (const [labels, series] of metric.histograms) {
-    lines.push(...formatHistogram(metric, labels, series))
+  yield `# HELP ${name} ${escapeHelp(help)}\n# TYPE ${name} ${type}\n`
+  // Copies: a map that is cleared meanwhile would show some of its series twice.
+  const [series, histograms] = [[...metric.series], [...metric.histograms]]
+  for (let start = 0; start < series.length; start += SERIES_AT_ONCE) {
+    yield series
+      .slice(start, start + SERIES_AT_ONCE)
+      .map(([labels, { value }]) => `${formatSample(name, labels, value)}\n`)
+      .join('')
   }
-  return `${lines.join('\n')}\n`
+  for (let start = 0; start < histograms.length; start += SERIES_AT_ONCE) {
+    yield histograms
+      .slice(start, start + SERIES_AT_ONCE)
+      .flatMap(([labels, one]) => formatHistogram(metric, labels, one))
+      .map((line) => `${line}\n`)
+      .join('')
+  }
 }
 
 function formatHistogram(metric: Metric, labels: string, series: HistogramSeries): string[] {

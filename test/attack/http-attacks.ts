@@ -3,6 +3,8 @@
  * @module
  */
 import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
+import { Agent, request } from 'node:https'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
@@ -132,6 +134,35 @@ export async function unreadPipelines(
   }
   await sleep(attack.holdMs)
   return tally
+}
+
+/**
+ * Sends requests over HTTP/1.1 without end, one after the other on each of `count` connections.
+ * Returns how many had each status.
+ * @param path where to send them; `#` stands for a number that no other request has
+ */
+export async function endlessRequests(
+  attack: Attack & { readonly path: string; readonly headers: Readonly<Record<string, string>> },
+): Promise<Readonly<Record<string, number>>> {
+  const { port, count, holdMs, path, headers } = attack
+  const agent = new Agent({ keepAlive: true, rejectUnauthorized: false })
+  const statuses: Record<string, number> = {}
+  const endMs = Date.now() + holdMs
+  let sent = 0
+  const run = async (_: unknown, index: number): Promise<void> => {
+    await sleep(Math.floor(index / OPENED_AT_ONCE) * OPENING_PAUSE_MS)
+    while (Date.now() < endMs) {
+      const where = { port, path: path.replace('#', String(sent++)), headers, agent }
+      const asked = request({ host: '127.0.0.1', ...where }).end()
+      const [response]: IncomingMessage[] = await once(asked, 'response')
+      const status = String(response?.statusCode)
+      statuses[status] = (statuses[status] ?? 0) + 1
+      await response?.resume().toArray()
+    }
+  }
+  await Promise.all(Array.from({ length: count }, run))
+  agent.destroy()
+  return statuses
 }
 
 /** Posts malformed messages over HTTP/1.1; reconnects whenever the server closes. */

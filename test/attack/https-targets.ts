@@ -48,15 +48,14 @@ export type Served = {
 export async function startWithTwin(
   folder: string,
   start: (folder: string) => Promise<Served>,
+  probesOf: (probe: Omit<Probe, 'kind'>) => readonly Probe[] = probesOfEach,
 ): Promise<HttpsTarget> {
   const one = await start(folder)
   const twin = await start(mkdtempSync(join(folder, 'twin-')))
   const both = [one, twin]
   const probes = both.flatMap(({ attacked: { port, name }, headers }): Probe[] => {
-    const probe = { port, name, headers, perSecond: 20, isTwin: port === twin.attacked.port }
     return [
-      { ...probe, kind: 'https' },
-      { ...probe, kind: 'h2' },
+      ...probesOf({ port, name, headers, perSecond: 20, isTwin: port === twin.attacked.port }),
     ]
   })
   const target = await startTarget(one.program, probes, async () => {
@@ -68,6 +67,13 @@ export async function startWithTwin(
     await twin.program.running.stop()
   }
   return { target: { ...target, stop }, attacked: one.attacked }
+}
+
+function probesOfEach(probe: Omit<Probe, 'kind'>): Probe[] {
+  return [
+    { ...probe, kind: 'https' },
+    { ...probe, kind: 'h2' },
+  ]
 }
 
 /** Starts `kubedoh serve` with an `https://` block. */
@@ -85,10 +91,14 @@ export async function startServe(folder: string): Promise<Served> {
  * Starts `kubedoh gateway` over TLS with a cluster and two tokens: the quiet client's and the
  * attackers'.
  * @param command the command to run (default: `bin/kubedoh`)
+ * @param more number of further Services
  */
-export async function startGateway(folder: string, command?: readonly string[]): Promise<Served> {
+export async function startGateway(
+  folder: string,
+  { command, more = 0 }: { readonly command?: readonly string[]; readonly more?: number } = {},
+): Promise<Served> {
   const port = await freePort()
-  const files = writeFiles(folder)
+  const files = writeFiles(folder, more)
   writeFileSync(files.conf, '. {\n  kubernetes cluster.local {\n    cluster demo\n  }\n}\n')
   const { token, signingKey, publicKey, tokenSha256 } = await createClusterKeys()
   const tls = ['--tls-cert', files.cert, '--tls-key', files.key]
@@ -116,7 +126,7 @@ export async function startGateway(folder: string, command?: readonly string[]):
 
 type Files = Readonly<Record<'conf' | 'objects' | 'cert' | 'key' | 'authority', string>>
 
-function writeFiles(folder: string): Files {
+function writeFiles(folder: string, more = 0): Files {
   const write = (name: string, content: string): string => {
     const path = join(folder, name)
     writeFileSync(path, content)
@@ -124,7 +134,7 @@ function writeFiles(folder: string): Files {
   }
   return {
     conf: join(folder, 'Corefile'),
-    objects: write('objects.yaml', clusterObjects()),
+    objects: write('objects.yaml', clusterObjects(more)),
     cert: write('cert.pem', SERVER.cert),
     key: write('key.pem', SERVER.key),
     authority: write('authority.pem', AUTHORITY),
@@ -133,7 +143,7 @@ function writeFiles(folder: string): Files {
 
 async function createToken(port: number): Promise<string> {
   const headers = { authorization: `Bearer ${ADMIN}`, 'content-type': 'application/json' }
-  const body = JSON.stringify({ namespaces: ['*'] })
+  const body = JSON.stringify({ namespaces: ['*'], explain: true })
   const { text } = await send({ port, path: '/v1/tokens', headers, body })
   const { token }: { readonly token?: string } = JSON.parse(text)
   assert.ok(token !== undefined, text)

@@ -28,7 +28,7 @@ const TARGETS: readonly {
   { name: 'kubedoh gateway on Node', start: (folder) => startGateway(folder), skip: false },
   {
     name: 'kubedoh gateway on Bun',
-    start: (folder) => startGateway(folder, [BUN.command, ...BUN.args]),
+    start: (folder) => startGateway(folder, { command: [BUN.command, ...BUN.args] }),
     skip: missingRuntime(BUN),
   },
 ]

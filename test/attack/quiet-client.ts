@@ -6,13 +6,13 @@
  */
 import { createSocket, type Socket as UdpSocket } from 'node:dgram'
 import { connect as connectHttp2 } from 'node:http2'
-import { request as requestHttps } from 'node:https'
+import { Agent, request as requestHttps } from 'node:https'
 import { connect } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { errorText } from '../../src/bytes/unknown.ts'
 import { faultOf, frame, query } from './wire.ts'
 
-/** One repeated query. Each query has its own connection, except over UDP. */
+/** One repeated query. Each query has its own connection, except over UDP, and if it says so. */
 export type Probe = {
   readonly kind: 'udp' | 'tcp' | 'tls' | 'https' | 'h2'
   readonly port: number
@@ -21,6 +21,8 @@ export type Probe = {
   readonly perSecond: number
   /** Whether this probes the twin of the attacked program. */
   readonly isTwin?: boolean
+  /** For HTTPS/1.1: whether queries share connections. */
+  readonly staysConnected?: boolean
   /** For HTTPS (default: `/dns-query`). */
   readonly path?: string
   /** For HTTPS: additional request headers. */
@@ -83,13 +85,14 @@ function askStream({ kind, port }: Probe): Ask {
     })
 }
 
-function askHttps({ port, path = '/dns-query', headers = {} }: Probe): Ask {
+function askHttps({ port, path = '/dns-query', headers = {}, staysConnected = false }: Probe): Ask {
+  const agent = staysConnected && new Agent({ keepAlive: true })
   return (message) =>
     new Promise((resolve, reject) => {
       const type = { 'content-type': 'application/dns-message' }
       const request = requestHttps({
         ...{ host: SERVER_ADDRESS, port, localAddress: QUIET_ADDRESS, path, method: 'POST' },
-        ...{ rejectUnauthorized: false, agent: false, headers: { ...headers, ...type } },
+        ...{ rejectUnauthorized: false, agent, headers: { ...headers, ...type } },
       })
       const timer = setTimeout(() => request.destroy(), PATIENCE_MS)
       request.on('error', reject)

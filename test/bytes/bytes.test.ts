@@ -108,6 +108,20 @@ describe('comparing bytes', () => {
   })
 })
 
+test('equalBytes compares every byte of long strings, wherever they start', () => {
+  const cases = [0, 1, 4].flatMap((start) => [4096, 4099].map((length) => ({ start, length })))
+  for (const { start, length } of cases) {
+    const a = new Uint8Array(5000).subarray(start, start + length).fill(7)
+    const b = new Uint8Array(5000).subarray(0, length).fill(7)
+    assert.ok(equalBytes(a, b) && equalBytes(b, a))
+    for (const at of [0, 1, 2047, 4092, length - 1]) {
+      b[at] = 8
+      assert.ok(!equalBytes(a, b), `${start} ${length} ${at}`)
+      b[at] = 7
+    }
+  }
+})
+
 describe('joining and turning into text', () => {
   test('concatBytes makes a new array, also of one part and of none', () => {
     const part = Uint8Array.of(1, 2)

@@ -8,6 +8,7 @@ import {
   mapInSteps,
   type Steps,
   sortSteps,
+  withPauses,
 } from '../../src/bytes/steps.ts'
 
 /** A clock that each step moves on, and turns that are counted. */
@@ -65,6 +66,14 @@ describe('inSlices', () => {
   })
 })
 
+describe('withPauses', () => {
+  test('waits for each pause that is due, and returns the result', async () => {
+    const turns = new FakeTurns()
+    const result = await withPauses(count(9, turns), createPause(turns))
+    assert.deepEqual([result, turns.turns], ['9 steps', 2])
+  })
+})
+
 describe('createPause', () => {
   test('pauses once its time is over, and counts from there', async () => {
     const turns = new FakeTurns()
@@ -75,72 +84,12 @@ describe('createPause', () => {
     await pause()
     assert.deepEqual([turns.turns, pause()], [1, undefined])
   })
-})
 
-/** A loop whose turns end when the test ends them. */
-class ManualTurns {
-  nowMs = 0
-  readonly isolatesRequests: boolean = false
-  private ends: (() => void)[] = []
-  readonly elapsed = (): number => this.nowMs
-  readonly nextTurn = (): Promise<void> => new Promise((resolve) => this.ends.push(resolve))
-
-  async endTurn(): Promise<void> {
-    for (const end of this.ends.splice(0)) end()
-    for (let i = 0; i < 20; i++) await Promise.resolve()
-  }
-}
-
-/** A task whose steps take a millisecond each. */
-async function work(name: string, turns: ManualTurns, done: string[]): Promise<void> {
-  const pause = createSharedPause(turns)
-  for (let i = 1; i <= 6; i++) {
+  test('of one of many tasks waits at first, too', async () => {
+    const turns = new FakeTurns()
+    const pause = createSharedPause(turns)
     await pause()
-    turns.nowMs++
-    done.push(`${name}${i}`)
-  }
-}
-
-describe('createSharedPause', () => {
-  test('lets one of all tasks run in each turn, in their order', async () => {
-    const turns = new ManualTurns()
-    const done: string[] = []
-    void work('a', turns, done)
-    void work('b', turns, done)
-    void work('c', turns, done)
-    const perTurn: string[][] = []
-    for (let turn = 0; turn < 7; turn++) {
-      perTurn.push(done.splice(0))
-      await turns.endTurn()
-    }
-    assert.deepEqual(perTurn, [
-      [],
-      ['a1', 'a2', 'a3', 'a4'],
-      ['b1', 'b2', 'b3', 'b4'],
-      ['c1', 'c2', 'c3', 'c4'],
-      ['a5', 'a6'],
-      ['b5', 'b6'],
-      ['c5', 'c6'],
-    ])
-  })
-
-  test('starts again after all tasks have ended', async () => {
-    const turns = new ManualTurns()
-    const done: string[] = []
-    for (const name of ['a', 'b']) {
-      void work(name, turns, done)
-      for (let turn = 0; turn < 3; turn++) await turns.endTurn()
-    }
-    assert.equal(done.join(' '), 'a1 a2 a3 a4 a5 a6 b1 b2 b3 b4 b5 b6')
-  })
-
-  test('shares nothing where requests are isolated', async () => {
-    const turns = Object.assign(new ManualTurns(), { isolatesRequests: true })
-    const done: string[] = []
-    void work('a', turns, done)
-    void work('b', turns, done)
-    for (let i = 0; i < 20; i++) await Promise.resolve()
-    assert.ok(done.includes('a1') && done.includes('b1'))
+    assert.deepEqual([turns.turns, pause()], [1, undefined])
   })
 })
 
@@ -158,6 +107,7 @@ describe('sortSteps', () => {
     })
   }
 })
+
 describe('mapInSteps', () => {
   test('pauses before each 100 items', () => {
     const items = Array.from({ length: 250 }, (_, i) => i)

@@ -94,9 +94,9 @@ test('a cluster has its age, generation and size, once there is a snapshot', asy
   })
   const metrics = new Metrics()
   const readers = new Map([['shop', reader]])
-  assert.equal(formatGatewayMetrics(metrics, readers), '')
+  assert.deepEqual([...formatGatewayMetrics(metrics, readers)], [])
   await reader.load()
-  const lines = formatGatewayMetrics(metrics, readers).split('\n')
+  const lines = [...formatGatewayMetrics(metrics, readers)].join('').split('\n')
   assert.deepEqual(
     lines.filter((line) => line !== '' && !line.startsWith('#')),
     [

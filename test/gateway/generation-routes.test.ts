@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
+import { createSharedPause } from '../../src/bytes/steps.ts'
 import { diffSnapshots } from '../../src/gateway/generation-routes.ts'
 import { LocalWriter } from '../../src/gateway/local-writer.ts'
 import { hashToken } from '../../src/gateway/token.ts'
 import { keys } from '../exporter/memory-gateway.ts'
+import { CountedTurns } from '../turns.ts'
 import { snapshotOf } from './publishing.ts'
 import { clientSha256, Running } from './running.ts'
 
@@ -121,6 +123,8 @@ const [WEB, DB] = [
 ]
 const MOVED = 'web.a.svc.cluster.local. 5 IN A 192.0.2.9'
 
+const pause = (): undefined => undefined
+
 describe('diffSnapshots', () => {
   const cases: {
     name: string
@@ -163,7 +167,10 @@ describe('diffSnapshots', () => {
       const after = await snapshotOf(privateKey, to, { shardCount: b })
       const all = new Map([...before.shards, ...after.shards])
       const read = async (sha256: string): Promise<Uint8Array | undefined> => all.get(sha256)
-      assert.deepEqual(await diffSnapshots(before.manifest, after.manifest, read), lines)
+      assert.deepEqual(
+        await diffSnapshots(before.manifest, after.manifest, { readShard: read, pause }),
+        lines,
+      )
     })
   }
 
@@ -171,9 +178,36 @@ describe('diffSnapshots', () => {
     const before = await snapshotOf(privateKey, [WEB])
     const after = await snapshotOf(privateKey, [DB])
     const none = async (): Promise<undefined> => undefined
-    await assert.rejects(diffSnapshots(before.manifest, after.manifest, none), { status: 410 })
+    await assert.rejects(
+      diffSnapshots(before.manifest, after.manifest, { readShard: none, pause }),
+      { status: 410 },
+    )
     const shards = after.manifest.shards.map((one) => ({ ...one, bytes: 9_000_000 }))
     const large = { ...after.manifest, shards }
-    await assert.rejects(diffSnapshots(before.manifest, large, none), { status: 413 })
+    await assert.rejects(diffSnapshots(before.manifest, large, { readShard: none, pause }), {
+      status: 413,
+    })
+  })
+
+  test('lets queries be answered while it compares many records', async () => {
+    const records = (last: number): string[] =>
+      Array.from({ length: 3000 }, (_, i) => {
+        return `s${i}.a.svc.cluster.local. 5 IN A 192.${last}.${i >> 8}.${i & 255}`
+      })
+    const before = await snapshotOf(privateKey, records(0))
+    const after = await snapshotOf(privateKey, records(1))
+    const all = new Map([...before.shards, ...after.shards])
+    const turns = new CountedTurns()
+    const lines = await diffSnapshots(before.manifest, after.manifest, {
+      readShard: async (sha256) => all.get(sha256),
+      pause: createSharedPause(turns),
+    })
+    assert.equal(lines.length, 6000)
+    assert.deepEqual(lines.slice(0, 2), [
+      '- s0.a.svc.cluster.local. 5 IN A 192.0.0.0',
+      '+ s0.a.svc.cluster.local. 5 IN A 192.1.0.0',
+    ])
+    // Each record is read and compared, and pauses after every other look at the clock.
+    assert.ok(turns.turns > 5000, `${turns.turns} turns`)
   })
 })

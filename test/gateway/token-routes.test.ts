@@ -5,6 +5,7 @@ import { errorResponse, HttpError } from '../../src/doh/http-error.ts'
 import { hashToken, tokenId } from '../../src/gateway/token.ts'
 import { createTokenRoutes } from '../../src/gateway/token-routes.ts'
 import { createMemoryTokenStore, TOKENS_MAX } from '../../src/gateway/token-store.ts'
+import { NO_TIME } from '../turns.ts'
 import { tokenRecord } from './tokens.ts'
 
 const ADMIN = 'the-token-of-the-operator'
@@ -19,6 +20,7 @@ class Fixture {
   readonly store = createMemoryTokenStore()
   readonly app = createTokenRoutes({
     advise: () => [],
+    host: NO_TIME,
     domainsOf: () => [],
     adminSha256,
     tokenStore: this.store,
@@ -83,6 +85,19 @@ describe('the tokens of clients', () => {
     assert.deepEqual((await fixture.send('GET', '/v1/tokens')).body, { tokens: [] })
   })
 
+  test('are listed in the order of their creation, however many', async () => {
+    const fixture = new Fixture()
+    const { record } = await tokenRecord()
+    const ids = Array.from({ length: 450 }, (_, i) => String(i))
+    for (const id of ids) await fixture.store.add({ ...record, id })
+    const { body } = await fixture.send('GET', '/v1/tokens')
+    const tokens = body.tokens as readonly { readonly id: string }[]
+    assert.deepEqual(
+      tokens.map(({ id }) => id),
+      ids,
+    )
+  })
+
   test('are listed as ended when they have', async () => {
     const fixture = new Fixture()
     await fixture.send('POST', '/v1/tokens', { expiresInSeconds: 60 })
@@ -126,6 +141,7 @@ describe('the tokens of clients', () => {
     const { body: made } = await fixture.send('POST', '/v1/tokens', {})
     const app = createTokenRoutes({
       advise: () => [],
+      host: NO_TIME,
       domainsOf: () => [],
       ...{ adminSha256, randomBytes, now: () => START_MS },
       tokenStore: { ...fixture.store, replace: () => Promise.resolve(false) },
@@ -192,6 +208,7 @@ describe('the tokens of clients', () => {
       randomBytes,
       now: () => 0,
       advise: () => [],
+      host: NO_TIME,
       domainsOf: () => [],
     })
     app.onError((error) => (error instanceof HttpError ? errorResponse(error) : new Response()))

@@ -8,6 +8,7 @@ import { errorResponse, HttpError } from '../../src/doh/http-error.ts'
 import { hashToken, type TokenRecord } from '../../src/gateway/token.ts'
 import { createTokenRoutes } from '../../src/gateway/token-routes.ts'
 import type { TokenStore } from '../../src/gateway/token-store.ts'
+import { NO_TIME } from '../turns.ts'
 import { WHOLE_SCOPE } from './whole-scope.ts'
 
 /** A promise; `hold` rejects when it is broken. */
@@ -187,6 +188,7 @@ type Send = (method: string, path: string, body?: object) => Promise<Reply>
 async function routesOf(store: TokenStore): Promise<Send> {
   const app = createTokenRoutes({
     advise: () => [],
+    host: NO_TIME,
     domainsOf: () => [],
     adminSha256: await hashToken(ADMIN),
     tokenStore: store,

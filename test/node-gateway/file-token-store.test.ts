@@ -66,6 +66,22 @@ describe('the tokens in a file', () => {
     for (const file of files) assert.equal(statSync(join(dirname(path), file)).mode & 0o777, 0o600)
   })
 
+  test('are parsed when their line is new, also by another process', async (t) => {
+    const path = join(temporaryFolder(t), 'tokens')
+    const [store, other] = [open(path), open(path)]
+    const [kept, used, removed] = await Promise.all([1, 2, 3].map(() => tokenRecord()))
+    for (const one of [kept, used, removed]) await store.add(one?.record ?? assert.fail())
+    const before = await other.list()
+    assert.equal(await other.list(), before)
+    await store.noteUse([[used?.record.id ?? '', 20_000]])
+    await store.remove(removed?.record.id ?? '')
+    const after = await other.list()
+    assert.deepEqual(after, await store.list())
+    assert.deepEqual(after, [kept?.record, { ...used?.record, usedDay: 20_000 }])
+    assert.equal(after[0], before[0])
+    assert.deepEqual(await open(path).list(), after)
+  })
+
   test('are read from the one file that earlier builds wrote', async (t) => {
     const path = join(temporaryFolder(t), 'tokens')
     const [old, added] = [await tokenRecord(), await tokenRecord()]

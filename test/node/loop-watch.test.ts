@@ -30,6 +30,22 @@ describe('watchLoop', () => {
     assert.match(String(slow[0]?.ran), /\(loop-watch\.test\.ts/)
   })
 
+  test('takes little time itself', async (t) => {
+    let reports = 0
+    t.onTestFinished(await watchLoop('log', () => reports++))
+    const costs: number[] = []
+    for (let i = 0; i < 5; i++) {
+      await sleep(20)
+      keepBusy(30)
+      const start = process.threadCpuUsage()
+      await sleep(1)
+      const { user, system } = process.threadCpuUsage(start)
+      costs.push((user + system) / 1000)
+    }
+    assert.ok(reports >= 5, `${reports} reports`)
+    assert.ok(Math.min(...costs) < 10, `a report takes ${costs.join(', ')} ms`)
+  })
+
   test('appends it to a file', async (t) => {
     const path = join(temporaryFolder(t), 'turns')
     const stop = await watchLoop(path, () => assert.fail('it must not log'))

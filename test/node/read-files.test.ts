@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { mkdirSync, truncateSync, writeFileSync } from 'node:fs'
+import { devNull } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'vitest'
-import { readTextFile } from '../../src/node/read-files.ts'
+import { loadFile, readTextFile } from '../../src/node/read-files.ts'
 import { temporaryFolder } from '../exporter/temporary-folder.ts'
 
 describe('readTextFile', () => {
@@ -25,4 +26,10 @@ describe('readTextFile', () => {
       assert.equal(readTextFile(join(folder, path)), text)
     })
   }
+})
+
+test('/dev/null is an empty file, no other device is one', async () => {
+  assert.equal(readTextFile(devNull), '')
+  assert.equal((await loadFile(devNull)).length, 0)
+  await assert.rejects(loadFile('/dev/zero'))
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createSocket } from 'node:dgram'
 import { createServer } from 'node:net'
 import { describe, test } from 'vitest'
-import { parseSocketTable, readSocketTable } from '../../src/node/socket-table.ts'
+import { readSocketTable, socketRows, socketsOf } from '../../src/node/socket-table.ts'
 
 const UDP = `  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode ref pointer drops
   201: 3500007F:0035 00000000:0000 07 00000000:00000000 00:00000000 00000000   101        0 17185 2 0000000000000000 42
@@ -13,16 +13,19 @@ const TCP = `   0: 0100007F:1F40 00000000:0000 0A 00000000:00000000 00:00000000 
 
 describe('the table of sockets', () => {
   test('has addresses, ports, inodes and drops', () => {
-    assert.deepEqual(parseSocketTable(UDP), [
-      { address: '127.0.0.53', port: 53, inode: '17185', drops: 42 },
-      { address: '::1', port: 5353, inode: '17190', drops: 0 },
-    ])
-    assert.equal(parseSocketTable(TCP)[0]?.inode, '31337')
+    assert.deepEqual(
+      [...socketRows(UDP)],
+      [
+        { address: '127.0.0.53', port: 53, inode: '17185', drops: 42 },
+        { address: '::1', port: 5353, inode: '17190', drops: 0 },
+      ],
+    )
+    assert.equal([...socketRows(TCP)][0]?.inode, '31337')
   })
 
   for (const text of ['', '\n\n', 'nothing', '1: 0100007F:1F40', '1: 01:0035 x x x x x x x 9']) {
     test(`skips ${JSON.stringify(text)}`, () => {
-      assert.deepEqual(parseSocketTable(text), [])
+      assert.deepEqual([...socketRows(text)], [])
     })
   }
 
@@ -41,6 +44,9 @@ describe('the table of sockets', () => {
       readSocketTable(protocol).map(({ address, port }) => `${protocol} ${address} ${port}`),
     )
     assert.ok(places.includes(`udp ::1 ${socket.address().port}`))
+    const ports: number[] = []
+    for await (const { port } of socketsOf('udp')) ports.push(port)
+    assert.ok(ports.includes(socket.address().port))
     assert.ok(places.includes(`tcp 127.0.0.1 ${tcpPort}`))
   })
 })

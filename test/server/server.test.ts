@@ -27,7 +27,7 @@ describe('the server of a worker', () => {
       [[dnsPort], [dnsPort]],
     )
     assert.equal(screen.text.stderr, '')
-    assert.match(servers[0]?.formatMetrics() ?? '', /^# HELP coredns_/)
+    assert.match((await servers[0]?.formatMetrics()) ?? '', /^# HELP coredns_/)
     assert.deepEqual(servers[0]?.notReady(), [])
   })
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'vitest'
+import { finish } from '../../src/bytes/steps.ts'
 import { mergeMetrics, withoutGauges } from '../../src/telemetry/merge-metrics.ts'
 import { Metrics, observe } from '../../src/telemetry/metrics.ts'
 
@@ -15,9 +16,11 @@ function threadWith(requests: number, zone: string, size = 7): string {
   return metrics.format()
 }
 
+const merged = (texts: readonly string[]): string => finish(mergeMetrics(texts))
+
 test('metrics of threads are added, and shared gauges appear once', () => {
-  const merged = mergeMetrics([threadWith(3, 'a b{'), threadWith(4, 'c'), threadWith(5, 'c')])
-  assert.deepEqual(merged.split('\n'), [
+  const text = merged([threadWith(3, 'a b{'), threadWith(4, 'c'), threadWith(5, 'c')])
+  assert.deepEqual(text.split('\n'), [
     '# HELP a_requests_total Requests { of all }.',
     '# TYPE a_requests_total counter',
     'a_requests_total{zone="a b{"} 3',
@@ -40,8 +43,8 @@ test('metrics of threads are added, and shared gauges appear once', () => {
 
 test('empty metrics change nothing, and one thread’s metrics stay unchanged', () => {
   const text = threadWith(1, 'a')
-  assert.equal(mergeMetrics([text, '']), mergeMetrics([text]))
-  assert.equal(mergeMetrics([mergeMetrics([text])]), mergeMetrics([text]))
+  assert.equal(merged([text, '']), merged([text]))
+  assert.equal(merged([merged([text])]), merged([text]))
 })
 
 test('a thread that is gone has counted, and has no sizes any more', () => {
@@ -57,5 +60,18 @@ test('adds the bytes of the caches of all threads', () => {
     metrics.gauge({ name: 'kubedoh_cache_bytes', help: 'Bytes.', labels: [] }).value = bytes
     return metrics.format()
   })
-  assert.match(mergeMetrics(texts), /^kubedoh_cache_bytes 3000$/m)
+  assert.match(merged(texts), /^kubedoh_cache_bytes 3000$/m)
+})
+
+test('many lines are merged in many steps', () => {
+  const metrics = new Metrics()
+  const info = { name: 'a_requests_total', help: 'Requests.', labels: ['zone'] }
+  for (let i = 0; i < 2000; i++) metrics.counter(info, [`z${i}`]).value = i
+  const text = metrics.format()
+  let steps = 0
+  const merging = mergeMetrics([text, text])
+  let next = merging.next()
+  for (; next.done !== true; next = merging.next()) steps++
+  assert.ok(steps > 25, `${steps} steps`)
+  assert.match(next.value, /^a_requests_total\{zone="z1999"\} 3998$/m)
 })

@@ -28,6 +28,20 @@ describe('Metrics', () => {
     ])
   })
 
+  test('formats few series at a time, each once, whatever changes meanwhile', () => {
+    const metrics = new Metrics()
+    for (let i = 0; i < 2000; i++) metrics.gauge(SIZE, [`${i}`]).value = i
+    const texts: string[] = []
+    for (const text of metrics.texts()) {
+      if (texts.length === 5) metrics.clear(SIZE.name)
+      metrics.gauge(SIZE, [`${texts.length}`]).value = 7
+      texts.push(text)
+    }
+    assert.ok(texts.length > 15, `${texts.length} texts`)
+    const names = texts.join('').match(/^size_bytes\{\S+/gm)
+    assert.deepEqual([names?.length, new Set(names).size], [2000, 2000])
+  })
+
   test('returns the same histogram for the same label values', () => {
     const metrics = new Metrics()
     const series = metrics.histogram(SIZE, BOUNDS, ['a'])

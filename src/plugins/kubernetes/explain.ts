@@ -3,7 +3,7 @@
  * name, and what is missing. Invisible names are reported as nonexistent.
  * @module
  */
-import type { SharedTurns } from '../../bytes/steps.ts'
+import type { Turns } from '../../bytes/steps.ts'
 import type { ClientVisibility } from '../../chain/client.ts'
 import type { Fact } from '../../chain/fact.ts'
 import type { ServiceState, SnapshotSource } from '../../chain/host.ts'
@@ -34,7 +34,7 @@ export type ExplainedPlace = {
   readonly home: Uint8Array
   readonly rules: Rules
   /** Looking for similar names takes long in a large cluster. */
-  readonly turns: SharedTurns
+  readonly turns: Turns
 }
 
 /** A snapshot whose names are explained. */

@@ -3,7 +3,7 @@
  * @module
  */
 import assert from 'node:assert/strict'
-import type { SharedTurns } from '../../../src/bytes/steps.ts'
+import type { Turns } from '../../../src/bytes/steps.ts'
 import type { Fact } from '../../../src/chain/fact.ts'
 import { parseKubernetes } from '../../../src/corefile/kubernetes-options.ts'
 import { nameOf } from '../../../src/dns/name.ts'
@@ -24,7 +24,7 @@ export type ExplainedCluster = FakeClusterOptions & {
   readonly sees?: (namespace: string) => boolean
   /** Whether the thread with the objects does not answer. */
   readonly isSilent?: true
-  readonly turns?: SharedTurns
+  readonly turns?: Turns
 }
 
 /** Returns the fact about `NAME TYPE` below `cluster.local` or `in-addr.arpa`. */
