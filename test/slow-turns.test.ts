@@ -5,7 +5,15 @@ import { describe, test } from 'vitest'
 import { temporaryFolder } from './exporter/temporary-folder.ts'
 import { readSlowTurns } from './slow-turns.ts'
 
-const TURN = { program: 'serve --conf a', threadId: 0, cpuMs: 60, gcMs: 0, ran: 'read' }
+const TURN = {
+  program: 'serve --conf a',
+  threadId: 0,
+  cpuMs: 60,
+  gcMs: 0,
+  ran: 'emit (node:events:489) > parse (zone.ts:9)',
+}
+/** One with the events of many sockets. */
+const EVENTS = { ...TURN, cpuMs: 240, ran: 'processTicksAndRejections (task_queues:72)' }
 
 describe('readSlowTurns', () => {
   const CASES = [
@@ -13,6 +21,8 @@ describe('readSlowTurns', () => {
     { name: 'does not count garbage collections', turns: [{ ...TURN, gcMs: 11 }], failed: 0 },
     { name: 'passes a turn of 50 ms', turns: [{ ...TURN, cpuMs: 50 }], failed: 0 },
     { name: 'passes the exporter', turns: [{ ...TURN, program: 'export --once' }], failed: 0 },
+    { name: 'passes many events in 240 ms', turns: [EVENTS], failed: 0 },
+    { name: 'fails on more of them', turns: [{ ...EVENTS, cpuMs: 260 }], failed: 1 },
     { name: 'counts a suite once', turns: [TURN, TURN], failed: 1 },
   ]
   test.for(CASES)('$name', ({ turns, failed }, t) => {

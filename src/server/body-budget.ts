@@ -1,29 +1,34 @@
 /**
- * Bounds the request bodies that a process buffers before they are complete. Bounds for each
- * connection do not bound a thousand of them: 490 connections with 16 bodies of 64 KiB ended a
- * gateway in 512 MiB.
+ * Bounds the memory of requests that wait for their clients: for the rest of the body, or until the
+ * client reads the response. Bounds for each connection do not bound a thousand of them: 490
+ * connections with 16 bodies of 64 KiB ended a gateway in 512 MiB.
  * @module
  */
 
-/** Bytes of unfinished bodies in all connections. */
+/** Bytes in all connections, and their part of the memory limit if that is less. */
 const BODY_BYTES_MAX = 64 * 1024 * 1024
+const MEMORY_SHARE = 1 / 16
+/** Part of the budget that is left after room was made: making room looks at all holders. */
+const KEPT = 3 / 4
+
+import { memoryBytes } from '../node/memory-bytes.ts'
 
 /** A connection, or a request on one of its own. */
 export type BodyHolder = {
-  /** Returns the bytes of its unfinished bodies. */
+  /** Returns the bytes of its requests that wait for the client. */
   readonly heldBytes: () => number
-  /** Ends the requests with unfinished bodies. */
+  /** Ends these requests. */
   readonly dropBodies: () => void
 }
 
-/** The unfinished bodies of all connections. */
+/** The requests of all connections that wait for their clients. */
 export class BodyBudget {
   private readonly bytesMax: number
   private readonly holders = new Set<BodyHolder>()
-  /** At least what the holders have: bodies that were completed still count, until a recount. */
+  /** At least what the holders have: what was completed still counts, until a recount. */
   private bytes = 0
 
-  constructor(bytesMax: number = BODY_BYTES_MAX) {
+  constructor(bytesMax: number = Math.min(BODY_BYTES_MAX, memoryBytes() * MEMORY_SHARE)) {
     this.bytesMax = bytesMax
   }
 
@@ -44,7 +49,7 @@ export class BodyBudget {
     this.bytes = sizes.reduce((sum, one) => sum + one.bytes, 0)
     if (this.bytes <= this.bytesMax) return
     for (const { holder, bytes: freed } of sizes.sort((a, b) => b.bytes - a.bytes)) {
-      if (this.bytes <= this.bytesMax) return
+      if (this.bytes <= this.bytesMax * KEPT) return
       holder.dropBodies()
       this.bytes -= freed
     }

@@ -17,8 +17,8 @@ export type OpenStream<S extends Stream> = {
   readonly startMs: number
   /** Bytes of its body that the server buffers. */
   heldBytes: number
-  /** Bytes of its body that Node or the app may buffer, as far as it is not complete. */
-  lentBytes: number
+  /** Memory that it takes until its client sends or reads the rest; 0 while it waits for us. */
+  memoryBytes: number
 }
 
 /**
@@ -44,7 +44,7 @@ export class OpenStreams<S extends Stream> {
   /** Adds a stream. Looks at a few others, and forgets those that have closed. */
   add(stream: S, startMs: number): OpenStream<S> {
     for (let i = 0; i < FORGOTTEN_PER_NEW; i++) this.visitOne()
-    const one = { stream, startMs, heldBytes: 0, lentBytes: 0 }
+    const one = { stream, startMs, heldBytes: 0, memoryBytes: 0 }
     this.streams.push(one)
     return one
   }

@@ -69,9 +69,9 @@ export function httpsRows({ port, name, token }: Attacked): readonly Row[] {
       ...of(490, SLOW_MS, ONE),
       ...{ path: '/dns-query', fields, kinds: [], streamsEach: 16, bytesEach: 64_000 },
     }),
-    row('HTTP/2: 16 bodies each without their last byte, without a token', HTTP2, 'heldBodies', {
-      ...of(1000, SLOW_MS, MANY),
-      ...{ path: '/dns-query', kinds: [], streamsEach: 16, bytesEach: 64_000 },
+    row('HTTP/2: 4 bodies each without their last byte, without a token', HTTP2, 'heldBodies', {
+      ...of(490, SLOW_MS, MANY),
+      ...{ path: '/dns-query', kinds: [], streamsEach: 4, bytesEach: 64_000 },
     }),
     row('HTTP/1.1: slow headers', HTTP1, 'slowRequests', {
       ...of(2500, SLOW_MS, ONE),

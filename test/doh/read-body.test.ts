@@ -57,9 +57,22 @@ describe('readBody', () => {
     })
   }
 
-  test('copies a body of a known length into its place as it comes', async () => {
+  for (const [name, headers] of [
+    ['as long as it says', size(180 * 1024)],
+    ['without a length', {}],
+    ['longer than it says', size(70 * 1024)],
+  ] as const) {
+    test(`copies a large body as it comes: one ${name}`, async () => {
+      const parts = [40, 40, 99, 1].map((kib, i) => new Uint8Array(kib * 1024).fill(i + 1))
+      const read = await readBody(requestOf(parts, headers), 180 * 1024)
+      assert.deepEqual(read, new Uint8Array(Buffer.concat(parts)))
+      if (name === 'as long as it says') assert.equal(read.buffer.byteLength, 180 * 1024)
+    })
+  }
+
+  test('takes no memory for what a small body has not sent', async () => {
     const parts = [3, 1, 4].map((length) => new Uint8Array(length).fill(length))
-    const read = await readBody(requestOf(parts, size(8)), 8)
+    const read = await readBody(requestOf(parts, size(64 * 1024)), 64 * 1024)
     assert.deepEqual(read, new Uint8Array(Buffer.concat(parts)))
     assert.equal(read.buffer.byteLength, 8)
   })

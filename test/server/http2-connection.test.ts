@@ -160,7 +160,7 @@ describe('an HTTP/2 connection', () => {
   for (const path of ['/direct', '/app']) {
     test(`ends the unfinished bodies for ${path} of the connection that has most`, async (t) => {
       const app = new Hono().all('*', async (c) => c.text(String((await c.req.text()).length)))
-      const bodies = new BodyBudget(150_000)
+      const bodies = new BodyBudget(160_000)
       const port = await secureServer(t, app, { direct, bodies })
       const [large, small] = [await openSession(t, port), await openSession(t, port)]
       const start = (session: ClientHttp2Session): ClientHttp2Stream => {
@@ -169,6 +169,7 @@ describe('an HTTP/2 connection', () => {
         stream.write(Buffer.alloc(60_000))
         return stream
       }
+      await send(large, { ':path': '/' })
       const streams = [start(large), start(large)]
       await send(large, { ':path': '/' })
       const kept = start(small)
@@ -184,6 +185,33 @@ describe('an HTTP/2 connection', () => {
       assert.equal((await send(large, { ':path': '/' })).status, 200)
     })
   }
+
+  test('is closed if it has most unfinished bodies and has had no response', async (t) => {
+    const bodies = new BodyBudget(100_000)
+    const session = await openSession(t, await secureServer(t, APP, { direct, bodies }))
+    const closed = once(session, 'close')
+    for (let i = 0; i < 12; i++) {
+      const stream = session.request({ ':path': '/direct', ':method': 'POST' })
+      stream.on('error', () => undefined)
+      stream.write(Buffer.alloc(1000))
+    }
+    await within(closed, 'the end of the connection')
+  })
+
+  test('ends the responses that its client does not read, if it has most', async (t) => {
+    const wide: Direct = () => () => ({ status: 200, headers: {}, body: new Uint8Array(50_000) })
+    const bodies = new BodyBudget(200_000)
+    const port = await secureServer(t, APP, { direct: wide, bodies })
+    const [large, small] = [await openSession(t, port), await openSession(t, port)]
+    await send(large, { ':path': '/' })
+    const closed = Array.from({ length: 8 }, () => {
+      const stream = large.request({ ':path': '/' })
+      stream.on('error', () => undefined)
+      return new Promise((resolve) => stream.on('close', () => resolve(stream.rstCode)))
+    })
+    assert.equal(await within(Promise.race(closed), 'a reset'), ERROR_CODE.ENHANCE_YOUR_CALM)
+    assert.equal((await send(small, { ':path': '/' })).body.length, 50_000)
+  })
 
   test('resets a stream whose body the app does not wait for', async (t) => {
     const session = await openSession(t, await secureServer(t, APP, { direct }))
