@@ -1,5 +1,5 @@
 /**
- * `npm run page`: bundles the page of the gateway, `page/`, into `src/gateway/page-bundle.ts`.
+ * `npm run page`: bundles the page of the gateway, `page/`, into `src/gateway/routes/page-bundle.ts`.
  *
  * The bundle is committed, because a checkout and wrangler run the sources without a build. A test
  * compares it with the sources.
@@ -12,7 +12,7 @@ import { deflateRawSync } from 'node:zlib'
 import { type BuildOptions, build } from 'esbuild'
 
 const ROOT = join(import.meta.dirname, '..')
-const TARGET = join(ROOT, 'src/gateway/page-bundle.ts')
+const TARGET = join(ROOT, 'src/gateway/routes/page-bundle.ts')
 const COLUMNS = 100
 const OPTIONS: BuildOptions = {
   absWorkingDir: ROOT,

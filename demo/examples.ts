@@ -3,10 +3,10 @@
  * @module
  */
 import { styleText } from 'node:util'
-import { encodeBase64url } from '../src/bytes/base64url.ts'
-import { nameOf } from '../src/dns/name.ts'
-import { TYPE } from '../src/dns/rr-type.ts'
-import { writeQuery } from '../src/dns/write-query.ts'
+import { encodeBase64url } from '../src/dns/bytes/base64url.ts'
+import { nameOf } from '../src/dns/names/name.ts'
+import { TYPE } from '../src/dns/names/rr-type.ts'
+import { writeQuery } from '../src/dns/wire/write-query.ts'
 
 /** The token of a client that sees everything; no secret, as only this machine reaches the demo. */
 export const CLIENT_TOKEN = 'demo'

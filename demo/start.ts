@@ -8,21 +8,21 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { parseArgs, styleText } from 'node:util'
 import { startGateway } from '../build/local-gateway.ts'
-import { errorText, recordOf } from '../src/bytes/unknown.ts'
-import { startExport } from '../src/cli/export.ts'
-import { Input } from '../src/cli/flags.ts'
-import { serve } from '../src/cli/serve.ts'
+import { startExport } from '../src/cli/export/export.ts'
+import { Input } from '../src/cli/flags/flags.ts'
+import { serve } from '../src/cli/serve/serve.ts'
+import { errorText, recordOf } from '../src/dns/bytes/unknown.ts'
 import { type ClusterKeys, createClusterKeys, createToken } from '../src/exporter/cluster-keys.ts'
-import type { GatewayVariables } from '../src/gateway/config.ts'
-import { hashToken } from '../src/gateway/token.ts'
+import { hashToken } from '../src/gateway/access/token.ts'
+import type { GatewayVariables } from '../src/gateway/snapshots/config.ts'
 import {
   CommandError,
   describeError,
   EXIT,
   ignoreClosedPipes,
   type Output,
-} from '../src/node/output.ts'
-import { untilSignal } from '../src/node/signals.ts'
+} from '../src/server/node/output.ts'
+import { untilSignal } from '../src/server/node/signals.ts'
 import type { ServeOptions } from '../src/server/server.ts'
 import { CLIENT_TOKEN, formatExamples, type LimitedToken } from './examples.ts'
 

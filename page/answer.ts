@@ -2,12 +2,12 @@
  * A response as people read it: one sentence, and a table of records.
  * @module
  */
-import { readUint16 } from '../src/bytes/bytes.ts'
-import { parseResponse, type ResourceRecord } from '../src/dns/message.ts'
-import { formatName } from '../src/dns/name.ts'
-import { formatRcode, RCODE } from '../src/dns/rcode.ts'
-import { formatRdata } from '../src/dns/rdata-text.ts'
-import { formatType, TYPE } from '../src/dns/rr-type.ts'
+import { readUint16 } from '../src/dns/bytes/bytes.ts'
+import { formatName } from '../src/dns/names/name.ts'
+import { formatRcode, RCODE } from '../src/dns/names/rcode.ts'
+import { formatType, TYPE } from '../src/dns/names/rr-type.ts'
+import { parseResponse, type ResourceRecord } from '../src/dns/wire/message.ts'
+import { formatRdata } from '../src/dns/wire/rdata-text.ts'
 import { count, formatAge, plainName } from './visible.ts'
 
 /** A record for the table. */

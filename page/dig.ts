@@ -3,15 +3,15 @@
  * @module
  */
 
-import { formatHex, readUint16 } from '../src/bytes/bytes.ts'
-import { OPTION, readExtendedError } from '../src/dns/edns.ts'
-import { parseResponse, type ResourceRecord } from '../src/dns/message.ts'
-import { formatName } from '../src/dns/name.ts'
-import { FLAG } from '../src/dns/query.ts'
-import { formatRcode, OPCODE } from '../src/dns/rcode.ts'
-import { formatRdata } from '../src/dns/rdata-text.ts'
-import { formatClass } from '../src/dns/rr-class.ts'
-import { formatType, TYPE } from '../src/dns/rr-type.ts'
+import { formatHex, readUint16 } from '../src/dns/bytes/bytes.ts'
+import { formatName } from '../src/dns/names/name.ts'
+import { formatRcode, OPCODE } from '../src/dns/names/rcode.ts'
+import { formatClass } from '../src/dns/names/rr-class.ts'
+import { formatType, TYPE } from '../src/dns/names/rr-type.ts'
+import { OPTION, readExtendedError } from '../src/dns/wire/edns.ts'
+import { parseResponse, type ResourceRecord } from '../src/dns/wire/message.ts'
+import { FLAG } from '../src/dns/wire/query.ts'
+import { formatRdata } from '../src/dns/wire/rdata-text.ts'
 import { visible } from './visible.ts'
 
 /** What `dig` prints beside the message. */

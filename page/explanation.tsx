@@ -3,7 +3,7 @@
  * @module
  */
 import { useLayoutEffect, useRef, useState } from 'hono/jsx/dom'
-import { isRecord, listOf } from '../src/bytes/unknown.ts'
+import { isRecord, listOf } from '../src/dns/bytes/unknown.ts'
 import { explain, GatewayFailure } from './gateway.ts'
 import type { Question } from './query-box.tsx'
 import { visible } from './visible.ts'

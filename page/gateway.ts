@@ -3,10 +3,10 @@
  * no log of a proxy has it.
  * @module
  */
-import { isRecord } from '../src/bytes/unknown.ts'
-import { parseName } from '../src/dns/name.ts'
-import { parseType } from '../src/dns/rr-type.ts'
-import { writeQuery } from '../src/dns/write-query.ts'
+import { isRecord } from '../src/dns/bytes/unknown.ts'
+import { parseName } from '../src/dns/names/name.ts'
+import { parseType } from '../src/dns/names/rr-type.ts'
+import { writeQuery } from '../src/dns/wire/write-query.ts'
 import type { Name, Zone } from './names.ts'
 
 /** Why a request failed. */

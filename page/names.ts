@@ -2,7 +2,7 @@
  * Names as the page browses them: the way from a zone to a Service, and what to query there.
  * @module
  */
-import { labelOffsets, parseName } from '../src/dns/name.ts'
+import { labelOffsets, parseName } from '../src/dns/names/name.ts'
 import { plainName } from './visible.ts'
 
 /** A cluster behind a zone, and how fresh its names are. */

@@ -7,10 +7,10 @@ import { deepEqual, ok } from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, it } from 'vitest'
-import { LEFT_OUT, type LeftOut } from '../src/chain/left-out.ts'
 import { COMMANDS } from '../src/cli/commands.ts'
-import { FLAGS, type Flag } from '../src/cli/flags.ts'
-import { ALL_PLUGINS } from '../src/plugins/all-plugins.ts'
+import { FLAGS, type Flag } from '../src/cli/flags/flags.ts'
+import { LEFT_OUT, type LeftOut } from '../src/resolver/chain/left-out.ts'
+import { ALL_PLUGINS } from '../src/resolver/plugins/all-plugins.ts'
 import { MAY_IMPORT } from './tidy.ts'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -104,7 +104,7 @@ describe('all pages', () => {
     'docs/node-cache.md',
     'docs/openshift.md',
     'docs/plugins.md',
-    'src/kubernetes/README.md',
+    'src/cluster/README.md',
     'src/snapshot/README.md',
     'test/attack/README.md',
     'test/conformance/README.md',

@@ -3,7 +3,10 @@
  * scripted upstreams, clusters made from YAML; what plugins log is collected.
  * @module
  */
-
+import type { ClusterTree } from '../src/corefile/cluster-tree.ts'
+import type { KubernetesOptions } from '../src/corefile/kubernetes-options.ts'
+import type { LogEvent } from '../src/dns/telemetry/log.ts'
+import { Metrics } from '../src/dns/telemetry/metrics.ts'
 import type {
   ExchangeOptions,
   FileState,
@@ -12,21 +15,21 @@ import type {
   Upstream,
   UpstreamClient,
   UpstreamOptions,
-} from '../src/chain/host.ts'
-import { bindPlugins, type PluginHost, type PluginSet } from '../src/chain/plugin-entry.ts'
-import type { ClusterTree } from '../src/corefile/cluster-tree.ts'
-import type { KubernetesOptions } from '../src/corefile/kubernetes-options.ts'
-import { hmac } from '../src/node/hmac.ts'
-import { openSigner } from '../src/node/open-signer.ts'
-import { ALL_PLUGINS, type AllPluginsHost } from '../src/plugins/all-plugins.ts'
-import type { CacheFile } from '../src/plugins/cache/persistence.ts'
-import type { DnssecHost } from '../src/plugins/dnssec/key-file.ts'
-import type { Tap, TapTarget } from '../src/plugins/dnstap/setup.ts'
-import { KeyTable } from '../src/plugins/etcd/key-table.ts'
-import type { EtcdConnection, KeySource } from '../src/plugins/etcd/options.ts'
-import type { TsigHost } from '../src/plugins/tsig/verify.ts'
-import type { LogEvent } from '../src/telemetry/log.ts'
-import { Metrics } from '../src/telemetry/metrics.ts'
+} from '../src/resolver/contract/host.ts'
+import {
+  bindPlugins,
+  type PluginHost,
+  type PluginSet,
+} from '../src/resolver/contract/plugin-entry.ts'
+import { ALL_PLUGINS, type AllPluginsHost } from '../src/resolver/plugins/all-plugins.ts'
+import type { CacheFile } from '../src/resolver/plugins/cache/persistence.ts'
+import type { DnssecHost } from '../src/resolver/plugins/dnssec/key-file.ts'
+import type { Tap, TapTarget } from '../src/resolver/plugins/dnstap/setup.ts'
+import { KeyTable } from '../src/resolver/plugins/etcd/key-table.ts'
+import type { EtcdConnection, KeySource } from '../src/resolver/plugins/etcd/options.ts'
+import type { TsigHost } from '../src/resolver/plugins/tsig/verify.ts'
+import { hmac } from '../src/server/keys/hmac.ts'
+import { openSigner } from '../src/server/keys/open-signer.ts'
 import { type FakeClusterOptions, openFakeCluster } from './fake-cluster.ts'
 import { formatQuestion, writeReplyText } from './message-text.ts'
 

@@ -6,18 +6,23 @@
  * `additional: `; then the OPT record as `edns: SIZE` with `do` behind it, and its options.
  * @module
  */
-import { byteAt, formatHex, readUint16 } from '../src/bytes/bytes.ts'
-import { type EdnsOption, extendedError, OPTION, parseOptions } from '../src/dns/edns.ts'
-import { EMPTY_REPLY, parseResponse, type ResourceRecord, writeReply } from '../src/dns/message.ts'
-import { formatName, nameOf, ROOT } from '../src/dns/name.ts'
-import { FLAG, parseQuery, Query } from '../src/dns/query.ts'
-import { formatRcode, OPCODE, parseRcode } from '../src/dns/rcode.ts'
-import { WireReader } from '../src/dns/rdata-wire.ts'
-import { ReplyWriter } from '../src/dns/reply-writer.ts'
-import { formatClass, parseClass } from '../src/dns/rr-class.ts'
-import { formatType, parseType, TYPE } from '../src/dns/rr-type.ts'
-import { writeQuery } from '../src/dns/write-query.ts'
-import { formatRecord } from '../src/records/zone-text.ts'
+import { byteAt, formatHex, readUint16 } from '../src/dns/bytes/bytes.ts'
+import { formatName, nameOf, ROOT } from '../src/dns/names/name.ts'
+import { formatRcode, OPCODE, parseRcode } from '../src/dns/names/rcode.ts'
+import { formatClass, parseClass } from '../src/dns/names/rr-class.ts'
+import { formatType, parseType, TYPE } from '../src/dns/names/rr-type.ts'
+import { type EdnsOption, extendedError, OPTION, parseOptions } from '../src/dns/wire/edns.ts'
+import {
+  EMPTY_REPLY,
+  parseResponse,
+  type ResourceRecord,
+  writeReply,
+} from '../src/dns/wire/message.ts'
+import { FLAG, parseQuery, Query } from '../src/dns/wire/query.ts'
+import { WireReader } from '../src/dns/wire/rdata-wire.ts'
+import { ReplyWriter } from '../src/dns/wire/reply-writer.ts'
+import { writeQuery } from '../src/dns/wire/write-query.ts'
+import { formatRecord } from '../src/snapshot/records/zone-text.ts'
 import { parseRecord } from './parse-record.ts'
 
 const FLAGS: readonly [name: string, bit: number][] = [

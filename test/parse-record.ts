@@ -2,9 +2,9 @@
  * Records for tests, from the text of zone files.
  * @module
  */
-import type { ResourceRecord } from '../src/dns/message.ts'
-import { readRecord } from '../src/records/zone-record.ts'
-import { ZoneFileError, ZoneScanner } from '../src/records/zone-scanner.ts'
+import type { ResourceRecord } from '../src/dns/wire/message.ts'
+import { readRecord } from '../src/snapshot/records/zone-record.ts'
+import { ZoneFileError, ZoneScanner } from '../src/snapshot/records/zone-scanner.ts'
 
 const TTL_SECONDS_DEFAULT = 3600
 

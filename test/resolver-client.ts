@@ -3,12 +3,12 @@
  * @module
  */
 
-import type { Client } from '../src/chain/client.ts'
-import { Incoming, ownResponse } from '../src/chain/incoming.ts'
-import type { Listener } from '../src/chain/listener.ts'
-import type { MaybePromise } from '../src/chain/maybe-promise.ts'
-import type { Resolver } from '../src/chain/resolver.ts'
-import { ReplyWriter } from '../src/dns/reply-writer.ts'
+import { ReplyWriter } from '../src/dns/wire/reply-writer.ts'
+import { Incoming, ownResponse } from '../src/resolver/chain/incoming.ts'
+import type { Listener } from '../src/resolver/chain/listener.ts'
+import type { Resolver } from '../src/resolver/chain/resolver.ts'
+import type { Client } from '../src/resolver/contract/client.ts'
+import type { MaybePromise } from '../src/resolver/contract/maybe-promise.ts'
 
 /** The response of the fast path, `undefined` when it has none, and that of the slow path. */
 export type BothWays = {

@@ -13,10 +13,10 @@ const LONGEST = [
   'test/conformance/worker.test.ts',
   'test/build/package.test.ts',
   'test/conformance/',
-  'test/server/worker-pool.test.ts',
-  'test/node/signals.test.ts',
+  'test/server/threads/worker-pool.test.ts',
+  'test/server/node/signals.test.ts',
   'test/demo/start.test.ts',
-  'test/doh/items.test.ts',
+  'test/gateway/doh/items.test.ts',
 ]
 
 /** A sequencer for vitest. */

@@ -4,10 +4,10 @@
  * @module
  */
 import { createHmac } from 'node:crypto'
-import { concatBytes, EMPTY, equalBytes, readUint16 } from '../src/bytes/bytes.ts'
-import { formatName, nameOf } from '../src/dns/name.ts'
-import { formatRcode } from '../src/dns/rcode.ts'
-import { WireReader } from '../src/dns/rdata-wire.ts'
+import { concatBytes, EMPTY, equalBytes, readUint16 } from '../src/dns/bytes/bytes.ts'
+import { formatName, nameOf } from '../src/dns/names/name.ts'
+import { formatRcode } from '../src/dns/names/rcode.ts'
+import { WireReader } from '../src/dns/wire/rdata-wire.ts'
 import {
   appendTsig,
   findTsig,
@@ -16,7 +16,7 @@ import {
   tsigTimers,
   tsigVariables,
   unsignedMessage,
-} from '../src/dns/tsig.ts'
+} from '../src/dns/wire/tsig.ts'
 
 /** How to sign. */
 export type Signing = {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'vitest'
-import { temporaryFolder } from './exporter/temporary-folder.ts'
+import { temporaryFolder } from './cluster/follow/temporary-folder.ts'
 import { readSlowTurns } from './slow-turns.ts'
 
 const TURN = {

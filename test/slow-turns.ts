@@ -1,5 +1,5 @@
 /**
- * The turns of event loops that servers of a suite report (`src/node/loop-watch.ts`): one that keeps
+ * The turns of event loops that servers of a suite report (`src/server/node/loop-watch.ts`): one that keeps
  * queries waiting fails the suite.
  * @module
  */

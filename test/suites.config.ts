@@ -12,7 +12,7 @@ const SUITES = {
   beside: 'test/beside/*.suite.ts',
   chart: 'test/chart/*.suite.ts',
   clients: 'test/clients/*.suite.ts',
-  cluster: 'test/{cluster,differential}/*.suite.ts',
+  cluster: 'test/{real-cluster,differential}/*.suite.ts',
   conformance: 'test/e2e/*.suite.ts',
   faults: 'test/faults/*.suite.ts',
   foreign: 'test/foreign/*.suite.ts',
@@ -20,7 +20,7 @@ const SUITES = {
   image: 'test/image/*.suite.ts',
   node: 'test/real-node/*.suite.ts',
   modes: 'test/node-modes/*.suite.ts',
-  stores: 'test/node-gateway/full-disk.suite.ts',
+  stores: 'test/server/gateway/full-disk.suite.ts',
   views: 'test/views/*.suite.ts',
 }
 

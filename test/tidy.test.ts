@@ -69,10 +69,10 @@ describe('the layout check', () => {
       finds: /40\d lines/,
     },
     {
-      name: 'a folder that is not in the table',
+      name: 'a wing that is not in the table',
       file: 'src/utils/a.ts',
       text: head,
-      finds: /not in any folder/,
+      finds: /not in any wing/,
     },
   ]
   for (const { name, file, text, finds } of cases) {

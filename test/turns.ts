@@ -2,7 +2,7 @@
  * Event loops for tests of work in slices.
  * @module
  */
-import type { Turns } from '../src/bytes/steps.ts'
+import type { Turns } from '../src/dns/bytes/steps.ts'
 
 /** A loop on which no time passes, so that nothing pauses. */
 export const NO_TIME: Turns = {

@@ -12,7 +12,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { bundleWorker } from '../build/worker.ts'
-import { isRecord } from '../src/bytes/unknown.ts'
+import { isRecord } from '../src/dns/bytes/unknown.ts'
 
 const START_MS = 20_000
 

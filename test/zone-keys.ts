@@ -4,14 +4,14 @@
  * @module
  */
 import { createPublicKey, generateKeyPairSync, verify, type webcrypto } from 'node:crypto'
-import { decodeBase64url, encodeBase64, encodeBase64url } from '../src/bytes/base64url.ts'
-import { byteAt, concatBytes, readUint16, readUint32 } from '../src/bytes/bytes.ts'
-import { ALGORITHM } from '../src/dns/dnssec-algorithm.ts'
-import { parseResponse, type ResourceRecord } from '../src/dns/message.ts'
-import { equalNames, formatName } from '../src/dns/name.ts'
-import { nameEnd } from '../src/dns/rdata-wire.ts'
-import { formatType, TYPE } from '../src/dns/rr-type.ts'
-import { canonicalRecords, keyTag } from '../src/dns/signed-data.ts'
+import { decodeBase64url, encodeBase64, encodeBase64url } from '../src/dns/bytes/base64url.ts'
+import { byteAt, concatBytes, readUint16, readUint32 } from '../src/dns/bytes/bytes.ts'
+import { equalNames, formatName } from '../src/dns/names/name.ts'
+import { formatType, TYPE } from '../src/dns/names/rr-type.ts'
+import { ALGORITHM } from '../src/dns/rdata/dnssec-algorithm.ts'
+import { parseResponse, type ResourceRecord } from '../src/dns/wire/message.ts'
+import { nameEnd } from '../src/dns/wire/rdata-wire.ts'
+import { canonicalRecords, keyTag } from '../src/dns/wire/signed-data.ts'
 
 type JsonWebKey = webcrypto.JsonWebKey
 type Files = Readonly<Record<string, string>>

@@ -2,7 +2,7 @@
  * Data points of answers for Workers Analytics Engine; docs/analytics.md lists their fields.
  * @module
  */
-import type { Answered } from '../src/gateway/answer-observer.ts'
+import type { Answered } from '../src/gateway/routes/answer-observer.ts'
 
 /** Bytes of an index. */
 const INDEX_BYTES_MAX = 96

@@ -2,7 +2,7 @@
  * Workers KV and R2 as stores of shards.
  * @module
  */
-import type { BlobStore } from '../src/gateway/blob-store.ts'
+import type { BlobStore } from '../src/gateway/snapshots/blob-store.ts'
 
 /** How long a data center may cache a shard, which never changes. */
 const CACHE_SECONDS = 86_400

@@ -3,11 +3,20 @@
  * @module
  */
 import { DurableObject } from 'cloudflare:workers'
-import { CheckedStore } from '../src/gateway/checked-store.ts'
-import type { IngestResult } from '../src/gateway/ingest.ts'
-import { LocalWriter } from '../src/gateway/local-writer.ts'
-import type { ClusterHistory, ClusterWriter, WriterState } from '../src/gateway/publish-routes.ts'
-import { type ClusterStore, Mutex, type ServedManifest, StoreError } from '../src/gateway/store.ts'
+import { CheckedStore } from '../src/gateway/snapshots/checked-store.ts'
+import type { IngestResult } from '../src/gateway/snapshots/ingest.ts'
+import { LocalWriter } from '../src/gateway/snapshots/local-writer.ts'
+import type {
+  ClusterHistory,
+  ClusterWriter,
+  WriterState,
+} from '../src/gateway/snapshots/publish-routes.ts'
+import {
+  type ClusterStore,
+  Mutex,
+  type ServedManifest,
+  StoreError,
+} from '../src/gateway/snapshots/store.ts'
 import { importPublicKey } from '../src/snapshot/format/signature.ts'
 import type { ClusterCalls, ClusterIdentity } from './cluster-stub.ts'
 import type { Env } from './env.ts'

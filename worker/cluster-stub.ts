@@ -3,8 +3,8 @@
  * gets a stub of its own.
  * @module
  */
-import type { ClusterWriter } from '../src/gateway/publish-routes.ts'
-import type { SnapshotOrigin } from '../src/gateway/snapshot-loader.ts'
+import type { ClusterWriter } from '../src/gateway/snapshots/publish-routes.ts'
+import type { SnapshotOrigin } from '../src/gateway/snapshots/snapshot-loader.ts'
 
 /** A cluster that the caller has authorized, and the key that its manifests must be signed with. */
 export type ClusterIdentity = { readonly cluster: string; readonly publicKey: string }

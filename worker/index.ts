@@ -3,22 +3,26 @@
  * @module
  */
 import type { Context, Hono } from 'hono'
-import { isRecord } from '../src/bytes/unknown.ts'
-import type { Client } from '../src/chain/client.ts'
-import { errorResponse, HttpError } from '../src/doh/http-error.ts'
-import { uncached } from '../src/doh/json-response.ts'
-import { createGatewayApp } from '../src/gateway/app.ts'
+import { isRecord } from '../src/dns/bytes/unknown.ts'
+import type { TokenStore } from '../src/gateway/access/token-store.ts'
+import { readVariableFiles } from '../src/gateway/config/variable-files.ts'
+import { errorResponse, HttpError } from '../src/gateway/doh/http-error.ts'
+import { uncached } from '../src/gateway/doh/json-response.ts'
+import { createGatewayApp } from '../src/gateway/routes/app.ts'
+import { DirectDoh } from '../src/gateway/routes/direct-doh.ts'
+import { Gateway, type GatewayRuntime } from '../src/gateway/routes/gateway.ts'
 import {
   type BlobStore,
   type ClusterBlobs,
   originWithBlobs,
   writerWithBlobs,
-} from '../src/gateway/blob-store.ts'
-import { type GatewayConfig, GatewayConfigError, readGatewayConfig } from '../src/gateway/config.ts'
-import { DirectDoh } from '../src/gateway/direct-doh.ts'
-import { Gateway, type GatewayRuntime } from '../src/gateway/gateway.ts'
-import type { TokenStore } from '../src/gateway/token-store.ts'
-import { readVariableFiles } from '../src/gateway/variable-files.ts'
+} from '../src/gateway/snapshots/blob-store.ts'
+import {
+  type GatewayConfig,
+  GatewayConfigError,
+  readGatewayConfig,
+} from '../src/gateway/snapshots/config.ts'
+import type { Client } from '../src/resolver/contract/client.ts'
 import { pointWriter } from './analytics.ts'
 import { kvBlobs, r2Blobs } from './blob-stores.ts'
 import { ClusterStub } from './cluster-stub.ts'

@@ -2,8 +2,12 @@
  * A cluster's snapshots in the SQLite database of a Durable Object.
  * @module
  */
-import { concatBytes, EMPTY } from '../src/bytes/bytes.ts'
-import { type ClusterStore, type StoredManifest, StoreError } from '../src/gateway/store.ts'
+import { concatBytes, EMPTY } from '../src/dns/bytes/bytes.ts'
+import {
+  type ClusterStore,
+  type StoredManifest,
+  StoreError,
+} from '../src/gateway/snapshots/store.ts'
 
 /** Bytes in one row: a row may have two million. */
 const PART_BYTES = 1024 * 1024

@@ -3,7 +3,7 @@
  * @module
  */
 import { DurableObject } from 'cloudflare:workers'
-import type { TokenRecord } from '../src/gateway/token.ts'
+import type { TokenRecord } from '../src/gateway/access/token.ts'
 import {
   type Addition,
   checkAddition,
@@ -12,7 +12,7 @@ import {
   noteUseIn,
   parseTokenRecord,
   type TokenDays,
-} from '../src/gateway/token-store.ts'
+} from '../src/gateway/access/token-store.ts'
 import type { Env } from './env.ts'
 
 /** The tokens of one gateway. */

@@ -2,16 +2,17 @@
  * The runtime of plugins on Cloudflare Workers.
  * @module
  */
-import type { Upstream, UpstreamClient, UpstreamOptions } from '../src/chain/host.ts'
-import { bindPlugins } from '../src/chain/plugin-entry.ts'
-import { askDoh } from '../src/doh/doh-client.ts'
-import { checkWorkerUpstream } from '../src/gateway/compile-corefile.ts'
-import type { GatewayRuntime } from '../src/gateway/gateway.ts'
-import { readVariableFiles, type VariableFiles } from '../src/gateway/variable-files.ts'
-import { EDGE_PLUGINS } from '../src/plugins/edge-plugins.ts'
-import { createElapsed } from '../src/telemetry/elapsed.ts'
-import { formatLogEvent, sampledLog } from '../src/telemetry/log.ts'
-import { Metrics } from '../src/telemetry/metrics.ts'
+
+import { createElapsed } from '../src/dns/telemetry/elapsed.ts'
+import { formatLogEvent, sampledLog } from '../src/dns/telemetry/log.ts'
+import { Metrics } from '../src/dns/telemetry/metrics.ts'
+import { checkWorkerUpstream } from '../src/gateway/config/compile-corefile.ts'
+import { readVariableFiles, type VariableFiles } from '../src/gateway/config/variable-files.ts'
+import { askDoh } from '../src/gateway/doh/doh-client.ts'
+import type { GatewayRuntime } from '../src/gateway/routes/gateway.ts'
+import type { Upstream, UpstreamClient, UpstreamOptions } from '../src/resolver/contract/host.ts'
+import { bindPlugins } from '../src/resolver/contract/plugin-entry.ts'
+import { EDGE_PLUGINS } from '../src/resolver/plugins/edge-plugins.ts'
 
 /** Memory of an isolate (developers.cloudflare.com/workers/platform/limits). */
 const MEMORY_BYTES = 128 * 1024 * 1024

@@ -8,7 +8,7 @@
 const PLACES: readonly (readonly [string, RegExp])[] = [
   ['package.json', /^ {2}"version": "(.+)",$/m],
   ['package-lock.json', /^ {2}"version": "(.+)",$/m],
-  ['src/telemetry/version.ts', /VERSION = '(.+)'$/m],
+  ['src/dns/telemetry/version.ts', /VERSION = '(.+)'$/m],
   ['deploy/chart/Chart.yaml', /^version: (.+)$/m],
   ['deploy/chart/Chart.yaml', /^appVersion: (.+)$/m],
   ['deploy/crds/Chart.yaml', /^version: (.+)$/m],

@@ -3,9 +3,9 @@
  * runs, so that other commands start fast.
  * @module
  */
-import type { Output } from '../node/output.ts'
+import type { Output } from '../server/node/output.ts'
 import { CONVERT_COMMANDS } from './convert-commands.ts'
-import type { FlagName, Input } from './flags.ts'
+import type { FlagName, Input } from './flags/flags.ts'
 import { OPERATOR_COMMANDS } from './operator-commands.ts'
 
 /** A command of `kubedoh`. */
@@ -70,7 +70,7 @@ export const COMMANDS: readonly Command[] = [
       'A single dash works as for CoreDNS: -conf, -dns.port.',
       'SIGUSR1 and SIGHUP reload the Corefile.',
     ],
-    run: async (input, output) => (await import('./serve.ts')).runServe(input, output),
+    run: async (input, output) => (await import('./serve/serve.ts')).runServe(input, output),
   },
   {
     name: 'export',
@@ -99,7 +99,7 @@ export const COMMANDS: readonly Command[] = [
       'kubedoh export --gateway https://dns.example.org --cluster prod',
       'kubedoh export --gateway https://dns.example.org --cluster prod --objects prod.yaml --once',
     ],
-    run: async (input, output) => (await import('./export.ts')).runExport(input, output),
+    run: async (input, output) => (await import('./export/export.ts')).runExport(input, output),
   },
   {
     name: 'gateway',
@@ -115,7 +115,7 @@ export const COMMANDS: readonly Command[] = [
       'SIGHUP and SIGUSR1 reload the Corefile and the certificate. The gateway also reloads the',
       'certificate when its files change. Environment variables are read only at start.',
     ],
-    run: async (input, output) => (await import('./gateway.ts')).runGateway(input, output),
+    run: async (input, output) => (await import('./gateway/gateway.ts')).runGateway(input, output),
   },
   {
     name: 'node-cache',
@@ -148,7 +148,8 @@ export const COMMANDS: readonly Command[] = [
       'kubedoh node-cache --localip 169.254.20.10 --rules nftables --print',
     ],
     notes: ['A single dash works as for NodeLocal DNSCache: -localip, -setupiptables=false.'],
-    run: async (input, output) => (await import('./node-cache.ts')).runNodeCache(input, output),
+    run: async (input, output) =>
+      (await import('./operators/node-cache.ts')).runNodeCache(input, output),
   },
   {
     name: 'hosts',
@@ -168,7 +169,7 @@ export const COMMANDS: readonly Command[] = [
       OPENSHIFT_HOSTS,
       'kubedoh hosts --services web.shop.svc --nameserver 10.96.0.10 --print',
     ],
-    run: async (input, output) => (await import('./hosts.ts')).runHosts(input, output),
+    run: async (input, output) => (await import('./clients/hosts.ts')).runHosts(input, output),
   },
   {
     name: 'openshift',
@@ -178,7 +179,8 @@ export const COMMANDS: readonly Command[] = [
       'kubedoh openshift',
       'kubedoh openshift --kubeconfig ~/.kube/config --configmap dns/coredns --listen :9155',
     ],
-    run: async (input, output) => (await import('./openshift.ts')).runOpenshift(input, output),
+    run: async (input, output) =>
+      (await import('./operators/openshift.ts')).runOpenshift(input, output),
   },
   {
     name: 'router nginx',
@@ -205,7 +207,8 @@ export const COMMANDS: readonly Command[] = [
       'With --attach, another process runs "nginx -p FOLDER -c FOLDER/nginx.conf".',
       'If "nginx -t" rejects a configuration, the previous one stays in service.',
     ],
-    run: async (input, output) => (await import('./router.ts')).runRouterNginx(input, output),
+    run: async (input, output) =>
+      (await import('./operators/router.ts')).runRouterNginx(input, output),
   },
   {
     name: 'router gateway-api',
@@ -217,7 +220,8 @@ export const COMMANDS: readonly Command[] = [
       'k8s_gateway in the Corefile names the Gateway: router Gateway NAMESPACE/NAME.',
       'Only HTTPRoutes that their HostRoute owns are changed or deleted.',
     ],
-    run: async (input, output) => (await import('./router.ts')).runRouterGateway(input, output),
+    run: async (input, output) =>
+      (await import('./operators/router.ts')).runRouterGateway(input, output),
   },
   {
     name: 'keys',
@@ -225,7 +229,7 @@ export const COMMANDS: readonly Command[] = [
     args: ['[CLUSTER]'],
     flags: ['admin', 'read-only'],
     examples: ['kubedoh keys prod', 'kubedoh keys --admin', 'kubedoh keys --read-only'],
-    run: async (input, output) => (await import('./keys.ts')).runKeys(input, output),
+    run: async (input, output) => (await import('./gateway/keys.ts')).runKeys(input, output),
   },
   {
     name: 'init worker',
@@ -237,7 +241,8 @@ export const COMMANDS: readonly Command[] = [
     notes: [
       'FOLDER gets a README.md with the next steps. The ID of the cluster is "prod" by default.',
     ],
-    run: async (input, output) => (await import('./init-worker.ts')).runInitWorker(input, output),
+    run: async (input, output) =>
+      (await import('./deploy/init-worker.ts')).runInitWorker(input, output),
   },
   {
     name: 'deploy',
@@ -247,7 +252,7 @@ export const COMMANDS: readonly Command[] = [
     notes: [
       'Flags after -- are those of "wrangler deploy", which must be installed in the folder.',
     ],
-    run: async (input, output) => (await import('./deploy.ts')).runDeploy(input, output),
+    run: async (input, output) => (await import('./deploy/deploy.ts')).runDeploy(input, output),
   },
   ...OPERATOR_COMMANDS,
   {
@@ -259,7 +264,7 @@ export const COMMANDS: readonly Command[] = [
       'kubedoh query web.shop.svc.cluster.local --server 127.0.0.1:5353',
       'kubedoh query _http._tcp.web.shop.svc.prod.example.org SRV --server https://dns.example.org/dns-query',
     ],
-    run: async (input, output) => (await import('./query.ts')).runQuery(input, output),
+    run: async (input, output) => (await import('./clients/query.ts')).runQuery(input, output),
   },
   {
     name: 'connect',
@@ -272,7 +277,7 @@ export const COMMANDS: readonly Command[] = [
       'kubedoh connect --gateway https://dns.example.org --domain prod.example.org --print --system macos',
     ],
     notes: ['It needs root (Windows: an administrator), except with --print and --system none.'],
-    run: async (input, output) => (await import('./connect.ts')).runConnect(input, output),
+    run: async (input, output) => (await import('./clients/connect.ts')).runConnect(input, output),
   },
   {
     name: 'explain',
@@ -301,7 +306,7 @@ export const COMMANDS: readonly Command[] = [
       '--kubeconfig and --objects explain a cluster without a gateway or server. For a running',
       'serve with --explain-token, pass its --doh.listen address to --gateway, and the token.',
     ],
-    run: async (input, output) => (await import('./explain.ts')).runExplain(input, output),
+    run: async (input, output) => (await import('./explain/explain.ts')).runExplain(input, output),
   },
   {
     name: 'doctor',
@@ -314,7 +319,7 @@ export const COMMANDS: readonly Command[] = [
       'kubedoh doctor --gateway https://dns.example.org',
     ],
     notes: ['It exits with 1 if something is wrong, and prints the next step for each finding.'],
-    run: async (input, output) => (await import('./doctor.ts')).runDoctor(input, output),
+    run: async (input, output) => (await import('./doctor/doctor.ts')).runDoctor(input, output),
   },
   {
     name: 'check',
@@ -327,7 +332,7 @@ export const COMMANDS: readonly Command[] = [
       'kubedoh check Corefile --files /etc/coredns',
       'kubedoh check Corefile --for worker',
     ],
-    run: async (input, output) => (await import('./check.ts')).runCheck(input, output),
+    run: async (input, output) => (await import('./serve/check.ts')).runCheck(input, output),
   },
   ...CONVERT_COMMANDS,
   {
@@ -336,14 +341,16 @@ export const COMMANDS: readonly Command[] = [
     flags: ['objects', 'out', 'conf', 'cluster'],
     required: ['objects', 'out'],
     examples: ['kubedoh snapshot build --objects cluster.yaml --out snapshot'],
-    run: async (input, output) => (await import('./snapshot.ts')).runSnapshotBuild(input, output),
+    run: async (input, output) =>
+      (await import('./export/snapshot.ts')).runSnapshotBuild(input, output),
   },
   {
     name: 'snapshot dump',
     summary: 'print a snapshot in zone-file format',
     args: ['FOLDER'],
     examples: ['kubedoh snapshot dump snapshot | grep SRV'],
-    run: async (input, output) => (await import('./snapshot.ts')).runSnapshotDump(input, output),
+    run: async (input, output) =>
+      (await import('./export/snapshot.ts')).runSnapshotDump(input, output),
   },
   {
     name: 'completion',

@@ -3,9 +3,9 @@
  * holds all names, so pressing Tab starts no program.
  * @module
  */
-import { type Output, UsageError } from '../node/output.ts'
+import { type Output, UsageError } from '../server/node/output.ts'
 import { COMMANDS, type Command, GROUPS } from './commands.ts'
-import { FLAGS, type FlagName, type Input } from './flags.ts'
+import { FLAGS, type FlagName, type Input } from './flags/flags.ts'
 
 /** Placeholders of values that are paths. */
 const PATHS: ReadonlySet<string> = new Set(['COREFILE', 'FILE', 'FOLDER', 'PATH'])

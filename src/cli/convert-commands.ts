@@ -3,7 +3,7 @@
  * @module
  */
 import type { Command } from './commands.ts'
-import type { ConvertSource } from './convert.ts'
+import type { ConvertSource } from './operators/convert.ts'
 
 /** The commands, in the order of help. */
 export const CONVERT_COMMANDS: readonly Command[] = [
@@ -75,6 +75,7 @@ function convertFrom(
     ...about,
     name: `convert ${source}`,
     args: ['FILE...'],
-    run: async (input, output) => (await import('./convert.ts')).runConvert(source, input, output),
+    run: async (input, output) =>
+      (await import('./operators/convert.ts')).runConvert(source, input, output),
   }
 }

@@ -3,11 +3,11 @@
  * @module
  */
 import { CommanderError, Command as CommandLine, Option } from 'commander'
-import { describeError, EXIT, type Output, UsageError } from '../node/output.ts'
-import { VERSION } from '../telemetry/version.ts'
+import { VERSION } from '../dns/telemetry/version.ts'
+import { describeError, EXIT, type Output, UsageError } from '../server/node/output.ts'
 import { COMMANDS, type Command, GROUPS } from './commands.ts'
-import { FLAGS, type Flag, flagHelp, Input } from './flags.ts'
-import { variablesOf } from './variables.ts'
+import { FLAGS, type Flag, flagHelp, Input } from './flags/flags.ts'
+import { variablesOf } from './flags/variables.ts'
 
 /** Commands that replace programs of Go. */
 const GO_COMMANDS: ReadonlySet<string> = new Set(['serve', 'node-cache'])
@@ -151,7 +151,7 @@ function addCommand(
 
 async function run(command: Command, input: Input, output: Output): Promise<void> {
   const ca = command.flags?.includes('ca') ? input.text('ca') : ''
-  if (ca !== '') (await import('./authorities.ts')).trustAuthorities(ca)
+  if (ca !== '') (await import('./flags/authorities.ts')).trustAuthorities(ca)
   await command.run(input, output)
 }
 

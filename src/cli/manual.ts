@@ -2,11 +2,12 @@
  * `kubedoh man`: the manual page, made from the table of commands.
  * @module
  */
-import type { Output } from '../node/output.ts'
-import { VERSION } from '../telemetry/version.ts'
+
+import { VERSION } from '../dns/telemetry/version.ts'
+import type { Output } from '../server/node/output.ts'
 import { COMMANDS, type Command } from './commands.ts'
-import { FLAGS, type FlagName, flagHelp, type Input } from './flags.ts'
-import { VARIABLES } from './variables.ts'
+import { FLAGS, type FlagName, flagHelp, type Input } from './flags/flags.ts'
+import { VARIABLES } from './flags/variables.ts'
 
 /** Prints the page as roff, with the macros of man(7). */
 export async function runMan(_: Input, output: Output): Promise<void> {

@@ -3,7 +3,7 @@
  * @module
  */
 import type { Command } from './commands.ts'
-import type { FlagName } from './flags.ts'
+import type { FlagName } from './flags/flags.ts'
 
 /** The commands, in the order of help. */
 export const OPERATOR_COMMANDS: readonly Command[] = [
@@ -34,21 +34,23 @@ export const OPERATOR_COMMANDS: readonly Command[] = [
       'The domains of --kit are those of the clusters that the token sees, or those of --domain.',
       'With --tls-cert and --tls-key, openssl signs the profile for Apple devices.',
     ],
-    run: async (input, output) => (await import('./token.ts')).runTokenCreate(input, output),
+    run: async (input, output) =>
+      (await import('./gateway/token.ts')).runTokenCreate(input, output),
   }),
   ofOperator({
     name: 'token list',
     summary: 'list the client tokens, without their secrets',
     flags: ['json'],
     examples: ['kubedoh token list --gateway https://dns.example.org'],
-    run: async (input, output) => (await import('./token.ts')).runTokenList(input, output),
+    run: async (input, output) => (await import('./gateway/token.ts')).runTokenList(input, output),
   }),
   ofOperator({
     name: 'token revoke',
     summary: 'revoke a client token',
     args: ['ID'],
     examples: ['kubedoh token revoke 5f2a81c0d9e4 --gateway https://dns.example.org'],
-    run: async (input, output) => (await import('./token.ts')).runTokenRevoke(input, output),
+    run: async (input, output) =>
+      (await import('./gateway/token.ts')).runTokenRevoke(input, output),
   }),
   ofOperator({
     name: 'token rotate',
@@ -56,7 +58,8 @@ export const OPERATOR_COMMANDS: readonly Command[] = [
     args: ['ID'],
     flags: ['grace', 'json'],
     examples: ['kubedoh token rotate 5f2a81c0d9e4 --gateway https://dns.example.org --grace 1h'],
-    run: async (input, output) => (await import('./token.ts')).runTokenRotate(input, output),
+    run: async (input, output) =>
+      (await import('./gateway/token.ts')).runTokenRotate(input, output),
   }),
   ofOperator({
     name: 'generations',
@@ -64,14 +67,15 @@ export const OPERATOR_COMMANDS: readonly Command[] = [
     args: ['CLUSTER'],
     flags: ['json'],
     examples: ['kubedoh generations prod --gateway https://dns.example.org'],
-    run: async (input, output) => (await import('./generations.ts')).runGenerations(input, output),
+    run: async (input, output) =>
+      (await import('./gateway/generations.ts')).runGenerations(input, output),
   }),
   ofOperator({
     name: 'diff',
     summary: 'print the records that changed since a generation',
     args: ['CLUSTER', 'FROM', '[TO]'],
     examples: ['kubedoh diff prod 1767225600 --gateway https://dns.example.org'],
-    run: async (input, output) => (await import('./generations.ts')).runDiff(input, output),
+    run: async (input, output) => (await import('./gateway/generations.ts')).runDiff(input, output),
   }),
   ofOperator({
     name: 'rollback',
@@ -82,14 +86,16 @@ export const OPERATOR_COMMANDS: readonly Command[] = [
       'kubedoh rollback prod 1767225600 --gateway https://dns.example.org',
       'kubedoh rollback prod --release --gateway https://dns.example.org',
     ],
-    run: async (input, output) => (await import('./generations.ts')).runRollback(input, output),
+    run: async (input, output) =>
+      (await import('./gateway/generations.ts')).runRollback(input, output),
   }),
   ofOperator({
     name: 'conflicts',
     summary: 'list Services on which clusters disagree, and hostnames with several owners',
     flags: ['json'],
     examples: ['kubedoh conflicts --gateway https://dns.example.org'],
-    run: async (input, output) => (await import('./conflicts.ts')).runConflicts(input, output),
+    run: async (input, output) =>
+      (await import('./gateway/conflicts.ts')).runConflicts(input, output),
   }),
 ]
 

@@ -2,9 +2,9 @@
  * The entry point of `bin/kubedoh`.
  * @module
  */
-import { useCompileCache } from '../node/compile-cache.ts'
-import { ignoreClosedPipes } from '../node/output.ts'
-import { keepHeapsSmall } from '../node/small-heaps.ts'
+import { useCompileCache } from '../server/node/compile-cache.ts'
+import { ignoreClosedPipes } from '../server/node/output.ts'
+import { keepHeapsSmall } from '../server/node/small-heaps.ts'
 
 // Node opens its inspector on SIGUSR1 unless there is a listener. Comes before the imports.
 process.on('SIGUSR1', () => undefined)

@@ -4,8 +4,8 @@
  * too.
  * @module
  */
-import { IN_ADDR_ARPA, IP6_ARPA } from '../dns/address.ts'
-import { formatName, isSubdomain, nameKey, ROOT } from '../dns/name.ts'
+import { IN_ADDR_ARPA, IP6_ARPA } from '../dns/names/address.ts'
+import { formatName, isSubdomain, nameKey, ROOT } from '../dns/names/name.ts'
 import { API_DEFAULTS, API_READERS, type ApiOptions, noticeUnused } from './api-options.ts'
 import {
   argTexts,

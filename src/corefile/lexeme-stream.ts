@@ -3,7 +3,7 @@
  * (github.com/coredns/caddy, caddyfile/parse.go, `doImport`).
  * @module
  */
-import type { Steps } from '../bytes/steps.ts'
+import type { Steps } from '../dns/bytes/steps.ts'
 import { nearest } from './arguments.ts'
 import { isAnyBrace, isBrace, isSameLine, type Lexeme, readLexemes, WORDS_MAX } from './lexemes.ts'
 import { type ConfigError, configError, type Position, type Problem } from './problem.ts'

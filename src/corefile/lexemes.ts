@@ -7,7 +7,7 @@
  * quote, but not after another backslash. Back quotes have no meaning.
  * @module
  */
-import type { Steps } from '../bytes/steps.ts'
+import type { Steps } from '../dns/bytes/steps.ts'
 import { configError, type Position } from './problem.ts'
 
 /** A word or a brace, with its position. */

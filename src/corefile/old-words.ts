@@ -4,7 +4,7 @@
  * Adds a notice for everything it translates or leaves out.
  * @module
  */
-import type { Steps } from '../bytes/steps.ts'
+import type { Steps } from '../dns/bytes/steps.ts'
 import type { Position, Problem } from './problem.ts'
 import type { Directive, Line, ServerBlock, Word } from './server-block.ts'
 

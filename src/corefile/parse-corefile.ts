@@ -5,7 +5,7 @@
  * After an error the parser continues where it can, to report all errors at once.
  * @module
  */
-import { finish, type Steps } from '../bytes/steps.ts'
+import { finish, type Steps } from '../dns/bytes/steps.ts'
 import { type CorefileSource, LexemeStream } from './lexeme-stream.ts'
 import { isBrace, type Lexeme } from './lexemes.ts'
 import { translateOldWords } from './old-words.ts'

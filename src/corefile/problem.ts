@@ -2,7 +2,7 @@
  * Positions and errors in configuration files.
  * @module
  */
-import { escapeControls } from '../bytes/escape-controls.ts'
+import { escapeControls } from '../dns/bytes/escape-controls.ts'
 
 /** A position in a file; lines and columns count from 1. */
 export type Position = { readonly file: string; readonly line: number; readonly column: number }

@@ -3,9 +3,9 @@
  * (github.com/coredns/coredns, plugin/normalize.go).
  * @module
  */
-import { byteAt } from '../bytes/bytes.ts'
-import { parseAddress } from '../dns/address.ts'
-import { nameOf, parseName } from '../dns/name.ts'
+import { byteAt } from '../dns/bytes/bytes.ts'
+import { parseAddress } from '../dns/names/address.ts'
+import { nameOf, parseName } from '../dns/names/name.ts'
 import { configError, type Position } from './problem.ts'
 
 /** Transport of a server block's queries. */

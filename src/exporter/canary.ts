@@ -3,14 +3,15 @@
  * for it until the response has that address.
  * @module
  */
-import { equalBytes } from '../bytes/bytes.ts'
-import { parseAddress } from '../dns/address.ts'
-import { parseResponse } from '../dns/message.ts'
-import type { ClusterObject } from '../kubernetes/objects/objects.ts'
-import { parseObject } from '../kubernetes/objects/parse-object.ts'
-import { type MetricInfo, type Metrics, observe } from '../telemetry/metrics.ts'
-import type { Timing } from './backoff.ts'
-import { PROGRAMMING_BOUNDS } from './programming-latency.ts'
+
+import type { Timing } from '../cluster/api/backoff.ts'
+import { PROGRAMMING_BOUNDS } from '../cluster/follow/programming-latency.ts'
+import type { ClusterObject } from '../cluster/objects/objects.ts'
+import { parseObject } from '../cluster/objects/parse-object.ts'
+import { equalBytes } from '../dns/bytes/bytes.ts'
+import { parseAddress } from '../dns/names/address.ts'
+import { type MetricInfo, type Metrics, observe } from '../dns/telemetry/metrics.ts'
+import { parseResponse } from '../dns/wire/message.ts'
 
 /** Interval of changes. */
 const CHANGE_MS = 15_000

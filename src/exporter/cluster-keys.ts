@@ -3,7 +3,7 @@
  * @module
  */
 import { randomBytes } from 'node:crypto'
-import { encodeBase64url } from '../bytes/base64url.ts'
+import { encodeBase64url } from '../dns/bytes/base64url.ts'
 import { generateKeyPair, sha256Hex } from '../snapshot/format/signature.ts'
 
 /** Keys of a cluster: secrets of the exporter, and their public counterparts for the gateway. */

@@ -4,12 +4,7 @@
  * @module
  */
 import { createHash } from 'node:crypto'
-import { HOST_SOURCES } from '../kubernetes/objects/host-sources.ts'
-import { describeObject } from '../kubernetes/objects/objects.ts'
-import { inTurns } from '../kubernetes/rules/fair-shares.ts'
-import type { Naming } from '../kubernetes/rules/object-hosts.ts'
-import type { HostConflict } from '../kubernetes/trees/host-conflicts.ts'
-import type { Timing } from './backoff.ts'
+import type { Timing } from '../cluster/api/backoff.ts'
 import {
   ApiError,
   type ApiRequest,
@@ -18,7 +13,12 @@ import {
   STATUS_FORBIDDEN,
   STATUS_INVALID,
   STATUS_NOT_FOUND,
-} from './object-api.ts'
+} from '../cluster/api/object-api.ts'
+import { HOST_SOURCES } from '../cluster/objects/host-sources.ts'
+import { describeObject } from '../cluster/objects/objects.ts'
+import { inTurns } from '../cluster/rules/fair-shares.ts'
+import type { Naming } from '../cluster/rules/object-hosts.ts'
+import type { HostConflict } from '../cluster/trees/host-conflicts.ts'
 
 /** Options of these events. */
 export type ConflictEventsOptions = Pick<Timing, 'sleep' | 'now' | 'elapsed'> & {

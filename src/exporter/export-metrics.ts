@@ -2,11 +2,12 @@
  * Metrics of the exporter.
  * @module
  */
-import { type MetricInfo, type Metrics, observe } from '../telemetry/metrics.ts'
-import type { ExportSource } from './export-source.ts'
-import { PROGRAMMING_BOUNDS } from './programming-latency.ts'
+
+import type { ExportSource } from '../cluster/follow/export-source.ts'
+import { PROGRAMMING_BOUNDS } from '../cluster/follow/programming-latency.ts'
+import type { BuiltSnapshot } from '../cluster/follow/snapshot-builder.ts'
+import { type MetricInfo, type Metrics, observe } from '../dns/telemetry/metrics.ts'
 import type { PublishReport } from './publisher.ts'
-import type { BuiltSnapshot } from './snapshot-builder.ts'
 
 const PUBLISHES = info(
   'kubedoh_exporter_publishes_total',

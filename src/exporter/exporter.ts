@@ -3,15 +3,16 @@
  * to time.
  * @module
  */
+
+import { Backoff, type Timing } from '../cluster/api/backoff.ts'
+import { ChangeLoop } from '../cluster/follow/change-loop.ts'
+import type { ExportSource } from '../cluster/follow/export-source.ts'
+import type { BuiltSnapshot } from '../cluster/follow/snapshot-builder.ts'
+import type { Metrics } from '../dns/telemetry/metrics.ts'
 import { SnapshotError } from '../snapshot/format/layout.ts'
-import type { Metrics } from '../telemetry/metrics.ts'
-import { Backoff, type Timing } from './backoff.ts'
-import { ChangeLoop } from './change-loop.ts'
 import { recordAcknowledged, recordPublished, recordSource } from './export-metrics.ts'
-import type { ExportSource } from './export-source.ts'
 import { GatewayError } from './gateway-client.ts'
 import type { Publisher, PublishReport, SnapshotFacts } from './publisher.ts'
-import type { BuiltSnapshot } from './snapshot-builder.ts'
 
 /** Options of an exporter. */
 export type ExporterOptions = Timing & {

@@ -2,7 +2,7 @@
  * A client of a gateway's publishing routes.
  * @module
  */
-import { causeText, isTexts, parseJson, recordOf } from '../bytes/unknown.ts'
+import { causeText, isTexts, parseJson, recordOf } from '../dns/bytes/unknown.ts'
 import { formatPublication, type Publication } from '../snapshot/format/publication.ts'
 
 /** A gateway refuses a request, or is unreachable. */

@@ -2,17 +2,18 @@
  * Publishes snapshots: only the shards that the gateway lacks, then the manifest that lists them.
  * @module
  */
+
+import { sleep } from '../cluster/api/backoff.ts'
+import { type BuiltSnapshot, nextGeneration } from '../cluster/follow/snapshot-builder.ts'
 import { formatManifest, MANIFEST_VERSION, type Manifest } from '../snapshot/format/manifest.ts'
 import { PUBLICATION_SHARDS_MAX } from '../snapshot/format/publication.ts'
 import { type PrivateKey, sha256Hex, signBytes } from '../snapshot/format/signature.ts'
-import { sleep } from './backoff.ts'
 import {
   type GatewayClient,
   GatewayError,
   type ManifestResult,
   type PublishedState,
 } from './gateway-client.ts'
-import { type BuiltSnapshot, nextGeneration } from './snapshot-builder.ts'
 
 /** Most parallel uploads of shards, to a gateway that takes them one by one. */
 const UPLOADS_MAX = 16

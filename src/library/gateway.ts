@@ -2,10 +2,11 @@
  * `kubedoh/gateway`: the gateway within another program.
  * @module
  */
-import type { GatewayVariables } from '../gateway/config.ts'
-import { GatewayConfigError, readGatewayConfig } from '../gateway/config.ts'
-import { createNodeGateway } from '../node-gateway/node-gateway.ts'
-import type { Log } from '../telemetry/log.ts'
+
+import type { Log } from '../dns/telemetry/log.ts'
+import type { GatewayVariables } from '../gateway/snapshots/config.ts'
+import { GatewayConfigError, readGatewayConfig } from '../gateway/snapshots/config.ts'
+import { createNodeGateway } from '../server/gateway/node-gateway.ts'
 
 export { GatewayConfigError, type GatewayVariables }
 

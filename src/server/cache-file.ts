@@ -7,12 +7,12 @@
 import { createHash } from 'node:crypto'
 import { closeSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from 'node:fs'
 import { threadId } from 'node:worker_threads'
-import { errorCode } from '../bytes/unknown.ts'
+import { errorCode } from '../dns/bytes/unknown.ts'
 import {
   CACHE_FILE_BYTES_MAX,
   type CacheFile,
   type NewContent,
-} from '../plugins/cache/persistence.ts'
+} from '../resolver/plugins/cache/persistence.ts'
 
 const FORMAT = Buffer.from('kubedoh cache 1\n')
 const HASH = 'sha256'

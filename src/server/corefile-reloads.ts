@@ -4,14 +4,14 @@
  * @module
  */
 import { createHash } from 'node:crypto'
-import type { Feature, TlsService } from '../chain/feature.ts'
-import { CertificateFiles } from '../node/certificate-files.ts'
-import { isCurrent, type LoadedCorefile, loadInSlices } from '../node/load-corefile.ts'
-import { NODE_TURNS } from '../node/node-turns.ts'
-import { describeError } from '../node/output.ts'
-import { timerMs } from '../node/timer-ms.ts'
-import type { Log } from '../telemetry/log.ts'
-import type { MetricInfo, Metrics, Series } from '../telemetry/metrics.ts'
+import type { Log } from '../dns/telemetry/log.ts'
+import type { MetricInfo, Metrics, Series } from '../dns/telemetry/metrics.ts'
+import type { Feature, TlsService } from '../resolver/contract/feature.ts'
+import { CertificateFiles } from './keys/certificate-files.ts'
+import { isCurrent, type LoadedCorefile, loadInSlices } from './node/load-corefile.ts'
+import { NODE_TURNS } from './node/node-turns.ts'
+import { describeError } from './node/output.ts'
+import { timerMs } from './node/timer-ms.ts'
 import {
   type Print,
   printLine,

@@ -3,20 +3,20 @@
  * @module
  */
 
-import type { Feature } from '../chain/feature.ts'
-import { type AnswerResult, Incoming } from '../chain/incoming.ts'
-import type { Listener } from '../chain/listener.ts'
-import type { Resolver } from '../chain/resolver.ts'
-import { resolveBind } from '../node/local-addresses.ts'
-import { NODE_TURNS } from '../node/node-turns.ts'
-import type { Metrics } from '../telemetry/metrics.ts'
-import type { Answer } from './answer.ts'
+import type { Metrics } from '../dns/telemetry/metrics.ts'
+import { type AnswerResult, Incoming } from '../resolver/chain/incoming.ts'
+import type { Listener } from '../resolver/chain/listener.ts'
+import type { Resolver } from '../resolver/chain/resolver.ts'
+import type { Feature } from '../resolver/contract/feature.ts'
 import { FeatureServers } from './feature-servers.ts'
+import { resolveBind } from './node/local-addresses.ts'
+import { NODE_TURNS } from './node/node-turns.ts'
 import { formatMetrics, mergeInSlices } from './process-metrics.ts'
-import { SlowQueries } from './slow-queries.ts'
-import { Sockets } from './sockets.ts'
-import { streamsOf } from './streams.ts'
-import type { UdpAnswers } from './udp-server.ts'
+import type { Answer } from './sockets/answer.ts'
+import { SlowQueries } from './sockets/slow-queries.ts'
+import { Sockets } from './sockets/sockets.ts'
+import { streamsOf } from './sockets/streams.ts'
+import type { UdpAnswers } from './sockets/udp-server.ts'
 
 /** Longest wait for queries in flight at the end (CoreDNS, `graceTimeout` in core/dnsserver). */
 const DRAIN_MS = 5000

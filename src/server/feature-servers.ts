@@ -3,13 +3,13 @@
  * @module
  */
 import { Hono } from 'hono'
-import type { Feature } from '../chain/feature.ts'
-import { listenMessage } from '../node/output.ts'
-import { METRICS_TYPE, type Metrics } from '../telemetry/metrics.ts'
-import { startHealthProbe } from './health-probe.ts'
-import type { Direct, Ready } from './http-request.ts'
-import { HttpServer } from './http-server.ts'
-import { ListenError } from './sockets.ts'
+import { METRICS_TYPE, type Metrics } from '../dns/telemetry/metrics.ts'
+import type { Feature } from '../resolver/contract/feature.ts'
+import { startHealthProbe } from './http/health-probe.ts'
+import type { Direct, Ready } from './http/http-request.ts'
+import { HttpServer } from './http/http-server.ts'
+import { listenMessage } from './node/output.ts'
+import { ListenError } from './sockets/sockets.ts'
 
 /** What the servers publish. */
 export type FeatureSource = {

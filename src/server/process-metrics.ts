@@ -3,13 +3,13 @@
  * @module
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { createSharedPause, withPauses } from '../bytes/steps.ts'
-import type { Listener } from '../chain/listener.ts'
-import { localAddresses, resolveBind } from '../node/local-addresses.ts'
-import { NODE_TURNS } from '../node/node-turns.ts'
-import { socketsOf } from '../node/socket-table.ts'
-import { mergeMetrics } from '../telemetry/merge-metrics.ts'
-import type { Metrics } from '../telemetry/metrics.ts'
+import { createSharedPause, withPauses } from '../dns/bytes/steps.ts'
+import { mergeMetrics } from '../dns/telemetry/merge-metrics.ts'
+import type { Metrics } from '../dns/telemetry/metrics.ts'
+import type { Listener } from '../resolver/chain/listener.ts'
+import { localAddresses, resolveBind } from './node/local-addresses.ts'
+import { NODE_TURNS } from './node/node-turns.ts'
+import { socketsOf } from './node/socket-table.ts'
 
 /** The addresses of a listener, and its port. */
 export type ListenPlace = Pick<Listener, 'transport' | 'addresses' | 'except' | 'port'>

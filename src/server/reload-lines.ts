@@ -3,8 +3,8 @@
  * scripts wait for `Reloading complete`, and alerts match the failures.
  * @module
  */
-import { escapeControls } from '../bytes/escape-controls.ts'
-import { describeError } from '../node/output.ts'
+import { escapeControls } from '../dns/bytes/escape-controls.ts'
+import { describeError } from './node/output.ts'
 
 /** Receives a line without its line break. */
 export type Print = (line: string) => void

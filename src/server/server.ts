@@ -4,30 +4,30 @@
  */
 import { availableParallelism } from 'node:os'
 import { dirname } from 'node:path'
-import { inSlices } from '../bytes/steps.ts'
-import type { Client } from '../chain/client.ts'
-import { resolverSteps } from '../chain/create-resolver.ts'
-import { type Explanation, explainMessage } from '../chain/explain.ts'
-import type { Resolver } from '../chain/resolver.ts'
-import { STANDARD_PORTS } from '../chain/server-address.ts'
 import { CLUSTER_TREE } from '../corefile/cluster-tree.ts'
 import { formatProblem } from '../corefile/problem.ts'
-import { KeySources } from '../etcd/key-sources.ts'
-import { elapsed } from '../node/elapsed.ts'
-import { type LoadedCorefile, loadCorefile } from '../node/load-corefile.ts'
-import { outsideAddresses } from '../node/local-addresses.ts'
-import { createLog, type Output } from '../node/output.ts'
-import { timerMs } from '../node/timer-ms.ts'
-import type { EtcdConnection } from '../plugins/etcd/options.ts'
-import { Metrics } from '../telemetry/metrics.ts'
-import { ClusterSources, type ClusterWanted } from './cluster-sources.ts'
-import { ClusterThread } from './cluster-thread.ts'
+import { inSlices } from '../dns/bytes/steps.ts'
+import { Metrics } from '../dns/telemetry/metrics.ts'
+import { resolverSteps } from '../resolver/chain/create-resolver.ts'
+import { type Explanation, explainMessage } from '../resolver/chain/explain.ts'
+import type { Resolver } from '../resolver/chain/resolver.ts'
+import type { Client } from '../resolver/contract/client.ts'
+import { STANDARD_PORTS } from '../resolver/contract/server-address.ts'
+import type { EtcdConnection } from '../resolver/plugins/etcd/options.ts'
 import { CorefileReloads } from './corefile-reloads.ts'
 import { DnsServer } from './dns-server.ts'
-import { listenDoh } from './doh-listener.ts'
-import type { HttpServer } from './http-server.ts'
+import { KeySources } from './etcd/key-sources.ts'
+import { listenDoh } from './http/doh-listener.ts'
+import type { HttpServer } from './http/http-server.ts'
+import { elapsed } from './node/elapsed.ts'
+import { type LoadedCorefile, loadCorefile } from './node/load-corefile.ts'
+import { outsideAddresses } from './node/local-addresses.ts'
+import { createLog, type Output } from './node/output.ts'
+import { timerMs } from './node/timer-ms.ts'
 import { createNodeHost } from './node-host.ts'
 import { formatThreadMetrics } from './process-metrics.ts'
+import { ClusterSources, type ClusterWanted } from './threads/cluster-sources.ts'
+import { ClusterThread } from './threads/cluster-thread.ts'
 
 /** What to serve; an empty string means not given. */
 export type ServeOptions = {
@@ -130,7 +130,7 @@ export class Server implements RunningServer {
         kubeconfig,
         folder: this.folder,
         localAddresses: local,
-        loadApi: async () => (await import('../exporter/watch.ts')).openApi,
+        loadApi: async () => (await import('../cluster/follow/watch.ts')).openApi,
         log: this.log,
         metrics: this.metrics,
         now: Date.now,

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Running, start } from '../cluster/processes.ts'
+import { type Running, start } from '../real-cluster/processes.ts'
 import { createMemoryCgroup, type MemoryCgroup } from './memory-cgroup.ts'
 
 const KUBEDOH = join(import.meta.dirname, '../../bin/kubedoh')

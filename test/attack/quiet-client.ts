@@ -9,7 +9,7 @@ import { connect as connectHttp2 } from 'node:http2'
 import { Agent, request as requestHttps } from 'node:https'
 import { connect } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import { errorText } from '../../src/bytes/unknown.ts'
+import { errorText } from '../../src/dns/bytes/unknown.ts'
 import { faultOf, frame, query } from './wire.ts'
 
 /** One repeated query. Each query has its own connection, except over UDP, and if it says so. */

@@ -7,7 +7,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { json } from 'node:stream/consumers'
-import { recordOf } from '../../src/bytes/unknown.ts'
+import { recordOf } from '../../src/dns/bytes/unknown.ts'
 import { portOf } from '../server/clients.ts'
 
 /** An object, of which only the collection is known here. */

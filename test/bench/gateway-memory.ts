@@ -2,8 +2,8 @@
  * What a gateway holds that has loaded all shards of a cluster.
  * @module
  */
-import { ClusterReader } from '../../src/gateway/cluster-reader.ts'
-import { ShardMemory } from '../../src/gateway/snapshot-loader.ts'
+import { ClusterReader } from '../../src/gateway/snapshots/cluster-reader.ts'
+import { ShardMemory } from '../../src/gateway/snapshots/snapshot-loader.ts'
 import { formatManifest, MANIFEST_VERSION } from '../../src/snapshot/format/manifest.ts'
 import {
   generateKeyPair,

@@ -4,11 +4,11 @@
  * @module
  */
 import { join } from 'node:path'
-import { nameOf } from '../../src/dns/name.ts'
-import { TYPE } from '../../src/dns/rr-type.ts'
-import { writeQuery } from '../../src/dns/write-query.ts'
-import type { BuiltSnapshot } from '../../src/exporter/snapshot-builder.ts'
-import { prepareCoreDns } from '../cluster/binaries.ts'
+import type { BuiltSnapshot } from '../../src/cluster/follow/snapshot-builder.ts'
+import { nameOf } from '../../src/dns/names/name.ts'
+import { TYPE } from '../../src/dns/names/rr-type.ts'
+import { writeQuery } from '../../src/dns/wire/write-query.ts'
+import { prepareCoreDns } from '../real-cluster/binaries.ts'
 import { BUN, missingRuntime } from '../runtimes.ts'
 import { startGateway } from '../workerd.ts'
 import type { GeneratedService } from './cluster-objects.ts'

@@ -3,24 +3,24 @@
  * @module
  */
 
-import { createResolver } from '../../src/chain/create-resolver.ts'
+import { namingOptions } from '../../src/cluster/follow/naming.ts'
+import type { BuiltSnapshot } from '../../src/cluster/follow/snapshot-builder.ts'
+import { Cluster } from '../../src/cluster/objects/cluster.ts'
+import type { ClusterObject } from '../../src/cluster/objects/objects.ts'
+import type { NamingOptions } from '../../src/cluster/objects/options.ts'
+import { parseObject } from '../../src/cluster/objects/parse-object.ts'
 import { parseKubernetes } from '../../src/corefile/kubernetes-options.ts'
 import { NO_FILES } from '../../src/corefile/lexeme-stream.ts'
 import { parseCorefile } from '../../src/corefile/parse-corefile.ts'
-import { nameOf } from '../../src/dns/name.ts'
-import { TYPE } from '../../src/dns/rr-type.ts'
-import { writeQuery } from '../../src/dns/write-query.ts'
-import { namingOptions } from '../../src/exporter/naming.ts'
-import type { BuiltSnapshot } from '../../src/exporter/snapshot-builder.ts'
-import { Cluster } from '../../src/kubernetes/objects/cluster.ts'
-import type { ClusterObject } from '../../src/kubernetes/objects/objects.ts'
-import type { NamingOptions } from '../../src/kubernetes/objects/options.ts'
-import { parseObject } from '../../src/kubernetes/objects/parse-object.ts'
+import { nameOf } from '../../src/dns/names/name.ts'
+import { TYPE } from '../../src/dns/names/rr-type.ts'
+import { Metrics } from '../../src/dns/telemetry/metrics.ts'
+import { writeQuery } from '../../src/dns/wire/write-query.ts'
+import { createResolver } from '../../src/resolver/chain/create-resolver.ts'
 import { createNodeHost } from '../../src/server/node-host.ts'
 import { openShard } from '../../src/snapshot/read/open-shard.ts'
 import { Snapshot } from '../../src/snapshot/read/snapshot.ts'
-import { Metrics } from '../../src/telemetry/metrics.ts'
-import { buildSnapshot } from '../exporter/whole-snapshot.ts'
+import { buildSnapshot } from '../cluster/follow/whole-snapshot.ts'
 import {
   type ApiObject,
   apiObjects,

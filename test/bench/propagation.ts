@@ -4,14 +4,14 @@
  * @module
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { nameOf } from '../../src/dns/name.ts'
-import { TYPE } from '../../src/dns/rr-type.ts'
-import { writeQuery } from '../../src/dns/write-query.ts'
+import { nameOf } from '../../src/dns/names/name.ts'
+import { TYPE } from '../../src/dns/names/rr-type.ts'
+import { Metrics } from '../../src/dns/telemetry/metrics.ts'
+import { writeQuery } from '../../src/dns/wire/write-query.ts'
 import { Exporter } from '../../src/exporter/exporter.ts'
 import { createGatewayClient } from '../../src/exporter/gateway-client.ts'
 import { Publisher } from '../../src/exporter/publisher.ts'
 import { importPrivateKey } from '../../src/snapshot/format/signature.ts'
-import { Metrics } from '../../src/telemetry/metrics.ts'
 import { startGateway } from '../workerd.ts'
 import type { FollowedCluster } from './followed-cluster.ts'
 import { benchGatewayOf, CLUSTER, tokenFrom } from './gateway-servers.ts'

@@ -2,7 +2,7 @@
  * What a change costs to publish, in bytes: the shards that it re-writes, and the manifest.
  * @module
  */
-import type { BuiltSnapshot } from '../../src/exporter/snapshot-builder.ts'
+import type { BuiltSnapshot } from '../../src/cluster/follow/snapshot-builder.ts'
 import { formatManifest, MANIFEST_VERSION } from '../../src/snapshot/format/manifest.ts'
 import { apiObjects, type GeneratedService, generateServices } from './cluster-objects.ts'
 import { changedBytes, FollowedCluster } from './followed-cluster.ts'

@@ -7,8 +7,8 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Running, start } from '../cluster/processes.ts'
 import { freePort } from '../free-port.ts'
+import { type Running, start } from '../real-cluster/processes.ts'
 import { BUNDLES, ROOT } from './places.ts'
 
 /** The core of the server under test, and that of everything else. */

@@ -2,7 +2,7 @@
  * Compares our replies with those of the real k8s_gateway.
  * @module
  */
-import type { QuestionText } from '../cluster/asking.ts'
+import type { QuestionText } from '../real-cluster/asking.ts'
 import { CARRIED, type Drawn, SEVERAL, SHARED, ZONES } from './host-objects.ts'
 
 /** Sends a query to a server, and returns the lines of its reply. */

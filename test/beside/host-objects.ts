@@ -3,9 +3,9 @@
  * @module
  */
 
-import type { ApiObject } from '../cluster/api-server.ts'
-import type { QuestionText } from '../cluster/asking.ts'
-import { service, slice } from '../cluster/objects.ts'
+import type { ApiObject } from '../real-cluster/api-server.ts'
+import type { QuestionText } from '../real-cluster/asking.ts'
+import { service, slice } from '../real-cluster/objects.ts'
 import { pickFrom, type Random, someFrom } from '../views/random.ts'
 
 /** The seed, another one by KUBEDOH_BESIDE_SEED. */

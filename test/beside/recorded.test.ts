@@ -11,7 +11,7 @@ import { brotliDecompressSync } from 'node:zlib'
 import { test } from 'vitest'
 import { block, directive, serve } from '../ask.ts'
 import { randomFrom } from '../bench/cluster-objects.ts'
-import { describe, messageOf } from '../cluster/asking.ts'
+import { describe, messageOf } from '../real-cluster/asking.ts'
 import { compare, describeTally, RESOURCES } from './comparison.ts'
 import { drawObjects, drawQuestions, QUERIES, ZONES } from './host-objects.ts'
 

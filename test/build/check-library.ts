@@ -8,7 +8,7 @@ import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'vitest'
 import { LIBRARY } from '../../build/library.ts'
-import { temporaryFolder } from '../exporter/temporary-folder.ts'
+import { temporaryFolder } from '../cluster/follow/temporary-folder.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 

@@ -10,7 +10,7 @@ import { describe, test } from 'vitest'
 import { packImage } from '../../build/image/oci.ts'
 import { spdxOf } from '../../build/image/sbom.ts'
 import { entriesOf, NET_BIND_SERVICE, type TarEntry, tarOf } from '../../build/image/tar.ts'
-import { temporaryFolder } from '../exporter/temporary-folder.ts'
+import { temporaryFolder } from '../cluster/follow/temporary-folder.ts'
 
 const ENTRY = join(import.meta.dirname, '../../build/image/entry.js')
 const CONFIG = { name: 'localhost/a:1', created: 0, config: { Entrypoint: ['/a'] } }

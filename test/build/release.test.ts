@@ -41,7 +41,7 @@ describe('the checkout', () => {
 
   const EDITS: readonly (readonly [string, string | RegExp, string])[] = [
     ['package-lock.json', '"version": "', '"version": "9.'],
-    ['src/telemetry/version.ts', "VERSION = '", "VERSION = '9."],
+    ['src/dns/telemetry/version.ts', "VERSION = '", "VERSION = '9."],
     ['deploy/chart/Chart.yaml', /^version: /m, 'version: 9.'],
     ['deploy/chart/Chart.yaml', 'appVersion: ', 'appVersion: 9.'],
     ['deploy/crds/Chart.yaml', /^version: /m, 'version: 9.'],

@@ -10,10 +10,14 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, test } from 'vitest'
-import { errorText } from '../../src/bytes/unknown.ts'
-import { type ApiObject, ApiServer } from '../cluster/api-server.ts'
-import { KUBERNETES, prepareBinaries, prepareOperatorDefinitions } from '../cluster/binaries.ts'
+import { errorText } from '../../src/dns/bytes/unknown.ts'
 import { describeUnless } from '../describe-unless.ts'
+import { type ApiObject, ApiServer } from '../real-cluster/api-server.ts'
+import {
+  KUBERNETES,
+  prepareBinaries,
+  prepareOperatorDefinitions,
+} from '../real-cluster/binaries.ts'
 import { CHART, DEPLOY, helm, objectsOf, render, VALUES } from './helm.ts'
 
 const NAMES = readdirSync(join(DEPLOY, 'values'))

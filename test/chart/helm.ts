@@ -6,8 +6,8 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { parseAllDocuments } from 'yaml'
-import type { ApiObject } from '../cluster/api-server.ts'
-import { KUBERNETES, prepareHelm } from '../cluster/binaries.ts'
+import type { ApiObject } from '../real-cluster/api-server.ts'
+import { KUBERNETES, prepareHelm } from '../real-cluster/binaries.ts'
 
 /** The folder of the charts, of value files and of rendered manifests. */
 export const DEPLOY: string = join(import.meta.dirname, '../../deploy')

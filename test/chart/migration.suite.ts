@@ -8,9 +8,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, test } from 'vitest'
-import { KUBERNETES, prepareBinaries, prepareHelm } from '../cluster/binaries.ts'
 import { describeUnless } from '../describe-unless.ts'
 import { MIGRATION_PAGES, runMigration } from '../docs/migration-pages.ts'
+import { KUBERNETES, prepareBinaries, prepareHelm } from '../real-cluster/binaries.ts'
 import { objectsOf } from './helm.ts'
 
 const binaries = prepareBinaries()

@@ -8,8 +8,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, test } from 'vitest'
 import { parse } from 'yaml'
-import { KUBERNETES, prepareBinaries } from '../cluster/binaries.ts'
 import { describeUnless } from '../describe-unless.ts'
+import { KUBERNETES, prepareBinaries } from '../real-cluster/binaries.ts'
 import { CHART, DEPLOY, helm, objectsOf, render, VALUES } from './helm.ts'
 
 const binaries = prepareBinaries()

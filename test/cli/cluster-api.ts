@@ -5,8 +5,8 @@
 import type { ServerResponse } from 'node:http'
 import type { TestContext } from 'vitest'
 import { parse } from 'yaml'
-import { openWatch, sendJson, startHttpApi, watchLine } from '../exporter/http-api.ts'
-import { SHOP_LISTS } from '../exporter/scripted-api.ts'
+import { openWatch, sendJson, startHttpApi, watchLine } from '../cluster/follow/http-api.ts'
+import { SHOP_LISTS } from '../cluster/follow/scripted-api.ts'
 
 /** The server. */
 export class ClusterApi {

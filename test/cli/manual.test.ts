@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'vitest'
 import { COMMANDS } from '../../src/cli/commands.ts'
-import { FLAGS } from '../../src/cli/flags.ts'
+import { FLAGS } from '../../src/cli/flags/flags.ts'
 import { runCli } from './run-cli.ts'
 
 test('the manual page has each command with its examples, and each flag', async () => {

@@ -4,10 +4,10 @@
  */
 import type { TestContext } from 'vitest'
 import { createGatewayClient } from '../../src/exporter/gateway-client.ts'
-import { type GatewayVariables, readGatewayConfig } from '../../src/gateway/config.ts'
-import { hashToken } from '../../src/gateway/token.ts'
-import { createNodeGateway } from '../../src/node-gateway/node-gateway.ts'
-import { keys } from '../exporter/memory-gateway.ts'
+import { hashToken } from '../../src/gateway/access/token.ts'
+import { type GatewayVariables, readGatewayConfig } from '../../src/gateway/snapshots/config.ts'
+import { createNodeGateway } from '../../src/server/gateway/node-gateway.ts'
+import { keys } from '../cluster/follow/memory-gateway.ts'
 import { snapshotOf, WEB } from '../gateway/publishing.ts'
 
 /** Token of the operator. */

@@ -5,7 +5,7 @@
 import { Writable } from 'node:stream'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { main } from '../../src/cli/main.ts'
-import type { Output } from '../../src/node/output.ts'
+import type { Output } from '../../src/server/node/output.ts'
 import { within } from '../server/clients.ts'
 
 /** What a command wrote, and its exit status. */

@@ -4,9 +4,9 @@
  */
 import { join } from 'node:path'
 import { type TestContext, vi } from 'vitest'
-import { serve } from '../../src/cli/serve.ts'
+import { serve } from '../../src/cli/serve/serve.ts'
 import type { RunningServer, ServeOptions } from '../../src/server/server.ts'
-import { temporaryFolder } from '../exporter/temporary-folder.ts'
+import { temporaryFolder } from '../cluster/follow/temporary-folder.ts'
 import { Screen } from './run-cli.ts'
 
 /** Objects: the Service `web` with one endpoint, and the Service `many` with a hundred. */

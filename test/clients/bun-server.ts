@@ -3,8 +3,8 @@
  * sends bodies with late errors, and expects an error instead of a response.
  * @module
  */
-import { findRuntime } from '../../src/server/fetch-runtime.ts'
-import { FetchServer } from '../../src/server/fetch-server.ts'
+import { findRuntime } from '../../src/server/http/fetch-runtime.ts'
+import { FetchServer } from '../../src/server/http/fetch-server.ts'
 import { SERVER } from '../certificates.ts'
 
 const runtime = findRuntime()

@@ -7,11 +7,11 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, it } from 'vitest'
-import { answerOf } from '../cluster/asking.ts'
-import { prepareDnstap } from '../cluster/binaries.ts'
-import { type Running, start } from '../cluster/processes.ts'
 import { describeUnless } from '../describe-unless.ts'
 import { freePort } from '../free-port.ts'
+import { answerOf } from '../real-cluster/asking.ts'
+import { prepareDnstap } from '../real-cluster/binaries.ts'
+import { type Running, start } from '../real-cluster/processes.ts'
 import { findMissing } from './programs.ts'
 
 const KUBEDOH = join(import.meta.dirname, '../../bin/kubedoh')

@@ -9,10 +9,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, it } from 'vitest'
 import { AUTHORITY, CLIENT, SERVER } from '../certificates.ts'
-import { prepareCoreDns } from '../cluster/binaries.ts'
-import { type Running, start } from '../cluster/processes.ts'
 import { describeUnless } from '../describe-unless.ts'
 import { freePort } from '../free-port.ts'
+import { prepareCoreDns } from '../real-cluster/binaries.ts'
+import { type Running, start } from '../real-cluster/processes.ts'
 import { findMissing, shell } from './programs.ts'
 
 const ROOT = join(import.meta.dirname, '../..')

@@ -9,11 +9,11 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Server } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, beforeAll, it } from 'vitest'
-import { encodeBase64url } from '../../src/bytes/base64url.ts'
-import { start } from '../cluster/processes.ts'
+import { encodeBase64url } from '../../src/dns/bytes/base64url.ts'
 import { describeUnless } from '../describe-unless.ts'
 import { freePort } from '../free-port.ts'
 import { formatReply, parseQuestion } from '../message-text.ts'
+import { start } from '../real-cluster/processes.ts'
 import {
   browserMissing,
   DOMAIN,

@@ -11,10 +11,10 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, it } from 'vitest'
 import { buildPackage } from '../../build/package.ts'
 import { cacheFolder } from '../cache-folder.ts'
-import { start } from '../cluster/processes.ts'
 import { describeUnless } from '../describe-unless.ts'
 import { freePort } from '../free-port.ts'
 import { formatReply } from '../message-text.ts'
+import { start } from '../real-cluster/processes.ts'
 import { askUdp, queryWith } from '../server/clients.ts'
 
 const ROOT = join(import.meta.dirname, '../..')

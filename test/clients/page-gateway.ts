@@ -6,10 +6,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClusterKeys } from '../../src/exporter/cluster-keys.ts'
-import { hashToken } from '../../src/gateway/token.ts'
+import { hashToken } from '../../src/gateway/access/token.ts'
 import { AUTHORITY, SERVER } from '../certificates.ts'
-import { type Running, start } from '../cluster/processes.ts'
 import { freePort } from '../free-port.ts'
+import { type Running, start } from '../real-cluster/processes.ts'
 import { shell } from './programs.ts'
 
 const ROOT = join(import.meta.dirname, '../..')

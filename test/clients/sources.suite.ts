@@ -8,10 +8,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, it } from 'vitest'
-import { start } from '../cluster/processes.ts'
 import { describeUnless } from '../describe-unless.ts'
 import { sourcePages } from '../docs/pages.ts'
 import { freePort } from '../free-port.ts'
+import { start } from '../real-cluster/processes.ts'
 import { findMissing, shell } from './programs.ts'
 
 const KUBEDOH = join(import.meta.dirname, '../../bin/kubedoh')

@@ -8,10 +8,10 @@ import { createServer, type Server } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClusterKeys } from '../../src/exporter/cluster-keys.ts'
-import { hashToken } from '../../src/gateway/token.ts'
+import { hashToken } from '../../src/gateway/access/token.ts'
 import { AUTHORITY, CLIENT, SERVER } from '../certificates.ts'
-import { type Running, start } from '../cluster/processes.ts'
 import { freePort } from '../free-port.ts'
+import { type Running, start } from '../real-cluster/processes.ts'
 import { shell } from './programs.ts'
 
 /** The program's entry, for Node. */

@@ -8,9 +8,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, it } from 'vitest'
-import { type Running, start } from '../cluster/processes.ts'
 import { describeUnless } from '../describe-unless.ts'
 import { freePort } from '../free-port.ts'
+import { type Running, start } from '../real-cluster/processes.ts'
 import { findMissing, shell } from './programs.ts'
 
 const KUBEDOH = join(import.meta.dirname, '../../bin/kubedoh')

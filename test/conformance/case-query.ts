@@ -2,14 +2,14 @@
  * The message of a recorded question.
  * @module
  */
-import { concatBytes, parseHex, writeUint16 } from '../../src/bytes/bytes.ts'
-import { HEADER_BYTES } from '../../src/dns/limits.ts'
-import { nameOf } from '../../src/dns/name.ts'
-import { FLAG } from '../../src/dns/query.ts'
-import { OPCODE } from '../../src/dns/rcode.ts'
-import { CLASS, parseClass } from '../../src/dns/rr-class.ts'
-import { parseType, TYPE } from '../../src/dns/rr-type.ts'
-import { writeQuery } from '../../src/dns/write-query.ts'
+import { concatBytes, parseHex, writeUint16 } from '../../src/dns/bytes/bytes.ts'
+import { HEADER_BYTES } from '../../src/dns/names/limits.ts'
+import { nameOf } from '../../src/dns/names/name.ts'
+import { OPCODE } from '../../src/dns/names/rcode.ts'
+import { CLASS, parseClass } from '../../src/dns/names/rr-class.ts'
+import { parseType, TYPE } from '../../src/dns/names/rr-type.ts'
+import { FLAG } from '../../src/dns/wire/query.ts'
+import { writeQuery } from '../../src/dns/wire/write-query.ts'
 import type { Case } from './scenario.ts'
 
 /** Writes a case's message with an ID. @throws {TypeError} when the case names what we do not know */

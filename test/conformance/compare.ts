@@ -7,17 +7,17 @@
  * that CoreDNS fails at may be called malformed (RFC 1035 §4.1.1).
  * @module
  */
-import { formatHex, readUint16 } from '../../src/bytes/bytes.ts'
-import { OPTION, parseOptions } from '../../src/dns/edns.ts'
-import { UDP_BYTES_ADVERTISED } from '../../src/dns/limits.ts'
-import { parseResponse, type ResourceRecord, type Response } from '../../src/dns/message.ts'
-import { formatName } from '../../src/dns/name.ts'
-import { FLAG } from '../../src/dns/query.ts'
-import { formatRcode } from '../../src/dns/rcode.ts'
-import { WireReader } from '../../src/dns/rdata-wire.ts'
-import { formatClass } from '../../src/dns/rr-class.ts'
-import { formatType, TYPE } from '../../src/dns/rr-type.ts'
-import { formatRecord } from '../../src/records/zone-text.ts'
+import { formatHex, readUint16 } from '../../src/dns/bytes/bytes.ts'
+import { UDP_BYTES_ADVERTISED } from '../../src/dns/names/limits.ts'
+import { formatName } from '../../src/dns/names/name.ts'
+import { formatRcode } from '../../src/dns/names/rcode.ts'
+import { formatClass } from '../../src/dns/names/rr-class.ts'
+import { formatType, TYPE } from '../../src/dns/names/rr-type.ts'
+import { OPTION, parseOptions } from '../../src/dns/wire/edns.ts'
+import { parseResponse, type ResourceRecord, type Response } from '../../src/dns/wire/message.ts'
+import { FLAG } from '../../src/dns/wire/query.ts'
+import { WireReader } from '../../src/dns/wire/rdata-wire.ts'
+import { formatRecord } from '../../src/snapshot/records/zone-text.ts'
 import type { Case, Expectation, RecordedEdns } from './scenario.ts'
 
 /** An answer, in the words of the recordings. */

@@ -1,9 +1,9 @@
 /** Recorded answers by `kubedoh gateway`: the gateway on Node, over HTTP. */
-import { WIRE_TYPE } from '../../src/doh/negotiate.ts'
-import { readGatewayConfig } from '../../src/gateway/config.ts'
-import { CONFIG_FILES } from '../../src/node/load-corefile.ts'
-import { createNodeGateway } from '../../src/node-gateway/node-gateway.ts'
-import { sendTo } from '../doh/replies.ts'
+import { WIRE_TYPE } from '../../src/gateway/doh/negotiate.ts'
+import { readGatewayConfig } from '../../src/gateway/snapshots/config.ts'
+import { createNodeGateway } from '../../src/server/gateway/node-gateway.ts'
+import { CONFIG_FILES } from '../../src/server/node/load-corefile.ts'
+import { sendTo } from '../gateway/doh/replies.ts'
 import {
   clustersOf,
   gatewayVariables,

@@ -4,12 +4,12 @@
  */
 import { createSocket } from 'node:dgram'
 import { createServer } from 'node:net'
-import { concatBytes, parseHex, readUint16, writeUint16 } from '../../src/bytes/bytes.ts'
-import { MessageStream } from '../../src/dns/message-stream.ts'
-import { formatName, lowerName } from '../../src/dns/name.ts'
-import { FLAG, parseQuery, type Query } from '../../src/dns/query.ts'
-import { formatClass } from '../../src/dns/rr-class.ts'
-import { formatType, TYPE } from '../../src/dns/rr-type.ts'
+import { concatBytes, parseHex, readUint16, writeUint16 } from '../../src/dns/bytes/bytes.ts'
+import { formatName, lowerName } from '../../src/dns/names/name.ts'
+import { formatClass } from '../../src/dns/names/rr-class.ts'
+import { formatType, TYPE } from '../../src/dns/names/rr-type.ts'
+import { MessageStream } from '../../src/dns/wire/message-stream.ts'
+import { FLAG, parseQuery, type Query } from '../../src/dns/wire/query.ts'
 import { freePort } from '../free-port.ts'
 import type { Fixture } from './scenario.ts'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { API_DEFAULTS, type ApiOptions } from '../../src/corefile/api-options.ts'
 import { parseKubernetes } from '../../src/corefile/kubernetes-options.ts'
-import { nameOf } from '../../src/dns/name.ts'
+import { nameOf } from '../../src/dns/names/name.ts'
 import { directiveOf, problemsOf } from './source.ts'
 
 function parse(text: string): ApiOptions & { readonly notices: readonly string[] } {

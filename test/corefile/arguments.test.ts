@@ -15,7 +15,7 @@ import {
   zonesOf,
 } from '../../src/corefile/arguments.ts'
 import type { Directive, Word } from '../../src/corefile/server-block.ts'
-import { formatName, nameOf } from '../../src/dns/name.ts'
+import { formatName, nameOf } from '../../src/dns/names/name.ts'
 import { directiveOf, problemsOf } from './source.ts'
 
 /** A word at 2:7, where the first argument of `word` stands. */

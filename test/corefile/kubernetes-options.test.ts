@@ -6,7 +6,7 @@ import {
   type KubernetesOptions,
   parseKubernetes,
 } from '../../src/corefile/kubernetes-options.ts'
-import { formatName, nameOf } from '../../src/dns/name.ts'
+import { formatName, nameOf } from '../../src/dns/names/name.ts'
 import { directiveOf, problemsOf } from './source.ts'
 
 const BLOCK_ZONES = [nameOf('cluster.local'), nameOf('in-addr.arpa')]

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, test } from 'vitest'
-import { finish } from '../../src/bytes/steps.ts'
 import { expandVariables, LexemeStream } from '../../src/corefile/lexeme-stream.ts'
 import { readCorefile } from '../../src/corefile/parse-corefile.ts'
+import { finish } from '../../src/dns/bytes/steps.ts'
 import { COREFILE, type Surroundings, sourceOf } from './source.ts'
 
 function warningsOf(text: string, surroundings: Surroundings = {}): string[] {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, test } from 'vitest'
-import { finish } from '../../src/bytes/steps.ts'
 import { readLexemes, WORDS_MAX } from '../../src/corefile/lexemes.ts'
+import { finish } from '../../src/dns/bytes/steps.ts'
 
 function textsOf(text: string): string[] {
   return finish(readLexemes(text, 'Corefile')).map((lexeme) => lexeme.text)

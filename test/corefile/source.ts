@@ -9,7 +9,7 @@ import { parseCorefile } from '../../src/corefile/parse-corefile.ts'
 import { ConfigError } from '../../src/corefile/problem.ts'
 import type { Directive, Line, ServerBlock } from '../../src/corefile/server-block.ts'
 import type { ZoneKey } from '../../src/corefile/zone-key.ts'
-import { formatName } from '../../src/dns/name.ts'
+import { formatName } from '../../src/dns/names/name.ts'
 
 /** Where the Corefiles of these tests are. */
 export const COREFILE = '/etc/Corefile'

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { finish } from '../../src/bytes/steps.ts'
 import { isBrace, readLexemes } from '../../src/corefile/lexemes.ts'
 import { findUnclosed } from '../../src/corefile/unclosed-brace.ts'
+import { finish } from '../../src/dns/bytes/steps.ts'
 
 describe('findUnclosed blames', () => {
   const cases: { name: string; text: string; blames: string; doubts: number | undefined }[] = [

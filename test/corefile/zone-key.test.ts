@@ -3,8 +3,8 @@ import fc from 'fast-check'
 import { describe, test } from 'vitest'
 import { ConfigError } from '../../src/corefile/problem.ts'
 import { parseZoneKey, parseZones } from '../../src/corefile/zone-key.ts'
-import { IN_ADDR_ARPA, IP6_ARPA } from '../../src/dns/address.ts'
-import { formatName, isSubdomain } from '../../src/dns/name.ts'
+import { IN_ADDR_ARPA, IP6_ARPA } from '../../src/dns/names/address.ts'
+import { formatName, isSubdomain } from '../../src/dns/names/name.ts'
 import { outlineKey, problemsOf } from './source.ts'
 
 const AT = { file: 'Corefile', line: 1, column: 2 }

@@ -4,7 +4,7 @@ import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'vitest'
 import { runCli } from '../cli/run-cli.ts'
-import { temporaryFolder } from '../exporter/temporary-folder.ts'
+import { temporaryFolder } from '../cluster/follow/temporary-folder.ts'
 
 const ALIKE = {
   kubeadm: 'health ready without pods ttl prometheus loop reload',

@@ -3,8 +3,8 @@
  * @module
  */
 import { createSocket, type Socket } from 'node:dgram'
-import { readUint16, writeUint16 } from '../../src/bytes/bytes.ts'
-import { exchange } from '../../src/upstream/exchange.ts'
+import { readUint16, writeUint16 } from '../../src/dns/bytes/bytes.ts'
+import { exchange } from '../../src/server/upstream/exchange.ts'
 
 type Waiting = { readonly resolve: (reply: Uint8Array | undefined) => void; timer: NodeJS.Timeout }
 

@@ -2,15 +2,15 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'vitest'
-import { ALL_PLUGINS } from '../../src/plugins/all-plugins.ts'
+import { ALL_PLUGINS } from '../../src/resolver/plugins/all-plugins.ts'
 import { listPlaces } from './place.ts'
 
 /** Plugins that are compared with the original elsewhere, and where. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
-  cookies: 'CoreDNS has none: test/plugins/cookies',
+  cookies: 'CoreDNS has none: test/resolver/plugins/cookies',
   https: 'of blocks with HTTPS: test/clients',
   tls: 'of blocks with TLS: test/clients',
-  k8s_gateway: 'CoreDNS is built without it: recorded answers in test/plugins/k8s-gateway',
+  k8s_gateway: 'CoreDNS is built without it: recorded answers in test/resolver/plugins/k8s-gateway',
 }
 
 describe('the places of the comparison', () => {

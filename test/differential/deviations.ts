@@ -3,9 +3,9 @@
  * lets nothing else pass, and prints how often each of these was met.
  * @module
  */
-import { parseHex } from '../../src/bytes/bytes.ts'
-import { OPTION } from '../../src/dns/edns.ts'
-import { HEADER_BYTES, UDP_BYTES_ADVERTISED } from '../../src/dns/limits.ts'
+import { parseHex } from '../../src/dns/bytes/bytes.ts'
+import { HEADER_BYTES, UDP_BYTES_ADVERTISED } from '../../src/dns/names/limits.ts'
+import { OPTION } from '../../src/dns/wire/edns.ts'
 import type { Answer } from '../conformance/compare.ts'
 import type { GeneratedQuestion } from './generate.ts'
 

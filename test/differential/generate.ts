@@ -3,10 +3,10 @@
  * of any type, with and without EDNS, from several addresses.
  * @module
  */
-import { concatBytes, formatHex } from '../../src/bytes/bytes.ts'
-import { isBetweenNeighbours } from '../../src/dns/edns.ts'
-import { HEADER_BYTES } from '../../src/dns/limits.ts'
-import { nameOf } from '../../src/dns/name.ts'
+import { concatBytes, formatHex } from '../../src/dns/bytes/bytes.ts'
+import { HEADER_BYTES } from '../../src/dns/names/limits.ts'
+import { nameOf } from '../../src/dns/names/name.ts'
+import { isBetweenNeighbours } from '../../src/dns/wire/edns.ts'
 import { caseQuery } from '../conformance/case-query.ts'
 import type { Case } from '../conformance/scenario.ts'
 import type { Signing } from '../signed-messages.ts'
@@ -61,7 +61,7 @@ const OPTIONS = [
 /** How many questions are odd ones. */
 const ODD_CHANCE = 0.08
 const NO_EXPECTATION = { rcode: 'NOERROR', aa: false, tc: false, ra: false } as const
-/** NOTIFY is no query for us: `test/chain/notify.test.ts`. */
+/** NOTIFY is no query for us: `test/resolver/chain/notify.test.ts`. */
 const OPCODES = ['STATUS', 'IQUERY', 'UPDATE', '7']
 
 /** A random number generator that repeats itself (mulberry32). */

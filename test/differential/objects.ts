@@ -5,8 +5,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseAllDocuments } from 'yaml'
-import type { ApiObject } from '../cluster/api-server.ts'
-import { rareObjects, shopObjects, slice } from '../cluster/objects.ts'
+import type { ApiObject } from '../real-cluster/api-server.ts'
+import { rareObjects, shopObjects, slice } from '../real-cluster/objects.ts'
 
 const LARGE = 40
 

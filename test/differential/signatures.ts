@@ -3,9 +3,9 @@
  * key and for how long. Those of records (DNSSEC) and those of messages (TSIG).
  * @module
  */
-import { readUint32 } from '../../src/bytes/bytes.ts'
-import { parseResponse, type ResourceRecord } from '../../src/dns/message.ts'
-import { TYPE } from '../../src/dns/rr-type.ts'
+import { readUint32 } from '../../src/dns/bytes/bytes.ts'
+import { TYPE } from '../../src/dns/names/rr-type.ts'
+import { parseResponse, type ResourceRecord } from '../../src/dns/wire/message.ts'
 import type { Answer } from '../conformance/compare.ts'
 import {
   describeSignature,

@@ -5,9 +5,9 @@
 import assert from 'node:assert/strict'
 import type { Hono } from 'hono'
 import { describe, test } from 'vitest'
-import { createMiniK8sApp } from '../../src/cli/export-mini-k8s.ts'
-import type { MiniK8sObjects } from '../../src/cli/mini-k8s-objects.ts'
-import { createDohApp } from '../../src/doh/app.ts'
+import { createMiniK8sApp } from '../../src/cli/export/export-mini-k8s.ts'
+import type { MiniK8sObjects } from '../../src/cli/export/mini-k8s-objects.ts'
+import { createDohApp } from '../../src/gateway/doh/app.ts'
 import { withToken } from '../gateway/running.ts'
 import { codes, filesBelow, read, section, tableRows } from './pages.ts'
 
@@ -15,16 +15,16 @@ const PAGE = read('docs/http-api.md')
 const SOURCES = [...filesBelow('src', '.ts'), ...filesBelow('worker', '.ts')]
 /** Files that make an app: another one has routes that this test would not see. */
 const APPS = [
-  'src/cli/export-mini-k8s.ts',
-  'src/cli/export-status.ts',
-  'src/doh/app.ts',
-  'src/doh/explain-route.ts',
-  'src/gateway/app.ts',
-  'src/gateway/generation-routes.ts',
-  'src/gateway/kit-route.ts',
-  'src/gateway/names-route.ts',
-  'src/gateway/publish-routes.ts',
-  'src/gateway/token-routes.ts',
+  'src/cli/export/export-mini-k8s.ts',
+  'src/cli/export/export-status.ts',
+  'src/gateway/doh/app.ts',
+  'src/gateway/doh/explain-route.ts',
+  'src/gateway/routes/app.ts',
+  'src/gateway/routes/generation-routes.ts',
+  'src/gateway/routes/kit-route.ts',
+  'src/gateway/routes/names-route.ts',
+  'src/gateway/routes/token-routes.ts',
+  'src/gateway/snapshots/publish-routes.ts',
   'src/server/feature-servers.ts',
 ]
 
@@ -67,10 +67,11 @@ describe('docs/http-api.md', () => {
   test('has the routes of serve and export', () => {
     const doh = createDohApp({ answer: () => undefined, isPrivate: () => false })
     const mini = createMiniK8sApp({} as MiniK8sObjects, '')
-    const literal = ['src/cli/export-status.ts', 'src/server/feature-servers.ts'].flatMap((file) =>
-      [...read(file).matchAll(/(?:app\.get|pages\.set)\('(\/[^']*)'/g)].map(
-        ([, path]) => `GET ${path}`,
-      ),
+    const literal = ['src/cli/export/export-status.ts', 'src/server/feature-servers.ts'].flatMap(
+      (file) =>
+        [...read(file).matchAll(/(?:app\.get|pages\.set)\('(\/[^']*)'/g)].map(
+          ([, path]) => `GET ${path}`,
+        ),
     )
     assert.deepEqual(
       [...documented('## Routes of `serve` and `export`', 1)].sort(),
@@ -96,9 +97,9 @@ describe('docs/http-api.md', () => {
 
   test('sees every error: only a result of the writer has a status from elsewhere', () => {
     const computed = SOURCES.filter((file) => /new HttpError\(\s*(?!\d{3},\s*')/.test(read(file)))
-    assert.deepEqual(computed, ['src/gateway/publish-routes.ts'])
+    assert.deepEqual(computed, ['src/gateway/snapshots/publish-routes.ts'])
     const kinds = SOURCES.filter((file) => read(file).includes('extends HttpError'))
-    assert.deepEqual(kinds, ['src/gateway/store.ts'])
+    assert.deepEqual(kinds, ['src/gateway/snapshots/store.ts'])
   })
 
   test('has every header of ours', () => {

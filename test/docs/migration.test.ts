@@ -7,7 +7,7 @@ import assert from 'node:assert/strict'
 import { rmSync } from 'node:fs'
 import { afterAll, describe, test } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
-import { isRecord } from '../../src/bytes/unknown.ts'
+import { isRecord } from '../../src/dns/bytes/unknown.ts'
 import { MIGRATION_PAGES, type MigrationRun, runMigration } from './migration-pages.ts'
 import { read } from './pages.ts'
 

@@ -6,11 +6,11 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { describe, test } from 'vitest'
-import type { PluginFacts } from '../../src/chain/plugin-entry.ts'
-import { differenceAt, type GatewayKind } from '../../src/gateway/gateway-plugins.ts'
-import { ALL_PLUGINS } from '../../src/plugins/all-plugins.ts'
+import { differenceAt, type GatewayKind } from '../../src/gateway/config/gateway-plugins.ts'
+import type { PluginFacts } from '../../src/resolver/contract/plugin-entry.ts'
+import { ALL_PLUGINS } from '../../src/resolver/plugins/all-plugins.ts'
 import { runCli } from '../cli/run-cli.ts'
-import { temporaryFolder } from '../exporter/temporary-folder.ts'
+import { temporaryFolder } from '../cluster/follow/temporary-folder.ts'
 import { read } from './pages.ts'
 
 const PAGE = read('docs/one-corefile.md')

@@ -5,10 +5,10 @@
 import assert from 'node:assert/strict'
 import { basename, join } from 'node:path'
 import { describe, test } from 'vitest'
-import { ALL_PLUGINS } from '../../src/plugins/all-plugins.ts'
+import { ALL_PLUGINS } from '../../src/resolver/plugins/all-plugins.ts'
 import { AUTHORITY, SERVER } from '../certificates.ts'
 import { runCli } from '../cli/run-cli.ts'
-import { temporaryFolder } from '../exporter/temporary-folder.ts'
+import { temporaryFolder } from '../cluster/follow/temporary-folder.ts'
 import { EXAMPLE_KEYS } from '../zone-keys.ts'
 import { codes, filesBelow, read, tableRows } from './pages.ts'
 

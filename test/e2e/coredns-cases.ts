@@ -3,7 +3,7 @@
  * response code, and records without their TTLs. Of a SOA record they compare the zone.
  * @module
  */
-import type { QuestionText } from '../cluster/asking.ts'
+import type { QuestionText } from '../real-cluster/asking.ts'
 import { CLUSTER_ZONE, EXAMPLE_ZONE } from './coredns-tables.ts'
 
 /** Questions to one Corefile. */

@@ -1,10 +1,10 @@
 /**
- * What CoreDNS's integration tests (github.com/coredns/ci, test/kubernetes) create: objects and
+ * What CoreDNS's integration tests (github.com/coredns/ci, test/cluster) create: objects and
  * zones, transcribed. `coredns-cases.ts` has what they ask.
  * @module
  */
-import type { ApiObject } from '../cluster/api-server.ts'
-import { namespace, service, slice } from '../cluster/objects.ts'
+import type { ApiObject } from '../real-cluster/api-server.ts'
+import { namespace, service, slice } from '../real-cluster/objects.ts'
 
 const SOA = 'IN SOA ns.example.org. admin.example.org. 1 7200 3600 1209600 3600'
 /** Names outside of the cluster: the zone of their upstream. */

@@ -6,8 +6,8 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { packImage } from '../../build/image/oci.ts'
 import { entriesOf, type TarEntry } from '../../build/image/tar.ts'
 import { cacheFolder } from '../cache-folder.ts'
-import { KUBERNETES, prepareCoreDns } from '../cluster/binaries.ts'
 import { resolvePackages, unpackPackages } from '../debian-packages.ts'
+import { KUBERNETES, prepareCoreDns } from '../real-cluster/binaries.ts'
 import { type E2ePrograms, listImages } from './programs.ts'
 
 /** What the shell commands of the tests call. */

@@ -8,8 +8,8 @@ import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, test } from 'vitest'
 import { buildImage } from '../../build/image/image.ts'
-import { type Binaries, prepareBinaries } from '../cluster/binaries.ts'
 import { describeUnless } from '../describe-unless.ts'
+import { type Binaries, prepareBinaries } from '../real-cluster/binaries.ts'
 import {
   CHART,
   queriesOfCache,

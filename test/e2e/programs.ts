@@ -10,7 +10,7 @@ import {
   type GoProgram,
   goModOfKubernetes,
   KUBERNETES,
-} from '../cluster/binaries.ts'
+} from '../real-cluster/binaries.ts'
 
 const TESTS = 'kubernetes_test.go'
 const AGNHOST = 'k8s.io/kubernetes/test/images/agnhost'

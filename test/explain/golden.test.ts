@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'vitest'
-import { formatExplanation } from '../../src/cli/explanation-text.ts'
+import { formatExplanation } from '../../src/cli/explain/explanation-text.ts'
 import { type Answered, WORLDS } from './worlds.ts'
 
 /**

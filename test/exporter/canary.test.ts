@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'vitest'
-import { parseAddress } from '../../src/dns/address.ts'
-import { nameOf } from '../../src/dns/name.ts'
-import { TYPE } from '../../src/dns/rr-type.ts'
+import type { ClusterObject } from '../../src/cluster/objects/objects.ts'
+import { parseAddress } from '../../src/dns/names/address.ts'
+import { nameOf } from '../../src/dns/names/name.ts'
+import { TYPE } from '../../src/dns/names/rr-type.ts'
+import { Metrics } from '../../src/dns/telemetry/metrics.ts'
 import { Canary } from '../../src/exporter/canary.ts'
-import type { ClusterObject } from '../../src/kubernetes/objects/objects.ts'
-import { Metrics } from '../../src/telemetry/metrics.ts'
-import { FakeClock } from './fake-clock.ts'
+import { FakeClock } from '../cluster/follow/fake-clock.ts'
 
 const NAME = nameOf('canary.default.svc.cluster.local')
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
+import type { CollectionState } from '../../src/cluster/api/shared-watch.ts'
+import { createObjectSource, type ExportSource } from '../../src/cluster/follow/export-source.ts'
+import type { BuiltSnapshot } from '../../src/cluster/follow/snapshot-builder.ts'
+import { Metrics } from '../../src/dns/telemetry/metrics.ts'
 import { recordPublished, recordSource } from '../../src/exporter/export-metrics.ts'
-import { createObjectSource, type ExportSource } from '../../src/exporter/export-source.ts'
 import type { PublishReport } from '../../src/exporter/publisher.ts'
-import type { CollectionState } from '../../src/exporter/shared-watch.ts'
-import type { BuiltSnapshot } from '../../src/exporter/snapshot-builder.ts'
-import { Metrics } from '../../src/telemetry/metrics.ts'
-import { optionsOf } from '../kubernetes/naming.ts'
+import { optionsOf } from '../cluster/naming.ts'
 
 /** Samples without the prefix that all share. */
 function samples(metrics: Metrics): string[] {

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'vitest'
-import type { ExportSource } from '../../src/exporter/export-source.ts'
+import type { ExportSource } from '../../src/cluster/follow/export-source.ts'
+import type { BuiltSnapshot } from '../../src/cluster/follow/snapshot-builder.ts'
+import { Metrics } from '../../src/dns/telemetry/metrics.ts'
 import { Exporter, type ExporterOptions } from '../../src/exporter/exporter.ts'
 import { GatewayError } from '../../src/exporter/gateway-client.ts'
 import type { PublishReport, SnapshotFacts } from '../../src/exporter/publisher.ts'
-import type { BuiltSnapshot } from '../../src/exporter/snapshot-builder.ts'
 import { SnapshotError } from '../../src/snapshot/format/layout.ts'
-import { Metrics } from '../../src/telemetry/metrics.ts'
-import { FakeClock, START_MS } from './fake-clock.ts'
+import { FakeClock, START_MS } from '../cluster/follow/fake-clock.ts'
 
 /** Changes are gathered for this long. */
 const GATHER_MS = 50

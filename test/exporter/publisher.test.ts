@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
+import type { BuiltSnapshot } from '../../src/cluster/follow/snapshot-builder.ts'
 import { GatewayError } from '../../src/exporter/gateway-client.ts'
-import type { BuiltSnapshot } from '../../src/exporter/snapshot-builder.ts'
 import { isSignedBy } from '../../src/snapshot/format/signature.ts'
-import { Exporting, pair, sha256, snapshot } from './exporting.ts'
-import { START_MS } from './fake-clock.ts'
+import { Exporting, pair, sha256, snapshot } from '../cluster/follow/exporting.ts'
+import { START_MS } from '../cluster/follow/fake-clock.ts'
 
 const START = START_MS / 1000
 const AWAY = new GatewayError('https://dns.example.org cannot be reached: reset by peer')

@@ -6,7 +6,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { COREDNS } from '../cluster/binaries.ts'
+import { COREDNS } from '../real-cluster/binaries.ts'
 import { goModuleFolder } from './go-module.ts'
 
 /** An input of a setup test of CoreDNS's. */

@@ -9,8 +9,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { afterAll, beforeAll, describe, it } from 'vitest'
-import { LEFT_OUT } from '../../src/chain/left-out.ts'
 import { main } from '../../src/cli/main.ts'
+import { LEFT_OUT } from '../../src/resolver/chain/left-out.ts'
 import { newKeyFiles } from '../zone-keys.ts'
 import {
   coreDnsFolder,

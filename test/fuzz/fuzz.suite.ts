@@ -8,8 +8,8 @@
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
-import { parseHex } from '../../src/bytes/bytes.ts'
-import { openMmsg } from '../../src/server/mmsg.ts'
+import { parseHex } from '../../src/dns/bytes/bytes.ts'
+import { openMmsg } from '../../src/server/sockets/mmsg.ts'
 import { SnapshotError } from '../../src/snapshot/format/layout.ts'
 import {
   formatManifest,

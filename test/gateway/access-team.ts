@@ -2,7 +2,7 @@
  * A team of Cloudflare Access: its keys, and what it signs (RFC 7519).
  * @module
  */
-import { encodeBase64url } from '../../src/bytes/base64url.ts'
+import { encodeBase64url } from '../../src/dns/bytes/base64url.ts'
 
 /** The team's URL. */
 export const ISSUER: string = 'https://acme.cloudflareaccess.com'

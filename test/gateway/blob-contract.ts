@@ -5,9 +5,9 @@
  * run where a store runs, they need only Web APIs.
  * @module
  */
-import type { BlobStore } from '../../src/gateway/blob-store.ts'
-import { PUBLISHED_SHARD_BYTES_MAX } from '../../src/gateway/publish-routes.ts'
-import { DROPPED_MAX } from '../../src/gateway/store.ts'
+import type { BlobStore } from '../../src/gateway/snapshots/blob-store.ts'
+import { PUBLISHED_SHARD_BYTES_MAX } from '../../src/gateway/snapshots/publish-routes.ts'
+import { DROPPED_MAX } from '../../src/gateway/snapshots/store.ts'
 
 /** A promise; `hold` rejects when it is broken. */
 export type BlobPromise = {

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import type { PublishReport } from '../../src/exporter/publisher.ts'
-import { AGE_HEADER } from '../../src/gateway/cors.ts'
+import { AGE_HEADER } from '../../src/gateway/access/cors.ts'
 import { buildShards } from '../../src/snapshot/write/build-shards.ts'
 import { FakeHost, START_MS } from '../fake-host.ts'
 import { rrset } from '../snapshot/entries.ts'

@@ -6,7 +6,7 @@
 import type { PublicKey } from '../../src/snapshot/format/signature.ts'
 import { openShard } from '../../src/snapshot/read/open-shard.ts'
 import { shardRecords } from '../../src/snapshot/read/shard-records.ts'
-import { keys } from '../exporter/memory-gateway.ts'
+import { keys } from '../cluster/follow/memory-gateway.ts'
 import { ORIGIN } from '../snapshot/entries.ts'
 import { type Published, snapshotOf } from './publishing.ts'
 

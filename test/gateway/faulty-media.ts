@@ -3,7 +3,7 @@
  * Web APIs.
  * @module
  */
-import { type ClusterStore, createMemoryStore } from '../../src/gateway/store.ts'
+import { type ClusterStore, createMemoryStore } from '../../src/gateway/snapshots/store.ts'
 import type { Fault, Medium, Random } from './store-faults.ts'
 
 const CODES: Readonly<Record<Exclude<Fault, 'hang'>, string>> = {

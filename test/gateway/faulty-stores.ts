@@ -4,11 +4,11 @@
  * @module
  */
 import assert from 'node:assert/strict'
-import type { ClientVisibility } from '../../src/chain/client.ts'
-import { RCODE } from '../../src/dns/rcode.ts'
-import type { ClusterReader } from '../../src/gateway/cluster-reader.ts'
-import { visibilityOf } from '../../src/gateway/token.ts'
-import { keys } from '../exporter/memory-gateway.ts'
+import { RCODE } from '../../src/dns/names/rcode.ts'
+import { visibilityOf } from '../../src/gateway/access/token.ts'
+import type { ClusterReader } from '../../src/gateway/snapshots/cluster-reader.ts'
+import type { ClientVisibility } from '../../src/resolver/contract/client.ts'
+import { keys } from '../cluster/follow/memory-gateway.ts'
 import { START_MS } from '../fake-host.ts'
 import {
   type FaultyAnswer,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { encodeBase64url } from '../../src/bytes/base64url.ts'
+import { encodeBase64url } from '../../src/dns/bytes/base64url.ts'
 import { parseQuestion } from '../message-text.ts'
 import { WEB } from './publishing.ts'
 import { Running } from './running.ts'

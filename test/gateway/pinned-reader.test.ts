@@ -1,8 +1,8 @@
 /** What a reader does when an operator has gone back to an older generation. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import type { ServedManifest } from '../../src/gateway/store.ts'
-import { namesIn } from '../exporter/snapshots.ts'
+import type { ServedManifest } from '../../src/gateway/snapshots/store.ts'
+import { namesIn } from '../cluster/follow/snapshots.ts'
 import { type Published, snapshotOf, WEB } from './publishing.ts'
 import { Reading, signingKey, TIMES } from './reading.ts'
 

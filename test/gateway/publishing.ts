@@ -2,9 +2,9 @@
  * Clusters that publish: keys, snapshots from zone-file text, signed manifests.
  * @module
  */
-import type { SignedManifest } from '../../src/gateway/store.ts'
-import { labelRecords } from '../../src/kubernetes/trees/namespace-labels.ts'
-import type { RRset } from '../../src/records/zone-entry.ts'
+
+import { labelRecords } from '../../src/cluster/trees/namespace-labels.ts'
+import type { SignedManifest } from '../../src/gateway/snapshots/store.ts'
 import {
   formatManifest,
   LABELS_TREE,
@@ -14,6 +14,7 @@ import {
 } from '../../src/snapshot/format/manifest.ts'
 import type { ShardEntry } from '../../src/snapshot/format/shard-list.ts'
 import { type PrivateKey, sha256Hex, signBytes } from '../../src/snapshot/format/signature.ts'
+import type { RRset } from '../../src/snapshot/records/zone-entry.ts'
 import { buildShards } from '../../src/snapshot/write/build-shards.ts'
 import { rrset } from '../snapshot/entries.ts'
 

@@ -2,12 +2,12 @@
  * A reader of one cluster's snapshots, the clock it goes by, and a scripted store.
  * @module
  */
-import { ClusterReader, type ReaderTimes } from '../../src/gateway/cluster-reader.ts'
-import { ShardMemory, type SnapshotOrigin } from '../../src/gateway/snapshot-loader.ts'
-import type { ServedManifest } from '../../src/gateway/store.ts'
+import { ClusterReader, type ReaderTimes } from '../../src/gateway/snapshots/cluster-reader.ts'
+import { ShardMemory, type SnapshotOrigin } from '../../src/gateway/snapshots/snapshot-loader.ts'
+import type { ServedManifest } from '../../src/gateway/snapshots/store.ts'
 import type { PrivateKey } from '../../src/snapshot/format/signature.ts'
 import type { Snapshot } from '../../src/snapshot/read/snapshot.ts'
-import { keys } from '../exporter/memory-gateway.ts'
+import { keys } from '../cluster/follow/memory-gateway.ts'
 import type { Published } from './publishing.ts'
 
 /** When it begins. */

@@ -4,22 +4,22 @@
  */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { encodeBase64url } from '../../src/bytes/base64url.ts'
+import { encodeBase64url } from '../../src/dns/bytes/base64url.ts'
 import { createGatewayClient } from '../../src/exporter/gateway-client.ts'
 import { Publisher } from '../../src/exporter/publisher.ts'
-import { createGatewayApp } from '../../src/gateway/app.ts'
+import { createMemoryTokenStore, type TokenStore } from '../../src/gateway/access/token-store.ts'
+import { createGatewayApp } from '../../src/gateway/routes/app.ts'
+import { Gateway, type GatewayRuntime } from '../../src/gateway/routes/gateway.ts'
 import {
   type GatewayConfig,
   type GatewayVariables,
   readGatewayConfig,
-} from '../../src/gateway/config.ts'
-import { Gateway, type GatewayRuntime } from '../../src/gateway/gateway.ts'
-import { LocalWriter } from '../../src/gateway/local-writer.ts'
-import type { ClusterWriter } from '../../src/gateway/publish-routes.ts'
-import { type ClusterStore, createMemoryStore } from '../../src/gateway/store.ts'
-import { createMemoryTokenStore, type TokenStore } from '../../src/gateway/token-store.ts'
+} from '../../src/gateway/snapshots/config.ts'
+import { LocalWriter } from '../../src/gateway/snapshots/local-writer.ts'
+import type { ClusterWriter } from '../../src/gateway/snapshots/publish-routes.ts'
+import { type ClusterStore, createMemoryStore } from '../../src/gateway/snapshots/store.ts'
 import { sha256Hex } from '../../src/snapshot/format/signature.ts'
-import { keys } from '../exporter/memory-gateway.ts'
+import { keys } from '../cluster/follow/memory-gateway.ts'
 import { FakeHost } from '../fake-host.ts'
 import { formatReply, parseQuestion } from '../message-text.ts'
 import { snapshotOf, WEB } from './publishing.ts'

@@ -8,7 +8,7 @@ import {
   DROPPED_MAX,
   type Kept,
   type SignedManifest,
-} from '../../src/gateway/store.ts'
+} from '../../src/gateway/snapshots/store.ts'
 
 /** A promise; `hold` rejects when it is broken. */
 export type StorePromise = {

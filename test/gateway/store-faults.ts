@@ -5,13 +5,13 @@
  * that the runs can run where a store runs, they need only Web APIs.
  * @module
  */
-import { equalBytes } from '../../src/bytes/bytes.ts'
-import { CheckedStore } from '../../src/gateway/checked-store.ts'
-import { ClusterReader } from '../../src/gateway/cluster-reader.ts'
-import { LocalWriter } from '../../src/gateway/local-writer.ts'
-import type { ClusterWriter } from '../../src/gateway/publish-routes.ts'
-import { ShardMemory, type SnapshotOrigin } from '../../src/gateway/snapshot-loader.ts'
-import type { ClusterStore } from '../../src/gateway/store.ts'
+import { equalBytes } from '../../src/dns/bytes/bytes.ts'
+import { CheckedStore } from '../../src/gateway/snapshots/checked-store.ts'
+import { ClusterReader } from '../../src/gateway/snapshots/cluster-reader.ts'
+import { LocalWriter } from '../../src/gateway/snapshots/local-writer.ts'
+import type { ClusterWriter } from '../../src/gateway/snapshots/publish-routes.ts'
+import { ShardMemory, type SnapshotOrigin } from '../../src/gateway/snapshots/snapshot-loader.ts'
+import type { ClusterStore } from '../../src/gateway/snapshots/store.ts'
 import { shardRecords } from '../../src/snapshot/read/shard-records.ts'
 import type { Snapshot } from '../../src/snapshot/read/snapshot.ts'
 import { randomFrom } from '../bench/cluster-objects.ts'

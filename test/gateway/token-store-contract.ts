@@ -4,10 +4,11 @@
  * so that they can run where a store runs.
  * @module
  */
-import { errorResponse, HttpError } from '../../src/doh/http-error.ts'
-import { hashToken, type TokenRecord } from '../../src/gateway/token.ts'
-import { createTokenRoutes } from '../../src/gateway/token-routes.ts'
-import type { TokenStore } from '../../src/gateway/token-store.ts'
+
+import { hashToken, type TokenRecord } from '../../src/gateway/access/token.ts'
+import type { TokenStore } from '../../src/gateway/access/token-store.ts'
+import { errorResponse, HttpError } from '../../src/gateway/doh/http-error.ts'
+import { createTokenRoutes } from '../../src/gateway/routes/token-routes.ts'
 import { NO_TIME } from '../turns.ts'
 import { WHOLE_SCOPE } from './whole-scope.ts'
 

@@ -3,9 +3,9 @@
  * @module
  */
 import { randomBytes } from 'node:crypto'
-import { newSecret, newTokenId, type TokenRecord } from '../../src/gateway/token.ts'
-import { TokenBook } from '../../src/gateway/token-book.ts'
-import { createMemoryTokenStore, type TokenStore } from '../../src/gateway/token-store.ts'
+import { newSecret, newTokenId, type TokenRecord } from '../../src/gateway/access/token.ts'
+import { TokenBook } from '../../src/gateway/access/token-book.ts'
+import { createMemoryTokenStore, type TokenStore } from '../../src/gateway/access/token-store.ts'
 import { WHOLE_SCOPE } from './whole-scope.ts'
 
 /** Makes a token that sees everything, but for what is said. */

@@ -2,7 +2,7 @@
  * A scope for tests.
  * @module
  */
-import type { TokenScope } from '../../src/gateway/token.ts'
+import type { TokenScope } from '../../src/gateway/access/token.ts'
 
 /** What sees and may do everything. */
 export const WHOLE_SCOPE: TokenScope = {

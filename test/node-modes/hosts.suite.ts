@@ -8,16 +8,16 @@ import { execFileSync } from 'node:child_process'
 import { chownSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'vitest'
-import { readText, replaceFile } from '../../src/node-local/replace-file.ts'
+import { readText, replaceFile } from '../../src/operators/node-local/replace-file.ts'
 import { findMissing } from '../clients/programs.ts'
+import { temporaryFolder } from '../cluster/follow/temporary-folder.ts'
 import { describeUnless } from '../describe-unless.ts'
-import { temporaryFolder } from '../exporter/temporary-folder.ts'
 
 const missing =
   process.getuid?.() === 0
     ? ['unshare', 'setfattr'].map(findMissing).find((one) => one !== undefined)
     : 'needs root for owners and mounts'
-const MODULE = join(import.meta.dirname, '../../src/node-local/replace-file.ts')
+const MODULE = join(import.meta.dirname, '../../src/operators/node-local/replace-file.ts')
 
 describeUnless(missing, 'replaceFile', () => {
   test('keeps owner and extended attributes', (t) => {

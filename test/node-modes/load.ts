@@ -5,9 +5,9 @@
  */
 import { createSocket, type Socket } from 'node:dgram'
 import { connect } from 'node:net'
-import { parseName } from '../../src/dns/name.ts'
-import { TYPE } from '../../src/dns/rr-type.ts'
-import { writeQuery } from '../../src/dns/write-query.ts'
+import { parseName } from '../../src/dns/names/name.ts'
+import { TYPE } from '../../src/dns/names/rr-type.ts'
+import { writeQuery } from '../../src/dns/wire/write-query.ts'
 
 const [nameText = '', ...servers] = process.argv.slice(2)
 const name = parseName(nameText) ?? new Uint8Array(1)

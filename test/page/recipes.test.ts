@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'vitest'
 import { dohUrl, isSecure, recipesOf, SYSTEMS, systemOf } from '../../page/recipes.ts'
-import { kitFiles, readKit } from '../../src/onboarding/kit.ts'
+import { kitFiles, readKit } from '../../src/gateway/onboarding/kit.ts'
 
 const PLACE = { origin: 'https://dns.example.org', token: 'kdt_ab_cd', domain: 'demo.test' }
 

@@ -11,7 +11,7 @@ import { unpackDebian } from '../../build/image/debian.ts'
 import { packImage } from '../../build/image/oci.ts'
 import { entriesOf, NET_BIND_SERVICE, type TarEntry } from '../../build/image/tar.ts'
 import { cacheFolder } from '../cache-folder.ts'
-import { COREDNS } from '../cluster/binaries.ts'
+import { COREDNS } from '../real-cluster/binaries.ts'
 
 /** Name of CoreDNS's image. */
 export const COREDNS_IMAGE: string = `localhost/coredns:${COREDNS}`

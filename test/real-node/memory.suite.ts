@@ -9,8 +9,8 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, test } from 'vitest'
 import { type BuiltImage, buildImage } from '../../build/image/image.ts'
-import { type Binaries, prepareBinaries } from '../cluster/binaries.ts'
 import { describeUnless } from '../describe-unless.ts'
+import { type Binaries, prepareBinaries } from '../real-cluster/binaries.ts'
 import {
   CHART,
   COREDNS_PODS,

@@ -6,8 +6,8 @@
 import assert from 'node:assert/strict'
 import { afterAll, beforeAll, test } from 'vitest'
 import { buildImage } from '../../build/image/image.ts'
-import { type Binaries, prepareBinaries } from '../cluster/binaries.ts'
 import { describeUnless } from '../describe-unless.ts'
+import { type Binaries, prepareBinaries } from '../real-cluster/binaries.ts'
 import {
   CLIENT_PODS,
   helmChart,

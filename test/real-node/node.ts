@@ -16,7 +16,7 @@ import {
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
-import { type Binaries, prepareHelm } from '../cluster/binaries.ts'
+import { type Binaries, prepareHelm } from '../real-cluster/binaries.ts'
 import { prepareDebian } from './packages.ts'
 import { firstParts, laterParts, NODE, type Part, type Place, writeFiles } from './parts.ts'
 

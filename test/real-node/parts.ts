@@ -5,7 +5,7 @@
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Binaries } from '../cluster/binaries.ts'
+import type { Binaries } from '../real-cluster/binaries.ts'
 
 /** Addresses and the domain of the cluster. */
 export const NODE = {

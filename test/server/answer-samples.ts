@@ -2,7 +2,7 @@
  * Valid and invalid responses to a query, for tests of clients of upstreams.
  * @module
  */
-import { writeUint16 } from '../../src/bytes/bytes.ts'
+import { writeUint16 } from '../../src/dns/bytes/bytes.ts'
 import { echo, queryWith } from './clients.ts'
 
 /** The query. */

@@ -2,19 +2,20 @@
  * A DNS server whose resolver answers each query with one address, now or later.
  * @module
  */
-import type { Chain } from '../../src/chain/chain.ts'
-import type { Feature } from '../../src/chain/feature.ts'
-import type { Listener } from '../../src/chain/listener.ts'
-import type { Outcome } from '../../src/chain/outcome.ts'
-import type { Plugin } from '../../src/chain/plugin.ts'
-import { Resolver } from '../../src/chain/resolver.ts'
-import { EMPTY_REPLY, parseResponse } from '../../src/dns/message.ts'
-import { ROOT } from '../../src/dns/name.ts'
-import { formatRecord } from '../../src/records/zone-text.ts'
+
+import { ROOT } from '../../src/dns/names/name.ts'
+import { Metrics } from '../../src/dns/telemetry/metrics.ts'
+import { EMPTY_REPLY, parseResponse } from '../../src/dns/wire/message.ts'
+import type { Chain } from '../../src/resolver/chain/chain.ts'
+import type { Listener } from '../../src/resolver/chain/listener.ts'
+import { Resolver } from '../../src/resolver/chain/resolver.ts'
+import type { Feature } from '../../src/resolver/contract/feature.ts'
+import type { Outcome } from '../../src/resolver/contract/outcome.ts'
+import type { Plugin } from '../../src/resolver/contract/plugin.ts'
 import { DnsServer } from '../../src/server/dns-server.ts'
 import { createNodeHost } from '../../src/server/node-host.ts'
-import { Metrics } from '../../src/telemetry/metrics.ts'
-import { record } from '../doh/replies.ts'
+import { formatRecord } from '../../src/snapshot/records/zone-text.ts'
+import { record } from '../gateway/doh/replies.ts'
 import { askUdp, queryWith } from './clients.ts'
 
 /** Where the listeners listen. */

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'vitest'
-import type { CacheFile } from '../../src/plugins/cache/persistence.ts'
+import type { CacheFile } from '../../src/resolver/plugins/cache/persistence.ts'
 import { openCacheFile } from '../../src/server/cache-file.ts'
-import { temporaryFolder } from '../exporter/temporary-folder.ts'
+import { temporaryFolder } from '../cluster/follow/temporary-folder.ts'
 
 const REASON = 'it is damaged, or of another version or configuration'
 

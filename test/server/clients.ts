@@ -12,16 +12,16 @@ import {
   type Socket,
 } from 'node:net'
 import type { TestContext } from 'vitest'
-import { readUint16, toLatin1, writeUint16 } from '../../src/bytes/bytes.ts'
-import type { AnswerResult } from '../../src/chain/incoming.ts'
-import { MessageStream } from '../../src/dns/message-stream.ts'
-import { nameOf } from '../../src/dns/name.ts'
-import { FLAG } from '../../src/dns/query.ts'
-import { TYPE } from '../../src/dns/rr-type.ts'
-import { writeQuery } from '../../src/dns/write-query.ts'
-import { localAddresses } from '../../src/node/local-addresses.ts'
-import type { Answer } from '../../src/server/answer.ts'
-import type { UdpAnswers } from '../../src/server/udp-server.ts'
+import { readUint16, toLatin1, writeUint16 } from '../../src/dns/bytes/bytes.ts'
+import { nameOf } from '../../src/dns/names/name.ts'
+import { TYPE } from '../../src/dns/names/rr-type.ts'
+import { MessageStream } from '../../src/dns/wire/message-stream.ts'
+import { FLAG } from '../../src/dns/wire/query.ts'
+import { writeQuery } from '../../src/dns/wire/write-query.ts'
+import type { AnswerResult } from '../../src/resolver/chain/incoming.ts'
+import { localAddresses } from '../../src/server/node/local-addresses.ts'
+import type { Answer } from '../../src/server/sockets/answer.ts'
+import type { UdpAnswers } from '../../src/server/sockets/udp-server.ts'
 
 /** Only failures take this long; a loaded machine may need most of it to start processes. */
 const PATIENCE_MS = 60_000

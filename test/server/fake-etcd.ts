@@ -6,7 +6,7 @@ import { createServer, type IncomingHttpHeaders, type Server, type ServerRespons
 import { createServer as createSecureServer, type ServerOptions } from 'node:https'
 import { text } from 'node:stream/consumers'
 import type { TestContext } from 'vitest'
-import type { EtcdConnection } from '../../src/plugins/etcd/options.ts'
+import type { EtcdConnection } from '../../src/resolver/plugins/etcd/options.ts'
 
 /** A request to etcd. */
 export type EtcdAsked = {

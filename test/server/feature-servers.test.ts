@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, test } from 'vitest'
-import type { Feature } from '../../src/chain/feature.ts'
+import { Metrics } from '../../src/dns/telemetry/metrics.ts'
+import type { Feature } from '../../src/resolver/contract/feature.ts'
 import {
   FeatureServers,
   type FeatureSource,
   parseListenAddress,
 } from '../../src/server/feature-servers.ts'
 import { formatMetrics } from '../../src/server/process-metrics.ts'
-import { ListenError } from '../../src/server/sockets.ts'
-import { Metrics } from '../../src/telemetry/metrics.ts'
+import { ListenError } from '../../src/server/sockets/sockets.ts'
 import { freePort } from '../free-port.ts'
 import { fakeTcp, TcpClient, within } from './clients.ts'
 

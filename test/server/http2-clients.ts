@@ -14,7 +14,7 @@ import {
 import { connect as connectTls, type TLSSocket } from 'node:tls'
 import type { Hono } from 'hono'
 import type { TestContext } from 'vitest'
-import { type HttpOptions, HttpServer } from '../../src/server/http-server.ts'
+import { type HttpOptions, HttpServer } from '../../src/server/http/http-server.ts'
 import { AUTHORITY, SERVER } from '../certificates.ts'
 
 /** Starts a server over TLS for a test. @returns its port */

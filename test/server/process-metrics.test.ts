@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { createSocket } from 'node:dgram'
 import { describe, test } from 'vitest'
+import { Metrics } from '../../src/dns/telemetry/metrics.ts'
 import { formatMetrics, formatThreadMetrics } from '../../src/server/process-metrics.ts'
-import { Metrics } from '../../src/telemetry/metrics.ts'
 
 describe('formatMetrics', () => {
   test("adds the process's memory and CPU time", async () => {

@@ -4,7 +4,7 @@
  */
 import { connect } from 'node:net'
 import type { Hono } from 'hono'
-import { type HttpOptions, HttpServer } from '../../src/server/http-server.ts'
+import { type HttpOptions, HttpServer } from '../../src/server/http/http-server.ts'
 import { within } from './clients.ts'
 
 /** Runs a function with a server on loopback. */

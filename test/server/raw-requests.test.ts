@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import type { HttpOptions } from '../../src/server/http-server.ts'
-import { fakeApp } from '../doh/replies.ts'
+import type { HttpOptions } from '../../src/server/http/http-server.ts'
+import { fakeApp } from '../gateway/doh/replies.ts'
 import { sendRaw, statusOf, withServer } from './raw-http.ts'
 
 describe('raw requests', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { CommandError } from '../../src/node/output.ts'
+import { CommandError } from '../../src/server/node/output.ts'
 import { printRefused, printUnreadable } from '../../src/server/reload-lines.ts'
 
 describe('the lines of a reload', () => {

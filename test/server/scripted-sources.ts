@@ -2,13 +2,17 @@
  * Cluster sources over scripted API servers.
  * @module
  */
+
+import type { ApiConnection } from '../../src/cluster/api/object-api.ts'
 import { type KubernetesOptions, parseKubernetes } from '../../src/corefile/kubernetes-options.ts'
-import type { ApiConnection } from '../../src/exporter/object-api.ts'
-import { type ClusterSourceOptions, ClusterSources } from '../../src/server/cluster-sources.ts'
-import type { LogEvent } from '../../src/telemetry/log.ts'
-import { Metrics } from '../../src/telemetry/metrics.ts'
+import type { LogEvent } from '../../src/dns/telemetry/log.ts'
+import { Metrics } from '../../src/dns/telemetry/metrics.ts'
+import {
+  type ClusterSourceOptions,
+  ClusterSources,
+} from '../../src/server/threads/cluster-sources.ts'
 import { block, directive, parseBlocks } from '../ask.ts'
-import { ScriptedApi } from '../exporter/scripted-api.ts'
+import { ScriptedApi } from '../cluster/follow/scripted-api.ts'
 
 /** The time of the sources' clock at first. */
 export const NOW_MS: number = Date.UTC(2026, 0, 1)

@@ -7,7 +7,7 @@ import { createSecureServer, type Http2Session, type ServerHttp2Stream } from 'n
 import { createServer as createHttps } from 'node:https'
 import { createServer as createTls, type TLSSocket, type TlsOptions } from 'node:tls'
 import type { TestContext } from 'vitest'
-import { MessageStream } from '../../src/dns/message-stream.ts'
+import { MessageStream } from '../../src/dns/wire/message-stream.ts'
 import { SERVER } from '../certificates.ts'
 import { type FakeServer, listening } from './clients.ts'
 

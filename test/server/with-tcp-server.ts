@@ -3,8 +3,8 @@
  * @module
  */
 
-import type { Answer } from '../../src/server/answer.ts'
-import { TCP_LIMITS, type TcpLimits, TcpServer } from '../../src/server/tcp-server.ts'
+import type { Answer } from '../../src/server/sockets/answer.ts'
+import { TCP_LIMITS, type TcpLimits, TcpServer } from '../../src/server/sockets/tcp-server.ts'
 import { connectionsGone } from './clients.ts'
 
 /** Runs a function with a server on loopback. */

@@ -3,12 +3,12 @@
  * shards are read.
  * @module
  */
-import { formatHex } from '../../src/bytes/bytes.ts'
-import { labelOffsets } from '../../src/dns/name.ts'
-import { TYPE } from '../../src/dns/rr-type.ts'
-import type { ZoneEntry } from '../../src/records/zone-entry.ts'
+import { formatHex } from '../../src/dns/bytes/bytes.ts'
+import { labelOffsets } from '../../src/dns/names/name.ts'
+import { TYPE } from '../../src/dns/names/rr-type.ts'
 import { FORM, PARTS_BYTES, TARGET_BYTES } from '../../src/snapshot/format/layout.ts'
 import type { Shard } from '../../src/snapshot/read/shard.ts'
+import type { ZoneEntry } from '../../src/snapshot/records/zone-entry.ts'
 import { rdataText } from './entries.ts'
 
 /** A name's flags and, by type, its TTL and rdata, sorted as text. */

@@ -3,10 +3,10 @@
  * @module
  */
 import fc from 'fast-check'
-import { byteAt, concatBytes, formatHex, LOWER } from '../../src/bytes/bytes.ts'
-import type { ResourceRecord } from '../../src/dns/message.ts'
-import { nameOf, parseRelativeName, tailOffset } from '../../src/dns/name.ts'
-import { TYPE } from '../../src/dns/rr-type.ts'
+import { byteAt, concatBytes, formatHex, LOWER } from '../../src/dns/bytes/bytes.ts'
+import { nameOf, parseRelativeName, tailOffset } from '../../src/dns/names/name.ts'
+import { TYPE } from '../../src/dns/names/rr-type.ts'
+import type { ResourceRecord } from '../../src/dns/wire/message.ts'
 import type {
   AddressNames,
   ExistingName,
@@ -15,7 +15,7 @@ import type {
   Rdata,
   RRset,
   ZoneEntry,
-} from '../../src/records/zone-entry.ts'
+} from '../../src/snapshot/records/zone-entry.ts'
 import { parseRecord } from '../parse-record.ts'
 
 /** The origin that texts are relative to. */

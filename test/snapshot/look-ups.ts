@@ -5,12 +5,12 @@
  */
 
 import assert from 'node:assert/strict'
-import { asWordBytes } from '../../src/bytes/bytes.ts'
-import { parseResponse } from '../../src/dns/message.ts'
-import { parseQuery } from '../../src/dns/query.ts'
-import { ReplyWriter } from '../../src/dns/reply-writer.ts'
-import { TYPE } from '../../src/dns/rr-type.ts'
-import { writeQuery } from '../../src/dns/write-query.ts'
+import { asWordBytes } from '../../src/dns/bytes/bytes.ts'
+import { TYPE } from '../../src/dns/names/rr-type.ts'
+import { parseResponse } from '../../src/dns/wire/message.ts'
+import { parseQuery } from '../../src/dns/wire/query.ts'
+import { ReplyWriter } from '../../src/dns/wire/reply-writer.ts'
+import { writeQuery } from '../../src/dns/wire/write-query.ts'
 import type { AddressTable } from '../../src/snapshot/format/address-table.ts'
 import { SetWriter } from '../../src/snapshot/read/set-writer.ts'
 import { Shard } from '../../src/snapshot/read/shard.ts'

@@ -2,8 +2,8 @@
  * Shards with one thing wrong in each, and what opening them must say.
  * @module
  */
-import { EMPTY } from '../../src/bytes/bytes.ts'
-import type { ZoneEntry } from '../../src/records/zone-entry.ts'
+import { EMPTY } from '../../src/dns/bytes/bytes.ts'
+import type { ZoneEntry } from '../../src/snapshot/records/zone-entry.ts'
 import { buildShards } from '../../src/snapshot/write/build-shards.ts'
 import { existingName, labels, pointer, rrset } from './entries.ts'
 

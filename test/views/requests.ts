@@ -3,11 +3,11 @@
  * @module
  */
 
-import { encodeBase64url } from '../../src/bytes/base64url.ts'
-import { parseAddress, reverseName } from '../../src/dns/address.ts'
-import { formatName, nameOf } from '../../src/dns/name.ts'
-import { parseType } from '../../src/dns/rr-type.ts'
-import { writeQuery } from '../../src/dns/write-query.ts'
+import { encodeBase64url } from '../../src/dns/bytes/base64url.ts'
+import { parseAddress, reverseName } from '../../src/dns/names/address.ts'
+import { formatName, nameOf } from '../../src/dns/names/name.ts'
+import { parseType } from '../../src/dns/names/rr-type.ts'
+import { writeQuery } from '../../src/dns/wire/write-query.ts'
 import { ADDRESSES, HOSTS, NAMESPACES, SERVICES } from './objects.ts'
 import { pickFrom, type Random } from './random.ts'
 import type { ViewRequest } from './worlds.ts'

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, test } from 'vitest'
 import { bundleWorker } from '../../build/worker.ts'
-import { temporaryFolder } from '../exporter/temporary-folder.ts'
+import { temporaryFolder } from '../cluster/follow/temporary-folder.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 /** The platform takes 3 MB on the free plan. */

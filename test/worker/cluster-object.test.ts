@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'vitest'
-import { keys } from '../exporter/memory-gateway.ts'
-import { temporaryFolder } from '../exporter/temporary-folder.ts'
+import { keys } from '../cluster/follow/memory-gateway.ts'
+import { temporaryFolder } from '../cluster/follow/temporary-folder.ts'
 import { WEB } from '../gateway/publishing.ts'
 import { PublishingGateway } from './publishing-gateway.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { startGateway } from '../../build/local-gateway.ts'
-import { keys } from '../exporter/memory-gateway.ts'
+import { keys } from '../cluster/follow/memory-gateway.ts'
 import { WEB } from '../gateway/publishing.ts'
 import { PublishingGateway } from './publishing-gateway.ts'
 

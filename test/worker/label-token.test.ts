@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'vitest'
-import { hashToken } from '../../src/gateway/token.ts'
-import { keys } from '../exporter/memory-gateway.ts'
+import { hashToken } from '../../src/gateway/access/token.ts'
+import { keys } from '../cluster/follow/memory-gateway.ts'
 import { WEB } from '../gateway/publishing.ts'
 import { PublishingGateway } from './publishing-gateway.ts'
 

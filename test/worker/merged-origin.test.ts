@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'vitest'
 import { startGateway } from '../../build/local-gateway.ts'
-import { createObjectSource } from '../../src/exporter/export-source.ts'
+import { createObjectSource } from '../../src/cluster/follow/export-source.ts'
 import { createGatewayClient } from '../../src/exporter/gateway-client.ts'
 import { Publisher } from '../../src/exporter/publisher.ts'
-import { hashToken } from '../../src/gateway/token.ts'
-import { keys } from '../exporter/memory-gateway.ts'
-import { objectsOf, optionsOf } from '../kubernetes/naming.ts'
+import { hashToken } from '../../src/gateway/access/token.ts'
+import { keys } from '../cluster/follow/memory-gateway.ts'
+import { objectsOf, optionsOf } from '../cluster/naming.ts'
 
 const COREFILE = `clusterset.local {
   errors

@@ -7,7 +7,7 @@ import {
   type ClusterBlobs,
   originWithBlobs,
   writerWithBlobs,
-} from '../../src/gateway/blob-store.ts'
+} from '../../src/gateway/snapshots/blob-store.ts'
 import type { Clock } from '../gateway/fault-world.ts'
 import { flip, memoryMedium } from '../gateway/faulty-media.ts'
 import type { Medium, Random } from '../gateway/store-faults.ts'

@@ -6,9 +6,9 @@ import {
   type GatewayClient,
   GatewayError,
 } from '../../src/exporter/gateway-client.ts'
-import { PUBLISHED_SHARD_BYTES_MAX } from '../../src/gateway/publish-routes.ts'
+import { PUBLISHED_SHARD_BYTES_MAX } from '../../src/gateway/snapshots/publish-routes.ts'
 import { sha256Hex } from '../../src/snapshot/format/signature.ts'
-import { keys } from '../exporter/memory-gateway.ts'
+import { keys } from '../cluster/follow/memory-gateway.ts'
 import { snapshotOf, WEB } from '../gateway/publishing.ts'
 import { type Platform, type PlatformWorker, startPlatform } from './platform.ts'
 

@@ -4,11 +4,11 @@
  */
 import assert from 'node:assert/strict'
 import { type LocalGateway, startGateway } from '../../build/local-gateway.ts'
-import { encodeBase64url } from '../../src/bytes/base64url.ts'
+import { encodeBase64url } from '../../src/dns/bytes/base64url.ts'
 import { createGatewayClient, type GatewayClient } from '../../src/exporter/gateway-client.ts'
-import type { GatewayVariables } from '../../src/gateway/config.ts'
+import type { GatewayVariables } from '../../src/gateway/snapshots/config.ts'
 import { sha256Hex } from '../../src/snapshot/format/signature.ts'
-import type { keys } from '../exporter/memory-gateway.ts'
+import type { keys } from '../cluster/follow/memory-gateway.ts'
 import { type Published, snapshotOf } from '../gateway/publishing.ts'
 import { formatReply, parseQuestion } from '../message-text.ts'
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test, vi } from 'vitest'
-import type { Upstream, UpstreamOptions } from '../../src/chain/host.ts'
-import { createDohApp } from '../../src/doh/app.ts'
-import { HttpServer } from '../../src/server/http-server.ts'
+import { createDohApp } from '../../src/gateway/doh/app.ts'
+import type { Upstream, UpstreamOptions } from '../../src/resolver/contract/host.ts'
+import { HttpServer } from '../../src/server/http/http-server.ts'
 import { createWorkerHost } from '../../worker/worker-host.ts'
 import { formatReply, parseQuestion, writeReplyText } from '../message-text.ts'
 

@@ -2,7 +2,7 @@
  * The address tables of a shard: columns sorted by address, for binary search.
  * @module
  */
-import { readInt32 } from '../../bytes/bytes.ts'
+import { readInt32 } from '../../dns/bytes/bytes.ts'
 import { NAMESPACES_MAX, POD_BIT, YIELDING_BIT } from './layout.ts'
 
 /** XOR with this makes signed numbers compare as unsigned ones. */

@@ -3,8 +3,8 @@
  * of this JSON.
  * @module
  */
-import { isRecord } from '../../bytes/unknown.ts'
-import { parseName } from '../../dns/name.ts'
+import { isRecord } from '../../dns/bytes/unknown.ts'
+import { parseName } from '../../dns/names/name.ts'
 import { SnapshotError } from './layout.ts'
 import {
   formatShardList,

@@ -2,7 +2,7 @@
  * The hash of names in the index of a shard: four bytes at a time, little-endian.
  * @module
  */
-import { tailMask } from '../../bytes/bytes.ts'
+import { tailMask } from '../../dns/bytes/bytes.ts'
 
 const BASIS = 0x811c9dc5
 const FACTOR = 0x9e3779b1

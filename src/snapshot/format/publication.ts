@@ -7,7 +7,7 @@
  * ```
  * @module
  */
-import { concatBytes, readUint32, uint32Bytes } from '../../bytes/bytes.ts'
+import { concatBytes, readUint32, uint32Bytes } from '../../dns/bytes/bytes.ts'
 
 /** Most shards in a publication. */
 export const PUBLICATION_SHARDS_MAX = 256

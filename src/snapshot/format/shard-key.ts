@@ -7,8 +7,8 @@
  * A *unit* shares no bytes of a shard with another: all names with one key, or one address.
  * @module
  */
-import { byteAt, readInt32 } from '../../bytes/bytes.ts'
-import type { Query } from '../../dns/query.ts'
+import { byteAt, readInt32 } from '../../dns/bytes/bytes.ts'
+import type { Query } from '../../dns/wire/query.ts'
 import type { AddressTable } from './address-table.ts'
 import { hashByteRange, hashStep, hashView } from './name-hash.ts'
 

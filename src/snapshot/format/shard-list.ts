@@ -3,8 +3,8 @@
  * reader first needs one of perhaps a thousand.
  * @module
  */
-import { decodeBase64url, encodeBase64url } from '../../bytes/base64url.ts'
-import { EMPTY, equalBytes, formatHex, parseHex } from '../../bytes/bytes.ts'
+import { decodeBase64url, encodeBase64url } from '../../dns/bytes/base64url.ts'
+import { EMPTY, equalBytes, formatHex, parseHex } from '../../dns/bytes/bytes.ts'
 
 const SHA256_BYTES = 32
 /** Bytes of a list entry. */

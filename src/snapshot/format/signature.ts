@@ -2,8 +2,8 @@
  * Signatures of manifests (Ed25519, RFC 8032, by Web Crypto), and SHA-256 of shards and tokens.
  * @module
  */
-import { decodeBase64url, encodeBase64url } from '../../bytes/base64url.ts'
-import { formatHex } from '../../bytes/bytes.ts'
+import { decodeBase64url, encodeBase64url } from '../../dns/bytes/base64url.ts'
+import { formatHex } from '../../dns/bytes/bytes.ts'
 
 const ALGORITHM = 'Ed25519'
 const PUBLIC_KEY_BYTES = 32

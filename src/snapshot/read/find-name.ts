@@ -3,8 +3,9 @@
  * instead (`set-writer.ts`).
  * @module
  */
-import type { ResourceRecord } from '../../dns/message.ts'
-import { TYPE } from '../../dns/rr-type.ts'
+
+import { TYPE } from '../../dns/names/rr-type.ts'
+import type { ResourceRecord } from '../../dns/wire/message.ts'
 import { SnapshotError } from '../format/layout.ts'
 import type { Shard } from './shard.ts'
 import { type SetPlace, setRecords } from './shard-records.ts'

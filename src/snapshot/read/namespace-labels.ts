@@ -2,10 +2,10 @@
  * Reads the labels of a cluster's namespaces from their tree.
  * @module
  */
-import { concatBytes } from '../../bytes/bytes.ts'
-import { stringContents } from '../../dns/character-string.ts'
-import { ROOT } from '../../dns/name.ts'
-import { nameText } from '../../dns/name-text.ts'
+import { concatBytes } from '../../dns/bytes/bytes.ts'
+import { ROOT } from '../../dns/names/name.ts'
+import { nameText } from '../../dns/names/name-text.ts'
+import { stringContents } from '../../dns/rdata/character-string.ts'
 import type { Shard } from './shard.ts'
 import { shardRecords } from './shard-records.ts'
 

@@ -2,10 +2,10 @@
  * Opens a shard from untrusted bytes. Checks once whatever look-ups rely on.
  * @module
  */
-import { byteAt, word } from '../../bytes/bytes.ts'
-import { NAME_BYTES_MAX } from '../../dns/limits.ts'
-import { isValidRdata, nameEnd } from '../../dns/rdata-wire.ts'
-import { TYPE } from '../../dns/rr-type.ts'
+import { byteAt, word } from '../../dns/bytes/bytes.ts'
+import { NAME_BYTES_MAX } from '../../dns/names/limits.ts'
+import { TYPE } from '../../dns/names/rr-type.ts'
+import { isValidRdata, nameEnd } from '../../dns/wire/rdata-wire.ts'
 import type { AddressTable } from '../format/address-table.ts'
 import {
   FEATURES_KNOWN,

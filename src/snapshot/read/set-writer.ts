@@ -3,12 +3,12 @@
  * nothing.
  * @module
  */
-import { asWordBytes, type SizedBytes } from '../../bytes/bytes.ts'
-import { ROOT } from '../../dns/name.ts'
-import { writeRdata } from '../../dns/rdata-wire.ts'
-import { QUESTION_OFFSET, type ReplyWriter, SECTION } from '../../dns/reply-writer.ts'
-import { CLASS } from '../../dns/rr-class.ts'
-import { TYPE } from '../../dns/rr-type.ts'
+import { asWordBytes, type SizedBytes } from '../../dns/bytes/bytes.ts'
+import { ROOT } from '../../dns/names/name.ts'
+import { CLASS } from '../../dns/names/rr-class.ts'
+import { TYPE } from '../../dns/names/rr-type.ts'
+import { writeRdata } from '../../dns/wire/rdata-wire.ts'
+import { QUESTION_OFFSET, type ReplyWriter, SECTION } from '../../dns/wire/reply-writer.ts'
 import { FORM, PARTS_BYTES, TARGET_BYTES } from '../format/layout.ts'
 import type { Shard } from './shard.ts'
 import type { Visibility } from './visibility.ts'

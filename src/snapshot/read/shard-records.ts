@@ -2,11 +2,11 @@
  * Lists the records of a shard, for tools; the answer path looks names up instead.
  * @module
  */
-import { concatBytes } from '../../bytes/bytes.ts'
-import { reverseName } from '../../dns/address.ts'
-import type { ResourceRecord } from '../../dns/message.ts'
-import { CLASS } from '../../dns/rr-class.ts'
-import { TYPE } from '../../dns/rr-type.ts'
+import { concatBytes } from '../../dns/bytes/bytes.ts'
+import { reverseName } from '../../dns/names/address.ts'
+import { CLASS } from '../../dns/names/rr-class.ts'
+import { TYPE } from '../../dns/names/rr-type.ts'
+import type { ResourceRecord } from '../../dns/wire/message.ts'
 import type { AddressTable } from '../format/address-table.ts'
 import {
   FORM,

@@ -3,7 +3,7 @@
  * whatever they rely on.
  * @module
  */
-import { byteAt, tailMask } from '../../bytes/bytes.ts'
+import { byteAt, tailMask } from '../../dns/bytes/bytes.ts'
 import { AddressTable } from '../format/address-table.ts'
 import {
   ADDRESS_NAMES_BIT,

@@ -2,7 +2,7 @@
  * The namespaces whose names a client may see: one byte to read for each name.
  * @module
  */
-import { byteAt } from '../../bytes/bytes.ts'
+import { byteAt } from '../../dns/bytes/bytes.ts'
 import { type NamespaceLabels, NO_LABELS } from './namespace-labels.ts'
 import type { Shard } from './shard.ts'
 

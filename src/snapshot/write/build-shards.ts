@@ -2,12 +2,12 @@
  * Builds shards from all their entries.
  * @module
  */
-import { byteAt, toLatin1 } from '../../bytes/bytes.ts'
-import { type ExistingName, isByAddress, type ZoneEntry } from '../../records/zone-entry.ts'
+import { byteAt, toLatin1 } from '../../dns/bytes/bytes.ts'
 import type { AddressTable } from '../format/address-table.ts'
 import { HEADER } from '../format/layout.ts'
 import { shardOfAddress, shardOfName } from '../format/shard-key.ts'
 import { Shard } from '../read/shard.ts'
+import { type ExistingName, isByAddress, type ZoneEntry } from '../records/zone-entry.ts'
 import { joinNodes } from './join-nodes.ts'
 import { KeptNodes } from './kept-nodes.ts'
 import { KeptRows } from './kept-rows.ts'

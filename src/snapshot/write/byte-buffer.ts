@@ -2,7 +2,7 @@
  * A buffer that grows: little-endian numbers and bytes, appended or put into reserved space.
  * @module
  */
-import { byteAt } from '../../bytes/bytes.ts'
+import { byteAt } from '../../dns/bytes/bytes.ts'
 import { SHARD_BYTES_MAX, SnapshotError } from '../format/layout.ts'
 
 /** Most bytes that are copied one by one. */

@@ -6,9 +6,10 @@
  * no addresses: which groups have pointers in a shard is not known without all entries.
  * @module
  */
-import { isByAddress, type NamedEntry, type ZoneEntry } from '../../records/zone-entry.ts'
+
 import { SHARDS_MAX } from '../format/manifest.ts'
 import { addressUnit, nameKey } from '../format/shard-key.ts'
+import { isByAddress, type NamedEntry, type ZoneEntry } from '../records/zone-entry.ts'
 import { buildShard } from './build-shards.ts'
 import type { EntriesOf, EntriesPart } from './grouped-shards.ts'
 

@@ -3,15 +3,15 @@
  * a snapshot of a million records has tens of thousands of groups.
  * @module
  */
-import { byteAt, word } from '../../bytes/bytes.ts'
+import { byteAt, word } from '../../dns/bytes/bytes.ts'
+import { addressKey, addressUnit, nameKey } from '../format/shard-key.ts'
 import {
   type AddressEntry,
   isByAddress,
   type NamedEntry,
   type Rdata,
   type ZoneEntry,
-} from '../../records/zone-entry.ts'
-import { addressKey, addressUnit, nameKey } from '../format/shard-key.ts'
+} from '../records/zone-entry.ts'
 
 /** Numbers of each unit: itself, its shard key, and the two halves of its digest. */
 const FIELDS = 4

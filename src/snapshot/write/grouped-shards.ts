@@ -6,11 +6,11 @@
  * units again.
  * @module
  */
-import { finish, type Steps } from '../../bytes/steps.ts'
-import type { ZoneEntry } from '../../records/zone-entry.ts'
+import { finish, type Steps } from '../../dns/bytes/steps.ts'
 import { shardCountFor } from '../format/shard-count.ts'
 import { addressUnit } from '../format/shard-key.ts'
 import { countRecords } from '../read/shard-records.ts'
+import type { ZoneEntry } from '../records/zone-entry.ts'
 import { buildShard, patchShard } from './build-shards.ts'
 import { GroupUnits, unitOf } from './group-units.ts'
 import type { BuiltShard } from './shard-writer.ts'

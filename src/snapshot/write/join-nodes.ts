@@ -3,7 +3,7 @@
  * @module
  */
 
-import { word } from '../../bytes/bytes.ts'
+import { word } from '../../dns/bytes/bytes.ts'
 import { hashName } from '../format/name-hash.ts'
 import type { Piece } from './kept-nodes.ts'
 import { ShardWriter } from './shard-writer.ts'

@@ -3,7 +3,7 @@
  * copied as bytes.
  * @module
  */
-import { word } from '../../bytes/bytes.ts'
+import { word } from '../../dns/bytes/bytes.ts'
 import { FORM, NAMESPACES_MAX, NODE_BYTES, SET_REF_BYTES, TARGET_BYTES } from '../format/layout.ts'
 import { hashByteRange } from '../format/name-hash.ts'
 import { nameKey } from '../format/shard-key.ts'

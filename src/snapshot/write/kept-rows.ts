@@ -3,7 +3,7 @@
  * their RRsets as bytes.
  * @module
  */
-import { word } from '../../bytes/bytes.ts'
+import { word } from '../../dns/bytes/bytes.ts'
 import type { AddressTable } from '../format/address-table.ts'
 import { NAMESPACES_MAX } from '../format/layout.ts'
 import { addressUnitAt } from '../format/shard-key.ts'

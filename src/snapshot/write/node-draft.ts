@@ -2,7 +2,7 @@
  * A name that is not yet written, and its order among others.
  * @module
  */
-import { byteAt, equalBytes, toLatin1, word } from '../../bytes/bytes.ts'
+import { byteAt, equalBytes, toLatin1, word } from '../../dns/bytes/bytes.ts'
 import { hashByteRange } from '../format/name-hash.ts'
 import type { SetDraft } from './set-drafts.ts'
 

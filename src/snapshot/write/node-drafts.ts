@@ -3,14 +3,14 @@
  * that of the entries.
  * @module
  */
-import { byteAt } from '../../bytes/bytes.ts'
+import { byteAt } from '../../dns/bytes/bytes.ts'
+import { nameKey, unitStart } from '../format/shard-key.ts'
 import {
   type AddressEntry,
   isByAddress,
   type NamedEntry,
   type ZoneEntry,
-} from '../../records/zone-entry.ts'
-import { nameKey, unitStart } from '../format/shard-key.ts'
+} from '../records/zone-entry.ts'
 import { compareNodes, NodeDraft, NodeTable } from './node-draft.ts'
 import { draftPointers, type PointerDraft } from './pointer-drafts.ts'
 import { addRdata, finishSet } from './set-drafts.ts'

@@ -2,11 +2,18 @@
  * Merges the address entries of a shard into drafts.
  * @module
  */
-import { compareBytes, EMPTY, equalBytes, readInt32, word, writeUint32 } from '../../bytes/bytes.ts'
-import { TYPE } from '../../dns/rr-type.ts'
-import type { AddressEntry } from '../../records/zone-entry.ts'
+import {
+  compareBytes,
+  EMPTY,
+  equalBytes,
+  readInt32,
+  word,
+  writeUint32,
+} from '../../dns/bytes/bytes.ts'
+import { TYPE } from '../../dns/names/rr-type.ts'
 import { FORM, SET_TTL_MAX } from '../format/layout.ts'
 import { addressKey } from '../format/shard-key.ts'
+import type { AddressEntry } from '../records/zone-entry.ts'
 import { ByteBuffer } from './byte-buffer.ts'
 import { draftSet, finishSet, mergeRdata, type SetDraft } from './set-drafts.ts'
 import type { ShardWriter } from './shard-writer.ts'

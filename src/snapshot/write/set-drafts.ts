@@ -2,11 +2,11 @@
  * Drafts of RRsets: each record once, in an order that does not depend on that of the entries.
  * @module
  */
-import { compareBytes, EMPTY, equalBytes, toLatin1 } from '../../bytes/bytes.ts'
-import { TYPE } from '../../dns/rr-type.ts'
-import type { Rdata, RRset } from '../../records/zone-entry.ts'
+import { compareBytes, EMPTY, equalBytes, toLatin1 } from '../../dns/bytes/bytes.ts'
+import { TYPE } from '../../dns/names/rr-type.ts'
 import { RECORDS_PER_SET_MAX, SET_TTL_MAX } from '../format/layout.ts'
 import { hashName } from '../format/name-hash.ts'
+import type { Rdata, RRset } from '../records/zone-entry.ts'
 
 /** Most records that are compared pairwise rather than by a map. */
 const FEW = 8

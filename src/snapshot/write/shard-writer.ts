@@ -2,7 +2,7 @@
  * Writes the bytes of a shard, section after section (../README.md has the layout).
  * @module
  */
-import { readInt32, word } from '../../bytes/bytes.ts'
+import { readInt32, word } from '../../dns/bytes/bytes.ts'
 import {
   FORM,
   HEADER,

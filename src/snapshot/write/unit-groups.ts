@@ -5,7 +5,7 @@
  * numbers: a `Map` takes several times the memory and the time.
  * @module
  */
-import { word } from '../../bytes/bytes.ts'
+import { word } from '../../dns/bytes/bytes.ts'
 
 /** Fewest slots of the table; a power of two. */
 const SLOTS_LEAST = 64

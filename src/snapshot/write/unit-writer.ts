@@ -3,9 +3,8 @@
  * these bytes, and they point nowhere else, so that a patch can copy them.
  * @module
  */
-import { EMPTY } from '../../bytes/bytes.ts'
-import { TYPE } from '../../dns/rr-type.ts'
-import type { Rdata } from '../../records/zone-entry.ts'
+import { EMPTY } from '../../dns/bytes/bytes.ts'
+import { TYPE } from '../../dns/names/rr-type.ts'
 import {
   ADDRESS_NAMES_BIT,
   FORM,
@@ -18,6 +17,7 @@ import {
   SnapshotError,
   TARGET_BYTES,
 } from '../format/layout.ts'
+import type { Rdata } from '../records/zone-entry.ts'
 import type { ByteBuffer } from './byte-buffer.ts'
 import { type NodeDraft, NodeTable } from './node-draft.ts'
 import { isSameSet, type SetDraft, setHash } from './set-drafts.ts'

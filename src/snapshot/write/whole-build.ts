@@ -4,8 +4,9 @@
  * times the memory of the shards.
  * @module
  */
-import { isByAddress, type NamedEntry, type ZoneEntry } from '../../records/zone-entry.ts'
+
 import { Shard } from '../read/shard.ts'
+import { isByAddress, type NamedEntry, type ZoneEntry } from '../records/zone-entry.ts'
 import { unitOf } from './group-units.ts'
 import { joinNodes, NO_INDEX } from './join-nodes.ts'
 import { isBefore, KeptNodes, type Piece, type Run } from './kept-nodes.ts'

@@ -9,10 +9,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
-import { ApiServer } from '../../cluster/api-server.ts'
-import type { Binaries } from '../../cluster/binaries.ts'
-import { namespace, pod, RIGHTS, service, slice } from '../../cluster/objects.ts'
-import { type Running, start } from '../../cluster/processes.ts'
+import { ApiServer } from '../../real-cluster/api-server.ts'
+import type { Binaries } from '../../real-cluster/binaries.ts'
+import { namespace, pod, RIGHTS, service, slice } from '../../real-cluster/objects.ts'
+import { type Running, start } from '../../real-cluster/processes.ts'
 
 /** What the suite passes as the only argument, as JSON. */
 export type Setup = {

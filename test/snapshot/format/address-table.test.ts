@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, test } from 'vitest'
-import { compareBytes, readUint32 } from '../../../src/bytes/bytes.ts'
-import { formatAddress, parseAddress } from '../../../src/dns/address.ts'
+import { compareBytes, readUint32 } from '../../../src/dns/bytes/bytes.ts'
+import { formatAddress, parseAddress } from '../../../src/dns/names/address.ts'
 import { AddressTable } from '../../../src/snapshot/format/address-table.ts'
 
 /** A table of addresses in the order given, two words behind the beginning. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { test } from 'vitest'
-import { EMPTY } from '../../../src/bytes/bytes.ts'
+import { EMPTY } from '../../../src/dns/bytes/bytes.ts'
 import {
   formatPublication,
   PUBLICATION_SHARDS_MAX,

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, test } from 'vitest'
-import { byteAt, concatBytes } from '../../../src/bytes/bytes.ts'
-import { nameOf } from '../../../src/dns/name.ts'
-import { parseQuery } from '../../../src/dns/query.ts'
-import { TYPE } from '../../../src/dns/rr-type.ts'
-import { writeQuery } from '../../../src/dns/write-query.ts'
+import { byteAt, concatBytes } from '../../../src/dns/bytes/bytes.ts'
+import { nameOf } from '../../../src/dns/names/name.ts'
+import { TYPE } from '../../../src/dns/names/rr-type.ts'
+import { parseQuery } from '../../../src/dns/wire/query.ts'
+import { writeQuery } from '../../../src/dns/wire/write-query.ts'
 import {
   shardOfAddress,
   shardOfName,

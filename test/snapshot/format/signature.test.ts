@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, test } from 'vitest'
-import { decodeBase64url, encodeBase64url } from '../../../src/bytes/base64url.ts'
+import { decodeBase64url, encodeBase64url } from '../../../src/dns/bytes/base64url.ts'
 import {
   generateKeyPair,
   importPrivateKey,

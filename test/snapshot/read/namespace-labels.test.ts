@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { labelRecords } from '../../../src/kubernetes/trees/namespace-labels.ts'
+import { labelRecords } from '../../../src/cluster/trees/namespace-labels.ts'
 import { NO_LABELS, readLabels } from '../../../src/snapshot/read/namespace-labels.ts'
 import { openShard } from '../../../src/snapshot/read/open-shard.ts'
 import { buildShards } from '../../../src/snapshot/write/build-shards.ts'

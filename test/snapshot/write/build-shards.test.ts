@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, test } from 'vitest'
-import { formatHex } from '../../../src/bytes/bytes.ts'
-import { labelOffsets } from '../../../src/dns/name.ts'
-import { isByAddress, type ZoneEntry } from '../../../src/records/zone-entry.ts'
+import { formatHex } from '../../../src/dns/bytes/bytes.ts'
+import { labelOffsets } from '../../../src/dns/names/name.ts'
 import { shardOfAddress, shardOfName } from '../../../src/snapshot/format/shard-key.ts'
 import { openShard } from '../../../src/snapshot/read/open-shard.ts'
 import type { Shard } from '../../../src/snapshot/read/shard.ts'
+import { isByAddress, type ZoneEntry } from '../../../src/snapshot/records/zone-entry.ts'
 import {
   ancestorsOf,
   buildShard,

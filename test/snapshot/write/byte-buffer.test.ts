@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { formatHex } from '../../../src/bytes/bytes.ts'
+import { formatHex } from '../../../src/dns/bytes/bytes.ts'
 import { SHARD_BYTES_MAX } from '../../../src/snapshot/format/layout.ts'
 import { ByteBuffer } from '../../../src/snapshot/write/byte-buffer.ts'
 

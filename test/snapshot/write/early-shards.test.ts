@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, test } from 'vitest'
-import { ClusterBuilder } from '../../../src/exporter/cluster-builder.ts'
-import { isByAddress, type ZoneEntry } from '../../../src/records/zone-entry.ts'
+import { ClusterBuilder } from '../../../src/cluster/follow/cluster-builder.ts'
+import { isByAddress, type ZoneEntry } from '../../../src/snapshot/records/zone-entry.ts'
 import { buildShards } from '../../../src/snapshot/write/build-shards.ts'
 import { EarlyShards } from '../../../src/snapshot/write/early-shards.ts'
-import { clusterRecords } from '../../kubernetes/cluster-names.ts'
-import { optionsOf } from '../../kubernetes/naming.ts'
-import { clusterAfter, objects, options } from '../../kubernetes/random-cluster.ts'
+import { clusterRecords } from '../../cluster/cluster-names.ts'
+import { optionsOf } from '../../cluster/naming.ts'
+import { clusterAfter, objects, options } from '../../cluster/random-cluster.ts'
 import { existingName, labels, pointer, rrset } from '../entries.ts'
 
 const WEB = [

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, test } from 'vitest'
-import type { ZoneEntry } from '../../../src/records/zone-entry.ts'
 import { addressKey } from '../../../src/snapshot/format/shard-key.ts'
+import type { ZoneEntry } from '../../../src/snapshot/records/zone-entry.ts'
 import { EntryDigester, GroupUnits, unitOf } from '../../../src/snapshot/write/group-units.ts'
 import { addressNames, existingName, labels, pointer, rrset } from '../entries.ts'
 

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, test } from 'vitest'
-import { formatAddress } from '../../../src/dns/address.ts'
+import { formatAddress } from '../../../src/dns/names/address.ts'
 import type {
   AddressEntry,
   PodAddress,
   Pointer,
   ZoneEntry,
-} from '../../../src/records/zone-entry.ts'
+} from '../../../src/snapshot/records/zone-entry.ts'
 import { buildShards } from '../../../src/snapshot/write/build-shards.ts'
 import { draftPointers, PackedPointers } from '../../../src/snapshot/write/pointer-drafts.ts'
 import { WholeBuild } from '../../../src/snapshot/write/whole-build.ts'

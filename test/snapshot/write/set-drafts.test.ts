@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, test } from 'vitest'
-import { TYPE } from '../../../src/dns/rr-type.ts'
-import type { Rdata } from '../../../src/records/zone-entry.ts'
+import { TYPE } from '../../../src/dns/names/rr-type.ts'
+import type { Rdata } from '../../../src/snapshot/records/zone-entry.ts'
 import {
   addRdata,
   draftSet,

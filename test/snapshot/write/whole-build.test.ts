@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, test } from 'vitest'
-import type { ZoneEntry } from '../../../src/records/zone-entry.ts'
+import type { ZoneEntry } from '../../../src/snapshot/records/zone-entry.ts'
 import { buildShards } from '../../../src/snapshot/write/build-shards.ts'
 import { unitOf } from '../../../src/snapshot/write/group-units.ts'
 import { WholeBuild } from '../../../src/snapshot/write/whole-build.ts'

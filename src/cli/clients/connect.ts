@@ -1,0 +1,217 @@
+/**
+ * `kubedoh connect`: a DNS server on loopback that sends chosen domains to a gateway, and split DNS
+ * for them.
+ * @module
+ */
+
+import { isIP } from 'node:net'
+import { resolve } from 'node:path'
+import { NO_FILES } from '../../corefile/lexeme-stream.ts'
+import { readCorefile } from '../../corefile/parse-corefile.ts'
+import { ConfigError } from '../../corefile/problem.ts'
+import { causeText } from '../../dns/bytes/unknown.ts'
+import { nameOf } from '../../dns/names/name.ts'
+import { formatRcode, RCODE } from '../../dns/names/rcode.ts'
+import { TYPE } from '../../dns/names/rr-type.ts'
+import { parseResponse } from '../../dns/wire/message.ts'
+import { writeQuery } from '../../dns/wire/write-query.ts'
+import { askDoh } from '../../gateway/doh/doh-client.ts'
+import { parseListenAddress } from '../../server/feature-servers.ts'
+import { CommandError, type Output } from '../../server/node/output.ts'
+import { untilSignal } from '../../server/node/signals.ts'
+import { Server } from '../../server/server.ts'
+import type { Input } from '../flags/flags.ts'
+import { readGatewayUrl, readToken } from '../flags/operator-call.ts'
+import { formatSteps, planSplit, type Split, type SplitDnsSystem } from './split-dns.ts'
+import { DOMAIN, SplitDnsSession } from './split-dns-session.ts'
+
+const DOMAINS_MAX = 64
+const PROBE_MS = 5000
+
+/** Defaults by system. The record lasts as long as the settings: on Linux until a restart. */
+const SYSTEMS: Readonly<Record<SplitDnsSystem, { listen: string; state: string }>> = {
+  linux: { listen: '127.0.0.1:5300', state: '/run/kubedoh-connect.json' },
+  macos: { listen: '127.0.0.1:5300', state: '/var/db/kubedoh-connect.json' },
+  windows: { listen: '127.0.0.53:53', state: 'C:\\ProgramData\\kubedoh-connect.json' },
+  none: { listen: '127.0.0.1:5300', state: '' },
+}
+const PLATFORMS: Readonly<Record<string, SplitDnsSystem>> = {
+  linux: 'linux',
+  darwin: 'macos',
+  win32: 'windows',
+}
+
+/** The gateway's DNS over HTTPS, and the token for it. */
+type Gateway = {
+  readonly url: URL
+  readonly token: string
+  /** The file of `--ca`; '' for the system's authorities. */
+  readonly ca: string
+}
+
+/** Runs the command until SIGINT, SIGTERM or SIGHUP; with `--print` changes nothing. */
+export async function runConnect(input: Input, output: Output): Promise<void> {
+  const gateway = readGateway(input)
+  const split = readSplit(input, gateway)
+  if (input.isSet('print')) {
+    const { set, undo } = planSplit(split)
+    const corefile = corefileOf(split, { ...gateway, token: gateway.token && 'TOKEN' })
+    output.stdout.write(
+      `# Corefile of the server on ${split.address}:${split.port}\n${corefile}` +
+        `# set\n${formatSteps(set)}# undo\n${formatSteps(undo)}`,
+    )
+    return
+  }
+  const path = input.text('state') === '' ? SYSTEMS[split.system].state : input.text('state')
+  const session = path === '' ? undefined : new SplitDnsSession(path)
+  if (await session?.recover()) output.stderr.write('kubedoh: undid what a crashed run had set\n')
+  await probe(gateway, split, output)
+  const server = await startServer(split, gateway, output)
+  try {
+    // A closed terminal sends SIGHUP.
+    const signal = untilSignal(['SIGINT', 'SIGTERM', 'SIGHUP'])
+    await session?.set(split)
+    const domains = split.domains.join(', ')
+    output.stdout.write(`ready: ${domains} by ${split.address}:${split.port}; Ctrl-C ends it\n`)
+    await signal
+    const failures = (await session?.undo(split)) ?? []
+    if (failures.length > 0) throw new CommandError(`Cannot undo all: ${failures.join('; ')}`)
+  } finally {
+    await server.stop()
+  }
+}
+
+function readGateway(input: Input): Gateway {
+  const url = new URL(readGatewayUrl(input))
+  if (url.pathname === '/') url.pathname = '/dns-query'
+  const ca = input.text('ca') === '' ? '' : resolve(input.text('ca'))
+  return { url, token: readToken(input.text('token'), '--token'), ca }
+}
+
+/** Reads the domains, the system and the server's address. @throws {CommandError} */
+function readSplit(input: Input, { url }: Gateway): Split {
+  const system = readSystem(input.text('system'))
+  const domains = input.texts('domain').map((text) => {
+    const domain = text.toLowerCase().replace(/\.$/, '')
+    if (DOMAIN.test(domain)) return domain
+    throw new CommandError(`--domain "${text}" is not a domain such as prod.example.org`)
+  })
+  if (domains.length > DOMAINS_MAX) {
+    throw new CommandError(`${domains.length} domains, at most ${DOMAINS_MAX}`)
+  }
+  const around = domains.find((one) => `.${url.hostname}`.endsWith(`.${one}`))
+  if (around !== undefined) {
+    throw new CommandError(
+      `The gateway ${url.hostname} is in --domain ${around}, which only it could resolve; use ` +
+        'another name or its address',
+    )
+  }
+  const listen = input.text('listen') === '' ? SYSTEMS[system].listen : input.text('listen')
+  const { host = '', port } = parseListenAddress(listen)
+  checkListen({ system, host, port })
+  return { system, domains: [...new Set(domains)], address: host, port }
+}
+
+function readSystem(text: string): SplitDnsSystem {
+  const system = text === '' ? PLATFORMS[process.platform] : text
+  if (system === 'linux' || system === 'macos') return system
+  if (system === 'windows' || system === 'none') return system
+  throw new CommandError(
+    `--system "${system ?? process.platform}" is not one of linux, macos, windows, none`,
+  )
+}
+
+/** Rejects addresses beyond this machine, and those that the system's resolver cannot use. */
+function checkListen({
+  system,
+  host,
+  port,
+}: {
+  readonly system: SplitDnsSystem
+  readonly host: string
+  readonly port: number
+}): void {
+  const isLoopback = (isIP(host) === 4 && host.startsWith('127.')) || host === '::1'
+  if (!isLoopback || port === 0) {
+    throw new CommandError(`--listen "${host}:${port}" is not a loopback address with a port`)
+  }
+  if (system === 'windows' && port !== 53) {
+    throw new CommandError('--listen needs port 53 on Windows, whose policy table has no ports')
+  }
+  if (system === 'macos' && host !== '127.0.0.1' && host !== '::1') {
+    throw new CommandError('--listen needs 127.0.0.1 or ::1 on macOS, which has no other loopback')
+  }
+}
+
+/** Returns the server's configuration: what `kubedoh serve` would run. */
+function corefileOf({ domains, address, port }: Split, { url, token, ca }: Gateway): string {
+  const to = new URL(url)
+  const credentials = token === '' ? '' : `x:${encodeURIComponent(token)}@`
+  const upstream = to.href.replace('://', `://${credentials}`)
+  return [
+    `${domains.map((domain) => `${domain}:${port}`).join(' ')} {`,
+    `    bind ${address}`,
+    '    errors',
+    '    cache 30 {',
+    '        serve_stale 1h verify 2s 30s 5s',
+    '    }',
+    `    forward . ${upstream} {`,
+    ...(ca === '' ? [] : [`        tls "${ca}"`]),
+    '        expire 60s',
+    '        health_check 5s',
+    '    }',
+    '}',
+    '',
+  ].join('\n')
+}
+
+/**
+ * Asks the gateway for each domain before anything changes. A laptop that is offline starts anyway.
+ * @throws {CommandError} when the gateway refuses the token, or has no DNS over HTTPS there
+ */
+async function probe({ url, token }: Gateway, split: Split, output: Output): Promise<void> {
+  const ask = (domain: string): Promise<Uint8Array> =>
+    askDoh(url.href, writeQuery({ name: nameOf(domain), type: TYPE.SOA, id: 0 }), {
+      fetch: (to, request) => fetch(to, request),
+      signal: AbortSignal.timeout(PROBE_MS),
+      token: token === '' ? undefined : token,
+    })
+  const warn = (text: string): void => {
+    output.stderr.write(`kubedoh: ${text}\n`)
+  }
+  await Promise.all(
+    split.domains.map(async (domain) => {
+      try {
+        const rcode = parseResponse(await ask(domain))?.rcode ?? RCODE.SERVFAIL
+        if (rcode === RCODE.NOERROR) return
+        warn(
+          `${url.host} answers ${formatRcode(rcode)} for ${domain}: check --domain and the token`,
+        )
+      } catch (error) {
+        const reason = causeText(error)
+        if (!reason.startsWith('HTTP status ')) {
+          warn(`${url.host} cannot be reached yet: ${reason}`)
+          return
+        }
+        const hint = reason.endsWith('401') ? 'pass a valid token, --token' : 'check --gateway'
+        throw new CommandError(`${url.host} refuses DNS over HTTPS (${reason}); ${hint}`)
+      }
+    }),
+  )
+}
+
+async function startServer(split: Split, gateway: Gateway, output: Output): Promise<Server> {
+  const text = corefileOf(split, gateway)
+  const corefile = readCorefile(text, 'the configuration of connect', NO_FILES)
+  if (corefile.problems.length > 0) throw new ConfigError(corefile.problems)
+  const nothing = { objects: [], etcd: '', files: '', kubeconfig: '', dohListen: '' }
+  const options = { ...nothing, conf: '', dnsPort: 53, insecure: false, localAddresses: '' }
+  const server = new Server(options, output)
+  try {
+    await server.start({ ...corefile, text })
+    return server
+  } catch (error) {
+    await server.close()
+    throw error
+  }
+}

@@ -1,0 +1,32 @@
+/**
+ * The certificate authorities of `--ca`.
+ * @module
+ */
+import { readFileSync } from 'node:fs'
+import { setDefaultCACertificates } from 'node:tls'
+import { checkFiles } from '../../server/keys/tls-identity.ts'
+import { CommandError, whyUnreadable } from '../../server/node/output.ts'
+
+/**
+ * Reads the CA certificates in a PEM file.
+ * @throws {CommandError} when the file is unreadable or has no certificate
+ */
+export function readAuthorities(path: string): string {
+  let ca: string
+  try {
+    ca = readFileSync(path, 'utf8')
+  } catch {
+    throw new CommandError(`Cannot read --ca ${path}: ${whyUnreadable(path)}`)
+  }
+  try {
+    checkFiles({ ca })
+  } catch (cause) {
+    throw new CommandError(`--ca ${path}: no PEM certificate in this file`, { cause })
+  }
+  return ca
+}
+
+/** Makes `fetch` trust only these authorities for the rest of the process. */
+export function trustAuthorities(path: string): void {
+  setDefaultCACertificates([readAuthorities(path)])
+}

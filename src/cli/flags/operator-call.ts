@@ -1,0 +1,137 @@
+/**
+ * Requests of operators to a gateway.
+ * @module
+ */
+import { causeText, parseJson, recordOf } from '../../dns/bytes/unknown.ts'
+import { tokenId } from '../../gateway/access/token.ts'
+import { LOOPBACK } from '../../server/http/doh-listener.ts'
+import { CommandError, type Output } from '../../server/node/output.ts'
+import type { Input } from './flags.ts'
+
+const TIMEOUT_MS = 10_000
+/** Variable with the token of operators. */
+export const ADMIN_VARIABLE = 'KUBEDOH_ADMIN_TOKEN'
+
+/**
+ * Sends a request with the operator's token, or a given one, and resolves with the response's body.
+ * @throws {CommandError} without a token or a response, and for a status other than 2xx
+ */
+export async function callGateway(
+  input: Input,
+  method: string,
+  path: string,
+  body?: string,
+  token = '',
+): Promise<string> {
+  const response = await sendToGateway(input, path, { method, ...(body && { body }) }, token)
+  const text = await response.text()
+  if (response.ok) return text
+  const { message } = recordOf(recordOf(parseJson(text)).error)
+  const problem = typeof message === 'string' ? message : `HTTP status ${response.status}`
+  const from = token === '' ? ADMIN_VARIABLE : '--token'
+  const next = response.status === 401 ? `; the token in ${from} is not this gateway's` : ''
+  throw new CommandError(`${new URL(response.url).origin}: ${problem}${next}`)
+}
+
+/**
+ * Sends a request with the operator's token, or a given one; resolves with any response.
+ * @throws {CommandError} without a token or a response
+ */
+export async function sendToGateway(
+  input: Input,
+  path: string,
+  init: { readonly method?: string; readonly body?: string } = {},
+  token = '',
+): Promise<Response> {
+  const own = (): string => readToken(input.env(ADMIN_VARIABLE), ADMIN_VARIABLE)
+  const admin = token === '' ? own() : readToken(token, '--token')
+  if (admin === '') {
+    throw new CommandError(
+      `${ADMIN_VARIABLE} is not set; create a token for it with "kubedoh keys --admin"`,
+    )
+  }
+  const url = new URL(path, readGatewayUrl(input))
+  try {
+    return await fetch(url, {
+      ...init,
+      headers: { authorization: `Bearer ${admin}` },
+      redirect: 'manual',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    })
+  } catch (error) {
+    throw new CommandError(`${url.origin}: ${causeText(error)}`)
+  }
+}
+
+/** Prints a response of the gateway: as it is with `--json`, else formatted. */
+export function printResponse(
+  input: Input,
+  output: Output,
+  [text, format]: readonly [text: string, format: (value: unknown) => string],
+): void {
+  output.stdout.write(input.isSet('json') ? text : format(JSON.parse(text)))
+}
+
+/** Formats rows as aligned columns, two spaces apart. */
+export function formatColumns(rows: readonly (readonly string[])[]): string {
+  const widths = rows[0]?.map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0))) ?? []
+  return rows
+    .map((row) => row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  '))
+    .map((line) => `${line.trimEnd()}\n`)
+    .join('')
+}
+
+/** Characters that a token in an HTTP header may have: no spaces, no line breaks. */
+const TOKEN = /^[!-~]+$/
+
+/**
+ * Returns a token without the white space that files and shells add. Errors never contain the
+ * token.
+ * @param from the flag or variable it came from
+ * @throws {CommandError} when a header cannot carry it
+ */
+export function readToken(text: string, from: string): string {
+  const token = text.trim()
+  if (token === '' || TOKEN.test(token)) return token
+  throw new CommandError(`${from} contains a space or another character that tokens cannot have`)
+}
+
+/** Returns the identifier, also of a complete token: a secret does not belong into a URL. */
+export function idOf(given = ''): string {
+  return tokenId(given) ?? given
+}
+
+/** Fewest characters of a token that this process checks: attempts have no bound. */
+const OWN_TOKEN_MIN = 16
+
+/** As {@link readToken}, for such a token. @throws {CommandError} for a short one, too */
+export function readOwnToken(text: string, from: string): string {
+  const token = readToken(text, from)
+  if (token === '' || token.length >= OWN_TOKEN_MIN) return token
+  throw new CommandError(`${from} has fewer than ${OWN_TOKEN_MIN} characters`)
+}
+
+/**
+ * Reads `--gateway`. Never sends a token unencrypted to another machine.
+ * @throws {CommandError} for other text than a URL, and `http://` to another machine without
+ *   `--insecure`
+ */
+export function readGatewayUrl(input: Input): string {
+  const text = input.text('gateway')
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const isHttp = url?.protocol === 'http:'
+  if (url !== undefined && `${url.username}${url.password}` !== '') {
+    throw new CommandError(
+      '--gateway has a user or password; set the token in its variable instead',
+    )
+  }
+  if (url === undefined || (!isHttp && url.protocol !== 'https:')) {
+    throw new CommandError(`--gateway "${text}" is not a URL such as https://dns.example.org`)
+  }
+  if (isHttp && !input.isSet('insecure') && !LOOPBACK.has(url.hostname)) {
+    throw new CommandError(
+      `--gateway ${text} would send the token unencrypted; use https:// or pass --insecure`,
+    )
+  }
+  return text
+}

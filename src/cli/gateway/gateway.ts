@@ -1,0 +1,185 @@
+/**
+ * `kubedoh gateway`: runs the gateway on this machine instead of Cloudflare Workers.
+ * @module
+ */
+import { dirname } from 'node:path'
+import { ConfigError } from '../../corefile/problem.ts'
+import { errorText, fileReason } from '../../dns/bytes/unknown.ts'
+import { type Log, sampledLog } from '../../dns/telemetry/log.ts'
+import {
+  GATEWAY_VARIABLES,
+  type GatewayConfig,
+  GatewayConfigError,
+  readGatewayConfig,
+} from '../../gateway/snapshots/config.ts'
+import type { TlsService } from '../../resolver/contract/feature.ts'
+import { parseListenAddress } from '../../server/feature-servers.ts'
+import { createNodeGateway, type GatewayServer } from '../../server/gateway/node-gateway.ts'
+import { prepareStoreFolder } from '../../server/gateway/store-folder.ts'
+import { LOOPBACK } from '../../server/http/doh-listener.ts'
+import { CertificateFiles } from '../../server/keys/certificate-files.ts'
+import { elapsed } from '../../server/node/elapsed.ts'
+import { CONFIG_FILES } from '../../server/node/load-corefile.ts'
+import { watchLoop } from '../../server/node/loop-watch.ts'
+import { startMemoryTrim } from '../../server/node/memory-trim.ts'
+import { NODE_TURNS } from '../../server/node/node-turns.ts'
+import { CommandError, createLog, listenMessage, type Output } from '../../server/node/output.ts'
+import { requireTextFile } from '../../server/node/read-files.ts'
+import { onReloadSignal, untilSignal } from '../../server/node/signals.ts'
+import type { FlagName, Input } from '../flags/flags.ts'
+
+/** A running gateway. */
+export type RunningGateway = {
+  readonly url: string
+  /** Reloads the Corefile and the certificate; logs an error and keeps what was if invalid. */
+  readonly reload: () => Promise<void>
+  readonly stop: () => Promise<void>
+}
+
+/** Warning of a gateway without a folder. */
+const FORGETS =
+  '--store memory: a restart forgets client tokens, rollbacks and all snapshots; queries get ' +
+  'SERVFAIL until the exporters publish again. Use --store file:FOLDER to keep them'
+const LISTEN_DEFAULT = '127.0.0.1:8787'
+
+/** Runs the command until SIGINT or SIGTERM. */
+export async function runGateway(input: Input, output: Output): Promise<void> {
+  const running = await startNodeGateway(input, output)
+  const scheme = new URL(running.url).protocol === 'https:' ? 'HTTPS' : 'HTTP'
+  // The reader of the ready line may send a signal at once.
+  const offReload = onReloadSignal(() => void running.reload())
+  const ended = untilSignal()
+  output.stdout.write(`ready: DNS over ${scheme} on ${running.url}/dns-query\n`)
+  void watchLoop(input.env('KUBEDOH_SLOW_TURNS'), createLog(output))
+  const stopTrim = startMemoryTrim(Promise.resolve())
+  await ended
+  stopTrim()
+  offReload()
+  await running.stop()
+}
+
+/** Starts the gateway; it answers when the promise resolves. */
+export async function startNodeGateway(input: Input, output: Output): Promise<RunningGateway> {
+  const address = input.isSet('listen') ? input.text('listen') : LISTEN_DEFAULT
+  const { host, port } = parseListenAddress(address)
+  const tls = readTls(input)
+  if (tls === undefined && !input.isSet('insecure') && !LOOPBACK.has(host ?? '')) {
+    throw new CommandError(
+      `--listen ${address} would send tokens and responses unencrypted; pass --tls-cert and ` +
+        '--tls-key, put a TLS proxy before a loopback address, or pass --insecure',
+    )
+  }
+  const log = sampledLog({ log: createLog(output), now: elapsed })
+  const server = await createServer(input, log, { config: await readConfig(input), tls })
+  if (input.text('store') === 'memory') log({ level: 'warning', message: FORGETS })
+  try {
+    const bound = await server.listen(host, port)
+    const scheme = tls === undefined ? 'http' : 'https'
+    const url = `${scheme}://${host ?? 'localhost'}:${bound}`
+    return { url, ...followFiles(input, { server, tls, log }) }
+  } catch (error) {
+    throw new CommandError(listenMessage(error, `--listen ${address}`), { cause: error })
+  }
+}
+
+/** Reloads the certificate when its files change, and the Corefile and certificate on request. */
+function followFiles(
+  input: Input,
+  { server, tls, log }: { server: GatewayServer; tls: TlsService | undefined; log: Log },
+): Pick<RunningGateway, 'reload' | 'stop'> {
+  let used = tls
+  const files =
+    tls &&
+    new CertificateFiles({
+      used: () => used,
+      read: () => readTls(input),
+      renew: (next) => {
+        if (next !== undefined) server.renew(next)
+        used = next
+      },
+      log,
+    })
+  return {
+    reload: async () => {
+      try {
+        await server.reload(await readConfig(input))
+        log({ level: 'info', message: 'reloaded the Corefile' })
+      } catch (error) {
+        const message = 'the Corefile is not used; the previous one stays'
+        log({ level: 'error', message, reason: errorText(error) })
+      }
+      await files?.look()
+    },
+    stop: () => {
+      files?.stop()
+      return server.close()
+    },
+  }
+}
+
+async function createServer(
+  input: Input,
+  log: Log,
+  { config, tls }: { readonly config: GatewayConfig; readonly tls: TlsService | undefined },
+): Promise<GatewayServer> {
+  const folder = storeFolder(input.text('store'))
+  if (folder !== undefined) prepareFolder(folder, log)
+  const corefileFolder = dirname(input.text('conf'))
+  try {
+    return await createNodeGateway({ config, folder, corefileFolder, tls, log })
+  } catch (error) {
+    if (error instanceof GatewayConfigError) throw commandError(error)
+    const text = errorText(error)
+    throw new CommandError(`--tls-cert and --tls-key cannot be used: ${text}`)
+  }
+}
+
+async function readConfig(input: Input): Promise<GatewayConfig> {
+  const variables = Object.fromEntries(GATEWAY_VARIABLES.map((name) => [name, input.env(name)]))
+  const path = input.text('conf')
+  try {
+    const corefile = { file: path, source: CONFIG_FILES, turns: NODE_TURNS }
+    return await readGatewayConfig({ ...variables, COREFILE: requireTextFile(path) }, corefile)
+  } catch (error) {
+    if (error instanceof GatewayConfigError) throw commandError(error)
+    throw error
+  }
+}
+
+/** Unwraps the Corefile's problems, which are then printed one per line, as by `serve`. */
+function commandError(error: GatewayConfigError): Error {
+  return error.cause instanceof ConfigError ? error.cause : new CommandError(error.message)
+}
+
+function storeFolder(text: string): string | undefined {
+  if (text === 'memory') return undefined
+  const [, folder = ''] = /^file:(.+)$/.exec(text) ?? []
+  if (folder !== '') return folder
+  throw new CommandError(`--store is "${text}", expected file:FOLDER or memory`)
+}
+
+/** Warns of a folder that can be read only. @throws {CommandError} for one that cannot be used */
+function prepareFolder(folder: string, log: Log): void {
+  try {
+    const reason = prepareStoreFolder(folder)
+    if (reason === undefined) return
+    const effect = 'names are answered from what it has, publications and changes are refused'
+    log({
+      level: 'warning',
+      message: `--store file:${folder} cannot be written: ${effect}`,
+      reason,
+    })
+  } catch (error) {
+    throw new CommandError(`Cannot use --store file:${folder}: ${fileReason(error)}`)
+  }
+}
+
+function readTls(input: Input): TlsService | undefined {
+  const file = (flag: FlagName): string => requireTextFile(input.text(flag))
+  const [cert, key] = [input.text('tls-cert'), input.text('tls-key')]
+  if (cert === '' && key === '') return undefined
+  if (cert === '' || key === '') throw new CommandError('--tls-cert and --tls-key go together')
+  const files = { cert: file('tls-cert'), key: file('tls-key') }
+  if (input.text('client-ca') === '') return { ...files, clientAuth: 'nocert' }
+  return { ...files, ca: file('client-ca'), clientAuth: 'request' }
+}

@@ -1,0 +1,60 @@
+/**
+ * `kubedoh keys`: prints new keys of a cluster or an operator, as shell and wrangler.toml lines.
+ * @module
+ */
+import { createClusterKeys, createToken } from '../../exporter/cluster-keys.ts'
+import { CommandError, type Output, UsageError } from '../../server/node/output.ts'
+import { CLUSTER_ID } from '../../snapshot/format/manifest.ts'
+import type { Input } from '../flags/flags.ts'
+
+/** Prints new keys of a cluster, or an operator's token with `--admin` or `--read-only`. */
+export async function runKeys(input: Input, output: Output): Promise<void> {
+  const [cluster] = input.args
+  const kinds = ['admin', 'read-only'] as const
+  if (kinds.filter((kind) => input.isSet(kind)).length + input.args.length !== 1) {
+    throw new UsageError('name a cluster, or give --admin or --read-only')
+  }
+  if (input.isSet('admin')) {
+    const use = 'kubedoh token and other commands of operators'
+    const hash = 'ADMIN_TOKEN_SHA256'
+    await printToken(output, { use, before: 'export KUBEDOH_ADMIN_TOKEN=', hash })
+    return
+  }
+  if (input.isSet('read-only')) {
+    const use = '/readyz, /metrics (scrape_configs of Prometheus) and kubedoh explain'
+    await printToken(output, { use, before: '# credentials: ', hash: 'READ_ONLY_TOKEN_SHA256' })
+    return
+  }
+  if (cluster === undefined || !CLUSTER_ID.test(cluster)) {
+    throw new CommandError(`"${cluster}": use at most 63 characters of a-z, 0-9 and "-"`)
+  }
+  const { token, signingKey, tokenSha256, publicKey } = await createClusterKeys()
+  const clusters = JSON.stringify({ [cluster]: { publicKey, tokenSha256 } })
+  output.stdout.write(
+    [
+      '# For the exporter; keep them secret:',
+      `export KUBEDOH_TOKEN=${token}`,
+      `export KUBEDOH_SIGNING_KEY=${signingKey}`,
+      '# For the gateway, in wrangler.toml under [vars]:',
+      `# CLUSTERS = '${clusters}'`,
+      '',
+    ].join('\n'),
+  )
+}
+
+/** Prints an operator's token, and its hash as a variable of the gateway. */
+async function printToken(
+  { stdout }: Output,
+  { use, before, hash }: { readonly use: string; readonly before: string; readonly hash: string },
+): Promise<void> {
+  const { token, sha256 } = await createToken()
+  stdout.write(
+    [
+      `# For ${use}; keep it secret:`,
+      `${before}${token}`,
+      '# For the gateway, in wrangler.toml under [vars]:',
+      `# ${hash} = "${sha256}"`,
+      '',
+    ].join('\n'),
+  )
+}

@@ -1,0 +1,106 @@
+/**
+ * `kubedoh token …`: manages the client tokens of a gateway.
+ * @module
+ */
+import { isTexts, recordOf } from '../../dns/bytes/unknown.ts'
+import { CommandError, type Output } from '../../server/node/output.ts'
+import { parseDuration } from '../flags/duration.ts'
+import type { FlagName, Input } from '../flags/flags.ts'
+import { callGateway, formatColumns, idOf, printResponse } from '../flags/operator-call.ts'
+import { checkKit, writeKit } from './kit.ts'
+
+/** Creates a token and prints it; the gateway stores only its hash. */
+export async function runTokenCreate(input: Input, output: Output): Promise<void> {
+  const expires = input.text('expires')
+  const lists = (['clusters', 'origins', 'namespaces'] as const).flatMap((flag) => {
+    const patterns = listOf(input, flag)
+    return patterns.length === 0 ? [] : [[flag, patterns] as const]
+  })
+  const body = {
+    name: input.text('name'),
+    ...Object.fromEntries(lists),
+    recurse: input.isSet('recurse'),
+    ...(input.isSet('explain') && { explain: true }),
+    identities: listOf(input, 'identity'),
+    ...(expires === '' ? {} : { expiresInSeconds: seconds('expires', expires) }),
+  }
+  checkKit(input)
+  const created = await callGateway(input, 'POST', '/v1/tokens', JSON.stringify(body))
+  printNew(input, output, created)
+  const folder = input.text('kit')
+  if (folder === '') return
+  await writeKit(input, created)
+  output.stderr.write(`set-up files for devices are in ${folder}; begin with README.md there\n`)
+}
+
+const COLUMNS = 'ID NAME CLUSTERS ORIGINS NAMESPACES RECURSE EXPLAIN IDENTITIES EXPIRES USED'.split(
+  ' ',
+)
+
+/** Prints all tokens. */
+export async function runTokenList(input: Input, output: Output): Promise<void> {
+  const text = await callGateway(input, 'GET', '/v1/tokens')
+  printResponse(input, output, [text, formatTokens])
+}
+
+function formatTokens(value: unknown): string {
+  const { tokens } = recordOf(value)
+  const rows = (Array.isArray(tokens) ? tokens : []).map((token) => {
+    const one = recordOf(token)
+    return [
+      String(one.id),
+      String(one.name || '-'),
+      String(one.clusters ?? ''),
+      String(one.origins ?? ''),
+      String(one.namespaces ?? ''),
+      one.recurse === true ? 'yes' : 'no',
+      one.explain === true ? 'yes' : 'no',
+      String(one.identities ?? '') || '-',
+      one.isAlive === true ? String(one.expires ?? 'never') : 'expired',
+      String(one.lastUsed ?? 'never'),
+    ]
+  })
+  return formatColumns([COLUMNS, ...rows])
+}
+
+/** Revokes a token. */
+export async function runTokenRevoke(input: Input, output: Output): Promise<void> {
+  const id = idOf(input.args[0])
+  await callGateway(input, 'DELETE', `/v1/tokens/${encodeURIComponent(id)}`)
+  output.stdout.write(`revoked ${id}; running gateways refuse it within five seconds\n`)
+}
+
+/** Gives a token a new secret and prints it. */
+export async function runTokenRotate(input: Input, output: Output): Promise<void> {
+  const id = idOf(input.args[0])
+  const grace = seconds('grace', input.text('grace'))
+  const path = `/v1/tokens/${encodeURIComponent(id)}/rotate?graceSeconds=${grace}`
+  printNew(input, output, await callGateway(input, 'POST', path))
+}
+
+/** Prints a new token alone to standard output, so that no log has it that keeps the rest. */
+function printNew(input: Input, output: Output, text: string): void {
+  if (input.isSet('json')) {
+    output.stdout.write(text)
+    return
+  }
+  const { token, id, expires, warnings } = recordOf(JSON.parse(text))
+  for (const warning of isTexts(warnings) ? warnings : []) {
+    output.stderr.write(`warning: ${warning}\n`)
+  }
+  output.stdout.write(`${token}\n`)
+  const until = expires ?? 'it is revoked'
+  output.stderr.write(`token ${id} is valid until ${until} and is not shown again. Try it:\n`)
+  const url = new URL('/resolve', input.text('gateway'))
+  output.stderr.write(`  curl -H "Authorization: Bearer TOKEN" "${url.href}?name=NAME"\n`)
+}
+
+function listOf(input: Input, flag: FlagName): string[] {
+  return input.texts(flag).flatMap((text) => text.split(',').filter((part) => part !== ''))
+}
+
+function seconds(flag: FlagName, text: string): number {
+  const value = parseDuration(text)
+  if (value !== undefined) return value
+  throw new CommandError(`--${flag} is "${text}", expected a duration like 12h or 90d`)
+}

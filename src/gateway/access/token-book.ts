@@ -1,0 +1,236 @@
+/**
+ * The tokens in the memory of one process or isolate, kept fresh from their store.
+ *
+ * A revoked token is refused as soon as the list is read again. An unknown token causes a read at
+ * once, as it may be new. When the list cannot be read for long, every token is refused.
+ * @module
+ */
+import { errorText } from '../../dns/bytes/unknown.ts'
+import type { ClientVisibility } from '../../resolver/contract/client.ts'
+import { HttpError } from '../doh/http-error.ts'
+import type { GatewayClock } from '../timing/held-clock.ts'
+import { Refresher } from '../timing/refresher.ts'
+import { type After, SharedLoads } from '../timing/shared-loads.ts'
+import {
+  equalSecrets,
+  hashToken,
+  isAlive,
+  type TokenRecord,
+  tokenId,
+  usesLabels,
+  visibilityOf,
+} from './token.ts'
+import type { TokenStore } from './token-store.ts'
+
+/** Age after which the list is read again in the background. */
+const REFRESH_MS = 1000
+/** Age after which the list is read again before an answer. */
+const BLOCK_MS = 5000
+/** Age after which the list admits nobody. */
+const TRUST_MS = 60_000
+/** How long to wait after a failure of the store. */
+const RETRY_MS = 1000
+/** Most tokens whose hash is remembered. */
+const HASHES_MAX = 4096
+
+/** What a book needs. */
+export type TokenBookOptions = {
+  readonly store: Pick<TokenStore, 'list'>
+  readonly after: After
+  readonly clock: GatewayClock
+  /** Gets the text of an error. */
+  readonly onError: (message: string) => void
+}
+
+/** A valid token, and what its client may see. */
+export type KnownToken = { readonly record: TokenRecord; readonly visibility: ClientVisibility }
+
+/** The hash of a token, and the secret of its record that has this hash. */
+type KnownHash = {
+  readonly id: string
+  readonly sha256: string
+  record: TokenRecord | undefined
+  secret: TokenRecord['secrets'][number] | undefined
+}
+
+/** The tokens of one gateway. */
+export class TokenBook {
+  private readonly options: TokenBookOptions
+  private readonly refresher: Refresher
+  private records: readonly TokenRecord[] = []
+  private byId: ReadonlyMap<string, TokenRecord> = new Map()
+  private byIdentity: ReadonlyMap<string, TokenRecord> = new Map()
+  private visibilities: ReadonlyMap<TokenRecord, ClientVisibility> = new Map()
+  private readonly hashes = new Map<string, KnownHash>()
+  private readonly lists: SharedLoads<readonly TokenRecord[]>
+  private failedMs = Number.NEGATIVE_INFINITY
+  /** Identifiers of tokens and hashes of secrets that have expired. */
+  private expired = new Set<string>()
+  /** Whether the visibility of some token depends on the labels of namespaces. */
+  usesLabels = false
+
+  constructor(options: TokenBookOptions) {
+    this.options = options
+    this.lists = new SharedLoads(options.after)
+    const look = (): Promise<void> => this.look()
+    const { elapsed } = options.clock
+    this.refresher = new Refresher({ ...options, elapsed, look, refreshMs: REFRESH_MS })
+  }
+
+  /** Starts to read the list when it is time; returns the promise to keep alive. */
+  refreshIfDue(): Promise<void> | undefined {
+    return this.refresher.refreshIfDue()
+  }
+
+  /** Reads the list now. Reports a failure and keeps the previous one. */
+  async reload(): Promise<void> {
+    await this.look().catch((error: unknown) => this.options.onError(errorText(error)))
+  }
+
+  /**
+   * Finds a valid token by its text.
+   * @throws {HttpError} 503 when the list cannot be read
+   */
+  async find(token: string): Promise<KnownToken | undefined> {
+    const id = tokenId(token)
+    if (id === undefined) return undefined
+    const sha256 = this.hashes.get(token)?.sha256 ?? (await hashToken(token))
+    const known = await this.known(() => {
+      const record = this.byId.get(id)
+      return record !== undefined && this.secretOf(record, sha256) !== undefined
+        ? record
+        : undefined
+    })
+    if (known !== undefined) this.remember(token, { id, sha256 })
+    return known
+  }
+
+  /** As {@link find}, from memory: for a token that was found before, with a fresh list. */
+  findAtOnce(token: string): KnownToken | undefined {
+    const hash = this.hashes.get(token)
+    if (hash === undefined || this.refresher.sinceCheckMs() >= BLOCK_MS) return undefined
+    const record = this.byId.get(hash.id)
+    if (record === undefined) return undefined
+    // Compares secrets once for each list.
+    if (record !== hash.record) {
+      hash.record = record
+      hash.secret = this.secretOf(record, hash.sha256)
+    }
+    const { secret } = hash
+    return secret !== undefined && this.holds(secret.sha256, secret) ? this.seen(record) : undefined
+  }
+
+  /** As {@link findIdentity}, from memory, with a fresh list. */
+  findIdentityAtOnce(identity: string): KnownToken | undefined {
+    if (this.refresher.sinceCheckMs() >= BLOCK_MS) return undefined
+    const record = this.byIdentity.get(identity)
+    return record && this.seen(record)
+  }
+
+  /** As {@link find}, by a verified identity: `cert:…`, `access:…`. */
+  findIdentity(identity: string): Promise<KnownToken | undefined> {
+    return this.known(() => this.byIdentity.get(identity))
+  }
+
+  /** As {@link find}, by the identifier of a valid token, for the operator. */
+  findById(id: string): Promise<KnownToken | undefined> {
+    return this.known(() => this.byId.get(id))
+  }
+
+  private async known(find: () => TokenRecord | undefined): Promise<KnownToken | undefined> {
+    if (this.refresher.sinceCheckMs() >= BLOCK_MS) await this.lookNow()
+    let record = find()
+    if (record === undefined && this.refresher.sinceCheckMs() >= REFRESH_MS) {
+      await this.lookNow()
+      record = find()
+    }
+    return record && this.seen(record)
+  }
+
+  /** Finds the valid secret with a hash. */
+  private secretOf({ secrets }: TokenRecord, sha256: string): KnownHash['secret'] {
+    return secrets.find((one) => this.holds(one.sha256, one) && equalSecrets(one.sha256, sha256))
+  }
+
+  private seen(record: TokenRecord): KnownToken | undefined {
+    if (!this.holds(record.id, record)) return undefined
+    const visibility = this.visibilities.get(record)
+    return visibility && { record, visibility }
+  }
+
+  /** Returns whether a token or secret is valid. Setting the clock back revives none. */
+  private holds(key: string, one: Pick<TokenRecord, 'expiresMs'>): boolean {
+    if (one.expiresMs === undefined) return true
+    if (isAlive(one, this.options.clock.now()) && !this.expired.has(key)) return true
+    this.expired.add(key)
+    return false
+  }
+
+  /** Checks all tokens against the clock, so that setting it back revives none. */
+  private noteExpired(records: readonly TokenRecord[]): void {
+    const expired = new Set<string>()
+    for (const record of records) {
+      if (!this.holds(record.id, record)) expired.add(record.id)
+      for (const one of record.secrets) {
+        if (!this.holds(one.sha256, one)) expired.add(one.sha256)
+      }
+    }
+    this.expired = expired
+  }
+
+  /** Reads the list. @throws {HttpError} 503 when the last read is too long ago */
+  private async lookNow(): Promise<void> {
+    const { clock, onError } = this.options
+    if (clock.elapsed() - this.failedMs >= RETRY_MS) {
+      await this.look().catch((error: unknown) => {
+        this.failedMs = clock.elapsed()
+        onError(errorText(error))
+      })
+    }
+    if (this.refresher.sinceCheckMs() < TRUST_MS) return
+    throw new HttpError(503, 'tokens_unavailable', 'Tokens cannot be checked at the moment', {
+      'retry-after': '1',
+    })
+  }
+
+  private async look(): Promise<void> {
+    const records = await this.lists.load('', () => this.options.store.list())
+    this.refresher.noteCheck()
+    this.noteExpired(records)
+    if (records === this.records) return
+    this.records = records
+    this.byId = new Map(records.map((record) => [record.id, record]))
+    this.byIdentity = new Map(
+      records.flatMap((record) => record.identities.map((identity) => [identity, record] as const)),
+    )
+    const known = new Map(
+      [...this.visibilities.values()].map((visibility) => [visibility.id, visibility]),
+    )
+    const visibilities = new Map<TokenRecord, ClientVisibility>()
+    for (const record of records) {
+      visibilities.set(record, this.visibilities.get(record) ?? visibilityIn(known, record))
+    }
+    this.visibilities = visibilities
+    this.usesLabels = records.some(({ scope }) => usesLabels(scope))
+  }
+
+  /**
+   * Hashing takes longer than an answer, so the hash of a valid token is remembered. Those of
+   * invalid ones are not: clients that guess could fill the memory.
+   */
+  private remember(token: string, hash: { readonly id: string; readonly sha256: string }): void {
+    if (this.hashes.size >= HASHES_MAX) this.hashes.clear()
+    this.hashes.set(token, { ...hash, record: undefined, secret: undefined })
+  }
+}
+
+/** Returns what the client of a token may see: the same for the same grants. */
+function visibilityIn(
+  known: Map<string, ClientVisibility>,
+  { scope }: TokenRecord,
+): ClientVisibility {
+  const id = JSON.stringify(scope)
+  const visibility = known.get(id) ?? visibilityOf(scope)
+  known.set(id, visibility)
+  return visibility
+}

@@ -1,0 +1,177 @@
+/**
+ * Parses the operator's request for a new token.
+ * @module
+ */
+
+import { zonesOf } from '../../corefile/arguments.ts'
+import { isRecord, isTexts } from '../../dns/bytes/unknown.ts'
+import { formatName, isSubdomain, lowerName, parseName } from '../../dns/names/name.ts'
+import { HttpError } from '../doh/http-error.ts'
+import type { GatewayConfig } from '../snapshots/config.ts'
+import { matcherOf, type TokenScope } from './token.ts'
+
+/** A token request. */
+type TokenRequest = {
+  readonly name: string
+  readonly scope: TokenScope
+  readonly identities: readonly string[]
+  /** Milliseconds until the token expires; `undefined` for never. */
+  readonly lifeMs: number | undefined
+}
+
+const NAME_MAX = 100
+const PATTERNS_MAX = 100
+const PATTERN_MAX = 253
+/** The key of a label has up to 317 characters, its value up to 63. */
+const NAMESPACE_PATTERN_MAX = 512
+/** Certificates; email addresses, `@DOMAIN` or names of service tokens, in lower case. */
+const IDENTITY = /^(?:cert:[0-9a-f]{64}|access:[!-@[-~]{1,320})$/
+const LIFE_SECONDS_MAX = 10 * 366 * 24 * 3600
+const FIELDS: readonly string[] =
+  'name clusters origins namespaces recurse explain identities expiresInSeconds'.split(' ')
+
+type Fields = Readonly<Record<string, unknown>>
+
+/**
+ * Parses a token request from JSON. Without `clusters`, `origins` or `namespaces` the token sees
+ * all of them; without `recurse` and `explain` it may do neither.
+ * @throws {HttpError} 400 that names the field
+ */
+export function readTokenRequest(text: string): TokenRequest {
+  const fields = readObject(text)
+  const unknown = Object.keys(fields).find((name) => !FIELDS.includes(name))
+  if (unknown !== undefined) throw bad(unknown, `is not one of ${FIELDS.join(', ')}`)
+  return {
+    name: readName(fields.name),
+    scope: {
+      clusters: readPatterns(fields, 'clusters'),
+      origins: readPatterns(fields, 'origins').map(canonicalOrigin),
+      namespaces: readNamespaces(fields),
+      recurse: readFlag(fields, 'recurse'),
+      ...(readFlag(fields, 'explain') && { explain: true }),
+    },
+    identities: readIdentities(fields.identities),
+    lifeMs: readLife(fields.expiresInSeconds),
+  }
+}
+
+function readObject(text: string): Fields {
+  try {
+    const value: unknown = JSON.parse(text === '' ? '{}' : text)
+    if (isRecord(value)) return value
+  } catch {
+    throw new HttpError(400, 'bad_json', 'The body is not JSON')
+  }
+  throw new HttpError(400, 'bad_json', 'The body is not a JSON object')
+}
+
+function readName(value: unknown): string {
+  if (value === undefined) return ''
+  if (typeof value === 'string' && value.length <= NAME_MAX && !/\p{Cc}/u.test(value)) return value
+  throw bad('name', `is not a string of at most ${NAME_MAX} characters`)
+}
+
+function readPatterns(
+  fields: Fields,
+  field: 'clusters' | 'origins' | 'namespaces',
+  charactersMax = PATTERN_MAX,
+): readonly string[] {
+  const value = fields[field] ?? ['*']
+  if (!isTexts(value) || value.length === 0 || value.length > PATTERNS_MAX) {
+    throw bad(field, `is not a list of 1 to ${PATTERNS_MAX} strings`)
+  }
+  const wrong = value.find((text) => !/^[!-~]+$/.test(text) || text.length > charactersMax)
+  if (wrong !== undefined) throw bad(field, `has "${wrong.slice(0, 40)}", which is not a pattern`)
+  return [...new Set(value)].sort()
+}
+
+/** A pattern of names of namespaces (RFC 1123 labels). */
+const NAMESPACE = /^[a-z0-9*-]+$/
+
+/** Patterns of names or of labels (`key=value`), or several of these joined by `&`. */
+function readNamespaces(fields: Fields): readonly string[] {
+  const patterns = readPatterns(fields, 'namespaces', NAMESPACE_PATTERN_MAX)
+  for (const pattern of patterns) {
+    const text = pattern.slice(0, 40)
+    for (const part of pattern.split('&')) {
+      if (/^$|^=/.test(part)) throw bad('namespaces', `has "${text}", in which a part is empty`)
+      if (part.includes('=') || NAMESPACE.test(part)) continue
+      throw bad('namespaces', `has "${text}", which no namespace is called`)
+    }
+  }
+  return patterns
+}
+
+/** Returns an origin in the form of the configuration: absolute and in lower case. */
+function canonicalOrigin(pattern: string): string {
+  if (pattern.includes('*')) return pattern.toLowerCase()
+  const name = parseName(pattern)
+  if (name !== undefined) return formatName(lowerName(name))
+  throw bad('origins', `has "${pattern.slice(0, 40)}", which is not a domain name`)
+}
+
+function readFlag(fields: Fields, field: 'recurse' | 'explain'): boolean {
+  const { [field]: value = false } = fields
+  if (typeof value === 'boolean') return value
+  throw bad(field, 'is neither true nor false')
+}
+
+function readIdentities(value: unknown = []): readonly string[] {
+  if (!isTexts(value) || value.length > PATTERNS_MAX) {
+    throw bad('identities', 'is not a list of "cert:SHA256" and "access:WHO"')
+  }
+  const wrong = value.find((one) => !IDENTITY.test(one))
+  if (wrong === undefined) return value
+  const forms =
+    'cert: and 64 lower-case hexadecimal digits, or access: and an email address or @DOMAIN'
+  throw bad('identities', `has ${JSON.stringify(wrong.slice(0, 80))}, expected ${forms}`)
+}
+
+function readLife(value: unknown): number | undefined {
+  if (value === undefined) return undefined
+  const isWhole = typeof value === 'number' && Number.isInteger(value)
+  if (isWhole && 1 <= value && value <= LIFE_SECONDS_MAX) return 1000 * value
+  throw bad('expiresInSeconds', `is not a whole number from 1 to ${LIFE_SECONDS_MAX}`)
+}
+
+function bad(field: string, problem: string): HttpError {
+  return new HttpError(400, 'bad_field', `"${field.slice(0, 40)}" ${problem}`)
+}
+
+/** Warns about parts of a token request without effect, such as a misspelled cluster. */
+export type TokenAdvice = (request: TokenRequest) => readonly string[]
+
+/** Creates the advice of one configuration. */
+export function createTokenAdvice(config: GatewayConfig): TokenAdvice {
+  const clusters = [...config.clusters.keys()]
+  const zones = servedZones(config)
+  return ({ scope, identities }) => [
+    ...scope.clusters
+      .filter((pattern) => pattern !== '*' && !clusters.some(matcherOf([pattern])))
+      .map((pattern) => `CLUSTERS has no cluster "${pattern}"`),
+    // With recursion, a token may be for names of other servers.
+    ...(scope.recurse ? [] : scope.origins)
+      .filter((pattern) => pattern !== '*' && !zones.some((zone) => fits(pattern, zone)))
+      .map((pattern) => `the Corefile serves no zone at, above or below "${pattern}"`),
+    ...identities
+      .filter((identity) => identity.startsWith('access:') && config.application === undefined)
+      .map((identity) => `"${identity}" needs ACCESS_TEAM and ACCESS_AUDIENCE, which are not set`),
+  ]
+}
+
+/** Returns the zones of clusters, and of server blocks other than the root's. */
+function servedZones({ blocks }: GatewayConfig): readonly Uint8Array[] {
+  return blocks.flatMap(({ keys, directives }) => {
+    const ofBlock = keys.map(({ zone }) => zone)
+    const ofClusters = directives
+      .filter(({ name }) => name === 'kubernetes')
+      .flatMap(({ args }) => zonesOf(args, ofBlock))
+    return [...ofBlock.filter((zone) => zone.length > 1), ...ofClusters]
+  })
+}
+
+function fits(pattern: string, zone: Uint8Array): boolean {
+  if (pattern.includes('*')) return matcherOf([pattern])(formatName(zone))
+  const name = parseName(pattern)
+  return name !== undefined && (isSubdomain(name, zone) || isSubdomain(zone, name))
+}

@@ -1,0 +1,151 @@
+/**
+ * The store of client tokens.
+ * @module
+ */
+import { isRecord, isTexts, parseJson } from '../../dns/bytes/unknown.ts'
+import type { TokenRecord, TokenScope, TokenSecret } from './token.ts'
+
+/** Most tokens of a gateway, because readers hold all of them in memory. */
+export const TOKENS_MAX = 10_000
+
+/** The outcome of an addition; with `taken`, token `id` has the identity already. */
+export type Addition =
+  | { readonly kind: 'added' | 'exists' | 'full' }
+  | { readonly kind: 'taken'; readonly identity: string; readonly id: string }
+
+/**
+ * The tokens. Each change is atomic: it is checked against the records at the time of the write. A
+ * removed record never comes back.
+ */
+export type TokenStore = {
+  readonly list: () => Promise<readonly TokenRecord[]>
+  /** Adds a record by the rules of {@link checkAddition}. */
+  readonly add: (record: TokenRecord) => Promise<Addition>
+  /**
+   * Replaces `before` by `next`, which has the same identifier. Resolves with false, and changes
+   * nothing, when the store has another record by now, or none.
+   */
+  readonly replace: (before: TokenRecord, next: TokenRecord) => Promise<boolean>
+  /** Removes a record; false when there is none. */
+  readonly remove: (id: string) => Promise<boolean>
+  /** Notes days of use by identifier. Writes nothing for unknown tokens and noted days. */
+  readonly noteUse: (days: TokenDays) => Promise<void>
+}
+
+/** Days, in days since 1970, by the identifiers of tokens that were used on them. */
+export type TokenDays = readonly (readonly [id: string, day: number])[]
+
+/**
+ * Returns whether a record may be added: its identifier is new, no other token has one of its
+ * identities (else the identity's visibility would be ambiguous), and there are fewer than
+ * {@link TOKENS_MAX} records.
+ */
+export function checkAddition(
+  known: ReadonlyMap<string, TokenRecord>,
+  { id, identities }: TokenRecord,
+): Addition {
+  if (known.has(id)) return { kind: 'exists' }
+  if (known.size >= TOKENS_MAX) return { kind: 'full' }
+  if (identities.length === 0) return { kind: 'added' }
+  for (const other of known.values()) {
+    const identity = other.identities.find((one) => identities.includes(one))
+    if (identity !== undefined) return { kind: 'taken', identity, id: other.id }
+  }
+  return { kind: 'added' }
+}
+
+/** Returns whether two records are equal. */
+export function equalRecords(a: TokenRecord | undefined, b: TokenRecord): boolean {
+  return a !== undefined && formatTokenRecord(a) === formatTokenRecord(b)
+}
+
+/** Formats a record as JSON. Leaves out unset times. */
+export function formatTokenRecord(record: TokenRecord): string {
+  return JSON.stringify(record)
+}
+
+/** Parses what {@link formatTokenRecord} returned; `undefined` for anything else. */
+export function parseTokenRecord(text: string): TokenRecord | undefined {
+  const value = parseJson(text)
+  if (!isRecord(value)) return undefined
+  const { id, name, scope, identities, secrets, createdMs, expiresMs, usedDay } = value
+  const isValid =
+    typeof id === 'string' &&
+    typeof name === 'string' &&
+    typeof createdMs === 'number' &&
+    isScope(scope) &&
+    isTexts(identities) &&
+    isOptionalTime(expiresMs) &&
+    isOptionalTime(usedDay) &&
+    Array.isArray(secrets) &&
+    secrets.every(isSecret)
+  if (!isValid) return undefined
+  return {
+    id,
+    name,
+    scope,
+    identities,
+    secrets: secrets.map(({ sha256, expiresMs: endMs }) => ({ sha256, expiresMs: endMs })),
+    createdMs,
+    expiresMs,
+    ...(usedDay !== undefined && { usedDay }),
+  }
+}
+
+function isScope(value: unknown): value is TokenScope {
+  if (!isRecord(value)) return false
+  const { clusters, origins, namespaces, recurse } = value
+  return [clusters, origins, namespaces].every(isTexts) && typeof recurse === 'boolean'
+}
+
+function isSecret(value: unknown): value is TokenSecret {
+  if (!isRecord(value) || typeof value.sha256 !== 'string') return false
+  return isOptionalTime(value.expiresMs)
+}
+
+/** A value of another type must not count as "never expires". */
+function isOptionalTime(value: unknown): value is number | undefined {
+  return value === undefined || typeof value === 'number'
+}
+
+/** Adds a record to a map, if {@link checkAddition} allows it. */
+export function addTo(records: Map<string, TokenRecord>, record: TokenRecord): Addition {
+  const addition = checkAddition(records, record)
+  if (addition.kind === 'added') records.set(record.id, record)
+  return addition
+}
+
+/** Replaces a record in a map, if it is unchanged. */
+export function replaceIn(
+  records: Map<string, TokenRecord>,
+  before: TokenRecord,
+  next: TokenRecord,
+): boolean {
+  const isSame = equalRecords(records.get(before.id), before)
+  if (isSame) records.set(before.id, next)
+  return isSame
+}
+
+/** Notes days of use in a map; returns whether a record changed. */
+export function noteUseIn(records: Map<string, TokenRecord>, days: TokenDays): boolean {
+  let isChange = false
+  for (const [id, usedDay] of days) {
+    const record = records.get(id)
+    if (record === undefined || (record.usedDay ?? -1) >= usedDay) continue
+    records.set(id, { ...record, usedDay })
+    isChange = true
+  }
+  return isChange
+}
+
+/** Creates a store in memory, for tests and for gateways without a folder. */
+export function createMemoryTokenStore(): TokenStore {
+  const records = new Map<string, TokenRecord>()
+  return {
+    list: () => Promise.resolve([...records.values()]),
+    add: (record) => Promise.resolve(addTo(records, record)),
+    replace: (before, next) => Promise.resolve(replaceIn(records, before, next)),
+    remove: (id) => Promise.resolve(records.delete(id)),
+    noteUse: async (days) => void noteUseIn(records, days),
+  }
+}

@@ -1,0 +1,208 @@
+/**
+ * Client tokens, and the records that the gateway keeps of them.
+ *
+ * A token reads `kdt_ID_SECRET`. The identifier finds the record and is not secret. The store keeps
+ * only the SHA-256 of the whole text, so reading the store does not allow queries.
+ * @module
+ */
+import { encodeBase64url } from '../../dns/bytes/base64url.ts'
+import { asWordBytes, formatHex } from '../../dns/bytes/bytes.ts'
+import { formatName, parseName } from '../../dns/names/name.ts'
+import { endsIn, type Query } from '../../dns/wire/query.ts'
+import type { ClientVisibility } from '../../resolver/contract/client.ts'
+import { sha256Hex } from '../../snapshot/format/signature.ts'
+import { Visibility } from '../../snapshot/read/visibility.ts'
+
+/** What a token may see and do. In a pattern, `*` matches any text. */
+export type TokenScope = {
+  /** Patterns of cluster identifiers. */
+  readonly clusters: readonly string[]
+  /** Patterns of origins, absolute and in lower case. */
+  readonly origins: readonly string[]
+  /**
+   * Patterns of namespaces. One with `=` matches a label, `key=value`; of parts joined by `&`, all
+   * must match.
+   */
+  readonly namespaces: readonly string[]
+  /** Whether the gateway forwards the client's queries to other servers. */
+  readonly recurse: boolean
+  /** Whether the client may use `/v1/explain`; it may not when left out. */
+  readonly explain?: boolean
+}
+
+/** One secret of a token; a rotated token has several for a while. */
+export type TokenSecret = {
+  /** SHA-256 of the whole token, 64 hexadecimal digits. */
+  readonly sha256: string
+  /** When it expires, in milliseconds since 1970; `undefined` with the token. */
+  readonly expiresMs: number | undefined
+}
+
+/** The record of a token. */
+export type TokenRecord = {
+  readonly id: string
+  /** A label for the operator. */
+  readonly name: string
+  readonly scope: TokenScope
+  /** Identities that replace the secret: `cert:SHA256` of a certificate, `access:WHO` of Access. */
+  readonly identities: readonly string[]
+  /** The newest last. */
+  readonly secrets: readonly TokenSecret[]
+  /** Milliseconds since 1970. */
+  readonly createdMs: number
+  /** Milliseconds since 1970; `undefined` for never. */
+  readonly expiresMs: number | undefined
+  /** Day of the last use (UTC), in days since 1970; never used when left out. */
+  readonly usedDay?: number
+}
+
+/** Milliseconds of a day. */
+export const DAY_MS: number = 24 * 3600 * 1000
+const ID_BYTES = 6
+const SECRET_BYTES = 32
+const TOKEN = /^kdt_([0-9a-f]{12})_[\w-]{43}$/
+
+/** Returns the identifier in a token; `undefined` for text of another form. */
+export function tokenId(text: string): string | undefined {
+  return TOKEN.exec(text)?.[1]
+}
+
+/** Returns `size` unpredictable bytes. */
+export type RandomBytes = (size: number) => Uint8Array
+
+/** Creates a random identifier. */
+export function newTokenId(randomBytes: RandomBytes): string {
+  return formatHex(randomBytes(ID_BYTES))
+}
+
+/** Creates the text of a token, with a secret of 256 bits, and its hash. */
+export async function newSecret(
+  id: string,
+  randomBytes: RandomBytes,
+): Promise<{ readonly token: string; readonly sha256: string }> {
+  const token = `kdt_${id}_${encodeBase64url(randomBytes(SECRET_BYTES))}`
+  return { token, sha256: await hashToken(token) }
+}
+
+/** Returns the SHA-256 of a token's text, 64 hexadecimal digits. */
+export function hashToken(token: string): Promise<string> {
+  return sha256Hex(new TextEncoder().encode(token))
+}
+
+/** Returns whether a token has a hash. Compares hashes in constant time. */
+export async function hasHash(token: string, sha256: string): Promise<boolean> {
+  return equalSecrets(await hashToken(token), sha256)
+}
+
+/** Returns whether a token or secret has not expired. */
+export function isAlive(
+  { expiresMs }: { readonly expiresMs: number | undefined },
+  nowMs: number,
+): boolean {
+  return expiresMs === undefined || nowMs < expiresMs
+}
+
+/** Returns a function that matches text against patterns. */
+export function matcherOf(patterns: readonly string[]): (text: string) => boolean {
+  if (patterns.includes('*')) return () => true
+  return (text) => patterns.some((pattern) => matches(pattern, text))
+}
+
+/** Returns whether a scope depends on the labels of namespaces. */
+export function usesLabels({ namespaces }: TokenScope): boolean {
+  return !namespaces.includes('*') && namespaces.some((pattern) => pattern.includes('='))
+}
+
+/** Returns a function that matches a namespace by its name and labels (`key=value`). */
+export function namespaceMatcherOf(
+  patterns: readonly string[],
+): (name: string, labels: readonly string[]) => boolean {
+  const wholes = patterns.map((pattern) =>
+    pattern.split('&').map((part) => ({ fits: matcherOf([part]), isLabel: part.includes('=') })),
+  )
+  return (name, labels) =>
+    wholes.some((parts) =>
+      parts.every(({ fits, isLabel }) => (isLabel ? labels.some(fits) : fits(name))),
+    )
+}
+
+/**
+ * Each `*` takes as little as possible, and only the last one is ever extended. So the time is
+ * bounded by the pattern's length times the text's, unlike that of a regular expression.
+ */
+function matches(pattern: string, text: string): boolean {
+  let star = -1
+  let resumed = 0
+  let at = 0
+  for (let i = 0; i < text.length; ) {
+    if (pattern[at] === '*') {
+      star = at++
+      resumed = i
+    } else if (pattern[at] === text[i]) {
+      at++
+      i++
+    } else if (star < 0) return false
+    else {
+      at = star + 1
+      i = ++resumed
+    }
+  }
+  while (pattern[at] === '*') at++
+  return at === pattern.length
+}
+
+/** Compares two texts of equal length in constant time. */
+export function equalSecrets(a: string, b: string): boolean {
+  if (a.length !== b.length) return false
+  let difference = 0
+  for (let i = 0; i < a.length; i++) difference |= a.charCodeAt(i) ^ b.charCodeAt(i)
+  return difference === 0
+}
+
+/** Returns the visibility of a scope. */
+export function visibilityOf(scope: TokenScope): ClientVisibility {
+  const seesCluster = matcherOf(scope.clusters)
+  const seesName = matcherOf(scope.origins)
+  const seesNamespace = namespaceMatcherOf(scope.namespaces)
+  const known = new Map<Uint8Array, Map<string | undefined, boolean>>()
+  return {
+    id: JSON.stringify(scope),
+    seesOrigin: (cluster, origin) => {
+      // Origins come from the configuration: few objects, which live as long as the process.
+      let byCluster = known.get(origin)
+      if (byCluster === undefined) {
+        byCluster = new Map()
+        known.set(origin, byCluster)
+      }
+      const before = byCluster.get(cluster)
+      if (before !== undefined) return before
+      const hasCluster = cluster === undefined || seesCluster(cluster)
+      const isSeen = hasCluster && seesName(formatName(origin))
+      byCluster.set(cluster, isSeen)
+      return isSeen
+    },
+    seesName: nameMatcherOf(scope.origins),
+    namespaces: scope.namespaces.includes('*') ? undefined : new Visibility(seesNamespace),
+    mayRecurse: scope.recurse,
+  }
+}
+
+/** Returns a function that tests whether a query name is at or below a matching name. */
+function nameMatcherOf(patterns: readonly string[]): ClientVisibility['seesName'] {
+  if (patterns.includes('*')) return () => true
+  const zones = patterns.flatMap((pattern) => {
+    const name = pattern.includes('*') ? undefined : parseName(pattern)
+    return name === undefined ? [] : [asWordBytes(name)]
+  })
+  const wide = patterns.filter((pattern) => pattern.includes('*'))
+  const fits = matcherOf(wide)
+  return (query) =>
+    zones.some((zone) => endsIn(query, zone)) ||
+    (wide.length > 0 && namesFrom(query).some((name) => fits(name)))
+}
+
+/** Returns a query name and all names above it as text. */
+function namesFrom({ name, nameBytes, labels, labelCount }: Query): string[] {
+  const starts = [...labels.subarray(0, labelCount), nameBytes - 1]
+  return starts.map((start) => formatName(name.subarray(start, nameBytes)))
+}

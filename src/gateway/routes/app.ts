@@ -1,0 +1,146 @@
+/**
+ * The gateway's routes: DNS over HTTPS from pushed snapshots, for any runtime with Web APIs.
+ * @module
+ */
+
+import type { Context } from 'hono'
+import { Hono } from 'hono/tiny'
+import { createSharedPause } from '../../dns/bytes/steps.ts'
+import { METRICS_TYPE } from '../../dns/telemetry/metrics.ts'
+import type { ClientVisibility } from '../../resolver/contract/client.ts'
+import { createAudit } from '../access/audit.ts'
+import { createCors } from '../access/cors.ts'
+import { checkAdmin, checkStatusReader } from '../access/operators.ts'
+import { createTokenAdvice } from '../access/token-request.ts'
+import { createDohApp } from '../doh/app.ts'
+import { createExplainRoute } from '../doh/explain-route.ts'
+import { refuseFinalSlash } from '../doh/final-slash.ts'
+import { errorResponse, HttpError, notFound } from '../doh/http-error.ts'
+import { jsonResponse, streamOf, uncached } from '../doh/json-response.ts'
+import type { GatewayConfig } from '../snapshots/config.ts'
+import { createPublishRoutes } from '../snapshots/publish-routes.ts'
+import { StoreError } from '../snapshots/store.ts'
+import type { Gateway, GatewayRuntime } from './gateway.ts'
+import { createGenerationRoutes } from './generation-routes.ts'
+import { clusterDomains, createKitRoute } from './kit-route.ts'
+import { createNamesRoute } from './names-route.ts'
+import { createPage } from './page.ts'
+import { createTokenRoutes } from './token-routes.ts'
+
+/** Creates the app of a gateway. */
+export function createGatewayApp(
+  config: GatewayConfig,
+  runtime: GatewayRuntime,
+  gateway: Gateway,
+): Hono {
+  const { now } = runtime.host
+  const { admission } = gateway
+  const app = new Hono()
+  app.onError((error, c) => respondToError(error, c, gateway, runtime))
+  app.notFound(() => errorResponse(notFound()))
+  const page = createPage(config.access.isPublic)
+  for (const path of ['/', '/t/:token/']) app.get(path, page)
+  app.use(refuseFinalSlash)
+  app.use('/v1/*', createAudit(runtime.host.log, runtime.clientOf))
+  addStatusRoutes(app, gateway, { config, host: runtime.host })
+  if (config.corsOrigins.length > 0) {
+    const cors = createCors(config.corsOrigins)
+    for (const path of ['/dns-query', '/resolve', '/t/*']) app.use(path, cors)
+  }
+  const count = (cluster: string): Promise<void> => admission.count(`exporter ${cluster}`)
+  const advise = createTokenAdvice(config)
+  const domainsOf = clusterDomains(config)
+  app.route('/', createPublishRoutes({ ...config, ...runtime, count, now }))
+  app.route('/', createGenerationRoutes(config, runtime))
+  app.route(
+    '/',
+    createExplainRoute({
+      admit: (c) => admission.admitExplain(c),
+      explain: (message, client, c) => gateway.explain(message, client, c),
+    }),
+  )
+  app.use('/v1/tokens/*', async (c, next) => {
+    await next()
+    if (c.req.method !== 'GET' && c.res.ok) await admission.reloadTokens()
+  })
+  app.route('/', createTokenRoutes({ ...config, ...runtime, now, advise, domainsOf }))
+  app.route('/', createNamesRoute(gateway, runtime))
+  for (const path of ['/t/:token/*', '/dns-query', '/resolve', '/kit', '/kit/:file']) {
+    app.use(path, async (c, next) => {
+      await admission.admit(c, c.req.param('token'))
+      await next()
+    })
+  }
+  const doh = createDohApp({
+    isPrivate: () => !config.access.isPublic,
+    answer: (message, c) => gateway.answer(message, c),
+    headersOf: (c) => gateway.headersOf(c),
+  })
+  const visibilityOf = (c: Context): ClientVisibility | undefined =>
+    admission.clientOf(c).visibility
+  const kit = createKitRoute({ ...config.access, domainsOf, originOf, visibilityOf })
+  for (const client of [doh, kit]) {
+    app.route('/', client)
+    app.route('/t/:token', client)
+  }
+  return app
+}
+
+async function respondToError(
+  error: Error,
+  c: Context,
+  { admission }: Gateway,
+  { host: { log } }: GatewayRuntime,
+): Promise<Response> {
+  if (error instanceof StoreError) {
+    log({ level: 'error', message: error.message, error: String(error.cause) })
+  }
+  if (error instanceof HttpError && error.status !== 401) return errorResponse(error)
+  if (error instanceof HttpError) {
+    // A client that guesses tokens soon gets a 429.
+    const refusal = await admission.countRefused(c).catch((denied: unknown) => denied)
+    return errorResponse(refusal instanceof HttpError ? refusal : error)
+  }
+  log({ level: 'error', message: 'a request failed', error: String(error) })
+  return errorResponse(new HttpError(500, 'internal', 'Something went wrong here'))
+}
+
+/** Adds the routes that report on the gateway to operators, and its health to everybody. */
+function addStatusRoutes(
+  app: Hono,
+  gateway: Gateway,
+  { config, host }: { readonly config: GatewayConfig; readonly host: GatewayRuntime['host'] },
+): void {
+  // Probes and load balancers cannot keep a token, so this reveals nothing about the names.
+  app.get('/healthz', () => uncached(200, null))
+  for (const path of ['/readyz', '/metrics']) {
+    app.use(path, async (c, next) => {
+      await checkStatusReader(c, config)
+      await next()
+    })
+  }
+  app.get('/readyz', async () => {
+    const waiting = await gateway.zones.notReady()
+    const isReady = waiting.length === 0
+    return text(isReady ? 200 : 503, isReady ? 'OK' : waiting.join(','), 'text/plain')
+  })
+  app.get('/metrics', () => {
+    const body = streamOf(gateway.metrics(), createSharedPause(host))
+    return uncached(200, body, { 'content-type': METRICS_TYPE })
+  })
+  app.get('/v1/conflicts', async (c) => {
+    await checkAdmin(c, config.adminSha256)
+    return jsonResponse(200, await gateway.zones.conflicts())
+  })
+}
+
+function text(status: number, body: string, type: string): Response {
+  return uncached(status, body, { 'content-type': type })
+}
+
+/** Returns the origin that the client used, also where a proxy terminates TLS. */
+function originOf(c: Context): string {
+  const url = new URL(c.req.url)
+  if (c.req.header('x-forwarded-proto') === 'https') url.protocol = 'https:'
+  return url.origin
+}

@@ -1,0 +1,120 @@
+/**
+ * The fast path of DNS over HTTPS: answers common requests of clients whose credential is known,
+ * without a router. The credential is a token in a header or in the path, a client certificate, or
+ * a login.
+ * @module
+ */
+
+import type { Query, Refusal } from '../../dns/wire/query.ts'
+import { andThen, type MaybePromise } from '../../resolver/contract/maybe-promise.ts'
+import type { Carriers } from '../access/access.ts'
+import type { Admitted } from '../access/admission.ts'
+import { CorsHeaders } from '../access/cors.ts'
+import { tooMany } from '../access/rate-limiter.ts'
+import {
+  badMessage,
+  type DirectResponse,
+  directRefusal,
+  directResponse,
+  isQuery,
+  type MessageHead,
+  noAnswer,
+  readDirect,
+} from '../doh/direct-message.ts'
+import type { HttpError } from '../doh/http-error.ts'
+import type { GatewayConfig } from '../snapshots/config.ts'
+import type { Gateway, KeepAlive } from './gateway.ts'
+
+/** A request without its body; `address` is the client's. */
+export type RequestHead = MessageHead & Carriers
+
+/** A request that the fast path answers. */
+type Ticket = Admitted & {
+  readonly method: 'GET' | 'POST'
+  readonly head: RequestHead
+  readonly isPost: boolean
+  /** The message of a GET; the message of a POST is its body. */
+  readonly message: Uint8Array | undefined
+  /** The `Origin` header, '' without one; `undefined` when CORS is not configured. */
+  readonly origin: string | undefined
+}
+
+type Body = Uint8Array | undefined
+
+type TokenPath = { readonly token: string | undefined; readonly routeStart: number }
+
+const NO_HEADERS: Readonly<Record<string, string>> = {}
+const NO_TOKEN: TokenPath = { token: undefined, routeStart: 0 }
+
+/** The fast path of one gateway. */
+export class DirectDoh {
+  private readonly gateway: Gateway
+  private readonly isPrivate: boolean
+  private readonly cors: CorsHeaders | undefined
+
+  constructor(gateway: Gateway, { access, corsOrigins }: GatewayConfig) {
+    this.gateway = gateway
+    this.isPrivate = !access.isPublic
+    if (corsOrigins.length > 0) this.cors = new CorsHeaders(corsOrigins)
+  }
+
+  /** Admits a request; `undefined` leaves it to the app. */
+  admit(head: RequestHead): Ticket | undefined {
+    const { token: pathToken, routeStart } = splitTokenPath(head.path)
+    const query = readDirect(head, routeStart)
+    if (query === undefined) return undefined
+    const { isPost, message, bytesMax } = query
+    const admitted = this.gateway.admission.admitAtOnce(head, { pathToken, bytesMax })
+    if (admitted === undefined) return undefined
+    const { client, isWithinRate } = admitted
+    const origin = this.cors && (head.header('origin') ?? '')
+    const method = isPost ? 'POST' : 'GET'
+    return { client, isWithinRate, method, head, isPost, message, origin }
+  }
+
+  /**
+   * Answers an admitted request.
+   * @param body the body of a POST
+   */
+  answer(ticket: Ticket, body: Body, keepAlive: KeepAlive): MaybePromise<DirectResponse> {
+    return andThen(ticket.isWithinRate, (isWithinRate) =>
+      isWithinRate ? this.answerNow(ticket, body, keepAlive) : this.refuse(ticket, tooMany()),
+    )
+  }
+
+  private answerNow(
+    ticket: Ticket,
+    body: Body,
+    keepAlive: KeepAlive,
+  ): MaybePromise<DirectResponse> {
+    const message = ticket.message ?? body
+    if (message === undefined || !isQuery(message)) return this.refuse(ticket, badMessage())
+    const incoming = this.gateway.read(message, ticket.client)
+    const { parsed } = incoming
+    const reply = this.gateway.answerFor(incoming, keepAlive, ticket)
+    return andThen(reply, (bytes) => this.respond(ticket, parsed, bytes))
+  }
+
+  private respond(ticket: Ticket, query: Query | Refusal, reply: Body): DirectResponse {
+    if (reply === undefined) return this.refuse(ticket, noAnswer())
+    const { client, isPost, origin } = ticket
+    const age = this.gateway.ageHeaders(query, client.visibility)
+    const more = origin === undefined ? age : (this.cors?.with(age, origin, ['Accept']) ?? age)
+    return directResponse(reply, { isPrivate: this.isPrivate, isPost }, more)
+  }
+
+  private refuse({ origin = '' }: Ticket, error: HttpError): DirectResponse {
+    return directRefusal(error, this.cors?.with(NO_HEADERS, origin, []))
+  }
+}
+
+/**
+ * Finds the token in a path, `/t/TOKEN/dns-query`, and the offset of the route, `/dns-query`. Never
+ * percent-decodes the token: the gateway's tokens need no encoding.
+ */
+export function splitTokenPath(path: string): TokenPath {
+  const start = '/t/'.length
+  const end = path.startsWith('/t/') ? path.indexOf('/', start) : -1
+  if (end < 0) return NO_TOKEN
+  return { token: path.slice(start, end), routeStart: end }
+}

@@ -1,0 +1,282 @@
+/**
+ * A gateway apart from its routes: admits clients, and answers their messages from the snapshots of
+ * its clusters.
+ * @module
+ */
+import type { Context } from 'hono'
+import { ConfigError, formatProblem, type Problem } from '../../corefile/problem.ts'
+import { equalNames } from '../../dns/names/name.ts'
+import { TYPE } from '../../dns/names/rr-type.ts'
+import type { Query, Refusal } from '../../dns/wire/query.ts'
+import { ReplyWriter } from '../../dns/wire/reply-writer.ts'
+import { writeQuery } from '../../dns/wire/write-query.ts'
+import type { Chain } from '../../resolver/chain/chain.ts'
+import { type Explanation, explainMessage, UNEXPLAINED } from '../../resolver/chain/explain.ts'
+import { Incoming, ownResponse } from '../../resolver/chain/incoming.ts'
+import { findChain } from '../../resolver/chain/listener.ts'
+import type { Resolver } from '../../resolver/chain/resolver.ts'
+import type { Client, ClientVisibility } from '../../resolver/contract/client.ts'
+import type { Reason } from '../../resolver/contract/fact.ts'
+import { andThen, type MaybePromise } from '../../resolver/contract/maybe-promise.ts'
+import type { PluginHost } from '../../resolver/contract/plugin-entry.ts'
+import { Admission, type AdmissionRuntime } from '../access/admission.ts'
+import { AgeHeaders } from '../access/cors.ts'
+import type { RandomBytes } from '../access/token.ts'
+import type { TokenStore } from '../access/token-store.ts'
+import { compileGatewayCorefile, gatewayWarnings } from '../config/compile-corefile.ts'
+import { replyBytesMax } from '../doh/negotiate.ts'
+import {
+  ClusterZones,
+  type ClusterZonesRuntime,
+  formatGatewayMetrics,
+} from '../snapshots/cluster-zones.ts'
+import { type GatewayConfig, GatewayConfigError } from '../snapshots/config.ts'
+import { type Arrival, answerLocally, type Reach } from '../snapshots/local-names.ts'
+import type { ClusterWriter } from '../snapshots/publish-routes.ts'
+import { HeldClock } from '../timing/held-clock.ts'
+import { type AnswerObserver, reportAnswer } from './answer-observer.ts'
+
+/** What a gateway needs of its runtime. */
+export type GatewayRuntime = AdmissionRuntime &
+  ClusterZonesRuntime & {
+    readonly host: Omit<PluginHost, 'openCluster'>
+    /** Returns the single writer of a cluster's snapshots. */
+    readonly writerOf: (cluster: string, c: Context) => ClusterWriter
+    readonly tokenStore: TokenStore
+    readonly randomBytes: RandomBytes
+    /** Keeps a promise alive beyond the response. */
+    readonly keepAlive: (c: Context, promise: Promise<void>) => void
+    /** Whether clients reach the gateway over TLS without a proxy; they do not when left out. */
+    readonly hasTls?: boolean
+    /** Gets a report of each answered message. */
+    readonly observer?: AnswerObserver
+  }
+
+/** Keeps a promise alive beyond the response. */
+export type KeepAlive = (promise: Promise<void>) => void
+
+/** The reason of responses that the gateway writes whatever the Corefile says. */
+const LOCAL: Reason = {
+  code: 'local',
+  text: 'the gateway answers this name itself, as RFC 9462 and browsers want',
+  missing: null,
+  didYouMean: [],
+}
+const NO_HEADERS: Readonly<Record<string, string>> = {}
+
+type GatewayParts = {
+  readonly runtime: GatewayRuntime
+  readonly clock: HeldClock
+  readonly admission: Admission
+  readonly zones: ClusterZones
+  readonly resolver: Resolver
+  readonly warnings: readonly Problem[]
+  readonly reach: Reach
+}
+
+/** A gateway. */
+export class Gateway {
+  readonly admission: Admission
+  readonly zones: ClusterZones
+  private readonly runtime: GatewayRuntime
+  private readonly reach: Reach
+  private readonly resolver: Resolver
+  private readonly warnings: readonly Problem[]
+  private readonly clock: HeldClock
+  private readonly incoming = new Incoming()
+  private readonly writer = new ReplyWriter()
+  private readonly ages = new AgeHeaders()
+  private readonly headers = new WeakMap<Request, Readonly<Record<string, string>>>()
+
+  /** Compiles a gateway's Corefile. @throws {GatewayConfigError} when it cannot be compiled */
+  static async open(config: GatewayConfig, runtime: GatewayRuntime): Promise<Gateway> {
+    const clock = new HeldClock(runtime.host)
+    const admission = new Admission(config, runtime, clock)
+    const needsLabels = (): boolean => admission.usesLabels
+    const zones = new ClusterZones(config, runtime, { clock, needsLabels })
+    const host: PluginHost = {
+      ...runtime.host,
+      openCluster: (options, tree) => zones.open(options, tree),
+    }
+    const resolver = await compile(config, host)
+    const warnings = [...resolver.notices, ...gatewayWarnings(config.blocks, host)]
+    const reach = { isPublic: config.access.isPublic, hasTls: runtime.hasTls === true }
+    return new Gateway({ runtime, clock, admission, zones, resolver, warnings, reach })
+  }
+
+  private constructor(parts: GatewayParts) {
+    this.runtime = parts.runtime
+    this.clock = parts.clock
+    this.admission = parts.admission
+    this.zones = parts.zones
+    this.resolver = parts.resolver
+    this.warnings = parts.warnings
+    this.reach = parts.reach
+  }
+
+  /** Starts the background work of plugins; not in Workers, which have none between requests. */
+  start(): void {
+    this.resolver.start()
+  }
+
+  /** Ends the background work of plugins. */
+  stop(): void {
+    this.resolver.stop()
+  }
+
+  /** Answers a message of a client that was admitted; `undefined` for no response. */
+  answer(message: Uint8Array, c: Context): MaybePromise<Uint8Array | undefined> {
+    const bytesMax = replyBytesMax(c.req.method, c.req.header('accept'))
+    const client = { ...this.admission.clientOf(c), ...(bytesMax && { bytesMax }) }
+    const incoming = this.read(message, client)
+    // The slow path takes the query over, so that it does not change until there is a response.
+    const { parsed } = incoming
+    return andThen(this.answerFor(incoming, this.keeping(c), arrivalOf(c)), (reply) => {
+      this.headers.set(c.req.raw, this.ageHeaders(parsed, client.visibility))
+      return reply
+    })
+  }
+
+  /** Returns the headers that belong to what {@link answer} answered a request. */
+  headersOf(c: Context): Readonly<Record<string, string>> {
+    return this.headers.get(c.req.raw) ?? NO_HEADERS
+  }
+
+  /** Returns the header with the age of the names that a query is for, if the client sees any. */
+  ageHeaders(
+    query: Query | Refusal,
+    visibility: ClientVisibility | undefined,
+  ): Readonly<Record<string, string>> {
+    const ageMs = this.zones.ageMs(query, visibility)
+    return ageMs === undefined ? NO_HEADERS : this.ages.of(ageMs)
+  }
+
+  /** Parses a message, which nobody may write to from now on; valid until the next call. */
+  read(message: Uint8Array, client: Client): Incoming {
+    return this.incoming.read(message, client)
+  }
+
+  /**
+   * Answers a parsed message. The response is in memory of its own: HTTP servers hold on to it,
+   * and so does workerd's `Response`, which does not copy it.
+   */
+  answerFor(
+    incoming: Incoming,
+    keepAlive: KeepAlive,
+    arrival: Arrival,
+  ): MaybePromise<Uint8Array | undefined> {
+    const { observer, host } = this.runtime
+    if (observer === undefined) return this.resolve(incoming, keepAlive, arrival)
+    const startMs = host.elapsed()
+    const { parsed: query } = incoming
+    return andThen(this.resolve(incoming, keepAlive, arrival), (reply) => {
+      if (reply === undefined) return reply
+      try {
+        const ms = host.elapsed() - startMs
+        reportAnswer(observer, this.zones, { query, reply, method: arrival.method, ms })
+      } catch (error) {
+        host.log({ level: 'error', message: 'cannot count an answer', error: String(error) })
+      }
+      return reply
+    })
+  }
+
+  /** Answers a message and explains the answer; `undefined` when there are no server blocks. */
+  async explain(message: Uint8Array, client: Client, c: Context): Promise<Explanation | undefined> {
+    const incoming = this.read(message, client)
+    const reply = answerLocally(incoming.parsed, arrivalOf(c), this.reach)
+    if (reply !== undefined) return { ...UNEXPLAINED, reply, reason: LOCAL }
+    for (const reader of this.zones.readers.values()) keepFresh(reader, this.keeping(c))
+    return explainMessage(this.resolver, message, client)
+  }
+
+  /**
+   * Returns a function that tests whether a client's queries for a name reach the snapshots behind
+   * a zone: the same server block takes them, and none of its `acl` directives blocks them. Of
+   * several blocks with one zone, each may read other snapshots: then the block must find the name.
+   */
+  reachFrom(
+    zone: Uint8Array,
+    client: Client,
+    c: Context,
+  ): (name: Uint8Array) => MaybePromise<boolean> {
+    const [listener] = this.resolver.listeners
+    const find = (message: Uint8Array): Chain | undefined => {
+      const { parsed } = this.read(message, client)
+      return listener && parsed.kind === 'query' ? findChain(listener, parsed, client) : undefined
+    }
+    const own = find(probe(zone))
+    const mayBlock = own?.plugins.some(({ name }) => name === 'acl') === true
+    const isShared = listener?.zones.some(
+      (one) =>
+        one.chain === own &&
+        listener.zones.some(({ zone, chain }) => chain !== own && equalNames(zone, one.zone)),
+    )
+    return (name) => {
+      const message = probe(name)
+      if (own === undefined || find(message) !== own) return false
+      if (!mayBlock && isShared !== true) return true
+      const isApex = equalNames(name, zone)
+      return this.explain(message, client, c).then(
+        (found) => found?.facts.some(({ node }) => isApex || node != null) === true,
+      )
+    }
+  }
+
+  /** Returns warnings about the Corefile, one line each. */
+  get notices(): readonly string[] {
+    return this.warnings.map(formatProblem)
+  }
+
+  /** Returns all metrics in the text format of Prometheus, as texts of few series each. */
+  metrics(): Generator<string> {
+    return formatGatewayMetrics(this.runtime.host.metrics, this.zones.readers)
+  }
+
+  private resolve(
+    incoming: Incoming,
+    keepAlive: KeepAlive,
+    arrival: Arrival,
+  ): MaybePromise<Uint8Array | undefined> {
+    const local = answerLocally(incoming.parsed, arrival, this.reach)
+    if (local !== undefined) return local
+    const [listener] = this.resolver.listeners
+    if (listener === undefined) return undefined
+    this.zones.count(incoming.parsed)
+    return this.clock.during(() => {
+      if (incoming.client.visibility !== undefined) keepFresh(this.admission, keepAlive)
+      for (const reader of this.zones.readers.values()) keepFresh(reader, keepAlive)
+      return ownResponse(this.resolver.answer(listener, incoming, this.writer), this.writer)
+    })
+  }
+
+  private keeping(c: Context): KeepAlive {
+    return (promise) => this.runtime.keepAlive(c, promise)
+  }
+}
+
+function arrivalOf({ req }: Context): Arrival {
+  // Requests of HTTP/2 have no Host header.
+  const header = (name: string): string | undefined =>
+    name === 'host' ? new URL(req.url).host : req.header(name)
+  const head = { path: req.path, header }
+  return { method: req.path.endsWith('/resolve') ? 'JSON' : req.method, head }
+}
+
+function probe(name: Uint8Array): Uint8Array {
+  return writeQuery({ name, type: TYPE.A })
+}
+
+async function compile({ blocks }: GatewayConfig, host: PluginHost): Promise<Resolver> {
+  try {
+    return await compileGatewayCorefile(blocks, host)
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    throw new GatewayConfigError(error.problems.map(formatProblem).join('; '), { cause: error })
+  }
+}
+
+function keepFresh(one: { refreshIfDue(): Promise<void> | undefined }, keepAlive: KeepAlive): void {
+  const refresh = one.refreshIfDue()
+  if (refresh !== undefined) keepAlive(refresh)
+}

@@ -1,0 +1,81 @@
+/**
+ * The onboarding kit over HTTP: a phone installs a profile from `/t/TOKEN/kit/apple.mobileconfig`.
+ * @module
+ */
+import type { Context } from 'hono'
+import { Hono } from 'hono/tiny'
+import { zonesOf } from '../../corefile/arguments.ts'
+import { formatName, isSubdomain, nameOf } from '../../dns/names/name.ts'
+import type { ClientVisibility } from '../../resolver/contract/client.ts'
+import { headerToken } from '../access/access.ts'
+import { HttpError, notFound } from '../doh/http-error.ts'
+import { uncached } from '../doh/json-response.ts'
+import { KitError, type KitFile, kitFiles, readKit } from '../onboarding/kit.ts'
+import { CLUSTER_READERS, type GatewayConfig } from '../snapshots/config.ts'
+
+/** Returns the domains of clusters that a client sees, without reverse zones and final dots. */
+export type ClusterDomains = (visibility: ClientVisibility | undefined) => readonly string[]
+
+/** What the route needs. */
+type KitRouteOptions = {
+  readonly domainsOf: ClusterDomains
+  readonly isPublic: boolean
+  /** Returns the origin by which the client reaches the gateway. */
+  readonly originOf: (c: Context) => string
+  readonly visibilityOf: (c: Context) => ClientVisibility | undefined
+}
+
+const REVERSE = nameOf('arpa')
+
+/** Creates {@link ClusterDomains} of one configuration. */
+export function clusterDomains({ blocks }: GatewayConfig): ClusterDomains {
+  const zones = blocks.flatMap(({ keys, directives }) =>
+    directives
+      .filter(({ name }) => CLUSTER_READERS.has(name))
+      .flatMap(({ args, lines }) => {
+        const named = lines.find(({ words: [first] }) => first?.text === 'cluster')
+        const clusters = named?.words.slice(1).map(({ text }) => text) ?? [undefined]
+        const ofBlock = keys.map(({ zone }) => zone)
+        return zonesOf(args, ofBlock).map((zone) => ({ clusters, zone }))
+      }),
+  )
+  const forward = zones.filter(({ zone }) => zone.length > 1 && !isSubdomain(zone, REVERSE))
+  return (visibility) => {
+    const seen = forward.filter(({ clusters, zone }) =>
+      clusters.some((cluster) => visibility?.seesOrigin(cluster, zone) ?? true),
+    )
+    return [...new Set(seen.map(({ zone }) => formatName(zone).slice(0, -1)))]
+  }
+}
+
+/** Creates the app with `/kit` and `/kit/FILE`, for clients that were admitted. */
+export function createKitRoute(options: KitRouteOptions): Hono {
+  const app = new Hono()
+  app.get('/kit', (c) => respond(c, options, 'README.md'))
+  app.get('/kit/:file', (c) => respond(c, options, c.req.param('file')))
+  return app
+}
+
+async function respond(c: Context, options: KitRouteOptions, name: string): Promise<Response> {
+  const file = (await filesFor(c, options)).find((one) => one.name === name)
+  if (file === undefined) throw notFound()
+  const headers = { 'content-type': `${file.type}; charset=utf-8` }
+  if (name === 'README.md') return uncached(200, file.text, headers)
+  const disposition = `attachment; filename="${name}"`
+  return uncached(200, file.text, { ...headers, 'content-disposition': disposition })
+}
+
+async function filesFor(c: Context, options: KitRouteOptions): Promise<readonly KitFile[]> {
+  const { isPublic } = options
+  const token = isPublic ? '' : (c.req.param('token') ?? headerToken(c.req.raw) ?? '')
+  if (token === '' && !isPublic) {
+    throw new HttpError(400, 'no_kit', 'A kit contains a token: open /t/TOKEN/kit')
+  }
+  try {
+    const domains = options.domainsOf(options.visibilityOf(c))
+    return await kitFiles(readKit(options.originOf(c), token, domains))
+  } catch (error) {
+    if (error instanceof KitError) throw new HttpError(400, 'no_kit', error.message)
+    throw error
+  }
+}

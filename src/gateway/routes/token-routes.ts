@@ -1,0 +1,190 @@
+/**
+ * The operator's routes that create, list, rotate and revoke client tokens.
+ * @module
+ */
+import type { Context } from 'hono'
+import { Hono } from 'hono/tiny'
+import { createSharedPause, type Turns } from '../../dns/bytes/steps.ts'
+import { noteFacts } from '../access/audit.ts'
+import { checkAdmin } from '../access/operators.ts'
+import {
+  DAY_MS,
+  isAlive,
+  newSecret,
+  newTokenId,
+  type RandomBytes,
+  type TokenRecord,
+  visibilityOf,
+} from '../access/token.ts'
+import { readTokenRequest, type TokenAdvice } from '../access/token-request.ts'
+import { type Addition, TOKENS_MAX, type TokenStore } from '../access/token-store.ts'
+import { HttpError } from '../doh/http-error.ts'
+import { jsonResponse, streamOf, uncached } from '../doh/json-response.ts'
+import { readBody } from '../doh/read-body.ts'
+import type { GatewayConfig } from '../snapshots/config.ts'
+import type { ClusterDomains } from './kit-route.ts'
+
+const BODY_BYTES_MAX = 64 * 1024
+/** How long the previous secrets of a rotated token stay valid by default. */
+const GRACE_SECONDS = 24 * 3600
+const GRACE_SECONDS_MAX = 366 * 24 * 3600
+/** Most secrets of a token. */
+const SECRETS_MAX = 4
+/** Tokens that are described at a time. */
+const TOKENS_AT_ONCE = 200
+/** Attempts of a rotation when the token changes meanwhile; each attempt one more succeeds. */
+const ATTEMPTS_MAX = 10
+const RETRY_SECONDS = '1'
+
+/** What the routes need. */
+type TokenRoutesOptions = Pick<GatewayConfig, 'adminSha256'> & {
+  readonly tokenStore: TokenStore
+  readonly randomBytes: RandomBytes
+  readonly advise: TokenAdvice
+  readonly domainsOf: ClusterDomains
+  readonly host: Turns
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}
+
+/** Creates the app with the routes below `/v1/tokens`. */
+export function createTokenRoutes(options: TokenRoutesOptions): Hono {
+  const app = new Hono()
+  app.use('/v1/tokens/*', async (c, next) => {
+    await checkAdmin(c, options.adminSha256)
+    await next()
+  })
+  app.get('/v1/tokens', async () => {
+    const records = await options.tokenStore.list()
+    const texts = formatList(records, options.now())
+    const headers = { 'content-type': 'application/json' }
+    return uncached(200, streamOf(texts, createSharedPause(options.host)), headers)
+  })
+  app.post('/v1/tokens', (c) => create(c, options))
+  app.delete('/v1/tokens/:id', async (c) => {
+    if (await options.tokenStore.remove(c.req.param('id')))
+      return new Response(null, { status: 204 })
+    throw unknownToken()
+  })
+  app.post('/v1/tokens/:id/rotate', (c) => rotate(c, c.req.param('id'), options))
+  return app
+}
+
+async function create(
+  c: Context,
+  { tokenStore, now, randomBytes, advise, domainsOf }: TokenRoutesOptions,
+): Promise<Response> {
+  const body = await readBody(c.req.raw, BODY_BYTES_MAX)
+  const request = readTokenRequest(new TextDecoder().decode(body))
+  const nowMs = now()
+  const id = newTokenId(randomBytes)
+  const { token, sha256 } = await newSecret(id, randomBytes)
+  const { lifeMs, ...requested } = request
+  const record: TokenRecord = {
+    id,
+    ...requested,
+    secrets: [{ sha256, expiresMs: undefined }],
+    createdMs: nowMs,
+    expiresMs: lifeMs === undefined ? undefined : nowMs + lifeMs,
+  }
+  const addition = await tokenStore.add(record)
+  if (addition.kind !== 'added') throw refusedAddition(addition)
+  noteFacts(c, { token: id, name: record.name })
+  const domains = domainsOf(visibilityOf(record.scope))
+  const warnings = advise(request)
+  return jsonResponse(201, { token, ...describe(record, nowMs), domains, warnings })
+}
+
+function refusedAddition(addition: Addition): HttpError {
+  if (addition.kind === 'taken') {
+    const message = `"${addition.identity}" belongs to token ${addition.id}`
+    return new HttpError(409, 'identity_taken', message)
+  }
+  return addition.kind === 'full'
+    ? new HttpError(409, 'too_many', `There are ${TOKENS_MAX} tokens; revoke some first`)
+    : new HttpError(409, 'id_taken', 'The new identifier is in use; try again')
+}
+
+/**
+ * Adds a secret to a token. The previous ones stay valid for a while, so that clients can switch.
+ * Starts again when the token changes meanwhile.
+ */
+async function rotate(
+  c: Context,
+  id: string,
+  { tokenStore, now, randomBytes }: TokenRoutesOptions,
+): Promise<Response> {
+  const graceMs = 1000 * readGrace(c.req.query('graceSeconds'))
+  const { token, sha256 } = await newSecret(id, randomBytes)
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+    const record = (await tokenStore.list()).find((one) => one.id === id)
+    if (record === undefined) throw unknownToken()
+    const nowMs = now()
+    const kept = limitSecrets(record, nowMs, graceMs)
+    const next = { ...record, secrets: [...kept, { sha256, expiresMs: undefined }] }
+    if (await tokenStore.replace(record, next)) {
+      return jsonResponse(200, { token, ...describe(next, nowMs) })
+    }
+  }
+  throw new HttpError(503, 'busy', 'The token was changed by others meanwhile; try again', {
+    'retry-after': RETRY_SECONDS,
+  })
+}
+
+/**
+ * Returns the secrets that stay valid beside a new one, each at most until the end of the grace
+ * period.
+ * @throws {HttpError} 409 rather than end a secret earlier than promised
+ */
+function limitSecrets(
+  { id, secrets }: TokenRecord,
+  nowMs: number,
+  graceMs: number,
+): TokenRecord['secrets'] {
+  const endsMs = nowMs + graceMs
+  const kept = secrets
+    .map((one) => ({ ...one, expiresMs: Math.min(one.expiresMs ?? endsMs, endsMs) }))
+    .filter((one) => isAlive(one, nowMs))
+  if (kept.length < SECRETS_MAX) return kept
+  const message = `Token ${id} has ${SECRETS_MAX} valid secrets; wait, or pass graceSeconds=0`
+  throw new HttpError(409, 'too_many_secrets', message)
+}
+
+function readGrace(text: string | undefined): number {
+  if (text === undefined) return GRACE_SECONDS
+  const seconds = Number(text)
+  if (/^\d{1,9}$/.test(text) && seconds <= GRACE_SECONDS_MAX) return seconds
+  const message = `"graceSeconds" is not a number from 0 to ${GRACE_SECONDS_MAX}`
+  throw new HttpError(400, 'bad_parameter', message)
+}
+
+/** Formats the answer that lists tokens, some of them in each text. */
+function* formatList(records: readonly TokenRecord[], nowMs: number): Generator<string> {
+  yield '{"tokens":['
+  for (let start = 0; start < records.length; start += TOKENS_AT_ONCE) {
+    const some = records.slice(start, start + TOKENS_AT_ONCE)
+    const texts = some.map((record) => JSON.stringify(describe(record, nowMs)))
+    yield `${start === 0 ? '' : ','}${texts.join(',')}`
+  }
+  yield ']}'
+}
+
+/** Describes a token, without its hashes. */
+function describe(record: TokenRecord, nowMs: number): object {
+  const { id, name, scope, identities, secrets, createdMs, expiresMs, usedDay } = record
+  return {
+    id,
+    name,
+    ...scope,
+    identities,
+    created: new Date(createdMs).toISOString(),
+    expires: expiresMs === undefined ? null : new Date(expiresMs).toISOString(),
+    lastUsed: usedDay === undefined ? null : new Date(usedDay * DAY_MS).toISOString().slice(0, 10),
+    secrets: secrets.filter((one) => isAlive(one, nowMs)).length,
+    isAlive: isAlive(record, nowMs),
+  }
+}
+
+function unknownToken(): HttpError {
+  return new HttpError(404, 'unknown_token', 'There is no token with this identifier')
+}

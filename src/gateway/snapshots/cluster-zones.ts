@@ -1,0 +1,250 @@
+/**
+ * The zones that a gateway answers from the snapshots of clusters: which cluster's snapshots belong
+ * to which zone, how old they are, and whether they can be answered from.
+ * @module
+ */
+
+import { CLUSTER_TREE, type ClusterTree, treeName } from '../../corefile/cluster-tree.ts'
+import type { KubernetesOptions } from '../../corefile/kubernetes-options.ts'
+import { configError } from '../../corefile/problem.ts'
+import { asWordBytes, type SizedBytes } from '../../dns/bytes/bytes.ts'
+import type { Turns } from '../../dns/bytes/steps.ts'
+import { equalNames, isSubdomain } from '../../dns/names/name.ts'
+import type { MetricInfo, Metrics, Series } from '../../dns/telemetry/metrics.ts'
+import { endsIn, type Query, type Refusal } from '../../dns/wire/query.ts'
+import type { ClientVisibility } from '../../resolver/contract/client.ts'
+import type { Host, SnapshotSource } from '../../resolver/contract/host.ts'
+import { publishedCluster } from '../config/compile-corefile.ts'
+import type { GatewayClock } from '../timing/held-clock.ts'
+import { ClusterReader } from './cluster-reader.ts'
+import type { GatewayConfig } from './config.ts'
+import { type HostZoneConflicts, type HostZones, hostConflicts } from './host-conflicts.ts'
+import { MergedClusters, type ZoneConflicts } from './merged-clusters.ts'
+import { ShardMemory, SnapshotLoader, type SnapshotOrigin } from './snapshot-loader.ts'
+
+/** What the zones need of the runtime. */
+export type ClusterZonesRuntime = {
+  readonly host: Pick<Host, 'after' | 'log' | 'metrics' | keyof Turns>
+  /** Returns where the snapshots of a cluster are read. */
+  readonly originOf: (cluster: string) => SnapshotOrigin
+}
+
+/** What the zones need of the gateway. */
+type ClusterZonesOptions = {
+  readonly clock: GatewayClock
+  /** Returns whether the visibility of some token depends on the labels of namespaces. */
+  readonly needsLabels: () => boolean
+}
+
+/** A zone and the clusters whose names it has: one, or several that share it. */
+export type ServedZone = {
+  readonly zone: SizedBytes
+  readonly parts: {
+    readonly cluster: string
+    readonly tree: ClusterTree['kind']
+    readonly reader: ClusterReader
+  }[]
+  /** The counters of these clusters. */
+  readonly requests: Set<Series>
+}
+
+const REQUESTS: MetricInfo = {
+  name: 'kubedoh_gateway_cluster_requests_total',
+  help: 'Queries by cluster: those for the closest zone with its names.',
+  labels: ['cluster'],
+}
+
+/** The body of `/v1/conflicts`. */
+type Conflicts = {
+  readonly groups: readonly ZoneConflicts[]
+  readonly hosts: readonly HostZoneConflicts[]
+}
+
+/** The zones of one configuration. */
+export class ClusterZones {
+  /** Readers of snapshots, by `CLUSTER` or `CLUSTER/TREE`. */
+  readonly readers: Map<string, ClusterReader> = new Map()
+  /** The zones that several clusters share. */
+  private readonly merged = new MergedClusters()
+  private readonly config: Pick<GatewayConfig, 'clusters' | 'times'>
+  private readonly runtime: ClusterZonesRuntime
+  private readonly options: ClusterZonesOptions
+  private readonly loaders = new Map<string, SnapshotLoader>()
+  private readonly memory = new ShardMemory()
+  /** The zones of published hostnames, and those with cluster IPs: both have the same conflicts. */
+  private readonly hosts: HostZones[] = []
+  private readonly inside: HostZones[] = []
+  /** The longest zone first: the first one that a name is in is the closest. */
+  private readonly zones: ServedZone[] = []
+
+  constructor(
+    config: Pick<GatewayConfig, 'clusters' | 'times'>,
+    runtime: ClusterZonesRuntime,
+    options: ClusterZonesOptions,
+  ) {
+    this.config = config
+    this.runtime = runtime
+    this.options = options
+  }
+
+  /**
+   * Returns the snapshots of a directive's cluster, and adds the directive's zones.
+   * @throws {ConfigError} when CLUSTERS has no such cluster
+   */
+  open(options: KubernetesOptions, tree: ClusterTree = CLUSTER_TREE): SnapshotSource {
+    const id = publishedCluster(options, [...this.config.clusters.keys()])
+    const { kind } = tree
+    const name = treeName(tree)
+    const reader = this.readerOf(options, id, kind === 'cluster' ? undefined : name)
+    if (options.clusters.length > 1) this.merged.add(options, kind, reader)
+    if (kind === 'hosts') {
+      const list = name === 'inside' ? this.inside : this.hosts
+      list.push({ zones: options.zones, cluster: id, reader })
+    }
+    const isShared = kind === 'multicluster' || kind === 'exports'
+    for (const zone of options.zones) {
+      const isOfTree = options.multiclusterZones.some((one) => isSubdomain(zone, one)) === isShared
+      if (isOfTree) this.add(zone, { cluster: id, tree: kind, reader })
+    }
+    return reader
+  }
+
+  /** Returns the zones, the longest first. */
+  get all(): readonly ServedZone[] {
+    return this.zones
+  }
+
+  /** Finds the closest zone of clusters for a name. */
+  closest(name: Uint8Array): ServedZone | undefined {
+    return this.zones.find(({ zone }) => isSubdomain(name, zone.bytes))
+  }
+
+  /** Finds the closest zone of clusters for a query. */
+  find(query: Query | Refusal): ServedZone | undefined {
+    return query.kind === 'query' ? this.zones.find(({ zone }) => endsIn(query, zone)) : undefined
+  }
+
+  /** Counts a query for each cluster of the closest zone. */
+  count(query: Query | Refusal): void {
+    for (const { zone, requests } of this.zones) {
+      if (query.kind === 'refusal' || !endsIn(query, zone)) continue
+      for (const series of requests) series.value++
+      return
+    }
+  }
+
+  /**
+   * Returns the age in milliseconds of the oldest snapshot that the response to a query may come
+   * from, infinite when there is none yet; `undefined` outside of the zones that the client sees.
+   */
+  ageMs(query: Query | Refusal, visibility: ClientVisibility | undefined): number | undefined {
+    for (const { zone, parts } of this.zones) {
+      if (query.kind === 'refusal' || !endsIn(query, zone)) continue
+      let ageMs = -1
+      for (const { cluster, reader } of parts) {
+        const isSeen = visibility === undefined || visibility.seesOrigin(cluster, zone.bytes)
+        if (isSeen) ageMs = Math.max(ageMs, reader.ageMs(visibility?.namespaces))
+      }
+      if (ageMs >= 0) return ageMs
+    }
+    return undefined
+  }
+
+  /** Loads what is missing, and lists the clusters whose snapshot is missing or expired. */
+  async notReady(): Promise<readonly string[]> {
+    const waiting: string[] = []
+    const together: string[] = []
+    for (const [id, reader] of this.readers) {
+      if (reader.current() === undefined) await reader.load()
+      if (reader.freshness() !== 'expired') continue
+      if (this.merged.has(reader)) together.push(id)
+      else waiting.push(id)
+    }
+    // Clusters that share a zone stand in for each other: the gateway is ready with one of them.
+    if (together.length === this.merged.size) waiting.push(...together)
+    return waiting
+  }
+
+  /** Reads the snapshots whose Services or hostnames may conflict, and lists those that do. */
+  async conflicts(): Promise<Conflicts> {
+    const { host } = this.runtime
+    const groups = await this.merged.conflicts(host)
+    const more = this.inside.filter((place) => !this.hosts.some((one) => coversZones(one, place)))
+    const places = [...this.hosts, ...more]
+    return { groups, hosts: await Promise.all(places.map((place) => hostConflicts(place, host))) }
+  }
+
+  /** Reads a cluster's manifest at once, for gateways that know when one is published. */
+  async reload(cluster: string): Promise<void> {
+    for (const [key, reader] of this.readers) {
+      if (key === cluster || key.startsWith(`${cluster}/`)) await reader.load()
+    }
+  }
+
+  private add(zone: Uint8Array, part: ServedZone['parts'][number]): void {
+    const requests = this.runtime.host.metrics.counter(REQUESTS, [part.cluster])
+    const known = this.zones.find((one) => equalNames(one.zone.bytes, zone))
+    if (known !== undefined) {
+      known.parts.push(part)
+      known.requests.add(requests)
+      return
+    }
+    this.zones.push({ zone: asWordBytes(zone), parts: [part], requests: new Set([requests]) })
+    this.zones.sort((a, b) => b.zone.bytes.length - a.zone.bytes.length)
+  }
+
+  private readerOf(
+    options: KubernetesOptions,
+    id: string,
+    tree: string | undefined,
+  ): ClusterReader {
+    const cluster = this.config.clusters.get(id)
+    if (cluster === undefined) throw configError(options, `CLUSTERS has no cluster "${id}"`)
+    const key = tree === undefined ? id : `${id}/${tree}`
+    const known = this.readers.get(key)
+    if (known !== undefined) return known
+    const { host, originOf } = this.runtime
+    const { publicKey } = cluster
+    const source = { cluster: id, publicKey, origin: originOf(id), after: host.after }
+    const loader = this.loaders.get(id) ?? new SnapshotLoader(source)
+    this.loaders.set(id, loader)
+    const reader = new ClusterReader({
+      ...source,
+      ...this.options,
+      ...(tree !== undefined && { tree }),
+      loader,
+      times: this.config.times,
+      memory: this.memory,
+      onError: (error) => {
+        host.log({ level: 'error', message: 'cannot refresh a snapshot', cluster: key, error })
+      },
+    })
+    this.readers.set(key, reader)
+    return reader
+  }
+}
+
+/** Returns whether a directive has the hostnames of all zones of another one. */
+function coversZones(one: HostZones, { zones, cluster }: HostZones): boolean {
+  const has = (zone: Uint8Array): boolean => one.zones.some((own) => equalNames(own, zone))
+  return one.cluster === cluster && zones.every(has)
+}
+
+/** Formats all metrics as texts, with the age and size of each cluster's snapshot as of now. */
+export function formatGatewayMetrics(
+  metrics: Metrics,
+  readers: ReadonlyMap<string, ClusterReader>,
+): Generator<string> {
+  for (const [cluster, reader] of readers) {
+    const set = (name: string, help: string, value: number): void => {
+      metrics.gauge({ name, help, labels: ['cluster'] }, [cluster]).value = value
+    }
+    const manifest = reader.describe()
+    if (manifest === undefined) continue
+    const ageSeconds = reader.ageMs() / 1000
+    set('kubedoh_snapshot_age_seconds', 'Seconds since the source confirmed it.', ageSeconds)
+    set('kubedoh_snapshot_generation', 'Generation of the snapshot.', manifest.generation)
+    set('kubedoh_snapshot_records', 'Records in the snapshot.', manifest.records)
+  }
+  return metrics.texts()
+}

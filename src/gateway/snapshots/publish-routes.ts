@@ -1,0 +1,147 @@
+/**
+ * The routes by which exporters publish.
+ * @module
+ */
+import type { Context } from 'hono'
+import { Hono } from 'hono/tiny'
+import { MANIFEST_BYTES_MAX, type Manifest } from '../../snapshot/format/manifest.ts'
+import { headerToken } from '../access/access.ts'
+import { unauthorized } from '../access/operators.ts'
+import { hasHash } from '../access/token.ts'
+import { HttpError } from '../doh/http-error.ts'
+import { jsonResponse } from '../doh/json-response.ts'
+import { readBody } from '../doh/read-body.ts'
+import type { GatewayConfig } from './config.ts'
+import type { IngestResult } from './ingest.ts'
+
+/** Largest shard that may be published. */
+export const PUBLISHED_SHARD_BYTES_MAX: number = 16 * 1024 * 1024
+/** Largest publication: a manifest and a shard of any size fit. */
+const PUBLICATION_BYTES_MAX: number = PUBLISHED_SHARD_BYTES_MAX + MANIFEST_BYTES_MAX + 8
+/** Request header with a manifest's signature, in base64url. */
+export const SIGNATURE_HEADER = 'kubedoh-signature'
+
+/** The generations that a store keeps for a cluster. */
+export type ClusterHistory = {
+  /** The newest first. */
+  readonly manifests: readonly Manifest[]
+  /** The one that an operator pinned. */
+  readonly pinned: number | undefined
+  /** The one that is served; an older one while the newest lacks shards. */
+  readonly served: number | undefined
+}
+
+/** The newest manifest and its entity tag. */
+export type WriterState = { readonly manifest: Manifest; readonly etag: string }
+
+/** The single writer of a cluster, wherever it runs. */
+export type ClusterWriter = {
+  readonly putShard: (sha256: string, bytes: Uint8Array) => Promise<IngestResult>
+  readonly putManifest: (
+    bytes: Uint8Array,
+    signature: string,
+    expected: string | undefined,
+  ) => Promise<IngestResult>
+  /** Stores shards and the manifest that lists them, from the bytes of a publication. */
+  readonly putPublication: ClusterWriter['putManifest']
+  readonly state: () => Promise<WriterState | undefined>
+  readonly history: () => Promise<ClusterHistory>
+  /** Pins a generation, or with `undefined` unpins it; false when it is not kept. */
+  readonly pin: (generation: number | undefined) => Promise<boolean>
+}
+
+/** What the routes need. */
+type PublishOptions = Pick<GatewayConfig, 'clusters'> & {
+  readonly writerOf: (cluster: string, c: Context) => ClusterWriter
+  /** Counts a cluster's request. @throws {HttpError} 429 over the rate limit */
+  readonly count: (cluster: string) => Promise<void>
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}
+
+/** Creates the app with the exporters' routes below `/v1/clusters`. */
+export function createPublishRoutes(options: PublishOptions): Hono {
+  const app = new Hono()
+  app.put('/v1/clusters/:id/shards/:sha256', async (c) => {
+    const writer = await authorize(c, options)
+    const sha256 = c.req.param('sha256')
+    if (!/^[0-9a-f]{64}$/.test(sha256)) {
+      const message = 'The URL does not end in a SHA-256 of 64 lower-case hexadecimal digits'
+      throw new HttpError(400, 'bad_hash', message)
+    }
+    const bytes = await readBody(c.req.raw, PUBLISHED_SHARD_BYTES_MAX)
+    return respond(await writer.putShard(sha256, bytes))
+  })
+  app.put('/v1/clusters/:id/manifest', async (c) => {
+    const { putManifest } = await authorize(c, options)
+    return respond(await putSigned(c, putManifest, MANIFEST_BYTES_MAX))
+  })
+  app.put('/v1/clusters/:id/publication', async (c) => {
+    const { putPublication } = await authorize(c, options)
+    return respond(await putSigned(c, putPublication, PUBLICATION_BYTES_MAX))
+  })
+  app.get('/v1/clusters/:id', async (c) => {
+    const writer = await authorize(c, options)
+    const state = await writer.state()
+    if (state === undefined) throw new HttpError(404, 'nothing_yet', 'Nothing is published yet')
+    const { manifest, etag } = state
+    return jsonResponse(200, describe(manifest, options.now()), { etag })
+  })
+  return app
+}
+
+/** An unknown cluster and a wrong token get the same response. */
+async function authorize(c: Context, options: PublishOptions): Promise<ClusterWriter> {
+  const id = c.req.param('id') ?? ''
+  const cluster = options.clusters.get(id)
+  const token = headerToken(c.req.raw)
+  if (cluster !== undefined && token !== undefined && (await hasHash(token, cluster.tokenSha256))) {
+    await options.count(id)
+    return options.writerOf(id, c)
+  }
+  throw unauthorized("The exporter's token of this cluster is needed")
+}
+
+/** Hands on a body with a signature and a precondition. */
+async function putSigned(
+  c: Context,
+  put: ClusterWriter['putManifest'],
+  bytesMax: number,
+): Promise<IngestResult> {
+  const expected = readPrecondition(c)
+  const signature = c.req.header(SIGNATURE_HEADER)
+  if (signature === undefined) {
+    throw new HttpError(400, 'no_signature', `Header ${SIGNATURE_HEADER} is missing`)
+  }
+  return put(await readBody(c.req.raw, bytesMax), signature, expected)
+}
+
+/** `If-Match` with the current entity tag, or `If-None-Match: *` for the first manifest. */
+function readPrecondition(c: Context): string | undefined {
+  const match = c.req.header('if-match')
+  if (match !== undefined) return match
+  if (c.req.header('if-none-match') === '*') return undefined
+  const message = 'Send If-Match, or If-None-Match: * for the first manifest'
+  throw new HttpError(428, 'precondition_required', message)
+}
+
+function respond(result: IngestResult): Response {
+  switch (result.kind) {
+    case 'stored':
+      return jsonResponse(result.isNew ? 201 : 200, { etag: result.etag }, { etag: result.etag })
+    case 'missing': {
+      const { sha256s: missing } = result
+      const message = `${missing.length} shards are missing`
+      return jsonResponse(409, { error: { code: 'missing_shards', message }, missing })
+    }
+    case 'refused':
+      throw new HttpError(result.status, result.code, result.message)
+  }
+}
+
+function describe(manifest: Manifest, nowMs: number): object {
+  const { cluster, generation, time, records, shards, sources } = manifest
+  const ageSeconds = Math.max(0, Math.round((nowMs - Date.parse(time)) / 1000))
+  const bytes = shards.reduce((sum, shard) => sum + shard.bytes, 0)
+  return { cluster, generation, time, ageSeconds, records, shards: shards.length, bytes, sources }
+}

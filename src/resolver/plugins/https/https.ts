@@ -1,0 +1,44 @@
+/**
+ * The `https` plugin: limits of `https://` server blocks (github.com/coredns/coredns,
+ * plugin/https/setup.go).
+ * @module
+ */
+
+import {
+  checkArgs,
+  type OptionReaders,
+  onlyDirective,
+  onlyWord,
+  parseCount,
+  readOptions,
+} from '../../../corefile/arguments.ts'
+import { configError } from '../../../corefile/problem.ts'
+import type { PluginEntry } from '../../contract/plugin-entry.ts'
+
+const READERS: OptionReaders<{ connectionsMax?: number }> = {
+  max_connections: (option, { connectionsMax }) => {
+    if (connectionsMax === undefined) {
+      return { connectionsMax: parseCount(onlyWord(option), 0, 0x7fffffff) }
+    }
+    throw configError(option, '"max_connections" appears twice; remove one')
+  },
+}
+
+/** Configures `https { max_connections COUNT }`; 0 means no limit. */
+export const httpsPlugin: PluginEntry = {
+  name: 'https',
+  counts: 'first',
+  gateways: {
+    at: 'gateway',
+    is: 'ignored',
+    because: 'the bounds of its own listener hold',
+  },
+  isApart: true,
+  setup: (directives) => {
+    const directive = onlyDirective(directives)
+    checkArgs(directive, 0)
+    const { connectionsMax } = readOptions(directive, READERS, {})
+    if (connectionsMax === undefined) return {}
+    return { features: [{ kind: 'https', connectionsMax: connectionsMax || Infinity }] }
+  },
+}

@@ -1,0 +1,115 @@
+/**
+ * Explains a query for people: which snapshot the answer comes from, what that snapshot has at the
+ * name, and what is missing. Invisible names are reported as nonexistent.
+ * @module
+ */
+import type { Turns } from '../../../dns/bytes/steps.ts'
+import { formatName } from '../../../dns/names/name.ts'
+import type { Query } from '../../../dns/wire/query.ts'
+import { infoFor, type Snapshot } from '../../../snapshot/read/snapshot.ts'
+import type { ClientVisibility } from '../../contract/client.ts'
+import type { Fact } from '../../contract/fact.ts'
+import type { ServiceState, SnapshotSource } from '../../contract/host.ts'
+import type { MaybePromise } from '../../contract/maybe-promise.ts'
+import { explainForward, textLabels } from './explain-forward.ts'
+import { explainReverse } from './explain-reverse.ts'
+import { nearNames } from './near-names.ts'
+import type { Rules } from './nxdomain-rules.ts'
+import { withShards } from './with-snapshot.ts'
+import type { Zone } from './zone.ts'
+
+/** Reasons to look for similar names. */
+const SIMILAR: ReadonlySet<string> = new Set(['no_branch', 'no_namespace', 'no_service'])
+
+/** A snapshot that may answer. */
+export type ExplainedPlace = {
+  readonly zone: Zone
+  readonly source: SnapshotSource
+  /** Identifier of the cluster; `undefined` for a watched cluster. */
+  readonly cluster: string | undefined
+  readonly tree: 'cluster' | 'multicluster' | 'exports'
+  /** The client's visibility; `undefined` for everything. */
+  readonly visibility: ClientVisibility | undefined
+  /** The origin of PTR targets. */
+  readonly home: Uint8Array
+  readonly rules: Rules
+  /** Looking for similar names takes long in a large cluster. */
+  readonly turns: Turns
+}
+
+/** A snapshot whose names are explained. */
+export type ExplainedView = ExplainedPlace & {
+  readonly snapshot: Snapshot
+  /** The Service in a forward name; `null` if it does not exist, `undefined` if unknown. */
+  readonly state: ServiceState | null | undefined
+}
+
+/** What a snapshot has at a name, and what it lacks. */
+export type Found = Pick<Fact, 'node' | 'reason'>
+
+/** Returns the facts about a query. Loads shards for them; omits what cannot be loaded. */
+export async function explainPlace(query: Query, place: ExplainedPlace): Promise<readonly [Fact]> {
+  const { zone, source } = place
+  const labels = query.name.slice(0, query.nameBytes - zone.origin.size)
+  const isReverse = zone.isReverse && labels.length > 0
+  const [, namespace = '', service = ''] = textLabels(labels).toReversed()
+  const state = isReverse ? undefined : await source.serviceState?.(namespace, service)
+  const fact = snapshotFact(query, { ...place, plugin: 'kubernetes', origin: zone.origin.bytes })
+  const snapshot = source.current()
+  if (snapshot === undefined) return [fact]
+  const explain = withShards<Found>(
+    source,
+    (found) => {
+      const view = { ...place, snapshot: found, state }
+      return isReverse ? explainReverse(query, view) : explainForward(labels, query.type, view)
+    },
+    () => ({}),
+  )
+  const found = await explain(snapshot)
+  const { reason } = found
+  if (reason === undefined || !SIMILAR.has(reason.code)) return [{ ...fact, ...found }]
+  return [{ ...fact, ...found, reason: { ...reason, didYouMean: await nearNames(labels, place) } }]
+}
+
+/** A plugin's snapshot that may answer. */
+export type ExplainedSnapshot = Pick<ExplainedPlace, 'source' | 'cluster' | 'visibility'> & {
+  readonly plugin: string
+  readonly origin: Uint8Array
+  readonly tree: string
+}
+
+/**
+ * Returns the facts about a plugin's snapshot, with what `explain` finds there; without that if a
+ * shard is unavailable.
+ */
+export function explainSnapshot(
+  query: Query,
+  place: ExplainedSnapshot,
+  explain: (snapshot: Snapshot) => Found,
+): MaybePromise<readonly Fact[]> {
+  const { source } = place
+  const fact = snapshotFact(query, place)
+  const snapshot = source.current()
+  if (snapshot === undefined) return [fact]
+  return withShards<readonly Fact[]>(
+    source,
+    (found) => [{ ...fact, ...explain(found) }],
+    () => [fact],
+  )(snapshot)
+}
+
+function snapshotFact(query: Query, place: ExplainedSnapshot): Fact {
+  const { plugin, origin, source, cluster, tree, visibility } = place
+  const snapshot = source.current()
+  const info = snapshot && infoFor(snapshot, visibility?.namespaces)
+  return {
+    plugin,
+    name: formatName(query.name),
+    zone: formatName(origin),
+    ...(cluster !== undefined && { cluster }),
+    tree,
+    freshness: info === undefined ? 'missing' : source.freshness(visibility?.namespaces),
+    generation: info?.generation ?? null,
+    time: info === undefined ? null : new Date(info.timeMs).toISOString(),
+  }
+}

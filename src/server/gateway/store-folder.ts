@@ -1,0 +1,30 @@
+/**
+ * The folder of a gateway's stores, checked at the start: the exporter's first upload would be a
+ * late place for an error.
+ * @module
+ */
+import { accessSync, constants, mkdirSync } from 'node:fs'
+import { fileReason } from '../../dns/bytes/unknown.ts'
+import { FOLDER_MODE } from './files.ts'
+
+const { R_OK, W_OK, X_OK } = constants
+
+/**
+ * Creates the folder if there is none. Returns why it cannot be written, or `undefined` if it can:
+ * what it has can be served all the same.
+ * @param access `accessSync` of `node:fs`; tests pass one that fails
+ * @throws {Error} of the file system if there is no such folder, or it cannot be read
+ */
+export function prepareStoreFolder(
+  folder: string,
+  access: (path: string, mode: number) => void = accessSync,
+): string | undefined {
+  mkdirSync(folder, { recursive: true, mode: FOLDER_MODE })
+  access(folder, R_OK | X_OK)
+  try {
+    access(folder, W_OK)
+    return undefined
+  } catch (error) {
+    return fileReason(error)
+  }
+}

@@ -1,0 +1,365 @@
+/**
+ * The HTTP server on Node: HTTP/1.1 and, over TLS, HTTP/2. Only this file uses hono's adapter.
+ * @module
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2'
+import { createServer as createTcpServer, type Socket, type Server as TcpServer } from 'node:net'
+import { createServer as createTlsServer, type TLSSocket, type Server as TlsServer } from 'node:tls'
+import type { getRequestListener } from '@hono/node-server'
+import { clientNetwork } from '../../dns/names/network.ts'
+import type { ConnectionBounds, TlsService } from '../../resolver/contract/feature.ts'
+import { contextOptions, isWelcome, serverOptions } from '../keys/tls-service.ts'
+import { takeInherited } from '../node/inherited-sockets.ts'
+import { FairQueue } from '../sockets/fair-queue.ts'
+import { listenOnMoreHandles } from '../sockets/listening-handles.ts'
+import { narrowReceiveBuffers } from '../sockets/receive-buffer.ts'
+import { BodyBudget } from './body-budget.ts'
+import { CHECK_MS, HttpConnections } from './http-connections.ts'
+import { HttpGate } from './http-gate.ts'
+import {
+  type Answer,
+  type App,
+  DIRECT_BODY_BYTES_MAX,
+  type Direct,
+  endsOf,
+  hasValidHost,
+  identitiesOfSocket,
+  type Ready,
+  unmapped,
+} from './http-request.ts'
+import { Http2Connection, type Http2Service } from './http2-connection.ts'
+import type { PhaseTimes, ServedSocket } from './served-socket.ts'
+
+const HEADERS_TIMEOUT_MS = 10_000
+const REQUEST_TIMEOUT_MS = 15_000
+/** Time from a request's headers until the client has read its response. */
+const RESPONSE_TIMEOUT_MS = 30_000
+const CONNECTIONS_MAX = 2000
+/**
+ * Connections that may wait to be accepted. With Node's 511, a burst makes clients resend their
+ * SYN, which takes a second. Linux caps this at net.core.somaxconn, 4,096 by default.
+ */
+const BACKLOG = 4096
+/** The share of all connections that one client may have. */
+const CLIENT_SHARE = 0.5
+/** Connections of one client without an answered request, such as those in their handshake. */
+const UNSERVED_PER_CLIENT_MAX = 500
+const NO_BOUNDS = (): ConnectionBounds => ({})
+
+/**
+ * CPU time of a TLS handshake, which Node spends when the client's bytes arrive. A burst of new
+ * connections starts few handshakes per iteration of the event loop.
+ */
+const HANDSHAKE_COST_MS = 1
+
+/** Shared by all servers of this process, because they share its event loop. */
+const QUEUE = new FairQueue()
+/** The unfinished bodies of all servers. */
+const BODIES = new BodyBudget()
+/** No HTTP/2 on Deno: its `node:http2` double-frees memory under load (Deno 2.9). */
+const PROTOCOLS = 'Deno' in globalThis ? ['http/1.1'] : ['h2', 'http/1.1']
+
+/** How to listen; both options are off by default. */
+export type ListenOptions = {
+  /** Whether `::` means IPv6 addresses only. */
+  readonly ipv6Only?: boolean
+  /** Whether other sockets listen on the same port. */
+  readonly reusePort?: boolean
+}
+
+/** How to serve. */
+export type HttpOptions = {
+  /** Serves HTTPS with HTTP/1.1 and HTTP/2; plain HTTP/1.1 by default. */
+  readonly tls?: TlsService
+  /** Answers common requests without the app. */
+  readonly direct?: Direct
+  /** Connections at a time (default 2,000); one client may have half of them. */
+  readonly connectionsMax?: number
+  /** Returns the bounds of a connection; called for each new one. */
+  readonly bounds?: () => ConnectionBounds
+  /** Bounds the unfinished bodies (default: those of all servers of the process). */
+  readonly bodies?: BodyBudget
+}
+
+/** The listener that `@hono/node-server` creates; it takes HTTP/1.1 and HTTP/2 requests. */
+type Listener = ReturnType<typeof getRequestListener>
+
+/** An HTTP server for one app. */
+export class HttpServer {
+  private readonly server: TcpServer
+  /** The same socket's handles. */
+  private servers: readonly TcpServer[]
+  private readonly secure: TlsServer | undefined
+  private readonly http1: Server
+  private readonly connections: HttpConnections
+  private readonly app: Listener
+  private readonly direct: Direct | undefined
+  private readonly bounds: () => ConnectionBounds
+  private readonly bodies: BodyBudget
+  private closed: Promise<void> | undefined
+
+  /** @throws {Error} when the certificate or key is invalid */
+  constructor(app: App, options: HttpOptions = {}) {
+    const { tls, direct, connectionsMax = CONNECTIONS_MAX, bounds = NO_BOUNDS } = options
+    this.bodies = options.bodies ?? BODIES
+    this.direct = direct
+    this.bounds = bounds
+    this.app = listenerFor(app)
+    // Other runtimes join duplicate headers too; Node keeps the first by default.
+    const httpOptions = { connectionsCheckingInterval: CHECK_MS, joinDuplicateHeaders: true }
+    this.http1 = createServer(httpOptions, (request, response) =>
+      this.serveRequest(request, response),
+    )
+    this.secure = tls && this.createSecure(tls)
+    this.server = this.createListener()
+    this.servers = [this.server]
+    // Node starts its checks for slow requests at this event.
+    this.server.on('listening', () => this.http1.emit('listening'))
+    const connectionsPerClientMax = Math.ceil(connectionsMax * CLIENT_SHARE)
+    const limits = {
+      connectionsMax,
+      connectionsPerClientMax,
+      unservedPerClientMax: UNSERVED_PER_CLIENT_MAX,
+    }
+    this.connections = new HttpConnections(limits, () => this.times())
+    this.applyBounds()
+  }
+
+  /**
+   * Starts to listen.
+   * @returns the port
+   * @throws {Error} when the address is in use
+   */
+  listen(host: string | undefined, port: number, how: ListenOptions = {}): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.server.once('error', reject)
+      const fd = takeInherited('tcp', host ?? '::', port)
+      const options = fd === undefined ? { host, port, backlog: BACKLOG, ...how } : { fd }
+      this.server.listen(options, () => {
+        this.server.off('error', reject)
+        narrowReceiveBuffers(this.server)
+        this.servers = [
+          this.server,
+          ...listenOnMoreHandles(this.server, () => this.createListener()),
+        ]
+        const bound = this.server.address()
+        resolve(typeof bound === 'object' && bound !== null ? bound.port : port)
+      })
+    })
+  }
+
+  /** Stops listening; open connections stay. Resolves when the last one has closed. */
+  stopListening(): Promise<void> {
+    this.closed ??= Promise.all(
+      this.servers.map(
+        (server) => new Promise<void>((resolve) => void server.close(() => resolve())),
+      ),
+    ).then(() => undefined)
+    return this.closed
+  }
+
+  /** Stops listening and closes all connections. */
+  close(): Promise<void> {
+    const closed = this.stopListening()
+    this.http1.close()
+    this.connections.close()
+    return closed
+  }
+
+  /** Replaces the certificate. @throws {Error} when the certificate or key is invalid */
+  renew(service: TlsService): void {
+    this.secure?.setSecureContext(contextOptions(service))
+  }
+
+  private createListener(): TcpServer {
+    const options = { noDelay: true, pauseOnConnect: true }
+    return createTcpServer(options, (socket) => this.accept(socket))
+  }
+
+  private accept(socket: Socket): void {
+    const { secure, connections } = this
+    this.applyBounds()
+    if (!connections.open(socket, secure !== undefined)) return
+    if (secure === undefined) {
+      this.serveHttp1(socket)
+      socket.resume()
+    } else {
+      const network = clientNetwork(socket.remoteAddress ?? '')
+      const start = (): void => {
+        if (!socket.destroyed) secure.emit('connection', socket)
+      }
+      QUEUE.run(network, start, HANDSHAKE_COST_MS)
+    }
+  }
+
+  private times(): PhaseTimes {
+    const { readMs, idleMs, writeMs } = this.bounds()
+    return {
+      readMs: readMs ?? REQUEST_TIMEOUT_MS,
+      idleMs: idleMs ?? REQUEST_TIMEOUT_MS,
+      writeMs: writeMs ?? RESPONSE_TIMEOUT_MS,
+    }
+  }
+
+  /** Sets the time limits of Node's HTTP/1.1 server. */
+  private applyBounds(): void {
+    const { http1 } = this
+    const { readMs = REQUEST_TIMEOUT_MS, idleMs } = this.bounds()
+    http1.headersTimeout = Math.min(HEADERS_TIMEOUT_MS, readMs)
+    http1.requestTimeout = readMs
+    if (idleMs !== undefined) http1.keepAliveTimeout = idleMs
+  }
+
+  private serveRequest(request: IncomingMessage, response: ServerResponse): void {
+    const served = this.connections.find(request.socket)
+    if (served === undefined) return
+    const { now } = this.connections
+    served.requested(now(), request)
+    response.once('close', () => served.responded(now(), response.statusCode))
+    if (request.socket.destroyed) return
+    if (!hasValidHost(request.rawHeaders)) {
+      response.writeHead(400, { connection: 'close' }).end()
+      return
+    }
+    if (!this.answerDirectly(request, response)) this.serveByApp(request, response)
+  }
+
+  /** Passes a request to the app; an accepted upload makes its connection a trusted one. */
+  private serveByApp(
+    request: IncomingMessage | Http2ServerRequest,
+    response: ServerResponse | Http2ServerResponse,
+  ): void {
+    if (Number(request.headers['content-length']) > DIRECT_BODY_BYTES_MAX) {
+      const served = this.connections.find(request.socket)
+      response.once('finish', () => {
+        if (response.statusCode < 400) served?.trust()
+      })
+    }
+    void this.app(request, response)
+  }
+
+  private answerDirectly(request: IncomingMessage, response: ServerResponse): boolean {
+    const answer = this.direct?.({
+      method: request.method ?? '',
+      path: request.url ?? '',
+      header: (name) => textOf(request.headers[name]),
+      address: unmapped(request.socket.remoteAddress ?? ''),
+      identities: () => identitiesOfSocket(request.socket),
+      ends: () => endsOf(request.socket),
+    })
+    if (answer === undefined) return false
+    const hasBody = request.method === 'POST'
+    const reading = hasBody ? this.bodies : undefined
+    respond(request, { answer, reading }, ({ status, headers, body }) => {
+      response.writeHead(status, headers)
+      response.end(body)
+    })
+    return true
+  }
+
+  /** Creates a TLS server that serves each connection by its negotiated protocol (ALPN). */
+  private createSecure(tls: TlsService): TlsServer {
+    const server = createTlsServer({ ...serverOptions(tls), ALPNProtocols: PROTOCOLS })
+    server.on('secureConnection', (socket) => {
+      const served = this.connections.find(socket)
+      if (served === undefined || !isWelcome(socket, tls.clientAuth)) socket.destroy()
+      else if (socket.alpnProtocol === 'h2') this.serveHttp2(socket, served)
+      else {
+        served.secured(this.connections.now())
+        this.serveHttp1(socket)
+      }
+    })
+    // Node reports a handshake that takes too long, but leaves its socket open.
+    server.on('tlsClientError', (_, socket) => socket.destroy())
+    return server
+  }
+
+  private serveHttp2(socket: TLSSocket, served: ServedSocket): void {
+    const { direct, connections, bodies } = this
+    const { now } = connections
+    const listener: Http2Service['listener'] = (request, response) => {
+      this.serveByApp(request, response)
+    }
+    const connection = new Http2Connection(socket, {
+      direct,
+      listener,
+      queue: QUEUE,
+      bodies,
+      now,
+    })
+    served.secured(now(), connection)
+  }
+
+  private serveHttp1(socket: Socket): void {
+    const served = this.connections.find(socket)
+    if (served === undefined) return
+    const gate = new HttpGate(socket, { queue: QUEUE, expected: () => served.expected() })
+    served.bind(gate)
+    this.http1.emit('connection', gate)
+  }
+}
+
+/**
+ * Returns the listener of an app. Imports the adapter at the first request: it loads Node's own
+ * undici, 50 ms of CPU time and 16 MB, which servers that answer directly do not need.
+ */
+function listenerFor(app: App): Listener {
+  let listener: Listener | undefined
+  const load = async (): Promise<Listener> => {
+    const { getRequestListener } = await import('@hono/node-server')
+    listener ??= getRequestListener((request, env) => app.fetch(request, env), {
+      overrideGlobalObjects: false,
+    })
+    return listener
+  }
+  return async (request, response) => {
+    const serve = listener ?? (await load())
+    await serve(request, response)
+  }
+}
+
+/** Sends the response to a request; for a POST, after reading its body. */
+function respond(
+  request: IncomingMessage,
+  { answer, reading }: { readonly answer: Answer; readonly reading: BodyBudget | undefined },
+  send: (ready: Ready) => void,
+): void {
+  if (reading !== undefined) {
+    void readAll(request, reading)
+      .then((body) => answer(body))
+      .then(send)
+      // The client has disconnected, or its request was cut off.
+      .catch(() => request.destroy())
+    return
+  }
+  const ready = answer()
+  if (ready instanceof Promise) void ready.then(send).catch(() => request.destroy())
+  else send(ready)
+}
+
+/** Reads a body. Rejects one that is longer than a DNS message. */
+function readAll(request: IncomingMessage, bodies: BodyBudget): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let size = 0
+    const holder = { heldBytes: () => size, dropBodies: () => request.destroy() }
+    request.once('close', () => bodies.delete(holder))
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length
+      if (size > DIRECT_BODY_BYTES_MAX) reject(new Error('the body is too long'))
+      else chunks.push(chunk)
+      bodies.add(holder)
+      bodies.held(chunk.length)
+    })
+    request.on('end', () => {
+      const [only] = chunks
+      resolve(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks))
+    })
+    request.on('error', reject)
+  })
+}
+
+function textOf(value: string | readonly string[] | undefined): string | undefined {
+  return typeof value === 'string' ? value : value?.join(', ')
+}

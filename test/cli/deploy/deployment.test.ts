@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict'
+import { Writable } from 'node:stream'
+import { describe, test } from 'vitest'
+import { checkDeployment } from '../../../src/cli/deploy/deployment.ts'
+import { keys } from '../../cluster/follow/memory-gateway.ts'
+import { startGateway } from '../../workerd.ts'
+
+const { publicKeyText: publicKey } = await keys()
+const CLUSTERS = JSON.stringify({ prod: { publicKey, tokenSha256: '0'.repeat(64) } })
+const KUBERNETES = '. {\n  kubernetes a.test\n}\n'
+const DB = '@ 60 IN SOA ns h 1 2 3 4 5\n'
+
+/** Returns what is printed. */
+async function check(variables: Readonly<Record<string, unknown>>): Promise<string> {
+  const lines: string[] = []
+  const stream = new Writable({
+    write: (chunk, _, done) => {
+      lines.push(String(chunk))
+      done()
+    },
+  })
+  await checkDeployment(variables, { stdout: stream, stderr: stream })
+  return lines.join('')
+}
+
+describe('a deployment is refused if the Worker would answer 503:', () => {
+  const cases: { name: string; variables: Record<string, string>; message: RegExp }[] = [
+    {
+      name: 'an unknown cluster',
+      variables: { COREFILE: '. {\n  kubernetes a.test {\n    cluster lab\n  }\n}\n', CLUSTERS },
+      message: /^COREFILE:2:3: CLUSTERS has no cluster "lab"$/,
+    },
+    {
+      name: 'no cluster',
+      variables: { COREFILE: KUBERNETES, CLUSTERS: '{}' },
+      message: /^COREFILE:2:3: add the cluster to read: "cluster ID"; CLUSTERS has none$/,
+    },
+    {
+      name: 'a refused plugin',
+      variables: { COREFILE: '. {\n  tsig\n}\n' },
+      message: /^COREFILE:2:3: "tsig" does not work in a Worker: /,
+    },
+    {
+      name: 'an upstream of plain DNS',
+      variables: { COREFILE: '. {\n  forward . 192.0.2.53\n}\n' },
+      message: /^COREFILE:2:3: a Worker queries upstreams over https:\/\/ only$/,
+    },
+    {
+      name: 'a missing import',
+      variables: { COREFILE: '. {\n  import more\n}\n', FILES: '{"less": ""}' },
+      message: /^COREFILE:2:10: cannot import "\/more"/,
+    },
+    {
+      name: 'an invalid zone file',
+      variables: { COREFILE: '. {\n  file db a.test\n}\n', FILES: '{"db": "@ 60 IN A x\\n"}' },
+      message: /^db:1/,
+    },
+    { name: 'no Corefile', variables: { COREFILE: '' }, message: /^COREFILE:1:1: no server block/ },
+    {
+      name: 'files that are none',
+      variables: { COREFILE: '. {\n}\n', FILES: '[]' },
+      message: /^FILES is not a JSON object/,
+    },
+    {
+      name: 'another variable',
+      variables: { COREFILE: '. {\n  whoami\n}\n', STALE_SECONDS: 'x' },
+      message: /^STALE_SECONDS is "x"/,
+    },
+  ]
+  for (const { name, variables, message } of cases) {
+    test(name, async (t) => {
+      await assert.rejects(check(variables), { message })
+      const gateway = await startGateway({ port: 0, variables })
+      t.onTestFinished(() => gateway.stop())
+      const { status } = await fetch(`${gateway.url}/dns-query?name=a.test`)
+      assert.equal(status, 503)
+    })
+  }
+
+  test('a variable that Cloudflare does not take', async () => {
+    const FILES = { db: 'x'.repeat(5200) }
+    await assert.rejects(check({ COREFILE: KUBERNETES, FILES }), {
+      message: /^FILES has 52\d\d bytes, and Cloudflare takes 5120; move files to another one/,
+    })
+  })
+})
+
+describe('a deployment goes on', () => {
+  test('with a file, an import, a variable and the only cluster', async () => {
+    const COREFILE = 'import head\n. {\n  kubernetes a.test\n  file db {$ZONE}\n}\n'
+    const FILES = { head: 'b.test {\n  whoami\n}\n', db: DB }
+    assert.equal(
+      await check({ COREFILE, FILES, CLUSTERS, ZONE: 'c.test' }),
+      'COREFILE: 2 server blocks, no problems\n',
+    )
+  })
+
+  test('with warnings', async () => {
+    assert.match(
+      await check({ COREFILE: '. {\n  health\n  file none a.test\n}\n' }),
+      /^COREFILE:2:3: warning: "health" .*\nCOREFILE:3:8: warning: "\/none" is missing .*\n/,
+    )
+  })
+
+  test('without a Corefile that may be a secret', async () => {
+    assert.match(await check({}), /^warning: COREFILE is not in \[vars\]/)
+  })
+})

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'vitest'
+import { KitError, kitFiles, readKit } from '../../../src/gateway/onboarding/kit.ts'
+
+const URL = 'https://dns.example.net'
+const TOKEN = 'kdt_0123456789ab_c2VjcmV0'
+
+describe('readKit', () => {
+  test('takes the origin, and each domain once, in lower case without its final dot', () => {
+    const kit = readKit(`${URL}:8443/some/path`, TOKEN, ['Prod.Example.org.', 'prod.example.org'])
+    assert.deepEqual(kit, {
+      origin: `${URL}:8443`,
+      host: 'dns.example.net',
+      dohUrl: `${URL}:8443/t/${TOKEN}/dns-query`,
+      domains: ['prod.example.org'],
+      token: TOKEN,
+    })
+  })
+
+  test('leaves the path without a token for a public gateway', () => {
+    assert.equal(readKit(URL, '', ['a.test']).dohUrl, `${URL}/dns-query`)
+    assert.equal(readKit('https://[2001:DB8::1]', '', ['a.test']).host, '[2001:db8::1]')
+  })
+
+  for (const [what, url, token, domains] of [
+    ['a URL without TLS', 'http://dns.example.net', TOKEN, ['a.test']],
+    ['text that is no URL', 'dns.example.net', TOKEN, ['a.test']],
+    ['a quote in the host', "https://a'b", TOKEN, ['a.test']],
+    ['a command in the host', 'https://a$(id)b', TOKEN, ['a.test']],
+    ['a quote in the token', URL, `${TOKEN}"`, ['a.test']],
+    ['a slash in the token', URL, 'a/b', ['a.test']],
+    ['no domain', URL, TOKEN, []],
+    ['the root', URL, TOKEN, ['.']],
+    ['markup in a domain', URL, TOKEN, ['<a>.test']],
+    ['a space in a domain', URL, TOKEN, ['a b.test']],
+    ['a line break after a domain', URL, TOKEN, ['a.test\n']],
+    ['an option as a domain', URL, TOKEN, ['--print']],
+    ['a label of 64 bytes', URL, TOKEN, [`${'a'.repeat(64)}.test`]],
+    ['65 domains', URL, TOKEN, Array.from({ length: 65 }, (_, i) => `a${i}.test`)],
+  ] as const) {
+    test(`refuses ${what}, without the token in its message`, () => {
+      assert.throws(
+        () => readKit(url, token, domains),
+        (error: unknown) => error instanceof KitError && !error.message.includes(token || '?'),
+      )
+    })
+  }
+})
+
+describe('kitFiles', () => {
+  const names = async (token: string): Promise<readonly string[]> => {
+    const files = await kitFiles(readKit(URL, token, ['a.test', 'b.test']))
+    return files.filter(({ text }) => text.includes('kdt_')).map(({ name }) => name)
+  }
+
+  test('keeps the token out of file names, the README, and what goes into repositories', async () => {
+    assert.deepEqual(await names(TOKEN), [
+      'apple.mobileconfig',
+      'windows.ps1',
+      'kubedoh-connect.env',
+      'chromium-policies.json',
+      'chrome-edge.reg',
+      'firefox-policies.json',
+    ])
+    assert.deepEqual(await names(''), [])
+  })
+
+  test('has a README that names every file, and those with the token', async () => {
+    const [readme, ...files] = await kitFiles(readKit(URL, TOKEN, ['a.test']))
+    for (const { name } of files) assert.ok(readme?.text.includes(name), name)
+    assert.match(readme?.text ?? '', /secret: `apple.mobileconfig`, `windows.ps1`/)
+  })
+
+  test('has plain text only, with a line break at the end', async () => {
+    for (const { name, text } of await kitFiles(readKit(URL, TOKEN, ['a.test']))) {
+      assert.match(text, /^[\t\r\n -~]+\n$/, name)
+    }
+  })
+})

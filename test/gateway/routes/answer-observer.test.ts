@@ -1,0 +1,234 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import type { Hono } from 'hono'
+import { describe, test } from 'vitest'
+import { encodeBase64url } from '../../../src/dns/bytes/base64url.ts'
+import { createMemoryTokenStore } from '../../../src/gateway/access/token-store.ts'
+import type { Answered } from '../../../src/gateway/routes/answer-observer.ts'
+import { createGatewayApp } from '../../../src/gateway/routes/app.ts'
+import { DirectDoh } from '../../../src/gateway/routes/direct-doh.ts'
+import { Gateway } from '../../../src/gateway/routes/gateway.ts'
+import { readGatewayConfig } from '../../../src/gateway/snapshots/config.ts'
+import { createMemoryStore } from '../../../src/gateway/snapshots/store.ts'
+import { keys } from '../../cluster/follow/memory-gateway.ts'
+import { FakeHost } from '../../fake-host.ts'
+import { parseQuestion } from '../../message-text.ts'
+import { snapshotOf, WEB } from '../publishing.ts'
+
+const COREFILE = `. {
+  kubernetes shop.test {
+    cluster shop
+  }
+  forward . 192.0.2.53
+}
+both.test {
+  kubernetes both.test {
+    cluster shop east
+  }
+}
+`
+const WIRE = 'application/dns-message'
+const { privateKey, publicKeyText: publicKey } = await keys()
+
+/** A gateway with an observer, queried on the fast path and through its routes. */
+class Fixture {
+  readonly host = new FakeHost({
+    upstream: async () => {
+      await this.host.advance(7)
+      return ['NOERROR', 'www.example.org. 60 IN A 192.0.2.9']
+    },
+  })
+  readonly reports: Answered[] = []
+  /** Whether the observer throws. */
+  isBroken = false
+  private parts: { readonly app: Hono; readonly direct: DirectDoh } | undefined
+
+  private async open(
+    config: Awaited<ReturnType<typeof readGatewayConfig>>,
+    store: ReturnType<typeof createMemoryStore>,
+    wantsNames: boolean,
+  ): Promise<this> {
+    const runtime = {
+      host: this.host,
+      originOf: (cluster: string) => (cluster === 'shop' ? store : createMemoryStore()),
+      writerOf: () => assert.fail('no write is expected'),
+      tokenStore: createMemoryTokenStore(),
+      randomBytes,
+      clientOf: () => ({ address: '192.0.2.1', port: 0, transport: 'https' as const }),
+      identitiesOf: () => [],
+      fetch: () => Promise.reject(new Error('no request is expected')),
+      keepAlive: () => undefined,
+      observer: {
+        wantsNames,
+        onAnswer: (answered: Answered) => {
+          if (this.isBroken) throw new Error('no room')
+          this.reports.push(answered)
+        },
+      },
+    }
+    const gateway = await Gateway.open(config, runtime)
+    const app = createGatewayApp(config, runtime, gateway)
+    this.parts = { app, direct: new DirectDoh(gateway, config) }
+    return this
+  }
+
+  private get started(): { readonly app: Hono; readonly direct: DirectDoh } {
+    return this.parts ?? assert.fail('it has not started')
+  }
+
+  static async start(wantsNames = false): Promise<Fixture> {
+    const cluster = { publicKey, tokenSha256: 'a'.repeat(64) }
+    const CLUSTERS = JSON.stringify({ shop: cluster, east: cluster })
+    const config = await readGatewayConfig({ COREFILE, CLUSTERS, PUBLIC: 'true' })
+    const store = createMemoryStore()
+    const fixture = await new Fixture().open(config, store, wantsNames)
+    const time = new Date(fixture.host.now()).toISOString()
+    const { signed, shards } = await snapshotOf(privateKey, [WEB], {
+      time,
+      treeSets: { multicluster: [WEB] },
+    })
+    for (const [sha256, bytes] of shards) await store.writeShard(sha256, bytes, 0)
+    const kept = { generations: new Set<number>() }
+    await store.writeManifest(1, signed, kept)
+    return fixture
+  }
+
+  async directly(message: Uint8Array, method: string): Promise<Uint8Array> {
+    const isPost = method === 'POST'
+    const headers = new Map([
+      ['content-type', WIRE],
+      ['content-length', String(message.length)],
+    ])
+    const ticket = this.started.direct.admit({
+      method,
+      path: isPost ? '/dns-query' : `/dns-query?dns=${encodeBase64url(message)}`,
+      header: (name) => headers.get(name),
+      address: '192.0.2.1',
+    })
+    assert.ok(ticket)
+    const { body } = await this.started.direct.answer(
+      ticket,
+      isPost ? message : undefined,
+      () => undefined,
+    )
+    return body
+  }
+
+  async byApp(message: Uint8Array, method: string): Promise<Uint8Array> {
+    const isPost = method === 'POST'
+    const path = isPost ? '' : `?dns=${encodeBase64url(message)}`
+    return this.get(`/dns-query${path}`, {
+      method,
+      headers: { 'content-type': WIRE },
+      ...(isPost && { body: new Uint8Array(message) }),
+    })
+  }
+
+  async get(path: string, init: RequestInit = {}): Promise<Uint8Array> {
+    const response = await this.started.app.request(`https://dns.test${path}`, init)
+    return new Uint8Array(await response.arrayBuffer())
+  }
+}
+
+const NAME = 'web.shop.svc.shop.test'
+const CASES = [
+  { query: `${NAME} A`, clusters: 'shop', words: ['NOERROR', 'A', 'fresh'], ms: 0 },
+  { query: `${NAME} SRV`, clusters: 'shop', words: ['NOERROR', 'SRV', 'fresh'], ms: 0 },
+  {
+    query: 'none.svc.shop.test AAAA',
+    clusters: 'shop',
+    words: ['NXDOMAIN', 'AAAA', 'fresh'],
+    ms: 0,
+  },
+  { query: 'www.example.org A', clusters: '', words: ['NOERROR', 'A', ''], ms: 7 },
+  { query: `${NAME} A version1`, clusters: '', words: ['BADVERS', '', ''], ms: 0 },
+]
+
+describe('an observer gets a report of each answer', () => {
+  for (const { query, clusters, words, ms } of CASES) {
+    for (const way of ['directly', 'byApp'] as const) {
+      for (const method of ['GET', 'POST']) {
+        test(`${query}, ${method} ${way}`, async () => {
+          const fixture = await Fixture.start()
+          const [text, version] = query.split(' version')
+          const { message } = parseQuestion(text ?? '')
+          const sent = version === undefined ? message : withVersion(message)
+          const body = await fixture[way](sent, method)
+          const [rcode = '', type = '', fresh = ''] = words
+          assert.deepEqual(fixture.reports, [
+            { clusters, words: [rcode, type, method, fresh], numbers: [ms, body.length] },
+          ])
+        })
+      }
+    }
+  }
+
+  test('of the JSON API, with the size of the message, which has an OPT record', async () => {
+    const fixture = await Fixture.start()
+    const wire = await fixture.directly(parseQuestion(`${NAME} A`).message, 'GET')
+    await fixture.get(`/resolve?name=${NAME}`)
+    assert.deepEqual(fixture.reports[1], {
+      clusters: 'shop',
+      words: ['NOERROR', 'A', 'JSON', 'fresh'],
+      numbers: [0, wire.length + 11],
+    })
+  })
+
+  test('with the freshness of each cluster', async () => {
+    const fixture = await Fixture.start()
+    await fixture.get(`/resolve?name=${NAME}`)
+    await fixture.host.advance(61_000)
+    await fixture.get(`/resolve?name=${NAME}`)
+    await fixture.get('/resolve?name=web.shop.svc.both.test')
+    const ages = fixture.reports.map(({ clusters, words }) => [clusters, words[3]])
+    assert.deepEqual(ages, [
+      ['shop', 'fresh'],
+      ['shop', 'stale'],
+      ['shop east', 'stale expired'],
+    ])
+  })
+
+  test('with the query name in lower case, if enabled', async () => {
+    const fixture = await Fixture.start(true)
+    await fixture.get('/resolve?name=WEB.shop.svc.Shop.test')
+    assert.deepEqual(fixture.reports[0]?.words.slice(4), [`${NAME}.`])
+  })
+
+  test('and of no other request', async () => {
+    const fixture = await Fixture.start()
+    for (const path of [
+      '/',
+      '/dns-query',
+      '/dns-query?dns=AAAA',
+      '/resolve',
+      '/healthz',
+      '/none',
+    ]) {
+      await fixture.get(path)
+    }
+    assert.deepEqual(fixture.reports, [])
+  })
+
+  test('which does not change the answer when the observer throws', async () => {
+    const fixture = await Fixture.start()
+    const { message } = parseQuestion(`${NAME} A`)
+    const before = await fixture.directly(message, 'GET')
+    fixture.isBroken = true
+    assert.deepEqual(await fixture.directly(message, 'GET'), before)
+    assert.deepEqual(await fixture.byApp(message, 'POST'), before)
+    assert.equal(fixture.reports.length, 1)
+    const logged = fixture.host.events.filter(({ error }) => error === 'Error: no room')
+    assert.deepEqual(
+      logged.map(({ message: text }) => text),
+      Array(2).fill('cannot count an answer'),
+    )
+  })
+})
+
+/** The same with an OPT record of EDNS version 1 in place of any (RFC 6891 §6.1.3). */
+function withVersion(message: Uint8Array): Uint8Array {
+  const opt = Uint8Array.of(0, 0, 41, 4, 208, 0, 1, 0, 0, 0, 0)
+  const bytes = new Uint8Array([...message, ...opt])
+  bytes[11] = 1
+  return bytes
+}

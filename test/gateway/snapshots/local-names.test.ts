@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'vitest'
+import { parseQuery } from '../../../src/dns/wire/query.ts'
+import { answerLocally, type Reach } from '../../../src/gateway/snapshots/local-names.ts'
+import { formatReply, parseQuestion } from '../../message-text.ts'
+
+const REACH: Reach = { isPublic: true, hasTls: true }
+
+type Way = { readonly path?: string; readonly headers?: Readonly<Record<string, string>> }
+
+function ask(message: Uint8Array, reach = REACH, way: Way = {}): Uint8Array | undefined {
+  const { path = '/dns-query?dns=AAAA', headers = { host: 'dns.example.net' } } = way
+  const head = { path, header: (name: string) => headers[name] }
+  return answerLocally(parseQuery(message), { method: 'GET', head }, reach)
+}
+
+function answerTo(question: string): string[] | undefined {
+  const reply = ask(parseQuestion(question).message)
+  return reply && formatReply(reply)
+}
+
+describe('_dns.resolver.arpa SVCB', () => {
+  const designated = (reach: Partial<Reach>, way: Way): readonly string[] => {
+    const { message } = parseQuestion('_dns.resolver.arpa SVCB')
+    const [status = '', ...records] = formatReply(
+      ask(message, { ...REACH, ...reach }, way) ?? message,
+    )
+    assert.match(status, /^NOERROR aa/)
+    return records.filter((record) => record.includes('SVCB'))
+  }
+  const owner = '_dns.resolver.arpa. 300 IN SVCB 1'
+  const cases: { name: string; reach?: Partial<Reach>; way?: Way; to: string | undefined }[] = [
+    {
+      name: 'a public gateway',
+      to: 'dns.example.net. alpn="h2,http/1.1" dohpath="/dns-query{?dns}"',
+    },
+    {
+      name: 'another port, and a name in capitals',
+      way: { headers: { host: 'DNS.Example.net:8443' } },
+      to: 'dns.example.net. alpn="h2,http/1.1" port="8443" dohpath="/dns-query{?dns}"',
+    },
+    {
+      name: 'a token in the path',
+      reach: { isPublic: false },
+      way: { path: '/t/kdt_1_a-b/dns-query?dns=AAAA' },
+      to: 'dns.example.net. alpn="h2,http/1.1" dohpath="/t/kdt_1_a-b/dns-query{?dns}"',
+    },
+    {
+      name: 'a proxy that terminates TLS',
+      reach: { hasTls: false },
+      way: { headers: { host: 'dns.example.net', 'x-forwarded-proto': 'https' } },
+      to: 'dns.example.net. alpn="h2,http/1.1" dohpath="/dns-query{?dns}"',
+    },
+    { name: 'no TLS', reach: { hasTls: false }, to: undefined },
+    { name: 'a token in a header', reach: { isPublic: false }, to: undefined },
+    {
+      name: 'a token with a quote',
+      reach: { isPublic: false },
+      way: { path: '/t/a"b/dns-query' },
+      to: undefined,
+    },
+    { name: 'no host', way: { headers: {} }, to: undefined },
+    { name: 'an address', way: { headers: { host: '192.0.2.1' } }, to: undefined },
+    { name: 'an IPv6 address', way: { headers: { host: '[2001:db8::1]:443' } }, to: undefined },
+    { name: 'port 65536', way: { headers: { host: 'a.test:65536' } }, to: undefined },
+    {
+      name: 'a label of 64 bytes',
+      way: { headers: { host: `${'a'.repeat(64)}.test` } },
+      to: undefined,
+    },
+    {
+      name: 'a name of 300 bytes',
+      way: { headers: { host: `${'a.'.repeat(150)}test` } },
+      to: undefined,
+    },
+    { name: 'markup as the host', way: { headers: { host: 'a"b.test' } }, to: undefined },
+  ]
+  for (const { name, reach = {}, way = {}, to } of cases) {
+    test(`${name}: ${to === undefined ? 'no data' : 'the gateway'}`, () => {
+      assert.deepEqual(designated(reach, way), to === undefined ? [] : [`${owner} ${to}`])
+    })
+  }
+})
+
+describe('names that a gateway answers by itself', () => {
+  for (const question of [
+    '_dns.resolver.arpa HTTPS',
+    'resolver.arpa NS',
+    'resolver.arpa SVCB',
+    'a._dns.Resolver.Arpa SVCB',
+  ]) {
+    test(`${question}: no data`, () => {
+      assert.match(answerTo(question)?.[0] ?? '', /^NOERROR aa/)
+    })
+  }
+
+  for (const question of [
+    'use-application-dns.net A',
+    'Use-Application-DNS.net AAAA',
+    'www.use-application-dns.net HTTPS',
+  ]) {
+    test(`${question}: no such name, so that Firefox stays with the system’s resolver`, () => {
+      assert.match(answerTo(question)?.[0] ?? '', /^NXDOMAIN aa/)
+    })
+  }
+
+  for (const question of ['net NS', 'xuse-application-dns.net A', 'application-dns.net A']) {
+    test(`not ${question}`, () => {
+      assert.equal(answerTo(question), undefined)
+    })
+  }
+
+  for (const question of ['arpa NS', 'xresolver.arpa A', 'web.shop.svc.cluster.local A', '. NS']) {
+    test(`not ${question}`, () => {
+      assert.equal(answerTo(question), undefined)
+    })
+  }
+
+  test('padded for clients that request it', () => {
+    for (const name of ['resolver.arpa', 'use-application-dns.net']) {
+      const { message } = parseQuestion(`${name} A +padding`)
+      assert.equal(ask(message)?.length, 468)
+    }
+  })
+
+  test('not what is no query', () => {
+    assert.equal(ask(new Uint8Array(3)), undefined)
+  })
+})

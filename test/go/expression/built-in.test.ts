@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'vitest'
+import {
+  countOf,
+  elementType,
+  firstType,
+  listOf,
+  textOf,
+  truthOf,
+} from '../../../src/go/expression/built-in.ts'
+import { arrayOf, INT, STRING, UNKNOWN } from '../../../src/go/expression/type.ts'
+
+describe('arguments of functions', () => {
+  test('are converted if they have the right type', () => {
+    const list = [1n]
+    assert.deepEqual([textOf('a'), countOf(2n), truthOf(true)], ['a', 2, true])
+    assert.equal(listOf(list), list)
+  })
+
+  test('are refused if they have another type', () => {
+    for (const read of [textOf, countOf, listOf, truthOf]) {
+      assert.throws(() => read(1.5), /^ExpressionError: expected \w+, got float$/)
+    }
+  })
+
+  test('determine the type of the result', () => {
+    assert.equal(elementType([arrayOf(INT)]), INT)
+    assert.equal(elementType([STRING]), UNKNOWN)
+    assert.equal(firstType([STRING]), STRING)
+  })
+})
