@@ -10,10 +10,10 @@ import { defineConfig, type ViteUserConfig } from 'vitest/config'
 import { CountReporter } from './test/reporter.ts'
 import { LongestFirst } from './test/sequencer.ts'
 
-/** Folders whose tests share nothing but the functions that they test. */
+/** Wings and rooms whose tests share nothing but the functions that they test. */
 const PURE = (
-  'bytes chain convert corefile dns doh expression gateway kubernetes pattern plugin-kit plugins ' +
-  'records snapshot telemetry'
+  'dns go snapshot corefile resolver cluster/objects cluster/rules cluster/trees gateway ' +
+  'operators/convert'
 ).split(' ')
 const PURE_FILES = PURE.map((folder) => `test/${folder}/**/*.test.ts`)
 

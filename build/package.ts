@@ -22,8 +22,8 @@ const ROOT = join(import.meta.dirname, '..')
 export async function buildPackage(folder: string): Promise<readonly string[]> {
   const { files, modules } = await bundle([
     join(ROOT, 'src/cli/run.ts'),
-    join(ROOT, 'src/server/threads/serve-worker.ts'),
-    join(ROOT, 'src/server/threads/watch-worker.ts'),
+    join(ROOT, 'src/server/serve/serve-worker.ts'),
+    join(ROOT, 'src/server/serve/watch-worker.ts'),
     ...LIBRARY.map((name) => join(ROOT, `src/library/${name}.ts`)),
   ])
   rmSync(folder, { recursive: true, force: true })

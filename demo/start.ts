@@ -14,7 +14,7 @@ import { serve } from '../src/cli/serve/serve.ts'
 import { errorText, recordOf } from '../src/dns/bytes/unknown.ts'
 import { type ClusterKeys, createClusterKeys, createToken } from '../src/exporter/cluster-keys.ts'
 import { hashToken } from '../src/gateway/access/token.ts'
-import type { GatewayVariables } from '../src/gateway/snapshots/config.ts'
+import type { GatewayVariables } from '../src/gateway/config/config.ts'
 import {
   CommandError,
   describeError,
@@ -23,7 +23,7 @@ import {
   type Output,
 } from '../src/server/node/output.ts'
 import { untilSignal } from '../src/server/node/signals.ts'
-import type { ServeOptions } from '../src/server/server.ts'
+import type { ServeOptions } from '../src/server/serve/server.ts'
 import { CLIENT_TOKEN, formatExamples, type LimitedToken } from './examples.ts'
 
 const HELP = `Usage: npm start -- [options]

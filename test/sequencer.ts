@@ -13,7 +13,7 @@ const LONGEST = [
   'test/conformance/worker.test.ts',
   'test/build/package.test.ts',
   'test/conformance/',
-  'test/server/threads/worker-pool.test.ts',
+  'test/server/serve/worker-pool.test.ts',
   'test/server/node/signals.test.ts',
   'test/demo/start.test.ts',
   'test/gateway/doh/items.test.ts',

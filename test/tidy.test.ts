@@ -28,8 +28,20 @@ describe('the layout check', () => {
     {
       name: 'a forbidden import',
       file: 'src/dns/a.ts',
-      text: `${head}import { b } from '../doh/b.ts'\n`,
-      finds: /may not import src\/doh\/b\.ts/,
+      text: `${head}import { b } from '../corefile/b.ts'\n`,
+      finds: /may not import src\/corefile\/b\.ts/,
+    },
+    {
+      name: 'an import of a higher room',
+      file: 'src/dns/bytes/a.ts',
+      text: `${head}import { b } from '../wire/b.ts'\n`,
+      finds: /may not import src\/dns\/wire\/b\.ts/,
+    },
+    {
+      name: 'a module of Node in a pure room',
+      file: 'src/cluster/rules/a.ts',
+      text: `${head}import { readFileSync } from 'node:fs'\n`,
+      finds: /may not import node:fs/,
     },
     {
       name: 'a package past its door',
@@ -88,4 +100,16 @@ describe('the layout check', () => {
       }
     })
   }
+
+  test('finds a folder with too many files', () => {
+    const root = mkdtempSync(join(tmpdir(), 'tidy-'))
+    try {
+      mkdirSync(join(root, 'worker'))
+      mkdirSync(join(root, 'src/dns/wire'), { recursive: true })
+      for (let i = 0; i < 26; i++) writeFileSync(join(root, `src/dns/wire/${i}.ts`), head)
+      assert.deepEqual(violations(root), ['src/dns/wire: 26 files, at most 25 are allowed'])
+    } finally {
+      rmSync(root, { recursive: true })
+    }
+  })
 })

@@ -9,6 +9,8 @@ import { dirname, join, relative, resolve, sep } from 'node:path'
 
 const LINES_MAX = 400
 const COLUMNS_MAX = 100
+/** Files in a folder of the code; folders do not count, of which `plugins` has one for each plugin. */
+const FILES_MAX = 25
 
 /** The wings: a wing imports only the wings, packages and modules named in its own row. */
 export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
@@ -51,6 +53,8 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'src/snapshot': ['format', 'records', 'read', 'write'],
   'src/resolver': ['contract', 'chain', 'plugin-kit', 'plugins'],
   'src/cluster': ['objects', 'rules', 'trees', 'api', 'follow'],
+  'src/gateway': ['timing', 'doh', 'onboarding', 'config', 'access', 'snapshots', 'routes'],
+  'src/server': ['node', 'keys', 'upstream', 'etcd', 'sockets', 'http', 'serve', 'gateway'],
   'src/operators': ['convert', 'node-local', 'openshift', 'router'],
   'src/cli': [
     'flags',
@@ -110,7 +114,7 @@ const CAST = /\bas (?!const\b)[A-Za-z{([]/
 
 /** Returns one line per broken rule, `file:line: what`, in file order. */
 export function violations(root: string): string[] {
-  const found = tooLong(root)
+  const found = [...tooLong(root), ...tooFull(root)]
   const tops = ['src', 'worker', 'page'].map((top) => join(root, top))
   for (const path of tops.flatMap((top) => (existsSync(top) ? walk(top) : []))) {
     const file = posix(relative(root, path))
@@ -142,6 +146,17 @@ function tooLong(root: string): string[] {
       return length > LINES_MAX + 1 ? [`${posix(relative(root, path))}: ${length - 1} lines`] : []
     })
   })
+}
+
+function tooFull(root: string): string[] {
+  const count = new Map<string, number>()
+  for (const path of existsSync(join(root, 'src')) ? walk(join(root, 'src')) : []) {
+    const folder = posix(relative(root, dirname(path)))
+    count.set(folder, (count.get(folder) ?? 0) + 1)
+  }
+  return [...count].flatMap(([folder, files]) =>
+    files > FILES_MAX ? [`${folder}: ${files} files, at most ${FILES_MAX} are allowed`] : [],
+  )
 }
 
 function fileViolations(root: string, file: string, text: string): string[] {

@@ -2,7 +2,7 @@
  * Bindings and variables of the Worker, in the order of wrangler.toml.
  * @module
  */
-import type { GatewayVariables } from '../src/gateway/snapshots/config.ts'
+import type { GatewayVariables } from '../src/gateway/config/config.ts'
 import type { ClusterObject } from './cluster-object.ts'
 import type { TokenObject } from './token-object.ts'
 

@@ -21,7 +21,7 @@ import {
   type GatewayConfig,
   GatewayConfigError,
   readGatewayConfig,
-} from '../src/gateway/snapshots/config.ts'
+} from '../src/gateway/config/config.ts'
 import type { Client } from '../src/resolver/contract/client.ts'
 import { pointWriter } from './analytics.ts'
 import { kvBlobs, r2Blobs } from './blob-stores.ts'

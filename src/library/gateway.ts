@@ -4,8 +4,8 @@
  */
 
 import type { Log } from '../dns/telemetry/log.ts'
-import type { GatewayVariables } from '../gateway/snapshots/config.ts'
-import { GatewayConfigError, readGatewayConfig } from '../gateway/snapshots/config.ts'
+import type { GatewayVariables } from '../gateway/config/config.ts'
+import { GatewayConfigError, readGatewayConfig } from '../gateway/config/config.ts'
 import { createNodeGateway } from '../server/gateway/node-gateway.ts'
 
 export { GatewayConfigError, type GatewayVariables }

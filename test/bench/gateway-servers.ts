@@ -13,7 +13,7 @@ import { type ClusterKeys, createClusterKeys } from '../../src/exporter/cluster-
 import { createGatewayClient } from '../../src/exporter/gateway-client.ts'
 import { Publisher } from '../../src/exporter/publisher.ts'
 import { hashToken } from '../../src/gateway/access/token.ts'
-import type { GatewayVariables } from '../../src/gateway/snapshots/config.ts'
+import type { GatewayVariables } from '../../src/gateway/config/config.ts'
 import { importPrivateKey } from '../../src/snapshot/format/signature.ts'
 import { SERVER } from '../certificates.ts'
 import { freePort } from '../free-port.ts'

@@ -9,7 +9,7 @@ import { test } from 'vitest'
 import { bundle } from '../../build/bundle.ts'
 
 /** The thread of large clusters loads the Kubernetes client when it needs it. */
-const ENTRY = join(import.meta.dirname, '../../src/server/threads/watch-worker.ts')
+const ENTRY = join(import.meta.dirname, '../../src/server/serve/watch-worker.ts')
 
 /** Makes esbuild find a module of the Kubernetes client by one of the paths that import it. */
 function foundBy(path: string): Plugin {

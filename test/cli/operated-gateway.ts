@@ -5,7 +5,7 @@
 import type { TestContext } from 'vitest'
 import { createGatewayClient } from '../../src/exporter/gateway-client.ts'
 import { hashToken } from '../../src/gateway/access/token.ts'
-import { type GatewayVariables, readGatewayConfig } from '../../src/gateway/snapshots/config.ts'
+import { type GatewayVariables, readGatewayConfig } from '../../src/gateway/config/config.ts'
 import { createNodeGateway } from '../../src/server/gateway/node-gateway.ts'
 import { keys } from '../cluster/follow/memory-gateway.ts'
 import { snapshotOf, WEB } from '../gateway/publishing.ts'

@@ -5,7 +5,7 @@
 import { join } from 'node:path'
 import { type TestContext, vi } from 'vitest'
 import { serve } from '../../src/cli/serve/serve.ts'
-import type { RunningServer, ServeOptions } from '../../src/server/server.ts'
+import type { RunningServer, ServeOptions } from '../../src/server/serve/server.ts'
 import { temporaryFolder } from '../cluster/follow/temporary-folder.ts'
 import { Screen } from './run-cli.ts'
 

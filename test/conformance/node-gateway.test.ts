@@ -1,6 +1,7 @@
 /** Recorded answers by `kubedoh gateway`: the gateway on Node, over HTTP. */
+
+import { readGatewayConfig } from '../../src/gateway/config/config.ts'
 import { WIRE_TYPE } from '../../src/gateway/doh/negotiate.ts'
-import { readGatewayConfig } from '../../src/gateway/snapshots/config.ts'
 import { createNodeGateway } from '../../src/server/gateway/node-gateway.ts'
 import { CONFIG_FILES } from '../../src/server/node/load-corefile.ts'
 import { sendTo } from '../gateway/doh/replies.ts'

@@ -155,7 +155,7 @@ const BOUNDS: readonly (readonly [
     'docs/plugins/kubernetes.md',
     'from # s on',
     1000,
-    'src/server/threads/cluster-sources.ts',
+    'src/server/serve/cluster-sources.ts',
     'STALE_MS',
   ],
   [
@@ -190,7 +190,7 @@ const BOUNDS: readonly (readonly [
     'docs/plugins/dnstap.md',
     'restored after # s',
     1000,
-    'src/server/node/frame-stream.ts',
+    'src/server/upstream/frame-stream.ts',
     'RETRY_MS',
   ],
   [

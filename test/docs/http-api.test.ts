@@ -25,7 +25,7 @@ const APPS = [
   'src/gateway/routes/names-route.ts',
   'src/gateway/routes/token-routes.ts',
   'src/gateway/snapshots/publish-routes.ts',
-  'src/server/feature-servers.ts',
+  'src/server/serve/feature-servers.ts',
 ]
 
 /** Errors as the code writes them: a status, and behind it the code. */
@@ -67,11 +67,13 @@ describe('docs/http-api.md', () => {
   test('has the routes of serve and export', () => {
     const doh = createDohApp({ answer: () => undefined, isPrivate: () => false })
     const mini = createMiniK8sApp({} as MiniK8sObjects, '')
-    const literal = ['src/cli/export/export-status.ts', 'src/server/feature-servers.ts'].flatMap(
-      (file) =>
-        [...read(file).matchAll(/(?:app\.get|pages\.set)\('(\/[^']*)'/g)].map(
-          ([, path]) => `GET ${path}`,
-        ),
+    const literal = [
+      'src/cli/export/export-status.ts',
+      'src/server/serve/feature-servers.ts',
+    ].flatMap((file) =>
+      [...read(file).matchAll(/(?:app\.get|pages\.set)\('(\/[^']*)'/g)].map(
+        ([, path]) => `GET ${path}`,
+      ),
     )
     assert.deepEqual(
       [...documented('## Routes of `serve` and `export`', 1)].sort(),

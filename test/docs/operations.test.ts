@@ -44,7 +44,8 @@ describe('docs/operations.md', () => {
   })
 
   test('names metrics that the code writes', () => {
-    const code = read('src/server/process-metrics.ts') + read('src/server/http/health-probe.ts')
+    const code =
+      read('src/server/serve/process-metrics.ts') + read('src/server/http/health-probe.ts')
     for (const name of ['kubedoh_udp_dropped_total', 'process_resident_memory_bytes']) {
       assert.ok(PAGE.includes(name) && code.includes(name))
     }

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { COMMANDS } from '../../src/cli/commands.ts'
 import { FLAGS } from '../../src/cli/flags/flags.ts'
-import { GATEWAY_VARIABLES, readGatewayConfig } from '../../src/gateway/snapshots/config.ts'
+import { GATEWAY_VARIABLES, readGatewayConfig } from '../../src/gateway/config/config.ts'
 import { codes, filesBelow, read, section, tableRows } from './pages.ts'
 
 const GATEWAY = read('docs/gateway-variables.md')

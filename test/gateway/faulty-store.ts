@@ -10,7 +10,8 @@ import { parseCorefile } from '../../src/corefile/parse-corefile.ts'
 import { readUint32 } from '../../src/dns/bytes/bytes.ts'
 import { TYPE } from '../../src/dns/names/rr-type.ts'
 import { parseResponse } from '../../src/dns/wire/message.ts'
-import { ClusterReader, type ReaderTimes } from '../../src/gateway/snapshots/cluster-reader.ts'
+import type { ReaderTimes } from '../../src/gateway/config/reader-times.ts'
+import { ClusterReader } from '../../src/gateway/snapshots/cluster-reader.ts'
 import {
   ShardMemory,
   SnapshotLoader,

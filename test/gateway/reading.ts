@@ -2,7 +2,8 @@
  * A reader of one cluster's snapshots, the clock it goes by, and a scripted store.
  * @module
  */
-import { ClusterReader, type ReaderTimes } from '../../src/gateway/snapshots/cluster-reader.ts'
+import type { ReaderTimes } from '../../src/gateway/config/reader-times.ts'
+import { ClusterReader } from '../../src/gateway/snapshots/cluster-reader.ts'
 import { ShardMemory, type SnapshotOrigin } from '../../src/gateway/snapshots/snapshot-loader.ts'
 import type { ServedManifest } from '../../src/gateway/snapshots/store.ts'
 import type { PrivateKey } from '../../src/snapshot/format/signature.ts'

@@ -8,13 +8,13 @@ import { encodeBase64url } from '../../src/dns/bytes/base64url.ts'
 import { createGatewayClient } from '../../src/exporter/gateway-client.ts'
 import { Publisher } from '../../src/exporter/publisher.ts'
 import { createMemoryTokenStore, type TokenStore } from '../../src/gateway/access/token-store.ts'
-import { createGatewayApp } from '../../src/gateway/routes/app.ts'
-import { Gateway, type GatewayRuntime } from '../../src/gateway/routes/gateway.ts'
 import {
   type GatewayConfig,
   type GatewayVariables,
   readGatewayConfig,
-} from '../../src/gateway/snapshots/config.ts'
+} from '../../src/gateway/config/config.ts'
+import { createGatewayApp } from '../../src/gateway/routes/app.ts'
+import { Gateway, type GatewayRuntime } from '../../src/gateway/routes/gateway.ts'
 import { LocalWriter } from '../../src/gateway/snapshots/local-writer.ts'
 import type { ClusterWriter } from '../../src/gateway/snapshots/publish-routes.ts'
 import { type ClusterStore, createMemoryStore } from '../../src/gateway/snapshots/store.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test, vi } from 'vitest'
 import { Metrics } from '../../src/dns/telemetry/metrics.ts'
-import { DnsServer } from '../../src/server/dns-server.ts'
+import { DnsServer } from '../../src/server/serve/dns-server.ts'
 import { ask, line, resolverOf, serveAnywhere } from './answering-server.ts'
 
 describe('drain stays while queries come over UDP', () => {

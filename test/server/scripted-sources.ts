@@ -10,7 +10,7 @@ import { Metrics } from '../../src/dns/telemetry/metrics.ts'
 import {
   type ClusterSourceOptions,
   ClusterSources,
-} from '../../src/server/threads/cluster-sources.ts'
+} from '../../src/server/serve/cluster-sources.ts'
 import { block, directive, parseBlocks } from '../ask.ts'
 import { ScriptedApi } from '../cluster/follow/scripted-api.ts'
 

@@ -4,12 +4,12 @@
  */
 
 import { readCorefile } from '../../corefile/parse-corefile.ts'
-import { readVariableFiles } from '../../gateway/config/variable-files.ts'
 import {
   GatewayConfigError,
   readGatewayConfig,
   withOnlyCluster,
-} from '../../gateway/snapshots/config.ts'
+} from '../../gateway/config/config.ts'
+import { readVariableFiles } from '../../gateway/config/variable-files.ts'
 import type { Output } from '../../server/node/output.ts'
 import { checkCorefile, printFindings } from '../serve/check.ts'
 

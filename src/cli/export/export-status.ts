@@ -4,10 +4,10 @@
  */
 import { Hono } from 'hono'
 import { METRICS_TYPE, type Metrics } from '../../dns/telemetry/metrics.ts'
-import { parseListenAddress } from '../../server/feature-servers.ts'
 import { HttpServer } from '../../server/http/http-server.ts'
 import { CommandError, listenMessage } from '../../server/node/output.ts'
-import { formatMetrics } from '../../server/process-metrics.ts'
+import { formatMetrics } from '../../server/serve/process-metrics.ts'
+import { parseListenAddress } from '../../server/sockets/listen-address.ts'
 
 /** What the server reports. */
 type StatusOptions = {

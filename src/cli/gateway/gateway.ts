@@ -11,9 +11,8 @@ import {
   type GatewayConfig,
   GatewayConfigError,
   readGatewayConfig,
-} from '../../gateway/snapshots/config.ts'
+} from '../../gateway/config/config.ts'
 import type { TlsService } from '../../resolver/contract/feature.ts'
-import { parseListenAddress } from '../../server/feature-servers.ts'
 import { createNodeGateway, type GatewayServer } from '../../server/gateway/node-gateway.ts'
 import { prepareStoreFolder } from '../../server/gateway/store-folder.ts'
 import { LOOPBACK } from '../../server/http/doh-listener.ts'
@@ -26,6 +25,7 @@ import { NODE_TURNS } from '../../server/node/node-turns.ts'
 import { CommandError, createLog, listenMessage, type Output } from '../../server/node/output.ts'
 import { requireTextFile } from '../../server/node/read-files.ts'
 import { onReloadSignal, untilSignal } from '../../server/node/signals.ts'
+import { parseListenAddress } from '../../server/sockets/listen-address.ts'
 import type { FlagName, Input } from '../flags/flags.ts'
 
 /** A running gateway. */

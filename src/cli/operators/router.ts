@@ -23,10 +23,10 @@ import {
   routeWarnings,
 } from '../../operators/router/router.ts'
 import type { GatewayOptions } from '../../resolver/plugins/k8s-gateway/options.ts'
-import { parseListenAddress } from '../../server/feature-servers.ts'
 import { elapsed } from '../../server/node/elapsed.ts'
 import { CommandError, createLog, type Output } from '../../server/node/output.ts'
 import { untilSignal } from '../../server/node/signals.ts'
+import { parseListenAddress } from '../../server/sockets/listen-address.ts'
 import { loadHostsDirective } from '../export/export-directive.ts'
 import { listenStatus } from '../export/export-status.ts'
 import type { Input } from '../flags/flags.ts'

@@ -17,8 +17,8 @@ import type { SnapshotSource } from '../../resolver/contract/host.ts'
 import type { PluginHost } from '../../resolver/contract/plugin-entry.ts'
 import { ALL_PLUGINS } from '../../resolver/plugins/all-plugins.ts'
 import { EtcdClient } from '../../server/etcd/etcd-client.ts'
-import { createNodeHost } from '../../server/node-host.ts'
-import { MERGED_AT_GATEWAYS } from '../../server/threads/cluster-sources.ts'
+import { MERGED_AT_GATEWAYS } from '../../server/serve/cluster-sources.ts'
+import { createNodeHost } from '../../server/serve/node-host.ts'
 
 /** The program that a Corefile is for: `kubedoh serve`, a gateway on Node, or a Worker. */
 export type CheckTarget = 'serve' | 'gateway' | 'worker'

@@ -7,7 +7,7 @@
 import { createLocalJWKSet, type JWK, type JWTPayload, jwtVerify } from 'jose'
 import { decodeBase64url } from '../../dns/bytes/base64url.ts'
 import { isRecord } from '../../dns/bytes/unknown.ts'
-import type { AccessApplication } from '../snapshots/config.ts'
+import type { AccessApplication } from '../config/config.ts'
 import type { GatewayClock } from '../timing/held-clock.ts'
 import { type After, SharedLoads } from '../timing/shared-loads.ts'
 

@@ -5,8 +5,8 @@
  */
 import type { Client, ClientVisibility } from '../../resolver/contract/client.ts'
 import type { MaybePromise } from '../../resolver/contract/maybe-promise.ts'
+import type { Access } from '../config/config.ts'
 import { HttpError } from '../doh/http-error.ts'
-import type { Access } from '../snapshots/config.ts'
 import { type AccessAssertions, ASSERTION_HEADER } from './access-assertions.ts'
 import { hasHash } from './token.ts'
 import type { KnownToken, TokenBook } from './token-book.ts'

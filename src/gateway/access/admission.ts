@@ -8,9 +8,9 @@ import { errorText } from '../../dns/bytes/unknown.ts'
 import type { Client } from '../../resolver/contract/client.ts'
 import type { Host } from '../../resolver/contract/host.ts'
 import type { MaybePromise } from '../../resolver/contract/maybe-promise.ts'
+import type { Access, GatewayConfig } from '../config/config.ts'
 import type { ExplainFor } from '../doh/explain-route.ts'
 import { HttpError } from '../doh/http-error.ts'
-import type { Access, GatewayConfig } from '../snapshots/config.ts'
 import type { HeldClock } from '../timing/held-clock.ts'
 import {
   type Caller,

@@ -4,8 +4,8 @@
  * @module
  */
 import type { Context } from 'hono'
+import type { GatewayConfig } from '../config/config.ts'
 import { HttpError } from '../doh/http-error.ts'
-import type { GatewayConfig } from '../snapshots/config.ts'
 import { headerToken } from './access.ts'
 import { noteOperator } from './audit.ts'
 import { hasHash } from './token.ts'

@@ -6,8 +6,8 @@
 import { zonesOf } from '../../corefile/arguments.ts'
 import { isRecord, isTexts } from '../../dns/bytes/unknown.ts'
 import { formatName, isSubdomain, lowerName, parseName } from '../../dns/names/name.ts'
+import type { GatewayConfig } from '../config/config.ts'
 import { HttpError } from '../doh/http-error.ts'
-import type { GatewayConfig } from '../snapshots/config.ts'
 import { matcherOf, type TokenScope } from './token.ts'
 
 /** A token request. */

@@ -7,7 +7,7 @@
 import type { CorefileSource } from '../../corefile/lexeme-stream.ts'
 import { isRecord, parseJson } from '../../dns/bytes/unknown.ts'
 import type { Host } from '../../resolver/contract/host.ts'
-import { GatewayConfigError } from '../snapshots/config.ts'
+import { GatewayConfigError } from './config.ts'
 
 /** Variables whose names begin so have files: `FILES`, `FILES_ZONES`. */
 const PREFIX = 'FILES'

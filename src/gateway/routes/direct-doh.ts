@@ -11,6 +11,7 @@ import type { Carriers } from '../access/access.ts'
 import type { Admitted } from '../access/admission.ts'
 import { CorsHeaders } from '../access/cors.ts'
 import { tooMany } from '../access/rate-limiter.ts'
+import type { GatewayConfig } from '../config/config.ts'
 import {
   badMessage,
   type DirectResponse,
@@ -22,7 +23,6 @@ import {
   readDirect,
 } from '../doh/direct-message.ts'
 import type { HttpError } from '../doh/http-error.ts'
-import type { GatewayConfig } from '../snapshots/config.ts'
 import type { Gateway, KeepAlive } from './gateway.ts'
 
 /** A request without its body; `address` is the client's. */

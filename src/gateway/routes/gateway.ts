@@ -24,13 +24,13 @@ import { AgeHeaders } from '../access/cors.ts'
 import type { RandomBytes } from '../access/token.ts'
 import type { TokenStore } from '../access/token-store.ts'
 import { compileGatewayCorefile, gatewayWarnings } from '../config/compile-corefile.ts'
+import { type GatewayConfig, GatewayConfigError } from '../config/config.ts'
 import { replyBytesMax } from '../doh/negotiate.ts'
 import {
   ClusterZones,
   type ClusterZonesRuntime,
   formatGatewayMetrics,
 } from '../snapshots/cluster-zones.ts'
-import { type GatewayConfig, GatewayConfigError } from '../snapshots/config.ts'
 import { type Arrival, answerLocally, type Reach } from '../snapshots/local-names.ts'
 import type { ClusterWriter } from '../snapshots/publish-routes.ts'
 import { HeldClock } from '../timing/held-clock.ts'

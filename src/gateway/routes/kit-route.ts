@@ -8,10 +8,10 @@ import { zonesOf } from '../../corefile/arguments.ts'
 import { formatName, isSubdomain, nameOf } from '../../dns/names/name.ts'
 import type { ClientVisibility } from '../../resolver/contract/client.ts'
 import { headerToken } from '../access/access.ts'
+import { CLUSTER_READERS, type GatewayConfig } from '../config/config.ts'
 import { HttpError, notFound } from '../doh/http-error.ts'
 import { uncached } from '../doh/json-response.ts'
 import { KitError, type KitFile, kitFiles, readKit } from '../onboarding/kit.ts'
-import { CLUSTER_READERS, type GatewayConfig } from '../snapshots/config.ts'
 
 /** Returns the domains of clusters that a client sees, without reverse zones and final dots. */
 export type ClusterDomains = (visibility: ClientVisibility | undefined) => readonly string[]

@@ -18,10 +18,10 @@ import {
 } from '../access/token.ts'
 import { readTokenRequest, type TokenAdvice } from '../access/token-request.ts'
 import { type Addition, TOKENS_MAX, type TokenStore } from '../access/token-store.ts'
+import type { GatewayConfig } from '../config/config.ts'
 import { HttpError } from '../doh/http-error.ts'
 import { jsonResponse, streamOf, uncached } from '../doh/json-response.ts'
 import { readBody } from '../doh/read-body.ts'
-import type { GatewayConfig } from '../snapshots/config.ts'
 import type { ClusterDomains } from './kit-route.ts'
 
 const BODY_BYTES_MAX = 64 * 1024

@@ -26,9 +26,10 @@ import {
 import type { Shard } from '../../snapshot/read/shard.ts'
 import { Snapshot, type SnapshotInfo } from '../../snapshot/read/snapshot.ts'
 import type { Visibility } from '../../snapshot/read/visibility.ts'
+import type { ReaderTimes } from '../config/reader-times.ts'
 import type { GatewayClock } from '../timing/held-clock.ts'
 import { Refresher } from '../timing/refresher.ts'
-import { type AgeLimits, SnapshotAge } from './snapshot-age.ts'
+import { SnapshotAge } from './snapshot-age.ts'
 import {
   type LoadedManifest,
   type LoaderOptions,
@@ -36,14 +37,6 @@ import {
   type ShardMemory,
   SnapshotLoader,
 } from './snapshot-loader.ts'
-
-/** Times after which a reader acts. */
-export type ReaderTimes = AgeLimits & {
-  /** Reads the manifest again, in the background. */
-  readonly refreshMs: number
-  /** Reads the manifest again before it answers. */
-  readonly blockMs: number
-}
 
 /** What a reader needs. */
 export type ReaderOptions = LoaderOptions & {

@@ -8,10 +8,10 @@ import { MANIFEST_BYTES_MAX, type Manifest } from '../../snapshot/format/manifes
 import { headerToken } from '../access/access.ts'
 import { unauthorized } from '../access/operators.ts'
 import { hasHash } from '../access/token.ts'
+import type { GatewayConfig } from '../config/config.ts'
 import { HttpError } from '../doh/http-error.ts'
 import { jsonResponse } from '../doh/json-response.ts'
 import { readBody } from '../doh/read-body.ts'
-import type { GatewayConfig } from './config.ts'
 import type { IngestResult } from './ingest.ts'
 
 /** Largest shard that may be published. */

@@ -5,15 +5,8 @@
  * @module
  */
 import type { SnapshotInfo } from '../../snapshot/read/snapshot.ts'
+import type { AgeLimits } from '../config/reader-times.ts'
 import type { GatewayClock } from '../timing/held-clock.ts'
-
-/** Ages from which on names are no longer fresh. */
-export type AgeLimits = {
-  /** Responses carry an Extended DNS Error "Stale Answer" (RFC 8914 §4.4). */
-  readonly staleMs: number
-  /** Queries fail with SERVFAIL. */
-  readonly expireMs: number
-}
 
 /** Measures the age of the snapshot that is served. */
 export class SnapshotAge {

@@ -2,13 +2,11 @@
  * Tracks the phase of an HTTP connection, and ends it when a phase takes too long.
  * @module
  */
+import { HANDSHAKE_MS } from '../keys/tls-service.ts'
 import type { Connection } from '../sockets/connection-table.ts'
 import { widenReceiveBuffer } from '../sockets/receive-buffer.ts'
 import type { Expected } from './http-gate.ts'
 import type { SocketEnds } from './http-request.ts'
-
-/** Time for a TLS handshake, in milliseconds. */
-export const HANDSHAKE_MS = 10_000
 
 /**
  * HTTP/1.1 requests in flight on a connection. The gate lets through more than one only when the

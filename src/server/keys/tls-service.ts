@@ -12,8 +12,8 @@ import type { ClientAuth, TlsService } from '../../resolver/contract/feature.ts'
 import type { TlsIdentity } from '../../resolver/contract/host.ts'
 import { authorities, checkFiles } from './tls-identity.ts'
 
-/** Maximum time of a handshake. */
-const HANDSHAKE_MS = 10_000
+/** Maximum time of a handshake, in milliseconds. */
+export const HANDSHAKE_MS = 10_000
 
 /**
  * Returns the TLS options of a server. The server itself closes connections of unauthorized

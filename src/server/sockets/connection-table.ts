@@ -5,7 +5,7 @@
  */
 import { clientNetwork } from '../../dns/names/network.ts'
 import { fileLimit } from '../node/file-limit.ts'
-import { Heap } from '../threads/heap.ts'
+import { Heap } from './heap.ts'
 
 /** The part of the process's open files that the connections of one server may be. */
 const FILES_SHARE = 4

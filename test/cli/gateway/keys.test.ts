@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { readGatewayConfig } from '../../../src/gateway/snapshots/config.ts'
+import { readGatewayConfig } from '../../../src/gateway/config/config.ts'
 import {
   importPrivateKey,
   isSignedBy,

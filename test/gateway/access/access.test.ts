@@ -9,8 +9,8 @@ import {
 import { hashToken, visibilityOf } from '../../../src/gateway/access/token.ts'
 import { TokenBook } from '../../../src/gateway/access/token-book.ts'
 import { createMemoryTokenStore } from '../../../src/gateway/access/token-store.ts'
+import type { Access } from '../../../src/gateway/config/config.ts'
 import { HttpError } from '../../../src/gateway/doh/http-error.ts'
-import type { Access } from '../../../src/gateway/snapshots/config.ts'
 import { FakeHost } from '../../fake-host.ts'
 import { bookOf, tokenRecord } from '../tokens.ts'
 

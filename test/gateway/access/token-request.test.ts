@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { createTokenAdvice, readTokenRequest } from '../../../src/gateway/access/token-request.ts'
+import { readGatewayConfig } from '../../../src/gateway/config/config.ts'
 import { HttpError } from '../../../src/gateway/doh/http-error.ts'
-import { readGatewayConfig } from '../../../src/gateway/snapshots/config.ts'
 import { keys } from '../../cluster/follow/memory-gateway.ts'
 
 describe('a token request', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
+import { GatewayConfigError } from '../../../src/gateway/config/config.ts'
 import { readVariableFiles } from '../../../src/gateway/config/variable-files.ts'
-import { GatewayConfigError } from '../../../src/gateway/snapshots/config.ts'
 
 describe('readVariableFiles', () => {
   const files = readVariableFiles({

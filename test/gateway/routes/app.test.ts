@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { hashToken } from '../../../src/gateway/access/token.ts'
-import { GatewayConfigError, type GatewayVariables } from '../../../src/gateway/snapshots/config.ts'
+import { GatewayConfigError, type GatewayVariables } from '../../../src/gateway/config/config.ts'
 import { StoreError } from '../../../src/gateway/snapshots/store.ts'
 import { START_MS } from '../../fake-host.ts'
 import { WEB } from '../publishing.ts'

@@ -7,6 +7,7 @@ import { ASSERTION_HEADER } from '../../../src/gateway/access/access-assertions.
 import type { RateLimiter } from '../../../src/gateway/access/rate-limiter.ts'
 import { hashToken } from '../../../src/gateway/access/token.ts'
 import { createMemoryTokenStore } from '../../../src/gateway/access/token-store.ts'
+import { type GatewayVariables, readGatewayConfig } from '../../../src/gateway/config/config.ts'
 import { createGatewayApp } from '../../../src/gateway/routes/app.ts'
 import {
   DirectDoh,
@@ -14,7 +15,6 @@ import {
   splitTokenPath,
 } from '../../../src/gateway/routes/direct-doh.ts'
 import { Gateway } from '../../../src/gateway/routes/gateway.ts'
-import { type GatewayVariables, readGatewayConfig } from '../../../src/gateway/snapshots/config.ts'
 import { createMemoryStore } from '../../../src/gateway/snapshots/store.ts'
 import { keys } from '../../cluster/follow/memory-gateway.ts'
 import { FakeHost, START_MS } from '../../fake-host.ts'

@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import {
-  HANDSHAKE_MS,
-  type PhaseTimes,
-  ServedSocket,
-} from '../../../src/server/http/served-socket.ts'
+import { type PhaseTimes, ServedSocket } from '../../../src/server/http/served-socket.ts'
+import { HANDSHAKE_MS } from '../../../src/server/keys/tls-service.ts'
 
 const TIMES: PhaseTimes = { readMs: 20_000, idleMs: 30_000, writeMs: 5000 }
 const GRACE_MS = 2000

@@ -1,0 +1,246 @@
+/**
+ * Reads the gateway's configuration from variables; docs/gateway-variables.md describes them.
+ * @module
+ */
+
+import { type CorefileSource, NO_FILES } from '../../corefile/lexeme-stream.ts'
+import { corefileSteps } from '../../corefile/parse-corefile.ts'
+import { ConfigError, formatProblem } from '../../corefile/problem.ts'
+import type { ServerBlock } from '../../corefile/server-block.ts'
+import { finish, inSlices, type Turns } from '../../dns/bytes/steps.ts'
+import { isRecord } from '../../dns/bytes/unknown.ts'
+import { CLUSTER_ID } from '../../snapshot/format/manifest.ts'
+import { importPublicKey, type PublicKey } from '../../snapshot/format/signature.ts'
+import type { ReaderTimes } from './reader-times.ts'
+
+/** Names of the variables other than COREFILE, which is a file on Node. */
+export const GATEWAY_VARIABLES = [
+  'CLUSTERS',
+  'ADMIN_TOKEN_SHA256',
+  'READ_ONLY_TOKEN_SHA256',
+  'CLIENT_TOKEN_SHA256',
+  'PUBLIC',
+  'STALE_SECONDS',
+  'EXPIRE_SECONDS',
+  'REQUESTS_PER_MINUTE',
+  'CORS_ORIGINS',
+  'ACCESS_TEAM',
+  'ACCESS_AUDIENCE',
+] as const
+
+type Name = 'COREFILE' | (typeof GATEWAY_VARIABLES)[number]
+
+/** Variables as the runtime has them; an empty one counts as unset. */
+export type GatewayVariables = { readonly [name in Name]?: string }
+
+/** A cluster that may publish. */
+export type ClusterConfig = {
+  readonly publicKey: PublicKey
+  /** The key as configured: 32 bytes in base64url. */
+  readonly publicKeyText: string
+  /** SHA-256 of the exporter's token, in hexadecimal digits. */
+  readonly tokenSha256: string
+}
+
+/** The variables, parsed. */
+export type GatewayConfig = {
+  readonly blocks: readonly ServerBlock[]
+  readonly clusters: ReadonlyMap<string, ClusterConfig>
+  readonly access: Access
+  /** SHA-256 of the operator (admin) token; `undefined` for none. */
+  readonly adminSha256: string | undefined
+  /** SHA-256 of the token that reads `/readyz` and `/metrics`; `undefined` for none. */
+  readonly readOnlySha256: string | undefined
+  readonly times: ReaderTimes
+  /** Requests a minute for each token, or for each address without one; 0 for no limit. */
+  readonly requestsPerMinute: number
+  /** Origins of web pages that may query (CORS). */
+  readonly corsOrigins: readonly string[]
+  /** The Cloudflare Access application in front of the gateway; `undefined` for none. */
+  readonly application: AccessApplication | undefined
+}
+
+/** An Access application. */
+export type AccessApplication = {
+  /** The team's URL, `https://TEAM.cloudflareaccess.com`. */
+  readonly issuer: string
+  /** The application's audience tag, 64 hexadecimal digits. */
+  readonly audience: string
+}
+
+/** Which clients may query a gateway without a token of the token store. */
+export type Access = {
+  /** Whether every client may, and sees everything. */
+  readonly isPublic: boolean
+  /** SHA-256 of the client token, which sees everything; `undefined` for none. */
+  readonly sha256: string | undefined
+}
+
+/** A variable with an invalid value. */
+export class GatewayConfigError extends Error {
+  override readonly name = 'GatewayConfigError'
+}
+
+/** Stands for the file of a Corefile that a variable holds. */
+const COREFILE_NAME = 'COREFILE'
+const SHA256 = /^[0-9a-f]{64}$/
+const REFRESH_MS = 250
+const BLOCK_MS = 5000
+const STALE_SECONDS_DEFAULT = 60
+const EXPIRE_SECONDS_DEFAULT = 24 * 3600
+const REQUESTS_PER_MINUTE_DEFAULT = 60_000
+
+/** The Corefile of a gateway. */
+export type CorefileOrigin = {
+  /** Its name in error messages. */
+  readonly file: string
+  readonly source: CorefileSource
+  /** Where queries are answered meanwhile: parses in slices. */
+  readonly turns?: Turns
+}
+
+/**
+ * Reads the variables.
+ * @throws {GatewayConfigError} with the variable and the problem
+ */
+export async function readGatewayConfig(
+  variables: GatewayVariables,
+  origin: CorefileOrigin = { file: COREFILE_NAME, source: NO_FILES },
+): Promise<GatewayConfig> {
+  const clusters = await readClusters(variables.CLUSTERS ?? '')
+  const blocks = await readBlocks(variables.COREFILE ?? '', origin)
+  return {
+    blocks: withOnlyCluster(blocks, [...clusters.keys()]),
+    clusters,
+    access: readAccess(variables),
+    adminSha256: readHash(variables, 'ADMIN_TOKEN_SHA256'),
+    readOnlySha256: readHash(variables, 'READ_ONLY_TOKEN_SHA256'),
+    times: {
+      refreshMs: REFRESH_MS,
+      blockMs: BLOCK_MS,
+      staleMs: 1000 * readSeconds(variables, 'STALE_SECONDS', STALE_SECONDS_DEFAULT),
+      expireMs: 1000 * readSeconds(variables, 'EXPIRE_SECONDS', EXPIRE_SECONDS_DEFAULT),
+    },
+    requestsPerMinute: readRate(variables),
+    corsOrigins: readOrigins(variables),
+    application: readApplication(variables),
+  }
+}
+
+async function readBlocks(text: string, origin: CorefileOrigin): Promise<readonly ServerBlock[]> {
+  const { file, source, turns } = origin
+  const isUnset = file === COREFILE_NAME && text.trim() === ''
+  if (isUnset) throw new GatewayConfigError(`${COREFILE_NAME} is not set`)
+  try {
+    const steps = corefileSteps(text, file, source)
+    const corefile = await (turns === undefined ? finish(steps) : inSlices(steps, turns))
+    if (corefile.problems.length > 0) throw new ConfigError(corefile.problems)
+    return corefile.blocks
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    throw new GatewayConfigError(error.problems.map(formatProblem).join('; '), { cause: error })
+  }
+}
+
+/** Directives that read a cluster. */
+export const CLUSTER_READERS: ReadonlySet<string> = new Set([
+  'kubernetes',
+  'k8s_external',
+  'k8s_gateway',
+  'etcd',
+])
+
+/** Adds the cluster to each directive that reads one and names none, if there is only one. */
+export function withOnlyCluster(
+  blocks: readonly ServerBlock[],
+  clusters: readonly string[],
+): readonly ServerBlock[] {
+  const [only, ...others] = clusters
+  if (only === undefined || others.length > 0) return blocks
+  return blocks.map((block) => ({
+    ...block,
+    directives: block.directives.map((directive) => {
+      const { name, lines, file, line, column } = directive
+      const isNamed = lines.some(({ words: [first] }) => first?.text === 'cluster')
+      if (!CLUSTER_READERS.has(name) || isNamed) return directive
+      const words = ['cluster', only].map((text) => ({ text, file, line, column }))
+      return { ...directive, lines: [...lines, { words, lines: [] }] }
+    }),
+  }))
+}
+
+async function readClusters(text: string): Promise<ReadonlyMap<string, ClusterConfig>> {
+  const clusters = new Map<string, ClusterConfig>()
+  for (const [id, value] of Object.entries(parseObject(text))) {
+    if (!CLUSTER_ID.test(id)) {
+      throw new GatewayConfigError(`CLUSTERS: "${id}" is not made of a-z, 0-9 and "-"`)
+    }
+    const { publicKey, tokenSha256 } = isRecord(value) ? value : {}
+    const publicKeyText = typeof publicKey === 'string' ? publicKey : ''
+    const key = await importPublicKey(publicKeyText)
+    if (key === undefined) {
+      throw new GatewayConfigError(`CLUSTERS.${id}.publicKey is not 32 bytes in base64url`)
+    }
+    if (typeof tokenSha256 !== 'string' || !SHA256.test(tokenSha256)) {
+      throw new GatewayConfigError(`CLUSTERS.${id}.tokenSha256 is not 64 hexadecimal digits`)
+    }
+    clusters.set(id, { publicKey: key, publicKeyText, tokenSha256 })
+  }
+  return clusters
+}
+
+function readAccess(variables: GatewayVariables): Access {
+  const isPublic = variables.PUBLIC || 'false'
+  if (isPublic !== 'true' && isPublic !== 'false') {
+    throw new GatewayConfigError('PUBLIC is neither "true" nor "false"')
+  }
+  return { isPublic: isPublic === 'true', sha256: readHash(variables, 'CLIENT_TOKEN_SHA256') }
+}
+
+function readHash(variables: GatewayVariables, name: Name): string | undefined {
+  const text = variables[name] || undefined
+  if (text === undefined || SHA256.test(text)) return text
+  throw new GatewayConfigError(`${name} is not 64 hexadecimal digits`)
+}
+
+function readSeconds(variables: GatewayVariables, name: Name, otherwise: number): number {
+  const text = variables[name] || String(otherwise)
+  if (Number(text) > 0) return Number(text)
+  throw new GatewayConfigError(`${name} is "${text}", expected a number of seconds`)
+}
+
+function readRate({ REQUESTS_PER_MINUTE: text }: GatewayVariables): number {
+  if (!text) return REQUESTS_PER_MINUTE_DEFAULT
+  if (/^\d{1,9}$/.test(text)) return Number(text)
+  throw new GatewayConfigError(`REQUESTS_PER_MINUTE is "${text}", expected a number`)
+}
+
+function readOrigins({ CORS_ORIGINS: text = '' }: GatewayVariables): readonly string[] {
+  const origins = text.split(/\s+/).filter((word) => word !== '')
+  const wrong = origins.find((origin) => !URL.canParse(origin) || new URL(origin).origin !== origin)
+  if (wrong === undefined) return origins
+  throw new GatewayConfigError(`CORS_ORIGINS: "${wrong}" is not like https://app.example.org`)
+}
+
+function readApplication(variables: GatewayVariables): AccessApplication | undefined {
+  const { ACCESS_TEAM: team = '', ACCESS_AUDIENCE: audience = '' } = variables
+  if (team === '' && audience === '') return undefined
+  const url = URL.canParse(team) ? new URL(team) : undefined
+  if (url?.protocol !== 'https:' || url.origin !== team) {
+    const expected = 'a URL such as https://acme.cloudflareaccess.com'
+    throw new GatewayConfigError(`ACCESS_TEAM is "${team}", expected ${expected}`)
+  }
+  if (SHA256.test(audience)) return { issuer: team, audience }
+  throw new GatewayConfigError('ACCESS_AUDIENCE is not 64 hexadecimal digits')
+}
+
+function parseObject(text: string): Readonly<Record<string, unknown>> {
+  if (text.trim() === '') return {}
+  try {
+    const value: unknown = JSON.parse(text)
+    if (isRecord(value)) return value
+  } catch {
+    throw new GatewayConfigError('CLUSTERS is not JSON')
+  }
+  throw new GatewayConfigError('CLUSTERS is not a JSON object')
+}

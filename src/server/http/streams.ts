@@ -1,0 +1,68 @@
+/**
+ * How listeners serve streams: TCP, TLS (RFC 7858) or HTTPS (RFC 8484).
+ * @module
+ */
+
+import type { Metrics, Series } from '../../dns/telemetry/metrics.ts'
+import type { Listener } from '../../resolver/chain/listener.ts'
+import type { ConnectionBounds } from '../../resolver/contract/feature.ts'
+import type { Answer } from '../sockets/answer.ts'
+import type { StreamServer, Streams } from '../sockets/sockets.ts'
+import { TCP_LIMITS, TcpServer, TLS_LIMITS } from '../sockets/tcp-server.ts'
+import { createDohServer } from './doh-server.ts'
+
+const HTTPS_RESPONSES = {
+  name: 'coredns_dns_https_responses_total',
+  help: 'Counter of DoH responses per server and http status code.',
+  labels: ['server', 'status'],
+}
+
+/** The current state of the listener; called for each message or connection. */
+export type StreamParts = {
+  readonly answer: () => Answer
+  readonly bounds: () => ConnectionBounds
+  readonly metrics: Metrics
+}
+
+/** Returns how a listener serves streams. */
+export function streamsOf(
+  { transport, port, tls, httpConnectionsMax: connectionsMax }: Listener,
+  { answer, bounds, metrics }: StreamParts,
+): Streams {
+  switch (transport) {
+    case 'dns':
+      return {
+        name: 'TCP',
+        hasUdp: true,
+        create: () => new TcpServer(answer, () => ({ ...TCP_LIMITS, ...bounds() })),
+      }
+    case 'tls':
+      return {
+        name: 'TLS',
+        hasUdp: false,
+        create: () => new TcpServer(answer, () => ({ ...TLS_LIMITS, ...bounds() }), tls),
+      }
+    case 'https': {
+      const counters = new Map<number, Series>()
+      const onResponse = (status: number): void => {
+        let counter = counters.get(status)
+        if (counter === undefined) {
+          counter = metrics.counter(HTTPS_RESPONSES, [`https://:${port}`, String(status)])
+          counters.set(status, counter)
+        }
+        counter.value++
+      }
+      const create = (): StreamServer => {
+        const server = createDohServer({ answer, tls, connectionsMax, bounds, onResponse })
+        return {
+          listen: (address, at, reusePort) =>
+            server.listen(address, at, { ipv6Only: true, reusePort }),
+          renew: (service) => server.renew(service),
+          stopListening: () => server.stopListening(),
+          close: () => server.close(),
+        }
+      }
+      return { name: 'HTTPS', hasUdp: false, create }
+    }
+  }
+}

@@ -1,0 +1,86 @@
+/**
+ * The file of a cache: a line that names the format, the content, and a hash of the cache's
+ * identity with both. Other readers never see a part of it, and a process that was killed leaves
+ * the previous one.
+ * @module
+ */
+import { createHash } from 'node:crypto'
+import { closeSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from 'node:fs'
+import { threadId } from 'node:worker_threads'
+import { errorCode } from '../../dns/bytes/unknown.ts'
+import {
+  CACHE_FILE_BYTES_MAX,
+  type CacheFile,
+  type NewContent,
+} from '../../resolver/plugins/cache/persistence.ts'
+
+const FORMAT = Buffer.from('kubedoh cache 1\n')
+const HASH = 'sha256'
+const HASH_BYTES = 32
+/** Bytes of one write; entries are much smaller. */
+const WRITE_BYTES = 65_536
+
+/** Returns the file of the cache with an identity. Touches nothing until it is used. */
+export function openCacheFile(path: string, identity: string): CacheFile {
+  return { read: () => readContent(path, identity), replace: () => newContent(path, identity) }
+}
+
+function readContent(path: string, identity: string): Uint8Array | undefined {
+  const overhead = FORMAT.length + HASH_BYTES
+  let bytes: Buffer
+  try {
+    if (statSync(path).size > overhead + CACHE_FILE_BYTES_MAX)
+      throw new Error('it is larger than 64 MiB')
+    bytes = readFileSync(path)
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined
+    throw error
+  }
+  const end = Math.max(bytes.length - HASH_BYTES, 0)
+  const hash = createHash(HASH).update(identity).update(bytes.subarray(0, end)).digest()
+  const isValid =
+    bytes.subarray(0, FORMAT.length).equals(FORMAT) && hash.equals(bytes.subarray(end))
+  if (isValid) return bytes.subarray(FORMAT.length, end)
+  throw new Error('it is damaged, or of another version or configuration')
+}
+
+function newContent(path: string, identity: string): NewContent {
+  // Threads write files of their own; the last one to rename wins.
+  const temporary = `${path}.${threadId}.new`
+  const file = openSync(temporary, 'w', 0o600)
+  const hash = createHash(HASH).update(identity)
+  let isOpen = true
+  let pending: Uint8Array[] = []
+  let pendingBytes = 0
+  const flush = (): void => {
+    const bytes = Buffer.concat(pending)
+    for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at)
+    pending = []
+    pendingBytes = 0
+  }
+  const add = (bytes: Uint8Array): void => {
+    hash.update(bytes)
+    pending.push(bytes)
+    pendingBytes += bytes.length
+    if (pendingBytes >= WRITE_BYTES) flush()
+  }
+  const close = (): void => {
+    isOpen = false
+    closeSync(file)
+  }
+  add(FORMAT)
+  return {
+    add,
+    commit: () => {
+      pending.push(hash.digest())
+      flush()
+      close()
+      renameSync(temporary, path)
+    },
+    abort: () => {
+      if (!isOpen) return
+      close()
+      rmSync(temporary, { force: true })
+    },
+  }
+}

@@ -1,0 +1,116 @@
+/**
+ * Metrics of the process and its sockets, read when somebody looks at them.
+ * @module
+ */
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { createSharedPause, withPauses } from '../../dns/bytes/steps.ts'
+import { mergeMetrics } from '../../dns/telemetry/merge-metrics.ts'
+import type { Metrics } from '../../dns/telemetry/metrics.ts'
+import type { Listener } from '../../resolver/chain/listener.ts'
+import { localAddresses, resolveBind } from '../node/local-addresses.ts'
+import { NODE_TURNS } from '../node/node-turns.ts'
+import { socketsOf } from '../node/socket-table.ts'
+
+/** The addresses of a listener, and its port. */
+export type ListenPlace = Pick<Listener, 'transport' | 'addresses' | 'except' | 'port'>
+
+/** Interval at which the event loop's lag is measured. */
+const RESOLUTION_MS = 10
+
+const CPU_SECONDS = {
+  name: 'process_cpu_seconds_total',
+  help: 'Total user and system CPU time in seconds.',
+  labels: [],
+}
+const DROPS = {
+  name: 'kubedoh_udp_dropped_total',
+  help: 'Datagrams that the kernel dropped, mostly because the receive buffer was full.',
+  labels: ['address'],
+}
+
+type Delays = ReturnType<typeof monitorEventLoopDelay>
+
+let delays: Delays | undefined
+
+/** Formats all metrics, after updating those of the process and of its sockets. */
+export async function formatMetrics(
+  metrics: Metrics,
+  listeners: readonly ListenPlace[] = [],
+): Promise<string> {
+  const gauge = (name: string, help: string, value: number): void => {
+    metrics.gauge({ name, help, labels: [] }).value = value
+  }
+  const { rss, heapUsed } = process.memoryUsage()
+  const { user, system } = process.cpuUsage()
+  gauge('process_resident_memory_bytes', 'Resident memory size in bytes.', rss)
+  gauge('nodejs_heap_size_used_bytes', 'Process heap size used from Node.js in bytes.', heapUsed)
+  metrics.counter(CPU_SECONDS).value = (user + system) / 1e6
+  gauge(
+    'process_start_time_seconds',
+    'Start time of the process since unix epoch in seconds.',
+    Math.round((Date.now() - process.uptime() * 1000) / 1000),
+  )
+  await countDrops(metrics, listeners)
+  return formatThreadMetrics(metrics)
+}
+
+/**
+ * Formats the metrics of one thread, with the lag of its event loop since the last call; the first
+ * call starts the measurement. Names are those of prom-client.
+ */
+export async function formatThreadMetrics(metrics: Metrics): Promise<string> {
+  delays ??= startDelays()
+  const { max } = delays
+  const values = { p50: delays.percentile(50), p99: delays.percentile(99), max: max > 0 ? max : 0 }
+  for (const [part, nanoseconds] of Object.entries(values)) {
+    const name = `nodejs_eventloop_lag_${part}_seconds`
+    const help = `Lag of the event loop since the previous scrape, ${part}.`
+    // The monitor reports the time between its timer's runs, which includes the interval itself.
+    const lag = Math.max(0, nanoseconds / 1e9 - RESOLUTION_MS / 1000)
+    metrics.gauge({ name, help, labels: [] }).value = lag
+  }
+  delays.reset()
+  const pause = createSharedPause(NODE_TURNS)
+  const texts: string[] = []
+  for (const text of metrics.texts()) {
+    texts.push(text)
+    const paused = pause()
+    if (paused !== undefined) await paused
+  }
+  return texts.join('')
+}
+
+/** Merges the metrics of threads, as `mergeMetrics` does, while queries are answered. */
+export function mergeInSlices(texts: readonly string[]): Promise<string> {
+  return withPauses(mergeMetrics(texts), createSharedPause(NODE_TURNS))
+}
+
+function startDelays(): Delays {
+  const started = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
+  started.enable()
+  return started
+}
+
+/** Sets the counters of drops: one for each local address and port that answers over UDP. */
+async function countDrops(metrics: Metrics, listeners: readonly ListenPlace[]): Promise<void> {
+  const places = listeners.flatMap(({ transport, addresses, except, port }) => {
+    if (transport !== 'dns') return []
+    const own = addresses.length > 0 ? resolveBind(addresses, except) : localAddresses()
+    return own.map((address) => placeOf(address.replace(/%.*$/, ''), port))
+  })
+  if (places.length === 0) return
+  const drops = new Map(places.map((place) => [place, 0]))
+  const pause = createSharedPause(NODE_TURNS)
+  for await (const row of socketsOf('udp')) {
+    const paused = pause()
+    if (paused !== undefined) await paused
+    const place = placeOf(row.address, row.port)
+    const before = drops.get(place)
+    if (before !== undefined) drops.set(place, before + row.drops)
+  }
+  for (const [place, count] of drops) metrics.counter(DROPS, [place]).value = count
+}
+
+function placeOf(address: string, port: number): string {
+  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
+}

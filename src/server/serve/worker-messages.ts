@@ -1,0 +1,99 @@
+/**
+ * Messages between the main thread of `kubedoh serve` and its workers: threads that serve
+ * (`--workers`), and one that watches large clusters. Both sides run the same version, so the kind
+ * alone identifies a message.
+ * @module
+ */
+import { isMainThread, parentPort } from 'node:worker_threads'
+import type { ServiceState } from '../../resolver/contract/host.ts'
+import type { LoadedCorefile } from '../node/load-corefile.ts'
+import type { ClusterSourceOptions, ClusterWanted } from './cluster-sources.ts'
+import type { ServeOptions } from './server.ts'
+import type { SharedSnapshot } from './shared-snapshots.ts'
+
+/** What the main thread queries a worker for. */
+export type WorkerQuery = 'metrics' | 'not-ready'
+
+/** A Service of a cluster, which is given by its key. */
+export type ServiceWanted = {
+  readonly cluster: string
+  readonly namespace: string
+  readonly name: string
+}
+
+/** A query for a Service, to the thread that watches its cluster. */
+type ServiceQuery = {
+  readonly kind: 'service'
+  readonly id: number
+  readonly wanted: ServiceWanted
+}
+
+/** A Service; `null` if it does not exist, `undefined` if that is unknown. */
+export type KnownState = ServiceState | null | undefined
+
+/** Where a worker finds the clusters that it watches. */
+export type WatchOptions = Pick<ClusterSourceOptions, 'kubeconfig' | 'folder' | 'localAddresses'>
+
+/** A message to a worker. */
+export type ToWorker =
+  /** The state of a cluster: before the Corefile that needs it, and after each change. */
+  | { readonly kind: 'snapshot'; readonly cluster: string; readonly snapshot: SharedSnapshot }
+  | { readonly kind: 'serve'; readonly options: ServeOptions; readonly corefile: LoadedCorefile }
+  /** The clusters to watch from now on, instead of the previous ones. */
+  | {
+      readonly kind: 'watch'
+      readonly options: WatchOptions
+      readonly clusters: readonly ClusterWanted[]
+    }
+  | { readonly kind: 'query'; readonly id: number; readonly what: WorkerQuery }
+  /** Builds a shard of a cluster and sends it before the reply. */
+  | {
+      readonly kind: 'load'
+      readonly id: number
+      readonly cluster: string
+      readonly shard: number
+    }
+  | ServiceQuery
+  /** Answers a worker's query for a Service. */
+  | { readonly kind: 'state'; readonly id: number; readonly state: KnownState }
+  | { readonly kind: 'stop' }
+
+/** A message from a worker. */
+export type FromWorker =
+  /** The worker serves the Corefile, or has read the clusters as far as it could in time. */
+  | { readonly kind: 'serving'; readonly ports: readonly number[] }
+  /** The worker cannot do that, and goes on as before. */
+  | { readonly kind: 'failed'; readonly message: string }
+  /** Answers a query: the text of metrics, or names of plugins; or the state of a Service. */
+  | {
+      readonly kind: 'reply'
+      readonly id: number
+      readonly lines: readonly string[]
+      readonly state?: KnownState
+    }
+  | ServiceQuery
+  /** The state of a watched cluster, after each change. */
+  | { readonly kind: 'watched'; readonly cluster: string; readonly snapshot: SharedSnapshot }
+  /** A plugin requests the end of the process. */
+  | { readonly kind: 'abort'; readonly message: string }
+
+/** Handles the messages of the main thread; resolves when one is done. */
+type MessageHandler = { readonly handle: (message: ToWorker) => Promise<void> }
+
+/**
+ * Runs a worker in this thread until the message `stop`. Does nothing in the main thread.
+ * @param create gets a function that sends a message, whose `moved` buffers then belong to the main
+ *   thread
+ */
+export function runWorker(
+  create: (send: (message: FromWorker, moved?: ArrayBuffer[]) => void) => MessageHandler,
+): void {
+  const port = parentPort
+  if (isMainThread || port === null) return
+  const worker = create((message, moved = []) => port.postMessage(message, moved))
+  port.on('message', (message: ToWorker) => {
+    void worker.handle(message).then(() => {
+      if (message.kind === 'stop') port.close()
+    })
+  })
+}

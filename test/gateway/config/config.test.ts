@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, test } from 'vitest'
+import {
+  GATEWAY_VARIABLES,
+  GatewayConfigError,
+  type GatewayVariables,
+  readGatewayConfig,
+} from '../../../src/gateway/config/config.ts'
+import { generateKeyPair } from '../../../src/snapshot/format/signature.ts'
+
+const { publicKey } = await generateKeyPair()
+const SHA256 = '0123456789abcdef'.repeat(4)
+const COREFILE = '. {\n  kubernetes prod.k8s.example.org {\n    cluster prod\n  }\n}\n'
+
+function clusters(value: unknown): Partial<GatewayVariables> {
+  return { CLUSTERS: JSON.stringify(value) }
+}
+
+describe('readGatewayConfig', () => {
+  test('is closed by default, stale after a minute and expired after a day', async () => {
+    const { access, times, clusters: known, blocks } = await readGatewayConfig({ COREFILE })
+    assert.deepEqual(access, { isPublic: false, sha256: undefined })
+    assert.deepEqual(
+      [times.refreshMs, times.blockMs, times.staleMs, times.expireMs],
+      [250, 5000, 60_000, 86_400_000],
+    )
+    assert.equal(known.size, 0)
+    assert.deepEqual(
+      blocks.map(({ directives }) => directives.map(({ name }) => name)),
+      [['kubernetes']],
+    )
+  })
+
+  test('reads clusters, access and times', async () => {
+    const config = await readGatewayConfig({
+      COREFILE,
+      ...clusters({ prod: { publicKey, tokenSha256: SHA256 } }),
+      CLIENT_TOKEN_SHA256: SHA256,
+      PUBLIC: 'false',
+      STALE_SECONDS: '1.5',
+      EXPIRE_SECONDS: '10',
+    })
+    const prod = config.clusters.get('prod')
+    assert.equal(prod?.tokenSha256, SHA256)
+    assert.equal(prod?.publicKeyText, publicKey)
+    assert.deepEqual(config.access, { isPublic: false, sha256: SHA256 })
+    assert.deepEqual([config.times.staleMs, config.times.expireMs], [1500, 10_000])
+  })
+
+  test('answers every client if it is public, with or without a token', async () => {
+    const { access } = await readGatewayConfig({
+      COREFILE,
+      PUBLIC: 'true',
+      CLIENT_TOKEN_SHA256: SHA256,
+    })
+    assert.equal(access.isPublic, true)
+  })
+})
+
+describe('readGatewayConfig refuses', () => {
+  const one = { publicKey, tokenSha256: SHA256 }
+  const cases: { variables: Partial<GatewayVariables>; message: string }[] = [
+    { variables: { COREFILE: ' \n' }, message: 'COREFILE is not set' },
+    { variables: { COREFILE: '# . {\n# }\n' }, message: 'COREFILE:1:1: no server block' },
+    { variables: { COREFILE: '. {\n' }, message: 'COREFILE:1:3: ' },
+    { variables: { COREFILE: 'import other\n' }, message: 'COREFILE:1:8: ' },
+    { variables: { CLUSTERS: '{' }, message: 'CLUSTERS is not JSON' },
+    { variables: { CLUSTERS: '[]' }, message: 'CLUSTERS is not a JSON object' },
+    { variables: { CLUSTERS: 'null' }, message: 'CLUSTERS is not a JSON object' },
+    {
+      variables: clusters({ 'Prod.1': one }),
+      message: 'CLUSTERS: "Prod.1" is not made of a-z, 0-9 and "-"',
+    },
+    {
+      variables: clusters({ prod: { ...one, publicKey: 'x' } }),
+      message: 'CLUSTERS.prod.publicKey is not 32 bytes in base64url',
+    },
+    {
+      variables: clusters({ prod: 7 }),
+      message: 'CLUSTERS.prod.publicKey is not 32 bytes in base64url',
+    },
+    {
+      variables: clusters({ prod: { ...one, tokenSha256: SHA256.toUpperCase() } }),
+      message: 'CLUSTERS.prod.tokenSha256 is not 64 hexadecimal digits',
+    },
+    {
+      variables: { ACCESS_TEAM: 'acme.cloudflareaccess.com', ACCESS_AUDIENCE: SHA256 },
+      message: 'ACCESS_TEAM is "acme.cloudflareaccess.com", expected a URL such as https://acme',
+    },
+    {
+      variables: { ACCESS_TEAM: 'https://acme.cloudflareaccess.com', ACCESS_AUDIENCE: 'mine' },
+      message: 'ACCESS_AUDIENCE is not 64 hexadecimal digits',
+    },
+    { variables: { PUBLIC: 'yes' }, message: 'PUBLIC is neither "true" nor "false"' },
+    {
+      variables: { CLIENT_TOKEN_SHA256: 'secret' },
+      message: 'CLIENT_TOKEN_SHA256 is not 64 hexadecimal digits',
+    },
+    {
+      variables: { STALE_SECONDS: 'soon' },
+      message: 'STALE_SECONDS is "soon", expected a number of seconds',
+    },
+    { variables: { EXPIRE_SECONDS: '0' }, message: 'EXPIRE_SECONDS is "0", expected a number' },
+    { variables: { EXPIRE_SECONDS: '-1' }, message: 'EXPIRE_SECONDS is "-1", expected a number' },
+  ]
+  for (const { variables, message } of cases) {
+    test(JSON.stringify(variables), async () => {
+      await assert.rejects(readGatewayConfig({ COREFILE, ...variables }), (error) => {
+        assert.ok(error instanceof GatewayConfigError)
+        assert.equal(error.message.slice(0, message.length), message)
+        assert.doesNotMatch(error.message, /secret/)
+        return true
+      })
+    })
+  }
+})
+
+test('the variables in wrangler.toml are those that are read, and are good', async () => {
+  const text = readFileSync(join(import.meta.dirname, '../../../wrangler.toml'), 'utf8')
+  const [, vars = ''] = /^\[vars\]\n([\s\S]*?)^\[\[/m.exec(text) ?? []
+  const found: Record<string, string> = {}
+  for (const [, name = '', long, short] of vars.matchAll(
+    /^(\w+) = (?:"""\n([\s\S]*?)"""|"(.*)")$/gm,
+  )) {
+    found[name] = long ?? short ?? ''
+  }
+  assert.deepEqual(Object.keys(found), ['COREFILE', ...GATEWAY_VARIABLES])
+  const { access, times } = await readGatewayConfig(found)
+  assert.deepEqual(access, { isPublic: false, sha256: undefined })
+  const { times: defaults } = await readGatewayConfig({ COREFILE })
+  assert.deepEqual(times, defaults)
+})
