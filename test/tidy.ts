@@ -47,7 +47,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** The rooms of a wing, the lowest first: a room imports only rooms below it. */
-const ROOMS: Readonly<Record<string, readonly string[]>> = {
+export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'src/dns': ['bytes', 'telemetry', 'names', 'rdata', 'wire'],
   'src/go': ['pattern', 'expression'],
   'src/snapshot': ['format', 'records', 'read', 'write'],
