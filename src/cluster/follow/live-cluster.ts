@@ -31,10 +31,6 @@ type LiveClusterOptions = Pick<Timing, 'now' | 'elapsed'> & {
   readonly startupMs: number
   /** Whether queries may load early shards while the first build is under way. */
   readonly hasEarlyShards?: boolean
-  /** Has V8 compile what changes run, in steps (`rehearsal.ts`). */
-  readonly rehearse?: () => Steps<void>
-  /** Calls back each time that compiled code was dropped, until the returned function is called. */
-  readonly onCompaction?: (listener: () => void) => () => void
   /** Called with a new snapshot, or when the snapshot became complete. */
   readonly onSnapshot?: () => void
   /** Receives the latency of changes, if it is measured. */
@@ -48,8 +44,6 @@ const LOOK_MS = 250
 const LISTEN_MS = 30
 /** Longest wait of a query for the end of the first build: then it gets SERVFAIL. */
 const LOAD_MS_MAX = 2000
-/** Shortest time from one rehearsal to the next. */
-const REHEARSAL_INTERVAL_MS = 10_000
 
 /** Follows a cluster. */
 export class LiveCluster {
@@ -63,7 +57,6 @@ export class LiveCluster {
   private readonly started = new AbortController()
   private lookedMs = Number.NEGATIVE_INFINITY
   private confirmedMs = Number.NEGATIVE_INFINITY
-  private rehearsedMs = Number.NEGATIVE_INFINITY
   /** How long the present build has waited for the event loop; how long the last one was busy. */
   private waitedMs = 0
   private busyMs = 0
@@ -137,20 +130,6 @@ export class LiveCluster {
     }
     this.publish(isFirst)
     this.latency?.answered((slice) => this.builder.serviceOf(slice))
-  }
-
-  /**
-   * Makes the next changes of a large cluster fast again after compiled code was dropped. Leaves
-   * time for queries.
-   */
-  private async rehearse(): Promise<void> {
-    const { rehearse, elapsed } = this.options
-    const isBuilt = this.isWhole && !this.held.areHeld
-    const isDue = elapsed() - this.rehearsedMs >= REHEARSAL_INTERVAL_MS
-    if (rehearse === undefined || !isBuilt || !isDue || !this.watch.isLarge) return
-    this.rehearsedMs = elapsed()
-    await setImmediate()
-    if (!this.ended.signal.aborted) await this.inSlices(rehearse())
   }
 
   /** Notes that queries have a new snapshot. */
@@ -274,8 +253,6 @@ export class LiveCluster {
     void this.waitForStart()
     void this.watch.run(this.ended.signal)
     void this.loop.run(this.ended.signal)
-    const end = this.options.onCompaction?.(() => void this.rehearse())
-    if (end !== undefined) this.ended.signal.addEventListener('abort', end)
   }
 
   /** Stops; the newest snapshot stays. */

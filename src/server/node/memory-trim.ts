@@ -61,22 +61,10 @@ export type Memory = {
   readonly compact: () => void
 }
 
-const listeners = new Set<() => void>()
-
-/**
- * Calls `listener` after each compaction of this thread's heap, which drops compiled code, until
- * the returned function is called.
- */
-export function onCompaction(listener: () => void): () => void {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
-}
-
-/** Compacts a heap, and calls the listeners. */
+/** Compacts a heap, and returns its free memory to the system. */
 function compactHeap({ compact, trim }: Pick<Memory, 'compact' | 'trim'>): void {
   compact()
   trim()
-  for (const listener of listeners) listener()
 }
 
 /**

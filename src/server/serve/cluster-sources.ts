@@ -19,7 +19,6 @@ import { SharedWatch } from '../../cluster/api/shared-watch.ts'
 import { createObjectSource } from '../../cluster/follow/export-source.ts'
 import { LiveCluster } from '../../cluster/follow/live-cluster.ts'
 import { namingOptions } from '../../cluster/follow/naming.ts'
-import { rehearseChanges } from '../../cluster/follow/rehearsal.ts'
 import { ClusterSnapshots } from '../../cluster/follow/snapshot-builder.ts'
 import type { ClusterObject } from '../../cluster/objects/objects.ts'
 import type { NamingOptions } from '../../cluster/objects/options.ts'
@@ -32,7 +31,6 @@ import type { Metrics } from '../../dns/telemetry/metrics.ts'
 import type { SnapshotSource } from '../../resolver/contract/host.ts'
 import type { Snapshot } from '../../snapshot/read/snapshot.ts'
 import { memoryBytes } from '../node/memory-bytes.ts'
-import { onCompaction } from '../node/memory-trim.ts'
 import type { ClusterThread } from './cluster-thread.ts'
 
 /** Where the Kubernetes objects come from; the directives give the rest. */
@@ -226,7 +224,7 @@ export class ClusterSources {
       ...(hasEarlyShards && { hasEarlyShards }),
       ...(onSnapshot && { onSnapshot }),
       // Trees of one cluster share its changes: one is enough.
-      ...(tree.kind === 'cluster' && { metrics, rehearse: rehearseChanges, onCompaction }),
+      ...(tree.kind === 'cluster' && { metrics }),
     })
     live.start()
     if (this.canMove(wanted)) return { ...movable(wanted, live), live, watch }

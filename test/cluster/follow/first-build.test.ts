@@ -5,14 +5,7 @@ import type { LiveCluster } from '../../../src/cluster/follow/live-cluster.ts'
 import { SnapshotError } from '../../../src/snapshot/format/layout.ts'
 import { labels } from '../../snapshot/entries.ts'
 import { type FakeClock, settle } from './fake-clock.ts'
-import {
-  DB,
-  REHEARSAL_STEPS,
-  RESOURCES,
-  type Running,
-  STARTUP_MS,
-  start,
-} from './running-cluster.ts'
+import { DB, RESOURCES, type Running, STARTUP_MS, start } from './running-cluster.ts'
 import { answerLists, openWatches, page, SHOP_LISTS, value } from './scripted-api.ts'
 
 /** Has some steps of the first build take longer than its share of a turn of the event loop. */
@@ -76,46 +69,6 @@ describe('the first build', () => {
     assert.equal(await waiting, live.current())
     assert.ok(live.current()?.shards.every((shard) => shard !== undefined))
     assert.deepEqual([names(), generation()], [['web.shop.svc'], early])
-  })
-
-  test('is followed by a rehearsal of changes after each compaction, in slices', async (t) => {
-    const { clock, compact, rehearsed } = await startSlow(t)
-    compact()
-    for (let i = 0; i < 10; i++) await settle()
-    assert.equal(rehearsed(), 0, 'the build was under way')
-    compact()
-    await settle()
-    assert.ok(rehearsed() < REHEARSAL_STEPS, `${rehearsed()} steps in one turn`)
-    for (let i = 0; i < 10; i++) await settle()
-    assert.equal(rehearsed(), REHEARSAL_STEPS)
-    clock.pass(9000)
-    compact()
-    for (let i = 0; i < 10; i++) await settle()
-    assert.equal(rehearsed(), REHEARSAL_STEPS, 'soon after the last one')
-    clock.pass(1000)
-    compact()
-    for (let i = 0; i < 10; i++) await settle()
-    assert.equal(rehearsed(), 2 * REHEARSAL_STEPS)
-  })
-
-  test('of a small cluster is followed by nothing', async (t) => {
-    const { api, compact, rehearsed } = start(t)
-    answerLists(api, SHOP_LISTS)
-    await settle()
-    openWatches(api, RESOURCES)
-    await settle()
-    compact()
-    for (let i = 0; i < 10; i++) await settle()
-    assert.equal(rehearsed(), 0)
-  })
-
-  test('is followed by nothing once the cluster was stopped', async (t) => {
-    const { compact, live, rehearsed } = await startSlow(t)
-    for (let i = 0; i < 10; i++) await settle()
-    live.stop()
-    compact()
-    for (let i = 0; i < 10; i++) await settle()
-    assert.equal(rehearsed(), 0)
   })
 
   test('is awaited for two seconds by queries that need it', async (t) => {

@@ -14,7 +14,6 @@ import { namesIn } from './snapshots.ts'
 export const RESOURCES: readonly string[] = Object.keys(SHOP_LISTS)
 export const STALE_MS = 60_000
 export const STARTUP_MS = 5000
-export const REHEARSAL_STEPS = 10
 export const NAMES: readonly string[] = ['web.shop.svc', 'db.shop.svc']
 export const DB: string = `{
   metadata: { namespace: shop, name: db, resourceVersion: "9" },
@@ -31,10 +30,6 @@ export type Running = {
   readonly generation: () => number | undefined
   readonly messages: string[]
   readonly metrics: Metrics
-  /** Steps of rehearsals so far; a step takes 3 ms. */
-  readonly rehearsed: () => number
-  /** Tells the cluster that compiled code was dropped, unless it no longer listens. */
-  readonly compact: () => void
 }
 
 /** Starts a cluster, which stops with its test. */
@@ -49,19 +44,6 @@ export function start(t: TestContext): Running {
   const metrics = new Metrics()
   const limits = { staleMs: STALE_MS, startupMs: STARTUP_MS }
   const naming = optionsOf()
-  let rehearsed = 0
-  const listeners = new Set<() => void>()
-  const onCompaction = (listener: () => void): (() => void) => {
-    listeners.add(listener)
-    return () => listeners.delete(listener)
-  }
-  const rehearse = function* (): Generator<void, void> {
-    for (let step = 0; step < REHEARSAL_STEPS; step++) {
-      rehearsed++
-      clock.pass(3)
-      yield
-    }
-  }
   const live = new LiveCluster({
     shared,
     naming,
@@ -71,8 +53,6 @@ export function start(t: TestContext): Running {
     onError,
     metrics,
     sleep,
-    rehearse,
-    onCompaction,
     hasEarlyShards: true,
     ...limits,
   })
@@ -86,9 +66,5 @@ export function start(t: TestContext): Running {
     generation: () => live.current()?.info.generation,
     messages,
     metrics,
-    rehearsed: () => rehearsed,
-    compact: () => {
-      for (const listener of listeners) listener()
-    },
   }
 }

@@ -4,7 +4,6 @@ import { getHeapStatistics } from 'node:v8'
 import { test, vi } from 'vitest'
 import {
   type Memory,
-  onCompaction,
   startHeapTrim,
   startMemoryTrim,
 } from '../../../src/server/node/memory-trim.ts'
@@ -215,19 +214,4 @@ test("a worker's heap is compacted when it grows no more, and again after more g
   stop()
   compactionsWith(30, 90)
   assert.equal(compactionsWith(30, 90), 2)
-})
-
-test('listeners are called after each compaction, until they end it', async () => {
-  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
-  const calls: string[] = []
-  const end = onCompaction(() => calls.push('called'))
-  const memory = fakeMemory({ busyMs: () => 0, compact: () => calls.push('compacted') })
-  for (let i = 0; i < 2; i++) {
-    const stop = startMemoryTrim(Promise.resolve(), memory)
-    await Promise.resolve()
-    vi.advanceTimersByTime(250)
-    stop()
-    if (i === 0) end()
-  }
-  assert.deepEqual(calls, ['compacted', 'called', 'compacted'])
 })
