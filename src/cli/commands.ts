@@ -3,29 +3,10 @@
  * runs, so that other commands start fast.
  * @module
  */
-import type { Output } from '../server/node/output.ts'
-import { CONVERT_COMMANDS } from './convert-commands.ts'
-import type { FlagName, Input } from './flags/flags.ts'
-import { OPERATOR_COMMANDS } from './operator-commands.ts'
 
-/** A command of `kubedoh`. */
-export type Command = {
-  /** One or two words. */
-  readonly name: string
-  /** One line in the imperative. */
-  readonly summary: string
-  /** Names of its arguments: `[NAME]` is optional, `NAME...` can be repeated. */
-  readonly args?: readonly string[]
-  readonly flags?: readonly FlagName[]
-  readonly required?: readonly FlagName[]
-  /** Whether `--conf` defaults to `./Corefile`. */
-  readonly readsCorefile?: true
-  /** Shell lines to copy. */
-  readonly examples: readonly string[]
-  /** Lines printed below the examples. */
-  readonly notes?: readonly string[]
-  readonly run: (input: Input, output: Output) => Promise<void>
-}
+import type { Command } from './command.ts'
+import { CONVERT_COMMANDS } from './convert-commands.ts'
+import { OPERATOR_COMMANDS } from './operator-commands.ts'
 
 const OPENSHIFT_HOSTS =
   'kubedoh hosts --services image-registry.openshift-image-registry.svc --nameserver 172.30.0.10'

@@ -3,8 +3,10 @@
  * holds all names, so pressing Tab starts no program.
  * @module
  */
+
 import { type Output, UsageError } from '../server/node/output.ts'
-import { COMMANDS, type Command, GROUPS } from './commands.ts'
+import type { Command } from './command.ts'
+import { COMMANDS, GROUPS } from './commands.ts'
 import { FLAGS, type FlagName, type Input } from './flags/flags.ts'
 
 /** Placeholders of values that are paths. */

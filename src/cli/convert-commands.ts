@@ -2,7 +2,7 @@
  * The `convert` commands, one for each system.
  * @module
  */
-import type { Command } from './commands.ts'
+import type { Command } from './command.ts'
 import type { ConvertSource } from './operators/convert.ts'
 
 /** The commands, in the order of help. */

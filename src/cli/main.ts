@@ -2,10 +2,12 @@
  * Parses the command line with commander, prints help and errors, and returns the exit status.
  * @module
  */
+
 import { CommanderError, Command as CommandLine, Option } from 'commander'
 import { VERSION } from '../dns/telemetry/version.ts'
 import { describeError, EXIT, type Output, UsageError } from '../server/node/output.ts'
-import { COMMANDS, type Command, GROUPS } from './commands.ts'
+import type { Command } from './command.ts'
+import { COMMANDS, GROUPS } from './commands.ts'
 import { FLAGS, type Flag, flagHelp, Input } from './flags/flags.ts'
 import { variablesOf } from './flags/variables.ts'
 

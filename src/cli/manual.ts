@@ -5,7 +5,8 @@
 
 import { VERSION } from '../dns/telemetry/version.ts'
 import type { Output } from '../server/node/output.ts'
-import { COMMANDS, type Command } from './commands.ts'
+import type { Command } from './command.ts'
+import { COMMANDS } from './commands.ts'
 import { FLAGS, type FlagName, flagHelp, type Input } from './flags/flags.ts'
 import { VARIABLES } from './flags/variables.ts'
 

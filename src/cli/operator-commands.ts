@@ -2,7 +2,7 @@
  * The commands of a gateway's operator.
  * @module
  */
-import type { Command } from './commands.ts'
+import type { Command } from './command.ts'
 import type { FlagName } from './flags/flags.ts'
 
 /** The commands, in the order of help. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { COMMANDS, type Command } from '../../src/cli/commands.ts'
+import type { Command } from '../../src/cli/command.ts'
+import { COMMANDS } from '../../src/cli/commands.ts'
 import { FLAGS, type FlagName } from '../../src/cli/flags/flags.ts'
 import { runCli } from './run-cli.ts'
 

@@ -3,6 +3,7 @@
  * the same response.
  * @module
  */
+
 import assert from 'node:assert/strict'
 import { createSocket, type Socket } from 'node:dgram'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -12,8 +13,9 @@ import { readUint16, writeUint16 } from '../../src/dns/bytes/bytes.ts'
 import { writeQuery } from '../../src/dns/wire/write-query.ts'
 import { Incoming } from '../../src/resolver/chain/incoming.ts'
 import type { Resolver } from '../../src/resolver/chain/resolver.ts'
+import type { UdpAnswers } from '../../src/server/sockets/answer.ts'
 import type { Mmsg } from '../../src/server/sockets/mmsg.ts'
-import { type UdpAnswers, UdpServer } from '../../src/server/sockets/udp-server.ts'
+import { UdpServer } from '../../src/server/sockets/udp-server.ts'
 import { caseQuery } from '../conformance/case-query.ts'
 import { readScenario, writeScenarioFiles } from '../conformance/scenario.ts'
 import { createScenarioResolver } from '../conformance/transports.ts'

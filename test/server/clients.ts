@@ -2,6 +2,7 @@
  * DNS clients on loopback, and small scripted servers.
  * @module
  */
+
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import {
@@ -20,8 +21,7 @@ import { FLAG } from '../../src/dns/wire/query.ts'
 import { writeQuery } from '../../src/dns/wire/write-query.ts'
 import type { AnswerResult } from '../../src/resolver/chain/incoming.ts'
 import { localAddresses } from '../../src/server/node/local-addresses.ts'
-import type { Answer } from '../../src/server/sockets/answer.ts'
-import type { UdpAnswers } from '../../src/server/sockets/udp-server.ts'
+import type { Answer, UdpAnswers } from '../../src/server/sockets/answer.ts'
 
 /** Only failures take this long; a loaded machine may need most of it to start processes. */
 const PATIENCE_MS = 60_000

@@ -119,20 +119,6 @@ export type ServiceImport = Meta & {
 /** Exports the Service of the same name to other clusters (MCS-API). */
 export type ServiceExport = Meta & { readonly kind: 'ServiceExport' }
 
-/** An endpoint within a slice. */
-export type Endpoint = {
-  /** Addresses, or hostnames in a slice of type FQDN, as text. */
-  readonly addresses: readonly string[]
-  /** '' when it has none. */
-  readonly hostname: string
-  /** Name of the Pod or whatever object it refers to, '' for none. */
-  readonly targetName: string
-  /** Topology zone that it is in, in lower case; '' for none. */
-  readonly zone: string
-  /** The condition `ready`; unknown counts as true. */
-  readonly isReady: boolean
-}
-
 /** An EndpointSlice. */
 export type EndpointSlice = Meta & {
   readonly kind: 'EndpointSlice'

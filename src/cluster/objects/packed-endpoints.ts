@@ -3,7 +3,20 @@
  * 160 bytes as an object with a list of addresses, 40 in columns that are alike otherwise.
  * @module
  */
-import type { Endpoint } from './objects.ts'
+
+/** An endpoint within a slice. */
+export type Endpoint = {
+  /** Addresses, or hostnames in a slice of type FQDN, as text. */
+  readonly addresses: readonly string[]
+  /** '' when it has none. */
+  readonly hostname: string
+  /** Name of the Pod or whatever object it refers to, '' for none. */
+  readonly targetName: string
+  /** Topology zone that it is in, in lower case; '' for none. */
+  readonly zone: string
+  /** The condition `ready`; unknown counts as true. */
+  readonly isReady: boolean
+}
 
 /** The values of all endpoints in order, or the value that they share. */
 type Column<T extends string | boolean> = T | readonly T[]

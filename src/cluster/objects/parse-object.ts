@@ -3,6 +3,7 @@
  * `default`, protocol TCP), so that files work without one.
  * @module
  */
+
 import { finish, type Steps } from '../../dns/bytes/steps.ts'
 import { isRecord } from '../../dns/bytes/unknown.ts'
 import { annotatedHosts, HOSTS_MAX, itemCount } from './host-bounds.ts'
@@ -10,7 +11,6 @@ import { HOST_SOURCES, type HostSourceEntry } from './host-sources.ts'
 import { FieldError, Fields } from './object-fields.ts'
 import type {
   ClusterObject,
-  Endpoint,
   EndpointSlice,
   Kind,
   Namespace,
@@ -21,7 +21,7 @@ import type {
   Service,
   ServiceImport,
 } from './objects.ts'
-import { EndpointColumns, PackedEndpoints } from './packed-endpoints.ts'
+import { type Endpoint, EndpointColumns, PackedEndpoints } from './packed-endpoints.ts'
 import { ANNOTATIONS, ingressEntries, parseIngressStatus } from './parse-hosts.ts'
 
 /**

@@ -9,7 +9,7 @@ import { EMPTY, toLatin1 } from '../../dns/bytes/bytes.ts'
 import { LABEL_BYTES_MAX } from '../../dns/names/limits.ts'
 import type { RRset } from '../../snapshot/records/zone-entry.ts'
 import { dashedLabelOf, joinLabels, labelOf } from '../objects/labels.ts'
-import type { Endpoint } from '../objects/objects.ts'
+import type { Endpoint } from '../objects/packed-endpoints.ts'
 import { type Backend, backendRecords, type Place, type RecordsOf } from './backend-records.ts'
 
 /** Appended to an address whose label would end in a dash. */

@@ -18,8 +18,9 @@ import {
 import type { RRset } from '../../snapshot/records/zone-entry.ts'
 import { type Cluster, objectKey } from '../objects/cluster.ts'
 import { serviceOwner } from '../objects/labels.ts'
-import type { Endpoint, EndpointSlice } from '../objects/objects.ts'
+import type { EndpointSlice } from '../objects/objects.ts'
 import type { NamingOptions } from '../objects/options.ts'
+import type { Endpoint } from '../objects/packed-endpoints.ts'
 import { type Backend, backendRecords, backendsOf } from './backend-records.ts'
 import { endpointBackends } from './named-slices.ts'
 

@@ -11,15 +11,9 @@ import { labelOffsets } from '../../dns/names/name.ts'
 import { isByAddress, type RRset, type ZoneEntry } from '../../snapshot/records/zone-entry.ts'
 import { Cluster, objectKey } from '../objects/cluster.ts'
 import { serviceOwner } from '../objects/labels.ts'
-import type {
-  ClusterObject,
-  Endpoint,
-  EndpointSlice,
-  Kind,
-  Pod,
-  Service,
-} from '../objects/objects.ts'
+import type { ClusterObject, EndpointSlice, Kind, Pod, Service } from '../objects/objects.ts'
 import type { NamingOptions } from '../objects/options.ts'
+import type { Endpoint } from '../objects/packed-endpoints.ts'
 import { findServed, type ServedNamespaces } from '../objects/selection.ts'
 import { standInOf } from '../rules/skydns-names.ts'
 import { transferRecords } from '../rules/transfer-records.ts'

@@ -3,7 +3,7 @@
  * that it refuses.
  * @module
  */
-import type { Kit, KitFile } from './kit.ts'
+import type { Kit, KitFile } from './kit-file.ts'
 
 /** Returns the policies for Chrome, Edge, Chromium and Firefox. */
 export function browserFiles({ dohUrl }: Kit): readonly KitFile[] {

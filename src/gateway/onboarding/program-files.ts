@@ -3,8 +3,9 @@
  * the variable `KUBEDOH_CLIENT_TOKEN`.
  * @module
  */
+
 import { VERSION } from '../../dns/telemetry/version.ts'
-import type { Kit, KitFile } from './kit.ts'
+import type { Kit, KitFile } from './kit-file.ts'
 
 const JSON_TYPE = 'application/json'
 const INSTALL = `npm install --global kubedoh@${VERSION}`

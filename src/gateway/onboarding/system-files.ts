@@ -2,8 +2,9 @@
  * The kit's files for operating systems.
  * @module
  */
+
 import { sha256Hex } from '../../snapshot/format/signature.ts'
-import type { Kit, KitFile } from './kit.ts'
+import type { Kit, KitFile } from './kit-file.ts'
 
 /** The host of a URL that is an address: `URL` writes IPv4 with decimal digits. */
 const ADDRESS = /^(?:\[.*\]|[\d.]+)$/

@@ -2,6 +2,7 @@
  * The onboarding kit over HTTP: a phone installs a profile from `/t/TOKEN/kit/apple.mobileconfig`.
  * @module
  */
+
 import type { Context } from 'hono'
 import { Hono } from 'hono/tiny'
 import { zonesOf } from '../../corefile/arguments.ts'
@@ -11,7 +12,8 @@ import { headerToken } from '../access/access.ts'
 import { CLUSTER_READERS, type GatewayConfig } from '../config/config.ts'
 import { HttpError, notFound } from '../doh/http-error.ts'
 import { uncached } from '../doh/json-response.ts'
-import { KitError, type KitFile, kitFiles, readKit } from '../onboarding/kit.ts'
+import { KitError, kitFiles, readKit } from '../onboarding/kit.ts'
+import type { KitFile } from '../onboarding/kit-file.ts'
 
 /** Returns the domains of clusters that a client sees, without reverse zones and final dots. */
 export type ClusterDomains = (visibility: ClientVisibility | undefined) => readonly string[]

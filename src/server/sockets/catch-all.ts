@@ -9,12 +9,13 @@
  * Measured: 0.2 % of an idle processor.
  * @module
  */
+
 import { readUint16 } from '../../dns/bytes/bytes.ts'
 import { formatAddress } from '../../dns/names/address.ts'
 import { ReplyWriter } from '../../dns/wire/reply-writer.ts'
 import type { Client } from '../../resolver/contract/client.ts'
 import { loadCFunctions } from '../node/c-functions.ts'
-import type { UdpAnswers } from './udp-server.ts'
+import type { UdpAnswers } from './answer.ts'
 
 const IDLE_MS = 100
 const BUSY_MS = 1

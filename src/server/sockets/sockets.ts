@@ -8,8 +8,9 @@ import type { Listener } from '../../resolver/chain/listener.ts'
 import type { TlsService } from '../../resolver/contract/feature.ts'
 import { localAddresses, resolveBind } from '../node/local-addresses.ts'
 import { listenMessage } from '../node/output.ts'
+import type { UdpAnswers } from './answer.ts'
 import { CatchAll } from './catch-all.ts'
-import { type UdpAnswers, type UdpOptions, UdpServer } from './udp-server.ts'
+import { type UdpOptions, UdpServer } from './udp-server.ts'
 
 /** Interval of comparing the machine's addresses with the open sockets, which takes 0.1 ms. */
 const RESCAN_MS = 1000

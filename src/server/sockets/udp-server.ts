@@ -3,28 +3,18 @@
  * address that the query was sent to (RFC 2181 §4.1).
  * @module
  */
+
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram'
 import { recordOf } from '../../dns/bytes/unknown.ts'
 import { ReplyWriter } from '../../dns/wire/reply-writer.ts'
 import type { Client } from '../../resolver/contract/client.ts'
-import type { MaybePromise } from '../../resolver/contract/maybe-promise.ts'
 import { takeInherited } from '../node/inherited-sockets.ts'
+import type { UdpAnswers } from './answer.ts'
 import { allowReuse } from './catch-all.ts'
 import { BATCH_MAX, DatagramBatch, RECEIVE_BYTES } from './datagram-batch.ts'
 import { leaveGroup } from './leave-group.ts'
 import { type Mmsg, openMmsg } from './mmsg.ts'
 import { type SlowAnswers, SlowQueries } from './slow-queries.ts'
-
-/** How a socket answers. */
-export type UdpAnswers = {
-  /**
-   * Answers a message on the fast path. Returns the size of the response in the writer, 0 if the
-   * message must take the slow path. Keeps nothing.
-   */
-  readonly fast: (message: Uint8Array, client: Client, writer: ReplyWriter) => number
-  /** Answers a message, which it may keep with the client. */
-  readonly slow: (message: Uint8Array, client: Client) => MaybePromise<Uint8Array | undefined>
-}
 
 /** Bytes that the kernel may buffer while the process is busy. */
 const RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024

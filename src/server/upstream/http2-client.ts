@@ -2,11 +2,22 @@
  * One connection to an HTTPS server, over TLS, for requests over HTTP/2.
  * @module
  */
+
 import { type ClientHttp2Session, connect as connectHttp2 } from 'node:http2'
+import type { ConnectionOptions } from 'node:tls'
 import { connect, type TLSSocket } from 'node:tls'
 import type { DohRequest } from '../../gateway/doh/doh-client.ts'
 import { readResponse } from './http-response.ts'
-import type { HttpsServer } from './https-fetch.ts'
+
+/** The server's address, and options of connections. */
+export type HttpsServer = {
+  readonly address: string
+  readonly port: number
+  readonly tls: ConnectionOptions
+  readonly expireMs: number
+  readonly idleMax: number
+  readonly sourceAddress: string | undefined
+}
 
 /** Time to connect: clients of DNS have given up after five seconds. */
 const CONNECT_MS = 5000

@@ -3,25 +3,15 @@
  * supports it, else HTTP/1.1. `fetch` lets us choose neither the address nor the certificates.
  * @module
  */
+
 import { Agent as PlainAgent, type RequestOptions, request as requestPlain } from 'node:http'
 import { Agent, request } from 'node:https'
-import type { ConnectionOptions } from 'node:tls'
 import type { DohRequest } from '../../gateway/doh/doh-client.ts'
 import { readResponse } from './http-response.ts'
-import { Http2Client } from './http2-client.ts'
+import { Http2Client, type HttpsServer } from './http2-client.ts'
 
 /** Maximum number of HTTP/1.1 connections. */
 const CONNECTIONS_MAX = 64
-
-/** The server's address, and options of connections. */
-export type HttpsServer = {
-  readonly address: string
-  readonly port: number
-  readonly tls: ConnectionOptions
-  readonly expireMs: number
-  readonly idleMax: number
-  readonly sourceAddress: string | undefined
-}
 
 /** Requests to one server. */
 export class HttpsFetch {

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, test } from 'vitest'
-import type { Endpoint } from '../../../src/cluster/objects/objects.ts'
-import { PackedEndpoints } from '../../../src/cluster/objects/packed-endpoints.ts'
+import { type Endpoint, PackedEndpoints } from '../../../src/cluster/objects/packed-endpoints.ts'
 
 /** Few values, so that columns are often alike. */
 const text: fc.Arbitrary<string> = fc.constantFrom('', 'a', 'b', '192.0.2.1', '192.0.2.2')

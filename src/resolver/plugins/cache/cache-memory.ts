@@ -4,15 +4,22 @@
  * @module
  */
 import type { Metrics } from '../../../dns/telemetry/metrics.ts'
-import type { EntryStore } from './store.ts'
 
 /** Part of the memory limit for all caches without `max_bytes`. */
 const SHARE = 1 / 4
 
+/** A store, as far as memory goes. */
+export type SharingStore = {
+  readonly size: number
+  readonly bytes: number
+  /** Drops an entry. */
+  readonly evict: () => void
+}
+
 /** Stores that share memory; the largest of them makes room. */
 export class CacheMemory {
   private readonly bytesMax: number
-  private readonly stores = new Set<EntryStore>()
+  private readonly stores = new Set<SharingStore>()
   private bytes = 0
 
   /** @param limitBytes the memory limit of the process */
@@ -21,7 +28,7 @@ export class CacheMemory {
   }
 
   /** Counts a change of a store. */
-  change(store: EntryStore, bytes: number): void {
+  change(store: SharingStore, bytes: number): void {
     this.bytes += bytes
     if (store.size > 0) this.stores.add(store)
     else this.stores.delete(store)

@@ -21,8 +21,9 @@ import {
   referral,
   type ZoneAnswer,
 } from './sections.ts'
-import { coveredType, recordsOf } from './signatures.ts'
+import { recordsOf } from './signatures.ts'
 import type { ZoneData } from './zone-data.ts'
+import { coveredType } from './zone-nodes.ts'
 
 /** CNAMEs within a zone that one response follows (CoreDNS, plugin/file/lookup.go). */
 const LINKS_MAX = 10

@@ -2,16 +2,12 @@
  * DNSSEC records of a signed zone: signatures and NSEC proofs.
  * @module
  */
-import { concatBytes, equalBytes, readUint16 } from '../../../dns/bytes/bytes.ts'
+
+import { concatBytes, equalBytes } from '../../../dns/bytes/bytes.ts'
 import { TYPE } from '../../../dns/names/rr-type.ts'
 import type { ResourceRecord } from '../../../dns/wire/message.ts'
 import type { ZoneData } from './zone-data.ts'
-import { ASTERISK, type ZoneNode } from './zone-nodes.ts'
-
-/** The type that an RRSIG record signs (RFC 4034 §3.1.1). */
-export function coveredType({ rdata }: ResourceRecord): number {
-  return readUint16(rdata, 0)
-}
+import { ASTERISK, coveredType, type ZoneNode } from './zone-nodes.ts'
 
 /** Lists the records of a type at a name, with their signatures if the client wants them. */
 export function recordsOf(

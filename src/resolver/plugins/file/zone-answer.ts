@@ -2,6 +2,7 @@
  * Answers questions from a zone by RFC 1034 §4.3.2 and RFC 4592, in CoreDNS's form.
  * @module
  */
+
 import { concatBytes } from '../../../dns/bytes/bytes.ts'
 import { NAME_BYTES_MAX } from '../../../dns/names/limits.ts'
 import { equalNames } from '../../../dns/names/name.ts'
@@ -22,9 +23,10 @@ import {
   referral,
   type ZoneAnswer,
 } from './sections.ts'
-import { absenceProof, coveredType, nameProof, recordsOf, typeProof } from './signatures.ts'
+import { absenceProof, nameProof, recordsOf, typeProof } from './signatures.ts'
 import type { ZoneData } from './zone-data.ts'
 import type { ZoneNode } from './zone-nodes.ts'
+import { coveredType } from './zone-nodes.ts'
 
 /** Answers a question for a name within a zone. */
 export function answerFrom(

@@ -2,6 +2,7 @@
  * The records of a zone by name, with the names that exist only because of names below them.
  * @module
  */
+
 import { concatBytes, equalBytes, toLatin1 } from '../../../dns/bytes/bytes.ts'
 import type { Steps } from '../../../dns/bytes/steps.ts'
 import { isSubdomain, lowerName } from '../../../dns/names/name.ts'
@@ -10,8 +11,7 @@ import type { ResourceRecord } from '../../../dns/wire/message.ts'
 import { nameEnd } from '../../../dns/wire/rdata-wire.ts'
 import type { NameEntry } from '../../plugin-kit/name-lists.ts'
 import { type NsecNames, sortNsecs } from './nsec-names.ts'
-import { coveredType } from './signatures.ts'
-import { ZoneNodes } from './zone-nodes.ts'
+import { coveredType, ZoneNodes } from './zone-nodes.ts'
 
 /** A zone. */
 export type ZoneData = {

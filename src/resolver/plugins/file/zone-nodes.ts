@@ -15,6 +15,11 @@ import { labelOffsets, lowerName } from '../../../dns/names/name.ts'
 import type { ResourceRecord } from '../../../dns/wire/message.ts'
 import { type NameEntry, NameLists } from '../../plugin-kit/name-lists.ts'
 
+/** The type that an RRSIG record signs (RFC 4034 §3.1.1). */
+export function coveredType({ rdata }: ResourceRecord): number {
+  return readUint16(rdata, 0)
+}
+
 /** A name that exists. */
 export type ZoneNode = {
   readonly owner: Uint8Array

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { nameOf } from '../../../../src/dns/names/name.ts'
 import { formatType, TYPE } from '../../../../src/dns/names/rr-type.ts'
-import { coveredType, recordsOf } from '../../../../src/resolver/plugins/file/signatures.ts'
+import { recordsOf } from '../../../../src/resolver/plugins/file/signatures.ts'
+import { coveredType } from '../../../../src/resolver/plugins/file/zone-nodes.ts'
 import { zoneOf } from './zones.ts'
 
 const zone = zoneOf([
