@@ -2,10 +2,11 @@
  * A small cluster, and a server for it.
  * @module
  */
+
 import { join } from 'node:path'
 import { type TestContext, vi } from 'vitest'
 import { serve } from '../../src/cli/serve/serve.ts'
-import type { RunningServer, ServeOptions } from '../../src/server/serve/server.ts'
+import type { RunningServer, ServeOptions } from '../../src/server/serve/serve-options.ts'
 import { temporaryFolder } from '../cluster/follow/temporary-folder.ts'
 import { Screen } from './run-cli.ts'
 

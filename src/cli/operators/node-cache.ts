@@ -29,7 +29,7 @@ import { CommandError, createLog, type Output } from '../../server/node/output.t
 import { readTextFile } from '../../server/node/read-files.ts'
 import { FeatureServers } from '../../server/serve/feature-servers.ts'
 import { formatMetrics } from '../../server/serve/process-metrics.ts'
-import type { RunningServer, ServeOptions } from '../../server/serve/server.ts'
+import type { RunningServer, ServeOptions } from '../../server/serve/serve-options.ts'
 import { ListenError } from '../../server/sockets/sockets.ts'
 import { readInterval } from '../flags/duration.ts'
 import type { FlagName, Input } from '../flags/flags.ts'

@@ -7,6 +7,7 @@
  * store fails, the reader serves the current snapshot, which grows older.
  * @module
  */
+
 import { EMPTY } from '../../dns/bytes/bytes.ts'
 import { errorText } from '../../dns/bytes/unknown.ts'
 import { nameOf } from '../../dns/names/name.ts'
@@ -18,12 +19,8 @@ import {
   type OpenManifest,
 } from '../../snapshot/format/manifest.ts'
 import { ShardList } from '../../snapshot/format/shard-list.ts'
-import {
-  type NamespaceLabels,
-  NO_LABELS,
-  readLabels,
-} from '../../snapshot/read/namespace-labels.ts'
-import type { Shard } from '../../snapshot/read/shard.ts'
+import { NO_LABELS, readLabels } from '../../snapshot/read/namespace-labels.ts'
+import type { NamespaceLabels, Shard } from '../../snapshot/read/shard.ts'
 import { Snapshot, type SnapshotInfo } from '../../snapshot/read/snapshot.ts'
 import type { Visibility } from '../../snapshot/read/visibility.ts'
 import type { ReaderTimes } from '../config/reader-times.ts'

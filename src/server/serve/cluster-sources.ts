@@ -31,7 +31,11 @@ import type { Metrics } from '../../dns/telemetry/metrics.ts'
 import type { SnapshotSource } from '../../resolver/contract/host.ts'
 import type { Snapshot } from '../../snapshot/read/snapshot.ts'
 import { memoryBytes } from '../node/memory-bytes.ts'
-import type { ClusterThread } from './cluster-thread.ts'
+import { type ClusterWanted, keyOf } from './cluster-wanted.ts'
+
+/** The clusters of a server: its own, or those that another thread watches. */
+export type Clusters = Pick<ClusterSources, 'prepare' | 'open' | 'keep' | 'ready'> &
+  Partial<Pick<ClusterSources, 'threadMetrics'>>
 
 /** Where the Kubernetes objects come from; the directives give the rest. */
 export type ClusterSourceOptions = {
@@ -59,16 +63,13 @@ export type ClusterSourceOptions = {
   readonly openThread?: (onSnapshot: () => void) => Thread
 }
 
-/** The cluster that a directive reads, and what the directive needs of it. */
-export type ClusterWanted = {
-  readonly directive: KubernetesOptions
-  readonly tree: ClusterTree
-  /** Whether plugins read the cluster's objects, which only the thread that watches has. */
-  readonly needsObjects?: true
+/** The thread that watches clusters (`ClusterThread`). */
+type Thread = {
+  readonly watch: (clusters: readonly ClusterWanted[]) => Promise<void>
+  readonly source: (wanted: ClusterWanted) => SnapshotSource
+  readonly metrics: () => Promise<string>
+  readonly stop: () => Promise<void>
 }
-
-/** The thread, which tests replace. */
-type Thread = Pick<ClusterThread, 'watch' | 'source' | 'metrics' | 'stop'>
 type Freshness = ReturnType<SnapshotSource['freshness']>
 type OpenApi = (connection: ApiConnection) => ObjectApi
 type Opened = {
@@ -384,10 +385,4 @@ function lastState(live: LiveCluster, elapsed: () => number): Moves['reader'] {
       ? { current: () => live.current(), load: (shard) => live.load(shard) }
       : { current: () => snapshot }),
   }
-}
-
-/** Returns a key: directives that differ only in their place in the Corefile share a cluster. */
-export function keyOf({ directive, tree, needsObjects }: ClusterWanted): string {
-  const { line: _line, column: _column, file: _file, notices: _notices, ...options } = directive
-  return JSON.stringify({ ...options, tree, needsObjects })
 }

@@ -6,7 +6,7 @@
 import type { Log } from '../../dns/telemetry/log.ts'
 import type { SnapshotSource } from '../../resolver/contract/host.ts'
 import type { Output } from '../node/output.ts'
-import { type ClusterWanted, keyOf } from './cluster-sources.ts'
+import { type ClusterWanted, keyOf } from './cluster-wanted.ts'
 import { SharedClusters } from './shared-snapshots.ts'
 import type { WatchOptions } from './worker-messages.ts'
 import { WorkerThread, workerEntry } from './worker-thread.ts'

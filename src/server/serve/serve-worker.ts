@@ -3,10 +3,12 @@
  * thread sends it the Corefile and snapshots.
  * @module
  */
+
 import type { LoadedCorefile } from '../node/load-corefile.ts'
 import { watchLoop } from '../node/loop-watch.ts'
 import { createLog, describeError } from '../node/output.ts'
-import { type ServeOptions, Server } from './server.ts'
+import type { ServeOptions } from './serve-options.ts'
+import { Server } from './server.ts'
 import { SharedClusters } from './shared-snapshots.ts'
 import {
   type FromWorker,

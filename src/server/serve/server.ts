@@ -2,6 +2,7 @@
  * A DNS server for a Corefile, which it reloads.
  * @module
  */
+
 import { availableParallelism } from 'node:os'
 import { dirname } from 'node:path'
 import { CLUSTER_TREE } from '../../corefile/cluster-tree.ts'
@@ -22,47 +23,14 @@ import { type LoadedCorefile, loadCorefile } from '../node/load-corefile.ts'
 import { outsideAddresses } from '../node/local-addresses.ts'
 import { createLog, type Output } from '../node/output.ts'
 import { timerMs } from '../node/timer-ms.ts'
-import { ClusterSources, type ClusterWanted } from './cluster-sources.ts'
+import { ClusterSources, type Clusters } from './cluster-sources.ts'
 import { ClusterThread } from './cluster-thread.ts'
+import type { ClusterWanted } from './cluster-wanted.ts'
 import { CorefileReloads } from './corefile-reloads.ts'
 import { DnsServer } from './dns-server.ts'
 import { createNodeHost } from './node-host.ts'
 import { formatThreadMetrics } from './process-metrics.ts'
-
-/** What to serve; an empty string means not given. */
-export type ServeOptions = {
-  readonly conf: string
-  readonly dnsPort: number
-  readonly objects: readonly string[]
-  /** A file of keys that replaces an etcd. */
-  readonly etcd: string
-  readonly files: string
-  readonly kubeconfig: string
-  readonly dohListen: string
-  readonly insecure: boolean
-  /** The token of `/v1/explain` at `dohListen`; absent or '' for no such route. */
-  readonly explainToken?: string
-  /** Whether another process may listen on the same ports, to take over from this one. */
-  readonly isReplaceable?: boolean
-  /** How long at most to stay after `lameduck` because queries still come over UDP. */
-  readonly lingerMs?: number
-  /** Threads that serve the same ports; 1 if absent. */
-  readonly threads?: number
-  /** Comma-separated addresses that replace the machine's own. */
-  readonly localAddresses: string
-}
-
-/** A running server. */
-export type RunningServer = {
-  /** Returns the names of plugins that are not ready, as `/ready` lists them. */
-  readonly notReady: () => Promise<readonly string[]> | readonly string[]
-  /** Rereads and applies the Corefile. Logs a failure and keeps the previous one. */
-  readonly reload: () => Promise<void>
-  /** Ports of the DNS listeners, in the order of the Corefile. */
-  readonly ports: readonly number[]
-  /** Reports the shutdown on `/ready`, waits for `lameduck` and for queries, and closes. */
-  readonly stop: () => Promise<void>
-}
+import type { RunningServer, ServeOptions } from './serve-options.ts'
 
 /** Time to wait for the keys of etcds before answering queries. */
 const KEYS_MS = 5000
@@ -81,10 +49,6 @@ type Compiled = {
   readonly connections: readonly EtcdConnection[]
   readonly resolver: Resolver
 }
-
-/** The clusters of a server: its own, or those that another thread watches. */
-export type Clusters = Pick<ClusterSources, 'prepare' | 'open' | 'keep' | 'ready'> &
-  Partial<Pick<ClusterSources, 'threadMetrics'>>
 
 /** What the main thread does for the server of a worker. */
 export type ServerParts = {

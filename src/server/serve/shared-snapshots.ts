@@ -8,8 +8,8 @@ import { CLUSTER_TREE } from '../../corefile/cluster-tree.ts'
 import type { SnapshotSource } from '../../resolver/contract/host.ts'
 import { Shard } from '../../snapshot/read/shard.ts'
 import { Snapshot, type SnapshotInfo } from '../../snapshot/read/snapshot.ts'
-import { type ClusterWanted, keyOf } from './cluster-sources.ts'
-import type { Clusters } from './server.ts'
+import type { Clusters } from './cluster-sources.ts'
+import { type ClusterWanted, keyOf } from './cluster-wanted.ts'
 import type { KnownState, ServiceWanted } from './worker-messages.ts'
 
 /** Interval of the checks for clusters whose freshness has changed. */

@@ -4,11 +4,13 @@
  * alone identifies a message.
  * @module
  */
+
 import { isMainThread, parentPort } from 'node:worker_threads'
 import type { ServiceState } from '../../resolver/contract/host.ts'
 import type { LoadedCorefile } from '../node/load-corefile.ts'
-import type { ClusterSourceOptions, ClusterWanted } from './cluster-sources.ts'
-import type { ServeOptions } from './server.ts'
+import type { ClusterSourceOptions } from './cluster-sources.ts'
+import type { ClusterWanted } from './cluster-wanted.ts'
+import type { ServeOptions } from './serve-options.ts'
 import type { SharedSnapshot } from './shared-snapshots.ts'
 
 /** What the main thread queries a worker for. */

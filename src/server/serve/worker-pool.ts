@@ -5,6 +5,7 @@
  * that exits.
  * @module
  */
+
 import { dirname } from 'node:path'
 import { CLUSTER_TREE } from '../../corefile/cluster-tree.ts'
 import { formatProblem } from '../../corefile/problem.ts'
@@ -22,13 +23,14 @@ import { type LoadedCorefile, loadCorefile } from '../node/load-corefile.ts'
 import { outsideAddresses } from '../node/local-addresses.ts'
 import { CommandError, createLog, describeError, type Output } from '../node/output.ts'
 import { timerMs } from '../node/timer-ms.ts'
-import { ClusterSources, keyOf } from './cluster-sources.ts'
+import { ClusterSources } from './cluster-sources.ts'
+import { keyOf } from './cluster-wanted.ts'
 import { CorefileReloads } from './corefile-reloads.ts'
 import { lameduckMsOf } from './dns-server.ts'
 import { FeatureServers } from './feature-servers.ts'
 import { createNodeHost } from './node-host.ts'
 import { formatMetrics, mergeInSlices } from './process-metrics.ts'
-import type { RunningServer, ServeOptions } from './server.ts'
+import type { RunningServer, ServeOptions } from './serve-options.ts'
 import { FRESHNESS_MS, SnapshotSharer, type WatchedCluster } from './shared-snapshots.ts'
 import { WorkerThread } from './worker-thread.ts'
 

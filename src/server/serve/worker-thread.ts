@@ -2,14 +2,15 @@
  * The main thread's side of a worker of `kubedoh serve`.
  * @module
  */
+
 import { extname, join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { errorText } from '../../dns/bytes/unknown.ts'
 import type { MaybePromise } from '../../resolver/contract/maybe-promise.ts'
 import type { LoadedCorefile } from '../node/load-corefile.ts'
 import type { Output } from '../node/output.ts'
-import type { ClusterWanted } from './cluster-sources.ts'
-import type { ServeOptions } from './server.ts'
+import type { ClusterWanted } from './cluster-wanted.ts'
+import type { ServeOptions } from './serve-options.ts'
 import type { SharedSnapshot } from './shared-snapshots.ts'
 import type {
   FromWorker,

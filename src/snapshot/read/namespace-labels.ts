@@ -2,15 +2,13 @@
  * Reads the labels of a cluster's namespaces from their tree.
  * @module
  */
+
 import { concatBytes } from '../../dns/bytes/bytes.ts'
 import { ROOT } from '../../dns/names/name.ts'
 import { nameText } from '../../dns/names/name-text.ts'
 import { stringContents } from '../../dns/rdata/character-string.ts'
-import type { Shard } from './shard.ts'
+import type { NamespaceLabels, Shard } from './shard.ts'
 import { shardRecords } from './shard-records.ts'
-
-/** Labels, each as `key=value`, by namespace. */
-export type NamespaceLabels = ReadonlyMap<string, readonly string[]>
 
 /** The labels of a cluster that publishes none. */
 export const NO_LABELS: NamespaceLabels = new Map()

@@ -18,7 +18,9 @@ import {
   TARGET_BYTES,
 } from '../format/layout.ts'
 import { hashName, hashWords } from '../format/name-hash.ts'
-import type { NamespaceLabels } from './namespace-labels.ts'
+
+/** Labels, each as `key=value`, by namespace. */
+export type NamespaceLabels = ReadonlyMap<string, readonly string[]>
 
 // Sizes in 32-bit words.
 const NODE_WORDS = NODE_BYTES / 4

@@ -2,9 +2,10 @@
  * The namespaces whose names a client may see: one byte to read for each name.
  * @module
  */
+
 import { byteAt } from '../../dns/bytes/bytes.ts'
-import { type NamespaceLabels, NO_LABELS } from './namespace-labels.ts'
-import type { Shard } from './shard.ts'
+import { NO_LABELS } from './namespace-labels.ts'
+import type { NamespaceLabels, Shard } from './shard.ts'
 
 /** Returns whether a client may see a namespace's names, by its name and its labels. */
 type SeesNamespace = (namespace: string, labels: readonly string[]) => boolean

@@ -4,11 +4,11 @@ import { describe, type TestContext, test, vi } from 'vitest'
 import { CLUSTER_TREE } from '../../../src/corefile/cluster-tree.ts'
 import { parseKubernetes } from '../../../src/corefile/kubernetes-options.ts'
 import type { LogEvent } from '../../../src/dns/telemetry/log.ts'
-import type { ClusterWanted } from '../../../src/server/serve/cluster-sources.ts'
 import {
   ClusterThread,
   type ClusterThreadOptions,
 } from '../../../src/server/serve/cluster-thread.ts'
+import type { ClusterWanted } from '../../../src/server/serve/cluster-wanted.ts'
 import { parseBlocks } from '../../ask.ts'
 import { ClusterApi } from '../../cli/cluster-api.ts'
 import { Screen } from '../../cli/run-cli.ts'

@@ -4,9 +4,10 @@
  * queries; `refuses` cannot serve; `stays` does not stop; `hangs` hangs once it serves.
  * @module
  */
+
 import { existsSync, writeFileSync } from 'node:fs'
 import { parentPort } from 'node:worker_threads'
-import { keyOf } from '../../../src/server/serve/cluster-sources.ts'
+import { keyOf } from '../../../src/server/serve/cluster-wanted.ts'
 import type { FromWorker, ToWorker } from '../../../src/server/serve/worker-messages.ts'
 
 const say = (message: FromWorker): void => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { describe, type TestContext, test, vi } from 'vitest'
-import type { ServeOptions } from '../../../src/server/serve/server.ts'
+import type { ServeOptions } from '../../../src/server/serve/serve-options.ts'
 import { WorkerThread } from '../../../src/server/serve/worker-thread.ts'
 import { Screen } from '../../cli/run-cli.ts'
 import { serveOptions } from '../../cli/shop.ts'
