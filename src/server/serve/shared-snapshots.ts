@@ -7,30 +7,13 @@
 import { CLUSTER_TREE } from '../../corefile/cluster-tree.ts'
 import type { SnapshotSource } from '../../resolver/contract/host.ts'
 import { Shard } from '../../snapshot/read/shard.ts'
-import { Snapshot, type SnapshotInfo } from '../../snapshot/read/snapshot.ts'
+import { Snapshot } from '../../snapshot/read/snapshot.ts'
 import type { Clusters } from './cluster-sources.ts'
 import { type ClusterWanted, keyOf } from './cluster-wanted.ts'
-import type { KnownState, ServiceWanted } from './worker-messages.ts'
+import type { KnownState, SentSnapshot, ServiceWanted, SharedSnapshot } from './worker-messages.ts'
 
 /** Interval of the checks for clusters whose freshness has changed. */
 export const FRESHNESS_MS = 500
-
-/** The state of a cluster, as the thread that watches it sends it to the others. */
-export type SharedSnapshot = {
-  readonly freshness: ReturnType<SnapshotSource['freshness']>
-  /** Absent before the first snapshot, and when it has not changed. */
-  readonly snapshot?: SentSnapshot
-}
-
-type SentSnapshot = {
-  readonly info: SnapshotInfo
-  readonly shardCount: number
-  readonly hasAddresses: boolean
-  /** Whether shards that are absent are those of the previous state; if not, they are missing. */
-  readonly isPatch: boolean
-  /** Shards by index. */
-  readonly changed: readonly (readonly [index: number, bytes: Uint8Array])[]
-}
 
 type Seen = {
   readonly snapshot: Snapshot | undefined

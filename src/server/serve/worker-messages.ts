@@ -6,12 +6,30 @@
  */
 
 import { isMainThread, parentPort } from 'node:worker_threads'
-import type { ServiceState } from '../../resolver/contract/host.ts'
+import type { ServiceState, SnapshotSource } from '../../resolver/contract/host.ts'
+import type { SnapshotInfo } from '../../snapshot/read/snapshot.ts'
 import type { LoadedCorefile } from '../node/load-corefile.ts'
 import type { ClusterSourceOptions } from './cluster-sources.ts'
 import type { ClusterWanted } from './cluster-wanted.ts'
 import type { ServeOptions } from './serve-options.ts'
-import type { SharedSnapshot } from './shared-snapshots.ts'
+
+/** The state of a cluster, as the thread that watches it sends it to the others. */
+export type SharedSnapshot = {
+  readonly freshness: ReturnType<SnapshotSource['freshness']>
+  /** Absent before the first snapshot, and when it has not changed. */
+  readonly snapshot?: SentSnapshot
+}
+
+/** A snapshot, or what has changed of it. */
+export type SentSnapshot = {
+  readonly info: SnapshotInfo
+  readonly shardCount: number
+  readonly hasAddresses: boolean
+  /** Whether shards that are absent are those of the previous state; if not, they are missing. */
+  readonly isPatch: boolean
+  /** Shards by index. */
+  readonly changed: readonly (readonly [index: number, bytes: Uint8Array])[]
+}
 
 /** What the main thread queries a worker for. */
 export type WorkerQuery = 'metrics' | 'not-ready'

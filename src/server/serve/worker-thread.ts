@@ -11,11 +11,11 @@ import type { LoadedCorefile } from '../node/load-corefile.ts'
 import type { Output } from '../node/output.ts'
 import type { ClusterWanted } from './cluster-wanted.ts'
 import type { ServeOptions } from './serve-options.ts'
-import type { SharedSnapshot } from './shared-snapshots.ts'
 import type {
   FromWorker,
   KnownState,
   ServiceWanted,
+  SharedSnapshot,
   ToWorker,
   WatchOptions,
 } from './worker-messages.ts'

@@ -9,8 +9,9 @@ import type { Query } from '../../../dns/wire/query.ts'
 import { findName } from '../../../snapshot/read/find-name.ts'
 import type { Fact, Reason } from '../../contract/fact.ts'
 import type { MaybePromise } from '../../contract/maybe-promise.ts'
-import { type ExplainedSnapshot, explainSnapshot } from '../kubernetes/explain.ts'
-import { noType, textLabels, typesAt } from '../kubernetes/explain-forward.ts'
+import { type ExplainedSnapshot, explainSnapshot } from '../kubernetes/explain/explain.ts'
+import { typesAt } from '../kubernetes/explain/explain-forward.ts'
+import { noType, textLabels } from '../kubernetes/explain/explained-names.ts'
 import { findService } from './service-reply.ts'
 
 /** Returns the facts about a query; without the name if a shard is unavailable. */

@@ -11,8 +11,9 @@ import { type FoundName, recordsOf } from '../../../snapshot/read/find-name.ts'
 import { CLAIMS_TYPE, readClaim } from '../../../snapshot/records/host-claims.ts'
 import type { Fact, NodeFact, Reason } from '../../contract/fact.ts'
 import type { MaybePromise } from '../../contract/maybe-promise.ts'
-import { type ExplainedSnapshot, explainSnapshot } from '../kubernetes/explain.ts'
-import { noType, typesAt } from '../kubernetes/explain-forward.ts'
+import { type ExplainedSnapshot, explainSnapshot } from '../kubernetes/explain/explain.ts'
+import { typesAt } from '../kubernetes/explain/explain-forward.ts'
+import { noType } from '../kubernetes/explain/explained-names.ts'
 import { type FindPlace, findClaims, hasHostBelow } from './find-host.ts'
 
 const AS = { owner: ROOT, origin: ROOT }

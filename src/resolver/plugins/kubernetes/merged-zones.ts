@@ -22,7 +22,7 @@ import { failure, type Outcome } from '../../contract/outcome.ts'
 import type { Plugin } from '../../contract/plugin.ts'
 import type { Next, Request } from '../../contract/request.ts'
 import { fallsThrough } from '../../plugin-kit/zones.ts'
-import { explainPlace } from './explain.ts'
+import { explainPlace } from './explain/explain.ts'
 import {
   type Conflict,
   conflictAmong,

@@ -3,49 +3,21 @@
  * name, and what is missing. Invisible names are reported as nonexistent.
  * @module
  */
-import type { Turns } from '../../../dns/bytes/steps.ts'
-import { formatName } from '../../../dns/names/name.ts'
-import type { Query } from '../../../dns/wire/query.ts'
-import { infoFor, type Snapshot } from '../../../snapshot/read/snapshot.ts'
-import type { ClientVisibility } from '../../contract/client.ts'
-import type { Fact } from '../../contract/fact.ts'
-import type { ServiceState, SnapshotSource } from '../../contract/host.ts'
-import type { MaybePromise } from '../../contract/maybe-promise.ts'
-import { explainForward, textLabels } from './explain-forward.ts'
+
+import { formatName } from '../../../../dns/names/name.ts'
+import type { Query } from '../../../../dns/wire/query.ts'
+import { infoFor, type Snapshot } from '../../../../snapshot/read/snapshot.ts'
+import type { Fact } from '../../../contract/fact.ts'
+import type { MaybePromise } from '../../../contract/maybe-promise.ts'
+import { withShards } from '../with-snapshot.ts'
+import { explainForward } from './explain-forward.ts'
 import { explainReverse } from './explain-reverse.ts'
+import { textLabels } from './explained-names.ts'
+import type { ExplainedPlace, Found } from './explained-view.ts'
 import { nearNames } from './near-names.ts'
-import type { Rules } from './nxdomain-rules.ts'
-import { withShards } from './with-snapshot.ts'
-import type { Zone } from './zone.ts'
 
 /** Reasons to look for similar names. */
 const SIMILAR: ReadonlySet<string> = new Set(['no_branch', 'no_namespace', 'no_service'])
-
-/** A snapshot that may answer. */
-export type ExplainedPlace = {
-  readonly zone: Zone
-  readonly source: SnapshotSource
-  /** Identifier of the cluster; `undefined` for a watched cluster. */
-  readonly cluster: string | undefined
-  readonly tree: 'cluster' | 'multicluster' | 'exports'
-  /** The client's visibility; `undefined` for everything. */
-  readonly visibility: ClientVisibility | undefined
-  /** The origin of PTR targets. */
-  readonly home: Uint8Array
-  readonly rules: Rules
-  /** Looking for similar names takes long in a large cluster. */
-  readonly turns: Turns
-}
-
-/** A snapshot whose names are explained. */
-export type ExplainedView = ExplainedPlace & {
-  readonly snapshot: Snapshot
-  /** The Service in a forward name; `null` if it does not exist, `undefined` if unknown. */
-  readonly state: ServiceState | null | undefined
-}
-
-/** What a snapshot has at a name, and what it lacks. */
-export type Found = Pick<Fact, 'node' | 'reason'>
 
 /** Returns the facts about a query. Loads shards for them; omits what cannot be loaded. */
 export async function explainPlace(query: Query, place: ExplainedPlace): Promise<readonly [Fact]> {

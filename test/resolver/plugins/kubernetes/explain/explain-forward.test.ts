@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { objectOf } from '../../../../src/resolver/plugins/kubernetes/explain-forward.ts'
-import { explainIn } from './explain-places.ts'
+import { objectOf } from '../../../../../src/resolver/plugins/kubernetes/explain/explained-names.ts'
+import { explainIn } from '../explain-places.ts'
 
 const objects = `
 - { kind: Namespace, metadata: { name: shop } }

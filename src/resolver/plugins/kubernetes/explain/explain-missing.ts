@@ -2,15 +2,16 @@
  * Finds out which part of a forward name is missing: the first one from the right.
  * @module
  */
-import { concatBytes } from '../../../dns/bytes/bytes.ts'
-import { parseAddressLabel } from '../../../dns/names/address-label.ts'
-import { formatName, labelOffsets, ROOT } from '../../../dns/names/name.ts'
-import { formatType, TYPE } from '../../../dns/names/rr-type.ts'
-import type { FoundName } from '../../../snapshot/read/find-name.ts'
-import type { Reason } from '../../contract/fact.ts'
-import type { ServiceState } from '../../contract/host.ts'
-import type { ExplainedView, Found } from './explain.ts'
-import { KINDS, noType, objectOf, textLabels } from './explain-forward.ts'
+
+import { concatBytes } from '../../../../dns/bytes/bytes.ts'
+import { parseAddressLabel } from '../../../../dns/names/address-label.ts'
+import { formatName, labelOffsets, ROOT } from '../../../../dns/names/name.ts'
+import { formatType, TYPE } from '../../../../dns/names/rr-type.ts'
+import type { FoundName } from '../../../../snapshot/read/find-name.ts'
+import type { Reason } from '../../../contract/fact.ts'
+import type { ServiceState } from '../../../contract/host.ts'
+import { KINDS, noType, objectOf, textLabels } from './explained-names.ts'
+import type { ExplainedView, Found } from './explained-view.ts'
 
 /** The query type, the snapshot, and a look-up of relative names that the client sees. */
 export type MissingName = {

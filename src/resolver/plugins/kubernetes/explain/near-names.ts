@@ -3,13 +3,13 @@
  * @module
  */
 
-import { editDistance } from '../../../corefile/arguments.ts'
-import { byteAt } from '../../../dns/bytes/bytes.ts'
-import { createSharedPause } from '../../../dns/bytes/steps.ts'
-import { formatName } from '../../../dns/names/name.ts'
-import type { Shard } from '../../../snapshot/read/shard.ts'
-import type { ExplainedPlace } from './explain.ts'
-import { textLabels } from './explain-forward.ts'
+import { editDistance } from '../../../../corefile/arguments.ts'
+import { byteAt } from '../../../../dns/bytes/bytes.ts'
+import { createSharedPause } from '../../../../dns/bytes/steps.ts'
+import { formatName } from '../../../../dns/names/name.ts'
+import type { Shard } from '../../../../snapshot/read/shard.ts'
+import { textLabels } from './explained-names.ts'
+import type { ExplainedPlace } from './explained-view.ts'
 
 /** Similar names that are returned. */
 const NAMES_MAX = 3

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { type ExplainedCluster, explainIn } from './explain-places.ts'
+import { type ExplainedCluster, explainIn } from '../explain-places.ts'
 
 const objects = `
 - { kind: Namespace, metadata: { name: shop } }

@@ -3,17 +3,17 @@
  * @module
  */
 
-import { formatAddress } from '../../../dns/names/address.ts'
-import { formatName, tailOffset } from '../../../dns/names/name.ts'
-import { formatType, TYPE } from '../../../dns/names/rr-type.ts'
-import type { Query } from '../../../dns/wire/query.ts'
-import { ReverseAddress, readReverseName } from '../../../dns/wire/reverse-name.ts'
-import { MissingShardError } from '../../../snapshot/read/find-name.ts'
-import { setRecords } from '../../../snapshot/read/shard-records.ts'
-import type { Reason } from '../../contract/fact.ts'
-import type { ExplainedView, Found } from './explain.ts'
-import { noType, objectOf, textLabels } from './explain-forward.ts'
-import { SURPLUS_LABELS } from './reverse-answer.ts'
+import { formatAddress } from '../../../../dns/names/address.ts'
+import { formatName, tailOffset } from '../../../../dns/names/name.ts'
+import { formatType, TYPE } from '../../../../dns/names/rr-type.ts'
+import type { Query } from '../../../../dns/wire/query.ts'
+import { ReverseAddress, readReverseName } from '../../../../dns/wire/reverse-name.ts'
+import { MissingShardError } from '../../../../snapshot/read/find-name.ts'
+import { setRecords } from '../../../../snapshot/read/shard-records.ts'
+import type { Reason } from '../../../contract/fact.ts'
+import { SURPLUS_LABELS } from '../reverse-answer.ts'
+import { noType, objectOf, textLabels } from './explained-names.ts'
+import type { ExplainedView, Found } from './explained-view.ts'
 
 type Target = { readonly name: string; readonly object: string | null; readonly namespace: string }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { CountedTurns } from '../../../turns.ts'
-import { type ExplainedCluster, explainIn } from './explain-places.ts'
+import { CountedTurns } from '../../../../turns.ts'
+import { type ExplainedCluster, explainIn } from '../explain-places.ts'
 
 const service = (namespace: string, name: string): string =>
   `- { kind: Service, metadata: { name: ${name}, namespace: ${namespace} }, spec: { clusterIP: 192.0.2.1 } }`

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { explainIn } from './explain-places.ts'
+import { explainIn } from '../explain-places.ts'
 
 const ports = Array.from({ length: 5 }, (_, i) => `{ name: p${i}, port: ${80 + i} }`).join(', ')
 const objects = `

@@ -3,31 +3,25 @@
  * which part of the name is missing.
  * @module
  */
-import { concatBytes, EMPTY, equalBytes } from '../../../dns/bytes/bytes.ts'
-import { formatLabel, labelOffsets, ROOT } from '../../../dns/names/name.ts'
-import { formatType, TYPE } from '../../../dns/names/rr-type.ts'
-import { type FoundName, isSeen, MissingShardError } from '../../../snapshot/read/find-name.ts'
-import type { Shard } from '../../../snapshot/read/shard.ts'
-import type { Snapshot } from '../../../snapshot/read/snapshot.ts'
-import { NS_DNS, SERVER_CHOICES } from '../../../snapshot/records/server-choice.ts'
-import type { NodeFact, Reason } from '../../contract/fact.ts'
-import type { ExplainedPlace, ExplainedView, Found } from './explain.ts'
+
+import { EMPTY, equalBytes } from '../../../../dns/bytes/bytes.ts'
+import { formatType, TYPE } from '../../../../dns/names/rr-type.ts'
+import { type FoundName, isSeen, MissingShardError } from '../../../../snapshot/read/find-name.ts'
+import type { Shard } from '../../../../snapshot/read/shard.ts'
+import type { Snapshot } from '../../../../snapshot/read/snapshot.ts'
+import { NS_DNS, SERVER_CHOICES } from '../../../../snapshot/records/server-choice.ts'
+import type { NodeFact } from '../../../contract/fact.ts'
+import { isNxdomain } from '../nxdomain-rules.ts'
+import { seenServers } from '../server-answer.ts'
 import { explainMissing } from './explain-missing.ts'
-import { isNxdomain } from './nxdomain-rules.ts'
-import { seenServers } from './server-answer.ts'
+import { noType, objectOf, textLabels } from './explained-names.ts'
+import type { ExplainedView, Found } from './explained-view.ts'
 
 /** The labels of `ns.dns` without `ns`. */
 const DNS = NS_DNS.subarray(3)
 /** The first type for private use (RFC 6895 §3.1). */
 const PRIVATE_TYPES = 0xff00
 const { ANY, CNAME, SOA, SRV } = TYPE
-
-/** The kinds of objects whose names each tree holds. */
-export const KINDS = {
-  cluster: 'Service',
-  multicluster: 'ServiceImport',
-  exports: 'Service',
-} as const
 
 /**
  * Explains the name with these labels, in lower case.
@@ -57,41 +51,12 @@ function isDenied(type: number, { shard, node }: FoundName): boolean {
   return type !== SOA && isNxdomain(type, shard, node, shard.nodeHead(node))
 }
 
-/** Returns the reason of a name that exists without records of a type. */
-export function noType(node: NodeFact, type: string, isNxdomain = false): Reason {
-  const { object, types, isImplied } = node
-  const subject = object ?? 'the name'
-  const known = types.length === 0 ? 'no records' : `${types.join(' and ')}, no ${type}`
-  const what = isImplied
-    ? 'the name exists only because of names below it'
-    : `${subject} has ${known}`
-  const text = isNxdomain ? `${what}; CoreDNS answers NXDOMAIN here, and so does kubedoh` : what
-  return { code: isImplied ? 'empty_name' : 'wrong_type', text, missing: type, didYouMean: [] }
-}
-
 /** Lists the types at a name, without those for private use. */
 export function typesAt(found: FoundName | undefined): readonly string[] {
   if (found === undefined) return []
   const { shard, node } = found
   const types = shard.refs(node).map((ref) => shard.refType(ref))
   return types.filter((type) => type < PRIVATE_TYPES).map(formatType)
-}
-
-/** Derives the object that publishes a name from the name's labels below the zone. */
-export function objectOf(labels: readonly string[], tree: ExplainedPlace['tree']): string | null {
-  const [branch, namespace, service, endpoint] = labels.toReversed()
-  if (namespace === undefined || (branch !== 'svc' && branch !== 'pod')) return null
-  if (service === undefined) return `Namespace ${namespace}`
-  if (branch === 'pod') return `Pod at ${service} in ${namespace}`
-  const object = `${KINDS[tree]} ${namespace}/${service}`
-  const isEndpoint = endpoint !== undefined && !endpoint.startsWith('_')
-  return isEndpoint ? `EndpointSlices of ${object}` : object
-}
-
-/** Returns the labels of a relative name, escaped as in zone files. */
-export function textLabels(labels: Uint8Array): readonly string[] {
-  const wire = concatBytes(labels, ROOT)
-  return labelOffsets(wire).map((at) => formatLabel(wire, at))
 }
 
 /** Returns the kind of a name: docs/explain.md lists them. */
