@@ -43,6 +43,14 @@ export const DEVIATIONS: readonly Deviation[] = [
         (place === 'kubernetes-combined' && /^odd\.svc\.cluster\.local\.?$/i.test(question.qname))),
   },
   {
+    reason: 'an alias ends the search of autopath, also one to a name that does not exist',
+    applies: ({ place, theirs, ours }) =>
+      place === 'autopath' &&
+      theirs?.rcode !== 'NXDOMAIN' &&
+      ours?.rcode === 'NXDOMAIN' &&
+      ours.answer.some((record) => / IN CNAME /.test(record)),
+  },
+  {
     reason: 'a rewritten reply that cannot be written is a server failure, not silence',
     applies: ({ place, theirs, ours }) =>
       place === 'rewrite' && theirs === undefined && ours?.rcode === 'SERVFAIL',

@@ -127,7 +127,11 @@ function mainBlock(spec: Fields, domain: string, context: Context): TextServer {
   resolvers.checkLength('upstreams', UPSTREAMS_MAX)
   const listed = resolvers.children('upstreams')
   const transport = transportOf(resolvers, 'upstreamResolvers', context)
-  const upstreams = listed.length === 0 ? [RESOLV_CONF] : unique(listed.map(resolverOf))
+  const nameAt = (i: number) => (field: string) => {
+    context.notices.push(withoutEffect(`spec.upstreamResolvers.upstreams[${i}].${field}`))
+  }
+  const named = listed.map((one, i) => resolverOf(one, nameAt(i)))
+  const upstreams = named.length === 0 ? [RESOLV_CONF] : unique(named)
   if (transport !== undefined && upstreams.includes(RESOLV_CONF)) {
     throw new ConversionError(
       'upstreamResolvers: TLS needs addresses of upstreams, not /etc/resolv.conf',
@@ -216,8 +220,11 @@ function forwardOptions(
   ]
 }
 
-/** Returns an address in upper case, as the operator writes it, to detect duplicates. */
-function resolverOf(upstream: Fields): string {
+/**
+ * Returns an address in upper case, as the operator writes it, to detect duplicates.
+ * @param onUnused called with a field that is checked, as OpenShift does, and not used
+ */
+function resolverOf(upstream: Fields, onUnused: (field: string) => void): string {
   if (!upstream.has('type')) {
     throw new ConversionError('upstreamResolvers: an upstream needs a type')
   }
@@ -226,10 +233,13 @@ function resolverOf(upstream: Fields): string {
     /^(SystemResolvConf|Network|)$/,
     'SystemResolvConf or Network',
   )
-  if (type !== 'Network') return RESOLV_CONF
   const address = upstream.text('address').toUpperCase()
   if (address !== '' && parseAddress(address) === undefined) {
     throw new ConversionError(`upstreamResolvers: ${address} is not an address`)
+  }
+  if (type !== 'Network') {
+    if (address !== '') onUnused('address')
+    return RESOLV_CONF
   }
   if (address === '') {
     throw new ConversionError('upstreamResolvers: an upstream of type Network needs an address')

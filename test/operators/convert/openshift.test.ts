@@ -181,6 +181,11 @@ describe('convertOpenshift', () => {
       message: 'server "s": upstreams over TLS must be addresses',
     },
     {
+      name: 'a system resolver whose address is none',
+      spec: { upstreamResolvers: { upstreams: [{ type: 'SystemResolvConf', address: 'a.test' }] } },
+      message: 'upstreamResolvers: A.TEST is not an address',
+    },
+    {
       name: 'an upstream without an address',
       spec: { upstreamResolvers: { upstreams: [{ type: 'Network' }] } },
       message: 'upstreamResolvers: an upstream of type Network needs an address',
