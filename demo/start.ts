@@ -3,7 +3,7 @@
  * publishes a cluster to it, and a DNS server that reads the same cluster.
  * @module
  */
-import { type ServeOptions } from '../src/server/serve/serve-options.ts'
+
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
@@ -24,6 +24,7 @@ import {
   type Output,
 } from '../src/server/node/output.ts'
 import { untilSignal } from '../src/server/node/signals.ts'
+import type { ServeOptions } from '../src/server/serve/serve-options.ts'
 import { CLIENT_TOKEN, formatExamples, type LimitedToken } from './examples.ts'
 
 const HELP = `Usage: npm start -- [options]

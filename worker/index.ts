@@ -5,6 +5,11 @@
 import type { Context, Hono } from 'hono'
 import { isRecord } from '../src/dns/bytes/unknown.ts'
 import type { TokenStore } from '../src/gateway/access/token-store.ts'
+import {
+  type GatewayConfig,
+  GatewayConfigError,
+  readGatewayConfig,
+} from '../src/gateway/config/config.ts'
 import { readVariableFiles } from '../src/gateway/config/variable-files.ts'
 import { errorResponse, HttpError } from '../src/gateway/doh/http-error.ts'
 import { uncached } from '../src/gateway/doh/json-response.ts'
@@ -17,11 +22,6 @@ import {
   originWithBlobs,
   writerWithBlobs,
 } from '../src/gateway/snapshots/blob-store.ts'
-import {
-  type GatewayConfig,
-  GatewayConfigError,
-  readGatewayConfig,
-} from '../src/gateway/config/config.ts'
 import type { Client } from '../src/resolver/contract/client.ts'
 import { pointWriter } from './analytics.ts'
 import { kvBlobs, r2Blobs } from './blob-stores.ts'
