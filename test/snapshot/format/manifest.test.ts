@@ -297,7 +297,8 @@ describe('formatManifest', () => {
 
 describe('the manifest that the README describes', () => {
   const readme = readFileSync(join(import.meta.dirname, '../../../src/snapshot/README.md'), 'utf8')
-  const [, section = ''] = readme.split('### Manifest')
+  const [, after = ''] = readme.split('### Manifest')
+  const [section = ''] = after.split('\n## ')
   const rows = new Map(
     Array.from(section.matchAll(/^\| `(\w+)` \| (.*) \|$/gm), ([, field = '', text = '']) => [
       field,
