@@ -7,7 +7,6 @@
  */
 import { EMPTY } from '../../dns/bytes/bytes.ts'
 import type { Series } from '../../dns/telemetry/metrics.ts'
-import { elapsed } from '../node/elapsed.ts'
 
 /** Time for these queries in a turn of the event loop; the last one may exceed it. */
 const SLICE_MS = 5
@@ -22,6 +21,11 @@ const AGE_MS_MAX = 2000
 export type SlowAnswers = {
   /** Must not throw. May keep the message. */
   readonly answerSlowly: (message: Uint8Array, address: string, port: number) => void
+}
+
+/** Milliseconds in which the machine was awake: nobody waits for a response while it sleeps. */
+function awakeMs(): number {
+  return 1000 * process.uptime()
 }
 
 /** Answers such queries, for all sockets of a thread. */
@@ -54,7 +58,7 @@ export class SlowQueries {
    * @param dropped counts queries that get no response
    * @param now milliseconds of a monotonic clock
    */
-  constructor(dropped: Pick<Series, 'value'>, now: () => number = elapsed) {
+  constructor(dropped: Pick<Series, 'value'>, now: () => number = awakeMs) {
     this.dropped = dropped
     this.now = now
   }
