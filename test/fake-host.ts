@@ -168,10 +168,10 @@ export class FakeHost implements PluginHost, AllPluginsHost {
     if (options.isGateway !== true) this.openKeys = this.openTable
   }
 
+  // The clocks start at different times, so that nothing may mix them up.
   readonly now = (): number => this.nowMs + this.steppedMs
-
-  /** Begins elsewhere than `now`, so that nothing may mix them up. */
   readonly elapsed = (): number => this.nowMs - START_MS + 777
+  readonly awake = (): number => this.nowMs - START_MS - 1_000_000
 
   /** A linear congruential generator (Numerical Recipes): the upper half is random enough. */
   readonly random16 = (): number => {

@@ -29,6 +29,7 @@ export function createWorkerHost(
     runtime: 'workerd',
     now: Date.now,
     elapsed,
+    awake: () => performance.now(),
     random16: () => crypto.getRandomValues(new Uint16Array(1))[0] ?? 0,
     after: (delayMs, task) => {
       const timer = setTimeout(task, delayMs)

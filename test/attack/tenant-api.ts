@@ -1,7 +1,6 @@
 /**
- * An API server on loopback with some Services, and objects of a tenant, which whoever can connect
- * may replace (`PUT /RESOURCE/NAME`) and delete. Like an API server, it streams lists only if it is
- * to be a new one.
+ * An API server on loopback with some Services, and objects of a tenant, which clients replace
+ * (`PUT /RESOURCE/NAME`) and delete. An option says whether it streams lists, as new ones do.
  * @module
  */
 import { once } from 'node:events'

@@ -114,7 +114,7 @@ export class MirroredObjects {
     this.shared?.budget.settle()
   }
 
-  /** Forgets all objects of the budget: nobody follows them any more. */
+  /** Removes all objects from the budget: the collection is no longer followed. */
   stop(): void {
     for (const { claim } of this.held.values()) this.release(claim)
   }

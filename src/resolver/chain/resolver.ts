@@ -187,7 +187,7 @@ export class Resolver {
       this.rejects.value++
       return this.refuse(listener, incoming, explainsRefusals(listener) ? [OVERLOADED] : [])
     }
-    const sinceMs = this.host.elapsed() - incoming.waitedMs
+    const sinceMs = this.host.awake() - incoming.waitedMs
     const from = { client, listener, depth: 0, spans, sinceMs }
     return this.answerBy(chain, this.request(incoming.takeQuery(), from))
   }
@@ -248,7 +248,7 @@ export class Resolver {
 
   private request(query: Query, origin: RequestOrigin): Request {
     const { client, listener, depth, budget = { left: LOOKUPS_MAX }, spans } = origin
-    const { sinceMs = this.host.elapsed() } = origin
+    const { sinceMs = this.host.awake() } = origin
     const end = query.questionEnd - 4
     const trace: Trace = spans === undefined ? { plugin: '' } : { plugin: '', spans }
     return {

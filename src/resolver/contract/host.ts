@@ -172,6 +172,11 @@ export type Host = {
   readonly now: () => number
   /** Milliseconds by a monotonic clock: for durations, TTLs and time-outs. */
   readonly elapsed: () => number
+  /**
+   * Milliseconds by a monotonic clock that stops while the machine sleeps, and that no step of the
+   * wall clock moves: for how long a client has waited.
+   */
+  readonly awake: () => number
   /** An unpredictable number from 0 to 65535. */
   readonly random16: () => number
   /** Runs a task once after a delay. @returns a function that cancels it */

@@ -65,7 +65,7 @@ export type Request = {
   readonly type: number
   readonly class: number
   readonly client: Client
-  /** When the client's query arrived, by `Host.elapsed`. */
+  /** When the client's query arrived, by `Host.awake`. */
   readonly sinceMs: number
   readonly limits: RequestLimits
   /** Codes of EDNS options that this server added; `forward` sends even hop-by-hop ones. */

@@ -14,7 +14,6 @@ import { takeInherited } from '../node/inherited-sockets.ts'
 import { FairQueue } from '../sockets/fair-queue.ts'
 import { listenOnMoreHandles } from '../sockets/listening-handles.ts'
 import { narrowReceiveBuffers } from '../sockets/receive-buffer.ts'
-import { BodyBudget } from './body-budget.ts'
 import { CHECK_MS, HttpConnections } from './http-connections.ts'
 import { HttpGate } from './http-gate.ts'
 import {
@@ -29,6 +28,7 @@ import {
   unmapped,
 } from './http-request.ts'
 import { Http2Connection, type Http2Service } from './http2-connection.ts'
+import { RequestMemory } from './request-memory.ts'
 import type { PhaseTimes, ServedSocket } from './served-socket.ts'
 
 const HEADERS_TIMEOUT_MS = 10_000
@@ -55,8 +55,8 @@ const HANDSHAKE_COST_MS = 1
 
 /** Shared by all servers of this process, because they share its event loop. */
 const QUEUE = new FairQueue()
-/** The unfinished bodies of all servers. */
-const BODIES = new BodyBudget()
+/** The requests of all servers that wait for their clients. */
+const REQUEST_MEMORY = new RequestMemory()
 /** No HTTP/2 on Deno: its `node:http2` double-frees memory under load (Deno 2.9). */
 const PROTOCOLS = 'Deno' in globalThis ? ['http/1.1'] : ['h2', 'http/1.1']
 
@@ -78,8 +78,8 @@ export type HttpOptions = {
   readonly connectionsMax?: number
   /** Returns the bounds of a connection; called for each new one. */
   readonly bounds?: () => ConnectionBounds
-  /** Bounds the unfinished bodies (default: those of all servers of the process). */
-  readonly bodies?: BodyBudget
+  /** Bounds requests that wait for their clients (default: those of all servers of the process). */
+  readonly requestMemory?: RequestMemory
 }
 
 /** The listener that `@hono/node-server` creates; it takes HTTP/1.1 and HTTP/2 requests. */
@@ -96,13 +96,13 @@ export class HttpServer {
   private readonly app: Listener
   private readonly direct: Direct | undefined
   private readonly bounds: () => ConnectionBounds
-  private readonly bodies: BodyBudget
+  private readonly requestMemory: RequestMemory
   private closed: Promise<void> | undefined
 
   /** @throws {Error} when the certificate or key is invalid */
   constructor(app: App, options: HttpOptions = {}) {
     const { tls, direct, connectionsMax = CONNECTIONS_MAX, bounds = NO_BOUNDS } = options
-    this.bodies = options.bodies ?? BODIES
+    this.requestMemory = options.requestMemory ?? REQUEST_MEMORY
     this.direct = direct
     this.bounds = bounds
     this.app = listenerFor(app)
@@ -250,7 +250,7 @@ export class HttpServer {
     })
     if (answer === undefined) return false
     const hasBody = request.method === 'POST'
-    const reading = hasBody ? this.bodies : undefined
+    const reading = hasBody ? this.requestMemory : undefined
     respond(request, { answer, reading }, ({ status, headers, body }) => {
       response.writeHead(status, headers)
       response.end(body)
@@ -276,7 +276,7 @@ export class HttpServer {
   }
 
   private serveHttp2(socket: TLSSocket, served: ServedSocket): void {
-    const { direct, connections, bodies } = this
+    const { direct, connections, requestMemory } = this
     const { now } = connections
     const listener: Http2Service['listener'] = (request, response) => {
       this.serveByApp(request, response)
@@ -285,7 +285,7 @@ export class HttpServer {
       direct,
       listener,
       queue: QUEUE,
-      bodies,
+      requestMemory,
       now,
     })
     served.secured(now(), connection)
@@ -322,7 +322,7 @@ function listenerFor(app: App): Listener {
 /** Sends the response to a request; for a POST, after reading its body. */
 function respond(
   request: IncomingMessage,
-  { answer, reading }: { readonly answer: Answer; readonly reading: BodyBudget | undefined },
+  { answer, reading }: { readonly answer: Answer; readonly reading: RequestMemory | undefined },
   send: (ready: Ready) => void,
 ): void {
   if (reading !== undefined) {
@@ -339,18 +339,18 @@ function respond(
 }
 
 /** Reads a body. Rejects one that is longer than a DNS message. */
-function readAll(request: IncomingMessage, bodies: BodyBudget): Promise<Uint8Array> {
+function readAll(request: IncomingMessage, memory: RequestMemory): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
-    const holder = { heldBytes: () => size, dropBodies: () => request.destroy() }
-    request.once('close', () => bodies.delete(holder))
+    const holder = { heldBytes: () => size, dropRequests: () => request.destroy() }
+    request.once('close', () => memory.delete(holder))
     request.on('data', (chunk: Buffer) => {
       size += chunk.length
       if (size > DIRECT_BODY_BYTES_MAX) reject(new Error('the body is too long'))
       else chunks.push(chunk)
-      bodies.add(holder)
-      bodies.held(chunk.length)
+      memory.add(holder)
+      memory.held(chunk.length)
     })
     request.on('end', () => {
       const [only] = chunks

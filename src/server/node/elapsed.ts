@@ -1,5 +1,5 @@
 /**
- * The clock of this process for durations.
+ * The clocks of this process for durations.
  * @module
  */
 import { createElapsed } from '../../dns/telemetry/elapsed.ts'
@@ -9,3 +9,11 @@ export const elapsed: () => number = createElapsed({
   wall: () => Date.now(),
   monotonic: () => performance.now(),
 })
+
+/**
+ * Returns milliseconds from an arbitrary start, without sleep and steps of the wall clock: for how
+ * long a client has waited.
+ */
+export function awake(): number {
+  return 1000 * process.uptime()
+}

@@ -16,6 +16,7 @@ import { hmac } from '../keys/hmac.ts'
 import { openSigner } from '../keys/open-signer.ts'
 import { random16 } from '../keys/random16.ts'
 import { checkIdentity } from '../keys/tls-service.ts'
+import { awake } from '../node/elapsed.ts'
 import { isInterface } from '../node/local-addresses.ts'
 import { memoryBytes } from '../node/memory-bytes.ts'
 import { NODE_TURNS } from '../node/node-turns.ts'
@@ -69,6 +70,7 @@ export function createNodeHost({
     runtime: `node-${process.versions.node}`,
     now: Date.now,
     ...NODE_TURNS,
+    awake,
     isolatesRequests: false,
     random16,
     after: (delayMs, task) => {

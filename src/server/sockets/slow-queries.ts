@@ -7,12 +7,13 @@
  */
 import { EMPTY } from '../../dns/bytes/bytes.ts'
 import type { Series } from '../../dns/telemetry/metrics.ts'
+import { awake } from '../node/elapsed.ts'
 
 /** Time for these queries in a turn of the event loop; the last one may exceed it. */
 const SLICE_MS = 5
 /** Queries that wait. */
 const WAITING_MAX = 4096
-/** Bytes of a query that can wait; a longer one, which nobody sends, is dropped. */
+/** Bytes of a query that can wait; a longer one, which no resolver sends, is dropped. */
 const MESSAGE_BYTES_MAX = 512
 /** Age at which a query is dropped: resolvers ask again, or another server, after 1 to 5 s. */
 const AGE_MS_MAX = 2000
@@ -21,11 +22,6 @@ const AGE_MS_MAX = 2000
 export type SlowAnswers = {
   /** Must not throw. May keep the message. */
   readonly answerSlowly: (message: Uint8Array, address: string, port: number) => void
-}
-
-/** Milliseconds in which the machine was awake: nobody waits for a response while it sleeps. */
-function awakeMs(): number {
-  return 1000 * process.uptime()
 }
 
 /** Answers such queries, for all sockets of a thread. */
@@ -58,7 +54,7 @@ export class SlowQueries {
    * @param dropped counts queries that get no response
    * @param now milliseconds of a monotonic clock
    */
-  constructor(dropped: Pick<Series, 'value'>, now: () => number = awakeMs) {
+  constructor(dropped: Pick<Series, 'value'>, now: () => number = awake) {
     this.dropped = dropped
     this.now = now
   }

@@ -58,7 +58,7 @@ export function findName(
 }
 
 /**
- * Finds a name whose records are for the additional section only, whoever sees it.
+ * Finds a name whose records are for the additional section only, for every client.
  * @throws {MissingShardError} if its shard is not loaded
  */
 export function findGlue(snapshot: Snapshot, labels: Uint8Array): FoundName | undefined {

@@ -50,7 +50,7 @@ test('a request has the time at which its message arrived', async () => {
   const incoming = new Incoming().read(A, CLIENT)
   assert.equal(incoming.waitedMs, 0)
   incoming.waitedMs = 700
-  const arrivedMs = host.elapsed() - 700
+  const arrivedMs = host.awake() - 700
   await resolver.answerOnSlowPath(listener ?? assert.fail('nothing listens'), incoming)
   assert.deepEqual(since, [arrivedMs, arrivedMs])
   assert.equal(incoming.read(B, CLIENT).waitedMs, 0)

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { type ClientHttp2Session, type ClientHttp2Stream, constants } from 'node:http2'
 import { Hono } from 'hono'
 import { describe, test } from 'vitest'
-import { BodyBudget } from '../../../src/server/http/body-budget.ts'
 import type { Direct, Ready } from '../../../src/server/http/http-request.ts'
+import { RequestMemory } from '../../../src/server/http/request-memory.ts'
 import { block, type Field, FLAG, FRAME, frame, preface, uint32 } from '../../attack/http2-wire.ts'
 import { within } from '../clients.ts'
 import { type Frame, openRaw, openSession, secureServer, send } from '../http2-clients.ts'
@@ -160,8 +160,8 @@ describe('an HTTP/2 connection', () => {
   for (const path of ['/direct', '/app']) {
     test(`ends the unfinished bodies for ${path} of the connection that has most`, async (t) => {
       const app = new Hono().all('*', async (c) => c.text(String((await c.req.text()).length)))
-      const bodies = new BodyBudget(160_000)
-      const port = await secureServer(t, app, { direct, bodies })
+      const requestMemory = new RequestMemory(160_000)
+      const port = await secureServer(t, app, { direct, requestMemory })
       const [large, small] = [await openSession(t, port), await openSession(t, port)]
       const start = (session: ClientHttp2Session): ClientHttp2Stream => {
         const stream = session.request({ ':path': path, ':method': 'POST' })
@@ -187,8 +187,8 @@ describe('an HTTP/2 connection', () => {
   }
 
   test('is closed if it has most unfinished bodies and has had no response', async (t) => {
-    const bodies = new BodyBudget(100_000)
-    const session = await openSession(t, await secureServer(t, APP, { direct, bodies }))
+    const requestMemory = new RequestMemory(100_000)
+    const session = await openSession(t, await secureServer(t, APP, { direct, requestMemory }))
     const closed = once(session, 'close')
     for (let i = 0; i < 12; i++) {
       const stream = session.request({ ':path': '/direct', ':method': 'POST' })
@@ -200,8 +200,8 @@ describe('an HTTP/2 connection', () => {
 
   test('ends the responses that its client does not read, if it has most', async (t) => {
     const wide: Direct = () => () => ({ status: 200, headers: {}, body: new Uint8Array(50_000) })
-    const bodies = new BodyBudget(200_000)
-    const port = await secureServer(t, APP, { direct: wide, bodies })
+    const requestMemory = new RequestMemory(200_000)
+    const port = await secureServer(t, APP, { direct: wide, requestMemory })
     const [large, small] = [await openSession(t, port), await openSession(t, port)]
     await send(large, { ':path': '/' })
     const closed = Array.from({ length: 8 }, () => {

@@ -74,11 +74,11 @@ export type BlockOptions = {
  */
 const WAITING = new WeakMap<Metrics, WaitingRequests<Relayed>>()
 
-function waitingOf({ metrics, elapsed }: Host): WaitingRequests<Relayed> {
+function waitingOf({ metrics, awake }: Host): WaitingRequests<Relayed> {
   const known = WAITING.get(metrics)
   if (known !== undefined) return known
   const waiting = new WaitingRequests<Relayed>({
-    now: elapsed,
+    now: awake,
     drop: () => {
       metrics.counter(REJECTS).value++
       return { outcome: failure(RCODE.SERVFAIL, OVERLOADED), upstream: '', goesOn: false }
@@ -157,7 +157,7 @@ export class Forward {
     const known = this.pending.get(key)
     const { isolatesRequests } = this.host
     const untilMs = this.untilMs(request)
-    if (this.host.elapsed() > untilMs) return this.waiting.giveUp()
+    if (this.host.awake() > untilMs) return this.waiting.giveUp()
     if (known !== undefined && !isolatesRequests) return this.waiting.join(known, untilMs)
     const { concurrentMax } = this.options
     if (concurrentMax > 0 && this.concurrent >= concurrentMax) {

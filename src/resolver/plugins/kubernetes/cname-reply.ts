@@ -25,7 +25,7 @@ type Found = {
   readonly truncated: boolean
   /** Whether a shard was unavailable, so that records may be missing. */
   readonly isIncomplete: boolean
-  /** The negative response at the end; `undefined` if the end has records, or nobody knows it. */
+  /** The negative response at the end; `undefined` if the end has records, or it is unknown. */
   readonly denial: Denial | undefined
 }
 type Step = { readonly name: Uint8Array; readonly links: readonly ResourceRecord[] }

@@ -4,40 +4,42 @@
  * connections with 16 bodies of 64 KiB ended a gateway in 512 MiB.
  * @module
  */
-
-/** Bytes in all connections, and their part of the memory limit if that is less. */
-const BODY_BYTES_MAX = 64 * 1024 * 1024
-const MEMORY_SHARE = 1 / 16
-/** Part of the budget that is left after room was made: making room looks at all holders. */
-const KEPT = 3 / 4
-
 import { memoryBytes } from '../node/memory-bytes.ts'
 
+/** Bytes of all requests that wait. */
+const BYTES_MAX = 64 * 1024 * 1024
+/** The same as a part of the memory limit, where that is less. */
+const MEMORY_SHARE = 1 / 16
+/** Part of the bound that is left after room was made: making room looks at all holders. */
+const KEPT = 3 / 4
+
 /** A connection, or a request on one of its own. */
-export type BodyHolder = {
+export type RequestHolder = {
   /** Returns the bytes of its requests that wait for the client. */
   readonly heldBytes: () => number
   /** Ends these requests. */
-  readonly dropBodies: () => void
+  readonly dropRequests: () => void
 }
 
 /** The requests of all connections that wait for their clients. */
-export class BodyBudget {
+export class RequestMemory {
   private readonly bytesMax: number
-  private readonly holders = new Set<BodyHolder>()
+  private readonly holders = new Set<RequestHolder>()
   /** At least what the holders have: what was completed still counts, until a recount. */
   private bytes = 0
 
-  constructor(bytesMax: number = Math.min(BODY_BYTES_MAX, memoryBytes() * MEMORY_SHARE)) {
+  /** @param bytesMax bytes of all requests that wait (default: by the memory limit) */
+  constructor(bytesMax: number = Math.min(BYTES_MAX, memoryBytes() * MEMORY_SHARE)) {
     this.bytesMax = bytesMax
   }
 
   /** Adds a holder, until `delete`. */
-  add(holder: BodyHolder): void {
+  add(holder: RequestHolder): void {
     this.holders.add(holder)
   }
 
-  delete(holder: BodyHolder): void {
+  /** Removes a holder. */
+  delete(holder: RequestHolder): void {
     this.holders.delete(holder)
   }
 
@@ -50,7 +52,7 @@ export class BodyBudget {
     if (this.bytes <= this.bytesMax) return
     for (const { holder, bytes: freed } of sizes.sort((a, b) => b.bytes - a.bytes)) {
       if (this.bytes <= this.bytesMax * KEPT) return
-      holder.dropBodies()
+      holder.dropRequests()
       this.bytes -= freed
     }
   }

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { BodyBudget } from '../../../src/server/http/body-budget.ts'
+import { RequestMemory } from '../../../src/server/http/request-memory.ts'
 
 class Holder {
   bytes = 0
   isDropped = false
-  private readonly budget: BodyBudget
+  private readonly budget: RequestMemory
 
-  constructor(budget: BodyBudget) {
+  constructor(budget: RequestMemory) {
     this.budget = budget
     budget.add(this)
   }
@@ -16,7 +16,7 @@ class Holder {
     return this.bytes
   }
 
-  dropBodies(): void {
+  dropRequests(): void {
     this.isDropped = true
     this.bytes = 0
   }
@@ -27,9 +27,9 @@ class Holder {
   }
 }
 
-describe('BodyBudget', () => {
+describe('RequestMemory', () => {
   test('drops the bodies of the largest holder for those of others', () => {
-    const budget = new BodyBudget(100)
+    const budget = new RequestMemory(100)
     const [small, large, other] = [new Holder(budget), new Holder(budget), new Holder(budget)]
     small.take(10)
     large.take(60)
@@ -43,7 +43,7 @@ describe('BodyBudget', () => {
   })
 
   test('does not count bodies that were completed meanwhile, nor holders that have gone', () => {
-    const budget = new BodyBudget(100)
+    const budget = new RequestMemory(100)
     const [first, second] = [new Holder(budget), new Holder(budget)]
     for (let i = 0; i < 50; i++) {
       first.take(90)
