@@ -119,9 +119,9 @@ export class Gateway {
     this.resolver.start()
   }
 
-  /** Ends the background work of plugins. */
-  stop(): void {
-    this.resolver.stop()
+  /** Ends the background work of plugins. Resolves when all of it has ended. */
+  stop(): Promise<void> {
+    return this.resolver.stop()
   }
 
   /** Answers a message of a client that was admitted; `undefined` for no response. */

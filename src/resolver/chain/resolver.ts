@@ -215,9 +215,9 @@ export class Resolver {
     for (const { start } of this.plugins) start?.()
   }
 
-  /** Ends the background work of plugins. */
-  stop(): void {
-    for (const { stop } of this.plugins) stop?.()
+  /** Ends the background work of plugins. Resolves when all of it has ended. */
+  async stop(): Promise<void> {
+    await Promise.all(this.plugins.map(({ stop }) => stop?.()))
   }
 
   /** Returns the plugins that cannot answer yet, of blocks with `ready`. */

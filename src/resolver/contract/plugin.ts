@@ -72,8 +72,11 @@ export type Plugin = Explainer & {
   readonly prepare?: () => Promise<void>
   /** Starts background work; called when the server is listening. */
   readonly start?: () => void
-  /** Ends background work; the plugin is not used after that. */
-  readonly stop?: () => void
+  /**
+   * Ends background work; the plugin is not used after that. May return a promise of the end, which
+   * only a process that ends waits for.
+   */
+  readonly stop?: () => MaybePromise<void>
   /** Whether the plugin can answer, for `ready`. Absent: always. */
   readonly isReady?: () => boolean
 }

@@ -61,9 +61,9 @@ export async function createNodeGateway(options: NodeGatewayOptions): Promise<Ga
     fetch: async (request, remoteAddress) =>
       served.app.fetch(request, { incoming: { socket: { remoteAddress } } }),
     listen: (host, port) => server.listen(host, port),
-    close: () => {
-      served.gateway.stop()
-      return server.close()
+    close: async () => {
+      await served.gateway.stop()
+      await server.close()
     },
     renew: (next) => server.renew(next),
     reload: async ({ blocks }) => {
@@ -71,7 +71,7 @@ export async function createNodeGateway(options: NodeGatewayOptions): Promise<Ga
       // Loads the snapshots first, so that no query waits for them.
       await next.gateway.zones.notReady()
       next.gateway.start()
-      served.gateway.stop()
+      void served.gateway.stop()
       served = next
     },
   }

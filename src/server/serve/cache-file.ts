@@ -5,48 +5,66 @@
  * @module
  */
 import { createHash } from 'node:crypto'
-import { closeSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from 'node:fs'
+import { closeSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { readFile, stat } from 'node:fs/promises'
 import { threadId } from 'node:worker_threads'
+import { createPause } from '../../dns/bytes/steps.ts'
 import { errorCode } from '../../dns/bytes/unknown.ts'
 import {
   CACHE_FILE_BYTES_MAX,
   type CacheFile,
   type NewContent,
 } from '../../resolver/plugins/cache/persistence.ts'
+import { NODE_TURNS } from '../node/node-turns.ts'
 
 const FORMAT = Buffer.from('kubedoh cache 1\n')
 const HASH = 'sha256'
 const HASH_BYTES = 32
+/** Bytes that are hashed at a time, in 1 ms. */
+const HASHED_BYTES = 1024 * 1024
 /** Bytes of one write; entries are much smaller. */
 const WRITE_BYTES = 65_536
+
+/** Contents that this thread has started. Two names for them: a later one replaces what is left. */
+let contents = 0
 
 /** Returns the file of the cache with an identity. Touches nothing until it is used. */
 export function openCacheFile(path: string, identity: string): CacheFile {
   return { read: () => readContent(path, identity), replace: () => newContent(path, identity) }
 }
 
-function readContent(path: string, identity: string): Uint8Array | undefined {
+async function readContent(path: string, identity: string): Promise<Uint8Array | undefined> {
   const overhead = FORMAT.length + HASH_BYTES
   let bytes: Buffer
   try {
-    if (statSync(path).size > overhead + CACHE_FILE_BYTES_MAX)
-      throw new Error('it is larger than 64 MiB')
-    bytes = readFileSync(path)
+    const { size } = await stat(path)
+    if (size > overhead + CACHE_FILE_BYTES_MAX) throw new Error('it is larger than 64 MiB')
+    bytes = await readFile(path)
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined
     throw error
   }
   const end = Math.max(bytes.length - HASH_BYTES, 0)
-  const hash = createHash(HASH).update(identity).update(bytes.subarray(0, end)).digest()
+  const hash = await hashOf(identity, bytes.subarray(0, end))
   const isValid =
     bytes.subarray(0, FORMAT.length).equals(FORMAT) && hash.equals(bytes.subarray(end))
   if (isValid) return bytes.subarray(FORMAT.length, end)
   throw new Error('it is damaged, or of another version or configuration')
 }
 
+async function hashOf(identity: string, bytes: Uint8Array): Promise<Buffer> {
+  const hash = createHash(HASH).update(identity)
+  const pause = createPause(NODE_TURNS)
+  for (let at = 0; at < bytes.length; at += HASHED_BYTES) {
+    hash.update(bytes.subarray(at, at + HASHED_BYTES))
+    await pause()
+  }
+  return hash.digest()
+}
+
 function newContent(path: string, identity: string): NewContent {
-  // Threads write files of their own; the last one to rename wins.
-  const temporary = `${path}.${threadId}.new`
+  // Threads and reloads write files of their own; the last one to rename wins.
+  const temporary = `${path}.${threadId}.${contents++ % 2}.new`
   const file = openSync(temporary, 'w', 0o600)
   const hash = createHash(HASH).update(identity)
   let isOpen = true

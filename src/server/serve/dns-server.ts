@@ -124,7 +124,7 @@ export class DnsServer {
     for (const [key, bound] of opened) this.bound.set(key, bound)
     await this.switchTo(resolver)
     resolver.start()
-    previous?.stop()
+    void previous?.stop()
   }
 
   /** Ports of the listeners, in the order of the Corefile. */
@@ -178,7 +178,7 @@ export class DnsServer {
   async close(): Promise<void> {
     await Promise.all([...this.bound.values()].map(({ sockets }) => sockets.close()))
     await this.features.close()
-    this.current?.stop()
+    await this.current?.stop()
   }
 
   /**

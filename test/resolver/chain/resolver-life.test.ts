@@ -110,15 +110,18 @@ test('fast answers that are not timed count as the last one that was', async () 
 })
 
 describe('the life of a resolver', () => {
-  test('starts and stops all plugins', () => {
+  test('starts and stops all plugins, and waits for their end', async () => {
     const calls: string[] = []
     const { resolver } = serveWith({
       name: 'test',
       start: () => calls.push('start'),
-      stop: () => calls.push('stop'),
+      stop: async () => {
+        await Promise.resolve()
+        calls.push('stop')
+      },
     })
     resolver.start()
-    resolver.stop()
+    await resolver.stop()
     assert.deepEqual(calls, ['start', 'stop'])
   })
 

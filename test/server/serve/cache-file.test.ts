@@ -21,34 +21,34 @@ function write({ replace }: CacheFile, ...parts: readonly Uint8Array[]): void {
 }
 
 describe('the file of a cache', () => {
-  test('has the content that was written last, of any size', (t) => {
+  test('has the content that was written last, of any size', async (t) => {
     const { file, folder, path } = open(t)
-    assert.equal(file.read(), undefined)
+    assert.equal(await file.read(), undefined)
     for (const sizes of [[], [3], [0, 65_536, 1], Array.from({ length: 900 }, (_, i) => i)]) {
       const parts = sizes.map((size, i) => new Uint8Array(size).fill(i))
       write(file, ...parts)
-      assert.deepEqual(Buffer.from(file.read() ?? []), Buffer.concat(parts))
+      assert.deepEqual(Buffer.from((await file.read()) ?? []), Buffer.concat(parts))
     }
     assert.deepEqual(readdirSync(folder), ['cache.bin'])
     assert.equal(statSync(path).mode & 0o777, 0o600)
   })
 
-  test('stays as it is until a new content is complete', (t) => {
+  test('stays as it is until a new content is complete', async (t) => {
     const { file, folder } = open(t)
     write(file, Uint8Array.of(1))
     const content = file.replace()
     content.add(new Uint8Array(100_000))
-    assert.deepEqual(Buffer.from(file.read() ?? []), Buffer.of(1))
+    assert.deepEqual(Buffer.from((await file.read()) ?? []), Buffer.of(1))
     content.abort()
     content.abort()
     assert.deepEqual(readdirSync(folder), ['cache.bin'])
     // A process was killed: what it left does not get in the way.
     file.replace().add(new Uint8Array(100_000))
     write(file, Uint8Array.of(2))
-    assert.deepEqual(Buffer.from(file.read() ?? []), Buffer.of(2))
+    assert.deepEqual(Buffer.from((await file.read()) ?? []), Buffer.of(2))
   })
 
-  test('is refused with any bit changed, or cut anywhere', (t) => {
+  test('is refused with any bit changed, or cut anywhere', async (t) => {
     const { file, path } = open(t)
     write(
       file,
@@ -59,31 +59,31 @@ describe('the file of a cache', () => {
       const changed = Uint8Array.from(bytes)
       changed[at] = (changed[at] ?? 0) ^ (1 << (at % 8))
       writeFileSync(path, changed)
-      assert.throws(file.read, { message: REASON })
+      await assert.rejects(async () => file.read(), { message: REASON })
       writeFileSync(path, bytes.subarray(0, at))
-      assert.throws(file.read, { message: REASON })
+      await assert.rejects(async () => file.read(), { message: REASON })
     }
     writeFileSync(path, Buffer.concat([bytes, Buffer.of(0)]))
-    assert.throws(file.read, { message: REASON })
+    await assert.rejects(async () => file.read(), { message: REASON })
   })
 
-  test('is refused to a cache with another identity', (t) => {
+  test('is refused to a cache with another identity', async (t) => {
     const { file, path } = open(t)
     write(file, Uint8Array.of(1))
-    assert.throws(openCacheFile(path, 'b').read, { message: REASON })
+    await assert.rejects(async () => openCacheFile(path, 'b').read(), { message: REASON })
   })
 
-  test('is not read beyond 64 MiB', (t) => {
+  test('is not read beyond 64 MiB', async (t) => {
     const { file, path } = open(t)
     writeFileSync(path, '')
     truncateSync(path, 64 * 1024 * 1024 + 49)
-    assert.throws(file.read, { message: 'it is larger than 64 MiB' })
+    await assert.rejects(async () => file.read(), { message: 'it is larger than 64 MiB' })
   })
 
-  test('cannot be written in a folder that does not exist', (t) => {
+  test('cannot be written in a folder that does not exist', async (t) => {
     const { folder } = open(t)
     const file = openCacheFile(join(folder, 'none', 'cache.bin'), 'a')
-    assert.equal(file.read(), undefined)
+    assert.equal(await file.read(), undefined)
     assert.throws(file.replace, { code: 'ENOENT' })
   })
 })

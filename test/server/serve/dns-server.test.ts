@@ -112,7 +112,7 @@ describe('DnsServer', () => {
       const events: string[] = []
       const plugin = (name: string): Partial<Plugin> => ({
         start: () => events.push(`start ${name}`),
-        stop: () => events.push(`stop ${name}`),
+        stop: () => void events.push(`stop ${name}`),
       })
       const late = Promise.withResolvers<string>()
       const queried = Promise.withResolvers<void>()

@@ -2,6 +2,7 @@
  * Keeps the entries of a cache in a file, so that a restarted server answers from it at once.
  * @module
  */
+import { createPause } from '../../../dns/bytes/steps.ts'
 import type { Host } from '../../contract/host.ts'
 import type { MaybePromise } from '../../contract/maybe-promise.ts'
 import type { Cache } from './cache.ts'
@@ -16,17 +17,15 @@ export const CACHE_FILE_BYTES_MAX = 67_108_864
 const SAVE_MS = 300_000
 /** Entries that are read at a time, for some milliseconds: clients wait for them at the start. */
 const READ_SLICE = 1000
-/** Entries that are written at a time, for a fraction of a millisecond. */
-const WRITE_SLICE = 50
 const HALVES: readonly Half[] = ['success', 'denial']
 
 /** A file for the entries of a cache. */
 export type CacheFile = {
   /**
-   * Reads the content; `undefined` if there is no file.
-   * @throws {Error} if another cache wrote it, or it is damaged
+   * Reads the content; `undefined` if there is no file. Rejects if another cache wrote it, or it is
+   * damaged.
    */
-  readonly read: () => Uint8Array | undefined
+  readonly read: () => MaybePromise<Uint8Array | undefined>
   /** Starts a new content. @throws {Error} with the reason */
   readonly replace: () => NewContent
 }
@@ -66,6 +65,7 @@ export class Persistence {
   private content: NewContent | undefined
   /** Whether the entries of the previous process are in the cache. */
   private isRead = false
+  private isStopped = false
 
   constructor(persisted: Persisted) {
     this.persisted = persisted
@@ -77,15 +77,11 @@ export class Persistence {
   }
 
   /** Writes the file, unless the one of the previous process is not read yet. */
-  stop(): void {
+  async stop(): Promise<void> {
+    this.isStopped = true
     this.cancel()
     this.content?.abort()
-    if (!this.isRead) return
-    void this.tryToSave(() => {
-      const content = this.begin()
-      for (const bytes of this.encoded()) content.add(bytes)
-      content.commit()
-    })
+    if (this.isRead) await this.tryToSave(() => this.save())
   }
 
   /** Never ends; `cancel` leaves it waiting. */
@@ -95,6 +91,7 @@ export class Persistence {
     } catch (error) {
       this.warn('ignores the cache file', error)
     }
+    if (this.isStopped) return
     this.isRead = true
     // A folder that is missing or read-only shows at the start.
     await this.tryToSave(() => this.begin().abort())
@@ -117,7 +114,7 @@ export class Persistence {
     const { cache, file, path, host } = this.persisted
     let entries = 0
     let seen = 0
-    for (const saved of readEntries(file.read() ?? new Uint8Array(0))) {
+    for (const saved of readEntries((await file.read()) ?? new Uint8Array(0))) {
       if (this.restore(saved)) entries++
       if (++seen % READ_SLICE === 0) await this.pause(0)
     }
@@ -127,10 +124,13 @@ export class Persistence {
 
   private async save(): Promise<void> {
     const content = this.begin()
-    let seen = 0
+    const pause = createPause(this.persisted.host)
     for (const bytes of this.encoded()) {
       content.add(bytes)
-      if (++seen % WRITE_SLICE === 0) await this.pause(0)
+      const paused = pause()
+      if (paused !== undefined) await paused
+      // The cache was stopped meanwhile, and writes another content.
+      if (this.content !== content) return
     }
     content.commit()
   }

@@ -38,8 +38,8 @@ const setup: Setup<Host & CacheHost> = (directives, context) => {
       {
         name: 'cache',
         ...(persistence && { start: () => persistence.start() }),
-        stop: () => {
-          persistence?.stop()
+        stop: async () => {
+          await persistence?.stop()
           cache.close()
         },
         fastPath: fastPathPart(cache, options.zones),

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { block, directive, type Server, serve } from '../../../ask.ts'
-import { settle, type UpstreamAct, type UpstreamScript } from '../../../fake-host.ts'
+import { createResolver } from '../../../../src/resolver/chain/create-resolver.ts'
+import { block, directive, parseBlocks, Server, serve } from '../../../ask.ts'
+import { FakeHost, settle, type UpstreamAct, type UpstreamScript } from '../../../fake-host.ts'
 import { A } from './kept-cases.ts'
 import { half } from './serve-cache.ts'
 
@@ -153,7 +154,7 @@ describe('persist', () => {
     assert.equal(next.host.events.at(-1)?.entries, 1100)
   })
 
-  test('writes all entries, fifty at a time', async () => {
+  test('writes all entries', async () => {
     const corefile = block(CACHE, 'forward . 192.0.2.53')
     const upstream: UpstreamScript = ({ question }) => [
       'NOERROR ra',
@@ -168,6 +169,34 @@ describe('persist', () => {
     next.resolver.start()
     await settle()
     assert.equal(next.host.events[0]?.entries, 120)
+  })
+
+  test('writes in slices when it is stopped', async () => {
+    const corefile = block('errors', CACHE, 'forward . 192.0.2.53')
+    const host = new FakeHost({ upstream: () => DENIED })
+    let ms = 0
+    Object.assign(host, { elapsed: () => ms++ })
+    const server = new Server(createResolver(parseBlocks(corefile), host), host)
+    server.resolver.start()
+    await settle()
+    for (let i = 0; i < 20; i++) await server.ask(`nosuch${i}.example.org A`)
+    const stopping = server.resolver.stop()
+    assert.equal(host.files.has('cache.bin'), false)
+    await stopping
+    const next = await start(DEAD, { before: server })
+    assert.equal(next.host.events.at(-1)?.entries, 20)
+  })
+
+  test('writes nothing after it was stopped while it read', async () => {
+    const before = await stopped()
+    const server = serve(block('errors', CACHE, 'forward . 192.0.2.53'), {
+      files: Object.fromEntries(before.host.files),
+    })
+    server.resolver.start()
+    await server.resolver.stop()
+    await server.host.advance(600_000)
+    assert.equal(server.host.timerCount, 0)
+    assert.deepEqual([...server.host.files], [...before.host.files])
   })
 
   test('does not replace a response that came first', async () => {
