@@ -3,7 +3,7 @@
  * loop.
  * @module
  */
-import { createPause, inSlices, type Turns } from '../../../dns/bytes/steps.ts'
+import { createPause, inSlices, type Pause, type Turns } from '../../../dns/bytes/steps.ts'
 import { formatName } from '../../../dns/names/name.ts'
 import { formatType, TYPE } from '../../../dns/names/rr-type.ts'
 import type { ResourceRecord } from '../../../dns/wire/message.ts'
@@ -59,8 +59,6 @@ export async function loadZone(source: ZoneSource, reading: Reading): Promise<Lo
     return { kind: 'wrong', reason: error.message, error }
   }
 }
-
-type Pause = ReturnType<typeof createPause>
 
 /** Decodes UTF-8: 64 MiB in one piece take 60 ms. */
 async function decode(bytes: Uint8Array, pause: Pause): Promise<string> {
