@@ -49,7 +49,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 /** The rooms of a wing, the lowest first: a room imports only rooms below it. */
 export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'src/dns': ['bytes', 'telemetry', 'names', 'rdata', 'wire'],
-  'src/go': ['pattern', 'expression'],
+  'src/go': ['pattern', 'expression', 'template'],
   'src/snapshot': ['format', 'records', 'read', 'write'],
   'src/resolver': ['contract', 'chain', 'plugin-kit', 'plugins'],
   'src/cluster': ['objects', 'rules', 'trees', 'api', 'follow'],

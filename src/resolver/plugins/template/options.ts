@@ -23,15 +23,15 @@ import { type Expression, isFreeName } from '../../../go/expression/expression.t
 import { ARRAY, STRING, type Type, UNKNOWN } from '../../../go/expression/type.ts'
 import type { Value } from '../../../go/expression/value.ts'
 import type { Pattern } from '../../../go/pattern/pattern.ts'
+import { TemplateError } from '../../../go/template/datum.ts'
+import { FUNCTIONS } from '../../../go/template/functions.ts'
+import { parseTemplate } from '../../../go/template/parser.ts'
+import { formatParts, type Part } from '../../../go/template/syntax.ts'
 import { compileWords } from '../../plugin-kit/expression-words.ts'
 import { type QueryContext, queryFunctions } from '../../plugin-kit/query-functions.ts'
 import { wrongRcode } from '../../plugin-kit/rcode-words.ts'
 import type { Fallthrough } from '../../plugin-kit/zones.ts'
 import { parsePattern } from '../rewrite/name-match.ts'
-import { TemplateError } from './datum.ts'
-import { FUNCTIONS } from './functions.ts'
-import { parseTemplate } from './parser.ts'
-import { formatParts, type Part } from './syntax.ts'
 
 /** The input of a rule's expressions. */
 export type RuleContext = QueryContext & {

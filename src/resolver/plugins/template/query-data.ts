@@ -7,8 +7,8 @@ import { nameText } from '../../../dns/names/name-text.ts'
 import { parseOptions } from '../../../dns/wire/edns.ts'
 import { FLAG, type Query } from '../../../dns/wire/query.ts'
 import type { Value } from '../../../go/expression/value.ts'
+import { type Datum, field, type Member, Struct, TextMap } from '../../../go/template/datum.ts'
 import { classText, typeText } from '../../plugin-kit/mnemonics.ts'
-import { type Datum, field, type Member, Struct, TextMap } from './datum.ts'
 
 /** A query that a rule matched. */
 export type Match = {

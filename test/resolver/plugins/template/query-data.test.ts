@@ -1,5 +1,5 @@
 import { describe } from 'vitest'
-import { testOutcomes } from './run-template.ts'
+import { testOutcomes } from '../../../go/template/run-template.ts'
 
 describe('what templates know of a query', () => {
   testOutcomes([

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { parseDigits, parseNumber } from '../../../../src/resolver/plugins/template/go-quote.ts'
+import { parseDigits, parseNumber } from '../../../src/go/template/go-quote.ts'
 
 describe('numbers', () => {
   const cases: readonly [text: string, value: bigint | number | undefined][] = [

@@ -10,7 +10,7 @@ import {
   printDatum,
   Struct,
   TextMap,
-} from '../../../../src/resolver/plugins/template/datum.ts'
+} from '../../../src/go/template/datum.ts'
 
 const THING = new Struct('a.Thing', { Name: field(() => 'x') }, () => 'thing')
 const TEXTS = new TextMap(

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { FUNCTIONS } from '../../../../src/resolver/plugins/template/functions.ts'
-import { parseTemplate } from '../../../../src/resolver/plugins/template/parser.ts'
-import { formatParts } from '../../../../src/resolver/plugins/template/syntax.ts'
+import { FUNCTIONS } from '../../../src/go/template/functions.ts'
+import { parseTemplate } from '../../../src/go/template/parser.ts'
+import { formatParts } from '../../../src/go/template/syntax.ts'
 
 describe('a template as Go writes it', () => {
   const cases: readonly [template: string, text: string][] = [

@@ -2,7 +2,7 @@
  * Splits a template into text and the tokens of its actions (Go, text/template/parse/lex.go).
  * @module
  */
-import { matchAt } from '../../../go/expression/lexemes.ts'
+import { matchAt } from '../expression/lexemes.ts'
 import { TemplateError } from './datum.ts'
 
 /** A token; `text` is its source text. */

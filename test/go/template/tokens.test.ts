@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { readTokens } from '../../../../src/resolver/plugins/template/tokens.ts'
+import { readTokens } from '../../../src/go/template/tokens.ts'
 import { testOutcomes } from './run-template.ts'
 
 describe('tokens of templates', () => {

@@ -2,7 +2,7 @@
  * Quotes and unquotes text as Go does (strconv, quote.go), and parses numbers in its syntax.
  * @module
  */
-import { readEscape, SIMPLE_ESCAPES } from '../../../go/expression/lexemes.ts'
+import { readEscape, SIMPLE_ESCAPES } from '../expression/lexemes.ts'
 
 const NAMES: ReadonlyMap<string, string> = new Map(
   Object.entries(SIMPLE_ESCAPES).map(([name, char]) => [char, name]),

@@ -3,7 +3,7 @@
  * %t %f`, with flags, width and precision.
  * @module
  */
-import { formatFloat } from '../../../go/expression/value.ts'
+import { formatFloat } from '../expression/value.ts'
 import {
   type Datum,
   entriesOf,

@@ -4,15 +4,15 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'vitest'
-import { nameOf } from '../../../../src/dns/names/name.ts'
-import { parseQuery } from '../../../../src/dns/wire/query.ts'
-import type { Value } from '../../../../src/go/expression/value.ts'
-import { type Struct, TemplateError } from '../../../../src/resolver/plugins/template/datum.ts'
-import { executeTemplate } from '../../../../src/resolver/plugins/template/execute.ts'
-import { FUNCTIONS } from '../../../../src/resolver/plugins/template/functions.ts'
-import { parseTemplate } from '../../../../src/resolver/plugins/template/parser.ts'
-import { queryData } from '../../../../src/resolver/plugins/template/query-data.ts'
-import { parseQuestion } from '../../../message-text.ts'
+import { nameOf } from '../../../src/dns/names/name.ts'
+import { parseQuery } from '../../../src/dns/wire/query.ts'
+import type { Value } from '../../../src/go/expression/value.ts'
+import { type Struct, TemplateError } from '../../../src/go/template/datum.ts'
+import { executeTemplate } from '../../../src/go/template/execute.ts'
+import { FUNCTIONS } from '../../../src/go/template/functions.ts'
+import { parseTemplate } from '../../../src/go/template/parser.ts'
+import { queryData } from '../../../src/resolver/plugins/template/query-data.ts'
+import { parseQuestion } from '../../message-text.ts'
 
 const VARIABLES = new Map<string, Value>([
   ['n', 42n],

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, test } from 'vitest'
-import { TemplateError } from '../../../../src/resolver/plugins/template/datum.ts'
-import { parseTemplate } from '../../../../src/resolver/plugins/template/parser.ts'
+import { TemplateError } from '../../../src/go/template/datum.ts'
+import { parseTemplate } from '../../../src/go/template/parser.ts'
 import { outcomeOf, testOutcomes } from './run-template.ts'
 
 describe('the parser of templates', () => {

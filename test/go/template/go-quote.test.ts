@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, test } from 'vitest'
-import { quote, unquote } from '../../../../src/resolver/plugins/template/go-quote.ts'
+import { quote, unquote } from '../../../src/go/template/go-quote.ts'
 
 describe('text in quotes', () => {
   const cases: readonly [literal: string, text: string | undefined][] = [

@@ -2,7 +2,7 @@
  * Values of template expressions, including objects with fields.
  * @module
  */
-import { formatValue, isMap, typeName, type Value } from '../../../go/expression/value.ts'
+import { formatValue, isMap, typeName, type Value } from '../expression/value.ts'
 
 /** A value in a template; `undefined` for none. */
 export type Datum =
