@@ -2,15 +2,18 @@
  * Answers for reverse names, which have PTR records only.
  * @module
  */
+import type { SizedBytes } from '../../../dns/bytes/bytes.ts'
 import { nameOf } from '../../../dns/names/name.ts'
 import { TYPE } from '../../../dns/names/rr-type.ts'
 import type { Query } from '../../../dns/wire/query.ts'
 import { ReverseAddress, readReverseName } from '../../../dns/wire/reverse-name.ts'
 import type { AddressTable } from '../../../snapshot/format/address-table.ts'
+import type { SetWriter } from '../../../snapshot/read/set-writer.ts'
 import type { Shard } from '../../../snapshot/read/shard.ts'
 import type { Snapshot } from '../../../snapshot/read/snapshot.ts'
+import type { Visibility } from '../../../snapshot/read/visibility.ts'
+import type { Rules } from './nxdomain-rules.ts'
 import { VERDICT } from './with-snapshot.ts'
-import type { ZoneAnswer } from './zone-answer.ts'
 
 const { DATA, NODATA, NXDOMAIN, UNLOADED } = VERDICT
 const { PTR } = TYPE
@@ -22,21 +25,24 @@ const SHARED_NAMES: readonly Uint8Array[] = ['ns.dns', 'dns', 'dns-version'].map
 export const SURPLUS_LABELS = 3
 const wanted = new ReverseAddress()
 
+/** What an answer depends on, and where it is written. */
+type Answering = {
+  readonly sets: SetWriter
+  readonly rules: Rules
+  /** The origin of PTR targets. */
+  readonly home: SizedBytes
+  readonly namespaces: Visibility | undefined
+  /** Set to the index of the shard to load, with UNLOADED. */
+  missingShard: number
+}
+
 /**
- * Answers for a name in a reverse zone, `relativeBytes` bytes of which are below the zone.
+ * Answers for a name below a reverse zone that spells an address.
  *
  * Under the RFCs' rules any part of an address exists: only all shards together know which
  * addresses begin with it, and NXDOMAIN would deny the addresses below it (RFC 8020 §2).
  */
-export function answerReverse(
-  answer: ZoneAnswer,
-  query: Query,
-  relativeBytes: number,
-  snapshot: Snapshot,
-): number {
-  if (relativeBytes === 0 || isShared(query, relativeBytes)) {
-    return answer.answerForward(query, relativeBytes, snapshot)
-  }
+export function answerReverse(answer: Answering, query: Query, snapshot: Snapshot): number {
   const isLenient = answer.rules === 'coredns'
   if (!readReverseName(query, wanted, isLenient ? SURPLUS_LABELS : 0)) return NXDOMAIN
   if (isLenient && query.type !== PTR) return NXDOMAIN
@@ -65,13 +71,13 @@ export function answerReverse(
 }
 
 /** Whether a row has names that the client sees; a row may only record who owns its address. */
-const isSeen = ({ namespaces }: ZoneAnswer, shard: Shard, index: number): boolean => {
+const isSeen = ({ namespaces }: Answering, shard: Shard, index: number): boolean => {
   const table = tableOf(shard)
   return table.targetCount(index) > 0 && namespaces?.has(shard, table.namespaceId(index)) !== false
 }
 
 /** Whether the client sees none of the rows that take precedence over the yielding ones. */
-const isAloneIn = (answer: ZoneAnswer, shard: Shard, first: number): boolean => {
+const isAloneIn = (answer: Answering, shard: Shard, first: number): boolean => {
   if (answer.namespaces === undefined) return false
   const table = tableOf(shard)
   for (let i = first; table.hasPrefix(i, wanted.bytes, wanted.bitCount); i++) {
@@ -83,7 +89,9 @@ const isAloneIn = (answer: ZoneAnswer, shard: Shard, first: number): boolean => 
 const tableOf = (shard: Shard): AddressTable =>
   wanted.addressBytes === 4 ? shard.addresses4 : shard.addresses6
 
-const isShared = ({ name }: Query, relativeBytes: number): boolean => {
+/** Whether a name, or the apex, is one that forward zones have as well. */
+export function isInForwardZones({ name }: Query, relativeBytes: number): boolean {
+  if (relativeBytes === 0) return true
   for (let which = 0; which < SHARED_NAMES.length; which++) {
     const shared = SHARED_NAMES[which]
     if (shared?.length === relativeBytes && beginsWith(name, shared)) return true

@@ -15,6 +15,7 @@ import { TYPE } from '../../../dns/names/rr-type.ts'
 import type { Query } from '../../../dns/wire/query.ts'
 import { QUESTION_OFFSET, type ReplyWriter, SECTION } from '../../../dns/wire/reply-writer.ts'
 import { PARTS_BYTES } from '../../../snapshot/format/layout.ts'
+import type { SetWriter } from '../../../snapshot/read/set-writer.ts'
 import type { Shard } from '../../../snapshot/read/shard.ts'
 import type { Visibility } from '../../../snapshot/read/visibility.ts'
 import {
@@ -22,14 +23,21 @@ import {
   readServerChoice,
   SERVER_CHOICES_TYPE,
 } from '../../../snapshot/records/server-choice.ts'
+import type { Rules } from './nxdomain-rules.ts'
 import { VERDICT } from './with-snapshot.ts'
-import type { ZoneAnswer } from './zone-answer.ts'
 
 const { DATA, NODATA, NXDOMAIN } = VERDICT
 const { A, AAAA, NS, PTR, TXT } = TYPE
 const { ANSWER, ADDITIONAL } = SECTION
 const OWN: SizedBytes = asWordBytes(NS_DNS)
 const DNS_BYTES = 4
+
+/** Where an answer is written, and by which rules. */
+type Answering = {
+  readonly reply: ReplyWriter
+  readonly sets: SetWriter
+  readonly rules: Rules
+}
 
 /** The name servers that a client sees. */
 export type SeenServers = {
@@ -83,7 +91,7 @@ export function isServerName({ name, type }: Query, relativeBytes: number): bool
 
 /** Answers for such a name. */
 export function answerServers(
-  answer: ZoneAnswer,
+  answer: Answering,
   { type }: Query,
   relativeBytes: number,
   servers: SeenServers,
@@ -109,7 +117,7 @@ export function answerServers(
 }
 
 /** Writes the addresses of the default name server into the additional section. */
-export function writeOwnServer({ reply, sets }: ZoneAnswer, servers: SeenServers): void {
+export function writeOwnServer({ reply, sets }: Answering, servers: SeenServers): void {
   if (sets.isMinimal) return
   const { ipv4, ipv6, ttlSeconds } = servers
   for (const address of [...ipv4, ...ipv6]) {
@@ -130,7 +138,7 @@ function writeAddress(
   if (address !== undefined) reply.writeBytes(address, 0, address.length)
 }
 
-function writeTarget({ reply, sets }: ZoneAnswer, target: Uint8Array, ttlSeconds: number): void {
+function writeTarget({ reply, sets }: Answering, target: Uint8Array, ttlSeconds: number): void {
   if (reply.isFull) return
   reply.pointOwner(QUESTION_OFFSET)
   reply.beginRecord(NS, CLASS.IN, ttlSeconds)

@@ -8,10 +8,18 @@
 import { byteAt, wordBytes } from '../../../dns/bytes/bytes.ts'
 import { NAME_BYTES_MAX } from '../../../dns/names/limits.ts'
 import type { Query } from '../../../dns/wire/query.ts'
+import type { Shard } from '../../../snapshot/read/shard.ts'
 import type { Snapshot } from '../../../snapshot/read/snapshot.ts'
 import type { RelativeName } from './spellings.ts'
 import { VERDICT } from './with-snapshot.ts'
-import type { ZoneAnswer } from './zone-answer.ts'
+
+/** What finds and writes the Service's records: the answer to a forward name. */
+type Finder = {
+  tailOf(query: Query, start: number, end: number): RelativeName
+  shardFor(snapshot: Snapshot, labels: Uint8Array, size: number): Shard | undefined
+  sees(shard: Shard, node: number): boolean
+  answerNode(type: number, shard: Shard, node: number): number
+}
 
 /** Labels of the shortest such name: zone, directive, `_zone`, service, namespace, `svc`. */
 const LABELS_MIN = 6
@@ -24,7 +32,7 @@ const pinned: RelativeName = { ...wordBytes(NAME_BYTES_MAX + 1), size: 0 }
 
 /** Answers for a name of `count` labels below the zone; NXDOMAIN if it is not a zonal name. */
 export function answerZonal(
-  answer: ZoneAnswer,
+  answer: Finder,
   query: Query,
   count: number,
   snapshot: Snapshot,

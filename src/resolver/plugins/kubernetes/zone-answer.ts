@@ -21,7 +21,7 @@ import type { Visibility } from '../../../snapshot/read/visibility.ts'
 import { SERVER_CHOICES } from '../../../snapshot/records/server-choice.ts'
 import type { ClientVisibility } from '../../contract/client.ts'
 import { hidesNs, isNxdomain, isPodService, isTooLong, type Rules } from './nxdomain-rules.ts'
-import { answerReverse } from './reverse-answer.ts'
+import { answerReverse, isInForwardZones } from './reverse-answer.ts'
 import {
   answerServers,
   isServerName,
@@ -108,8 +108,8 @@ export class ZoneAnswer {
       const isApexNs = query.type === NS && relativeBytes === 0
       if (isApexNs && hidesNs(query, zone, this.isViewed)) return NODATA
     }
-    return isReverse
-      ? answerReverse(this, query, relativeBytes, snapshot)
+    return isReverse && !isInForwardZones(query, relativeBytes)
+      ? answerReverse(this, query, snapshot)
       : this.answerForward(query, relativeBytes, snapshot)
   }
 
