@@ -2,11 +2,12 @@
  * Bundles modules and the packages that they use for Node, by esbuild.
  * @module
  */
+
 import { readFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { basename, join } from 'node:path'
 import { build, type Plugin } from 'esbuild'
-import { withConstants } from './constants.ts'
+import { type BundledFile, withConstants } from './constants.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const KUBERNETES_CLIENT = '@kubernetes/client-node'
@@ -18,9 +19,6 @@ const KUBERNETES_CLIENT = '@kubernetes/client-node'
  */
 const PARTS =
   /^(@kubernetes\/client-node$|\.\/|\.\.\/(\w+\.js|(apis|auth|http)\/.*|models\/ObjectSerializer\.js)$)/
-
-/** A file of a bundle. */
-export type BundledFile = { readonly name: string; readonly text: string }
 
 /** Files of a bundle, and the paths below the root of all modules that have code in it. */
 export type Bundle = { readonly files: readonly BundledFile[]; readonly modules: readonly string[] }

@@ -7,7 +7,9 @@
  * @module
  */
 import { transform } from 'esbuild'
-import type { BundledFile } from './bundle.ts'
+
+/** A file of a bundle. */
+export type BundledFile = { readonly name: string; readonly text: string }
 
 /** Packages of CommonJS load modules of Node by `require`, which ES modules do not have. */
 const REQUIRE = `import { createRequire as createNodeRequire } from 'node:module'

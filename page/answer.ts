@@ -10,6 +10,9 @@ import { parseResponse, type ResourceRecord } from '../src/dns/wire/message.ts'
 import { formatRdata } from '../src/dns/wire/rdata-text.ts'
 import { count, formatAge, plainName } from './visible.ts'
 
+/** What to query; a new serial queries again. */
+export type PageQuestion = { readonly name: string; readonly type: string; readonly serial: number }
+
 /** A record for the table. */
 export type Row = {
   readonly name: string

@@ -2,12 +2,14 @@
  * The page as a whole: who the visitor is, what the gateway serves, and the parts that show it.
  * @module
  */
+
 import { useLayoutEffect, useState } from 'hono/jsx/dom'
+import type { PageQuestion } from './answer.ts'
 import { Browser } from './browser.tsx'
 import { Clusters } from './clusters.tsx'
 import { type Failure, GatewayFailure, readZones } from './gateway.ts'
 import type { Zone } from './names.ts'
-import { QueryBox, type Question } from './query-box.tsx'
+import { QueryBox } from './query-box.tsx'
 import { keepToken } from './session.ts'
 import { Setup } from './setup.tsx'
 import { TokenEntry } from './token-entry.tsx'
@@ -28,7 +30,7 @@ const UNKNOWN: Known = { zones: undefined, readMs: 0, failure: undefined }
 export function App(props: { readonly token: string; readonly isPublic: boolean }) {
   const { isPublic } = props
   const [token, setToken] = useState(props.token)
-  const [question, setQuestion] = useState<Question>({ name: '', type: 'A', serial: 0 })
+  const [question, setQuestion] = useState<PageQuestion>({ name: '', type: 'A', serial: 0 })
   const known = useZones(token)
   const { failure, zones, readMs } = known
   const isDenied = failure?.kind === 'denied'

@@ -2,15 +2,16 @@
  * Why the gateway answers as it does, on request.
  * @module
  */
+
 import { useLayoutEffect, useRef, useState } from 'hono/jsx/dom'
 import { isRecord, listOf } from '../src/dns/bytes/unknown.ts'
+import type { PageQuestion } from './answer.ts'
 import { explain, GatewayFailure } from './gateway.ts'
-import type { Question } from './query-box.tsx'
 import { visible } from './visible.ts'
 
 type Props = {
   readonly token: string
-  readonly asked: Question
+  readonly asked: PageQuestion
   readonly onAsk: (name: string, type: string) => void
 }
 

@@ -2,8 +2,9 @@
  * The query box: a name, a type, and the response as people read it or as dig prints it.
  * @module
  */
+
 import { useLayoutEffect, useState } from 'hono/jsx/dom'
-import { type Answer, describeReply, type Row } from './answer.ts'
+import { type Answer, describeReply, type PageQuestion, type Row } from './answer.ts'
 import { errorTexts, formatDig } from './dig.ts'
 import { Explanation } from './explanation.tsx'
 import { GatewayFailure, readNames, readQuery, sendQuery } from './gateway.ts'
@@ -16,15 +17,12 @@ const PAUSE_MS = 350
 const SUGGESTIONS = '8'
 const SUGGESTED_ZONES = 3
 
-/** What to query; a new serial queries again. */
-export type Question = { readonly name: string; readonly type: string; readonly serial: number }
-
 type Result =
   | { readonly kind: 'none' }
   | { readonly kind: 'problem'; readonly text: string }
   | {
       readonly kind: 'done'
-      readonly asked: Question
+      readonly asked: PageQuestion
       readonly reply: Uint8Array
       readonly tookMs: number
       readonly when: string
@@ -32,7 +30,7 @@ type Result =
 
 type Props = {
   readonly token: string
-  readonly question: Question
+  readonly question: PageQuestion
   readonly zones: readonly Zone[]
   readonly onAsk: (name: string, type: string) => void
 }
@@ -142,7 +140,7 @@ function useResult({ token, question }: Props): {
   return state
 }
 
-async function ask(asked: Question, token: string, signal: AbortSignal): Promise<Result> {
+async function ask(asked: PageQuestion, token: string, signal: AbortSignal): Promise<Result> {
   const message = readQuery(asked.name, asked.type)
   if (typeof message === 'string') return { kind: 'problem', text: message }
   const startMs = performance.now()
