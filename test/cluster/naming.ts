@@ -8,7 +8,7 @@
 import { parseDocument } from 'yaml'
 import { Cluster } from '../../src/cluster/objects/cluster.ts'
 import type { ClusterObject } from '../../src/cluster/objects/objects.ts'
-import type { HostsTree, NamingOptions } from '../../src/cluster/objects/options.ts'
+import type { NamingOptions, SelectedHosts } from '../../src/cluster/objects/options.ts'
 import { parseObject } from '../../src/cluster/objects/parse-object.ts'
 import { isSelected } from '../../src/cluster/objects/selection.ts'
 import { parseSelector, type Selector } from '../../src/cluster/objects/selector.ts'
@@ -81,7 +81,7 @@ export function optionsOf(some: Partial<NamingOptions> = {}): NamingOptions {
 }
 
 /** The tree of host names that a bare `k8s_gateway a.test` stands for, with all kinds of objects. */
-export function hostsTree(some: Partial<HostsTree> = {}): HostsTree {
+export function hostsTree(some: Partial<SelectedHosts> = {}): SelectedHosts {
   return {
     kind: 'hosts',
     zones: ['a.test'],

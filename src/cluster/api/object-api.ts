@@ -4,11 +4,12 @@
  */
 
 import { resolve } from 'node:path'
+import type { HostResource } from '../../corefile/cluster-tree.ts'
 import type { KubernetesOptions } from '../../corefile/kubernetes-options.ts'
 import { recordOf } from '../../dns/bytes/unknown.ts'
 import { HOST_SOURCES } from '../objects/host-sources.ts'
 import type { Kind } from '../objects/objects.ts'
-import type { HostSource, HostsTree, NamingOptions, Tree } from '../objects/options.ts'
+import type { NamingOptions, SelectedHosts, Tree } from '../objects/options.ts'
 
 /** How to reach an API server. */
 export type ApiConnection =
@@ -183,14 +184,14 @@ const PODS: Collection = {
 }
 
 /** Returns the collection of a kind of objects with hostnames. */
-function hostCollection(kind: HostSource): Collection {
+function hostCollection(kind: HostResource): Collection {
   if (kind === 'Service') return SERVICES
   const { group, resource, versions, labelSelector } = HOST_SOURCES[kind]
   const found = collection(kind, resource, group === '' ? '/api' : `/apis/${group}`, ...versions)
   return { ...found, ...(labelSelector !== undefined && { labelSelector }) }
 }
 
-const ROUTES: ReadonlySet<HostSource> = new Set([
+const ROUTES: ReadonlySet<HostResource> = new Set([
   'HTTPRoute',
   'GRPCRoute',
   'TLSRoute',
@@ -202,7 +203,7 @@ const ROUTES: ReadonlySet<HostSource> = new Set([
 type Named = Pick<NamingOptions, 'pods' | 'hasEndpoints'> & {
   readonly tree:
     | { readonly kind: Exclude<Tree['kind'], 'hosts'> }
-    | Pick<HostsTree, 'kind' | 'resources' | 'router' | 'hasClusterIPs'>
+    | Pick<SelectedHosts, 'kind' | 'resources' | 'router' | 'hasClusterIPs'>
 }
 
 /**
@@ -228,8 +229,8 @@ function hostCollections({
   resources,
   router,
   hasClusterIPs,
-}: Pick<HostsTree, 'resources' | 'router' | 'hasClusterIPs'>): Collection[] {
-  const kinds = new Set<HostSource>(resources)
+}: Pick<SelectedHosts, 'resources' | 'router' | 'hasClusterIPs'>): Collection[] {
+  const kinds = new Set<HostResource>(resources)
   if (resources.some((kind) => ROUTES.has(kind))) kinds.add('Gateway')
   if (resources.includes('HostRoute') && router.kind !== 'addresses') {
     kinds.add(router.kind === 'Gateway' ? 'Gateway' : 'Service')

@@ -7,9 +7,9 @@ import { HOST_SOURCES } from '../objects/host-sources.ts'
 import type {
   HostKind,
   HostObject,
+  HostRefusal,
   RecordCondition,
   RecordFacts,
-  Refusal,
 } from '../objects/objects.ts'
 import { inTurns } from '../rules/fair-shares.ts'
 import type { RecordVerdict } from '../trees/record-verdicts.ts'
@@ -26,7 +26,7 @@ import {
 export type StatusCondition = {
   readonly type: string
   /** Returns its reason; it is True without a refusal. */
-  readonly reasonOf: (refusal: Refusal | undefined) => string
+  readonly reasonOf: (refusal: HostRefusal | undefined) => string
 }
 
 const NAME_CONDITIONS: readonly StatusCondition[] = [
@@ -170,7 +170,7 @@ type Wanted = {
 
 type Own = {
   readonly own: readonly StatusCondition[]
-  readonly refusal: Refusal | undefined
+  readonly refusal: HostRefusal | undefined
   readonly nowMs: number
 }
 

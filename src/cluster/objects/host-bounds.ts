@@ -3,7 +3,7 @@
  * made of them: a few bytes of an object can stand for many records.
  * @module
  */
-import type { ClusterObject, Host, HostObject, Labels, Outside } from './objects.ts'
+import type { ClusterObject, HostName, HostObject, Labels, Outside } from './objects.ts'
 
 /** Most hostnames of an object; a long one, or one with much data, counts several times. */
 export const HOSTS_MAX = 5000
@@ -30,7 +30,7 @@ export class HostCount {
   }
 
   /** Adds a host. Targets that several hosts share count once. */
-  add({ name, targets, texts, records = [] }: Host): void {
+  add({ name, targets, texts, records = [] }: HostName): void {
     let data = 0
     for (const { length } of texts) data += RECORD_BYTES + length
     for (const { rdata } of records) for (const { length } of rdata) data += RECORD_BYTES + length

@@ -3,10 +3,11 @@
  * is an entry here, with its parser, and a name in `HOST_RESOURCES` (`corefile/cluster-tree.ts`).
  * @module
  */
+
+import type { HostResource } from '../../corefile/cluster-tree.ts'
 import type { Steps } from '../../dns/bytes/steps.ts'
 import type { Fields } from './object-fields.ts'
 import type { ClusterObject } from './objects.ts'
-import type { HostSource } from './options.ts'
 import { HOSTNAMES_LABEL, parseConfigMap } from './parse-config-map.ts'
 import { parseDnsEndpoint } from './parse-dns-endpoint.ts'
 import { parseDnsRecord } from './parse-dns-record.ts'
@@ -37,7 +38,7 @@ export type HostSourceEntry = {
 const GATEWAY_API = 'gateway.networking.k8s.io'
 
 /** The kinds, but for Services, which give other names, too. */
-export const HOST_SOURCES: Readonly<Record<Exclude<HostSource, 'Service'>, HostSourceEntry>> = {
+export const HOST_SOURCES: Readonly<Record<Exclude<HostResource, 'Service'>, HostSourceEntry>> = {
   Ingress: {
     group: 'networking.k8s.io',
     resource: 'ingresses',

@@ -3,6 +3,7 @@
  * Kubernetes API (core/v1, discovery.k8s.io/v1).
  * @module
  */
+import type { HostResource } from '../../corefile/cluster-tree.ts'
 import type { Coverage } from '../../snapshot/records/host-claims.ts'
 import type { PackedEndpoints } from './packed-endpoints.ts'
 
@@ -85,7 +86,7 @@ export type SecurePort = {
 }
 
 /** A listener of a Gateway with the protocol HTTPS, or a host of an Ingress with TLS. */
-export type Listener = {
+export type GatewayListener = {
   readonly name: string
   /** 1 to 65535. */
   readonly port: number
@@ -160,7 +161,7 @@ export type Binding = {
 }
 
 /** A name in an object, and its targets. */
-export type Host = {
+export type HostName = {
   /** As the object has it, in lower case; the first label may be `*`. */
   readonly name: string
   /** Addresses and hostnames. */
@@ -190,11 +191,11 @@ export type HostObject = Meta &
     readonly className: string
     /** Addresses and hostnames of a Gateway itself, or of the load balancer of an Ingress. */
     readonly targets: readonly string[]
-    readonly hosts: readonly Host[]
+    readonly hosts: readonly HostName[]
     /** Parent Gateways of a route: its hostnames point to them. */
     readonly gateways: readonly ParentGateway[]
     /** Those with the protocol HTTPS of a Gateway; the hosts in `spec.tls` of an Ingress. */
-    readonly listeners: readonly Listener[]
+    readonly listeners: readonly GatewayListener[]
     /** The annotations that external-dns knows, by their whole names. */
     readonly annotations: Labels
     /** Present if it is a DNSRecord or a HostRoute. */
@@ -215,7 +216,7 @@ export type RoutedPath = {
 }
 
 /** Why a DNSRecord or a HostRoute has no name, or a router does not take a HostRoute. */
-export type Refusal = {
+export type HostRefusal = {
   readonly reason:
     | 'InvalidValue'
     | 'NameTooLong'
@@ -249,30 +250,17 @@ export type RecordCondition = {
 export type RecordFacts = {
   readonly isCname: boolean
   /** What is wrong with the object itself, which has no hosts then. */
-  readonly refusal: Refusal | undefined
+  readonly refusal: HostRefusal | undefined
   readonly generation: number
   readonly resourceVersion: string
   readonly conditions: readonly RecordCondition[]
 }
 
 /** Kinds of objects with hostnames. */
-export type HostKind =
-  | 'Ingress'
-  | 'Gateway'
-  | 'HTTPRoute'
-  | 'GRPCRoute'
-  | 'TLSRoute'
-  | 'TCPRoute'
-  | 'UDPRoute'
-  | 'VirtualServer'
-  | 'DNSEndpoint'
-  | 'DNSRecord'
-  | 'HostRoute'
-  | 'Route'
-  | 'ConfigMap'
+export type HostKind = Exclude<HostResource, 'Service' | 'Node'>
 
 /** A Node. */
-export type Node = Meta &
+export type NodeObject = Meta &
   Created & {
     readonly kind: 'Node'
     /** In lower case. */
@@ -290,7 +278,7 @@ export type ClusterObject =
   | ServiceImport
   | ServiceExport
   | HostObject
-  | Node
+  | NodeObject
 
 /** Kinds of objects. */
 export type Kind = ClusterObject['kind']

@@ -14,7 +14,7 @@ import { parseRange, readZoneFile } from '../../snapshot/records/zone-file.ts'
 import { ZoneFileError } from '../../snapshot/records/zone-scanner.ts'
 import { HOSTS_MAX, HostCount } from './host-bounds.ts'
 import { FieldError, type Fields } from './object-fields.ts'
-import type { Host, HostObject } from './objects.ts'
+import type { HostName, HostObject } from './objects.ts'
 import { hostObject } from './parse-hosts.ts'
 
 /** The label that selects ConfigMaps, and says what they have. */
@@ -35,7 +35,7 @@ export function* parseConfigMap(fields: Fields): Steps<HostObject> {
   if (form !== 'zone' && form !== 'hosts') {
     throw new FieldError(`label ${HOSTNAMES_LABEL} is "${form}", expected "zone" or "hosts"`)
   }
-  const hosts: Host[] = []
+  const hosts: HostName[] = []
   const count = new HostCount(form === 'zone' ? generatedCount(files) : 0)
   checkCount(count)
   for (const host of form === 'zone' ? zoneHosts(files) : fileHosts(files)) {
@@ -72,7 +72,7 @@ function generatedCount(files: Files): number {
 }
 
 /** Yields the hosts of zone files. */
-function* zoneHosts(files: Files): Generator<Host> {
+function* zoneHosts(files: Files): Generator<HostName> {
   for (const [zone, text] of files) {
     for (const record of zoneRecords(zone, text)) {
       if (record.type !== TYPE.SOA && record.type !== TYPE.NS) yield hostOf(record)
@@ -91,7 +91,7 @@ function* zoneRecords(zone: string, text: string): Generator<ResourceRecord> {
   }
 }
 
-function hostOf({ owner, type, ttlSeconds, rdata }: ResourceRecord): Host {
+function hostOf({ owner, type, ttlSeconds, rdata }: ResourceRecord): HostName {
   const name = formatName(owner).toLowerCase().replace(/\.$/, '')
   const host = { name, targets: [], texts: [], ttlSeconds }
   if (type === TYPE.CNAME) {
@@ -101,7 +101,7 @@ function hostOf({ owner, type, ttlSeconds, rdata }: ResourceRecord): Host {
 }
 
 /** Yields the hosts of hosts files, and `undefined` after many lines, which may have none. */
-function* fileHosts(files: Files): Generator<Host | undefined> {
+function* fileHosts(files: Files): Generator<HostName | undefined> {
   for (const [, text] of files) {
     let lines = 0
     for (let at = 0; at < text.length; ) {
@@ -114,7 +114,7 @@ function* fileHosts(files: Files): Generator<Host | undefined> {
   }
 }
 
-function* lineHosts(line: string): Generator<Host> {
+function* lineHosts(line: string): Generator<HostName> {
   const comment = line.indexOf('#')
   const words = (comment < 0 ? line : line.slice(0, comment)).matchAll(WORD)
   const [address = ''] = words.next().value ?? []

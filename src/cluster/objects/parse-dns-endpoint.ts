@@ -9,7 +9,7 @@ import { parseType, TYPE } from '../../dns/names/rr-type.ts'
 import { parseRdata } from '../../dns/wire/rdata-text.ts'
 import { HOSTS_MAX } from './host-bounds.ts'
 import type { Fields } from './object-fields.ts'
-import type { Host, HostObject, HostRecords } from './objects.ts'
+import type { HostName, HostObject, HostRecords } from './objects.ts'
 import { hostObject } from './parse-hosts.ts'
 
 /** Types that belong to a zone or to DNSSEC, or are not records. */
@@ -36,7 +36,7 @@ export function* parseDnsEndpoint(fields: Fields): Steps<HostObject> {
   return hostObject('DNSEndpoint', fields, { hosts: yield* mapInSteps(endpoints, parseHost) })
 }
 
-function parseHost(endpoint: Fields): Host {
+function parseHost(endpoint: Fields): HostName {
   const targets = endpoint.texts('targets').filter((text) => text !== '')
   const name = endpoint.text('dnsName').toLowerCase().replace(/\.$/, '')
   const ttlSeconds = endpoint.count('recordTTL', TTL_SECONDS_MAX)
@@ -64,7 +64,7 @@ function parseHost(endpoint: Fields): Host {
 function recordsOf(
   typeText: string,
   targets: readonly string[],
-): Pick<Host, 'records' | 'problems'> {
+): Pick<HostName, 'records' | 'problems'> {
   const type = parseType(typeText)
   if (type === undefined || REFUSED_TYPES.has(type) || type >= 0xff00) {
     return { problems: [`"${typeText}" is not a type of records that can be published`] }

@@ -9,7 +9,7 @@ import { parseType } from '../../dns/names/rr-type.ts'
 import { parseRdata } from '../../dns/wire/rdata-text.ts'
 import { HOST_BYTES_MAX } from '../../snapshot/records/host-claims.ts'
 import { FieldError, type Fields } from './object-fields.ts'
-import type { Host, HostObject, RecordCondition, RecordFacts, Refusal } from './objects.ts'
+import type { HostName, HostObject, HostRefusal, RecordCondition, RecordFacts } from './objects.ts'
 import { wordsOf } from './parse-dns-endpoint.ts'
 import { hostObject } from './parse-hosts.ts'
 
@@ -93,7 +93,7 @@ export function recordFacts(
   }
 }
 
-function hostOrRefusal(fields: Fields): Host | Refusal {
+function hostOrRefusal(fields: Fields): HostName | HostRefusal {
   try {
     const spec = fields.child('spec')
     const zone = required(spec, 'zone', ZONE_PATTERN)
@@ -115,7 +115,7 @@ function required(spec: Fields, name: string, pattern: string): string {
   return text
 }
 
-function parseValues(spec: Fields): Omit<Host, 'name'> {
+function parseValues(spec: Fields): Omit<HostName, 'name'> {
   const ttlSeconds = spec.count('ttl', TTL_SECONDS_MAX)
   const own = { targets: [], texts: [], ...(spec.has('ttl') && { ttlSeconds }) }
   const type = spec.text('type')

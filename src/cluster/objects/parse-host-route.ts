@@ -5,7 +5,7 @@
  * @module
  */
 import { FieldError, type Fields } from './object-fields.ts'
-import type { HostObject, Refusal, RoutedPath } from './objects.ts'
+import type { HostObject, HostRefusal, RoutedPath } from './objects.ts'
 import { OWNER_CHARS_MAX, recordFacts } from './parse-dns-record.ts'
 import { hostObject } from './parse-hosts.ts'
 
@@ -39,7 +39,7 @@ export function parseHostRoute(fields: Fields): HostObject {
 
 type Route = { readonly host: string; readonly paths: readonly RoutedPath[] }
 
-function routeOrRefusal(fields: Fields): Route | Refusal {
+function routeOrRefusal(fields: Fields): Route | HostRefusal {
   try {
     const spec = fields.child('spec')
     const host = required(spec, 'host', WANTED.host)

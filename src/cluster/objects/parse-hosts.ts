@@ -8,7 +8,14 @@ import type { Coverage } from '../../snapshot/records/host-claims.ts'
 import { objectKey } from './cluster.ts'
 import { countHosts, HOSTS_MAX } from './host-bounds.ts'
 import { FieldError, type Fields } from './object-fields.ts'
-import type { Host, HostKind, HostObject, Listener, Node, Outside } from './objects.ts'
+import type {
+  GatewayListener,
+  HostKind,
+  HostName,
+  HostObject,
+  NodeObject,
+  Outside,
+} from './objects.ts'
 
 /** Names of external-dns's annotations, without their prefix. */
 export const ANNOTATIONS: ReadonlySet<string> = new Set([
@@ -47,7 +54,7 @@ const GATEWAY_API = 'gateway.networking.k8s.io'
 /** The kinds of routes that a listener with the protocol HTTPS takes unless it lists some. */
 const HTTPS_ROUTES: readonly string[] = ['HTTPRoute', 'GRPCRoute']
 
-function parseListener(listener: Fields): Listener[] {
+function parseListener(listener: Fields): GatewayListener[] {
   const port = listener.port('port')
   if (listener.text('protocol') !== 'HTTPS' || port === undefined) return []
   const allowed = listener.child('allowedRoutes')
@@ -141,7 +148,7 @@ export function* parseOpenShiftRoute(fields: Fields): Steps<HostObject> {
 }
 
 /** Parses a Node; its names are the hostnames among its addresses. */
-export function parseNode(fields: Fields): Node {
+export function parseNode(fields: Fields): NodeObject {
   const addresses = fields.child('status').children('addresses')
   const ofType = (type: string): string[] =>
     addresses.filter((at) => at.text('type') === type).map((at) => at.text('address'))
@@ -186,9 +193,9 @@ function hostsOf(
   names: readonly string[],
   targets: readonly string[],
   coverage: Coverage,
-): Steps<Host[]> {
+): Steps<HostName[]> {
   const unique = new Set(present(names).map((name) => name.toLowerCase()))
-  return mapInSteps([...unique], (name): Host => {
+  return mapInSteps([...unique], (name): HostName => {
     return { name, targets, texts: [], ...(name.startsWith('*') && { coverage }) }
   })
 }

@@ -5,7 +5,7 @@
 import type { Cluster } from './cluster.ts'
 import { labelOf } from './labels.ts'
 import type { ClusterObject, EndpointSlice } from './objects.ts'
-import type { HostsTree, NamingOptions } from './options.ts'
+import type { NamingOptions, SelectedHosts } from './options.ts'
 import { matchesSelector } from './selector.ts'
 
 /**
@@ -45,7 +45,7 @@ function isUsed(object: ClusterObject, { tree, localAddresses }: NamingOptions):
 const IGNORE_LABEL = 'k8s-gateway.dns/ignore'
 
 /** Returns whether an object has hostnames, or is a target of some. */
-function saysHosts(object: ClusterObject, tree: HostsTree): boolean {
+function saysHosts(object: ClusterObject, tree: SelectedHosts): boolean {
   if (object.kind === 'EndpointSlice' || isRouter(object, tree)) return true
   if (object.kind === 'Gateway') return isOneOf(object.className, tree.gatewayClasses)
   // Its addresses may be those of other objects.
@@ -54,7 +54,7 @@ function saysHosts(object: ClusterObject, tree: HostsTree): boolean {
 }
 
 /** Returns whether the options of a tree let an object have hostnames of its own. */
-export function mayHaveNames(object: ClusterObject, tree: HostsTree): boolean {
+export function mayHaveNames(object: ClusterObject, tree: SelectedHosts): boolean {
   const { kind, labels } = object
   const wanted: readonly string[] = tree.resources
   if (!wanted.includes(kind) || labels.get(IGNORE_LABEL) === 'true') return false
@@ -67,7 +67,10 @@ export function mayHaveNames(object: ClusterObject, tree: HostsTree): boolean {
 }
 
 /** Returns whether an object is the router of HostRoutes, whatever its labels and class are. */
-export function isRouter({ kind, namespace, name }: ClusterObject, { router }: HostsTree): boolean {
+export function isRouter(
+  { kind, namespace, name }: ClusterObject,
+  { router }: SelectedHosts,
+): boolean {
   if (router.kind === 'addresses') return false
   const wanted = router.kind === 'Gateway' ? 'Gateway' : 'Service'
   return kind === wanted && router.namespace === namespace && router.name === name

@@ -3,15 +3,15 @@
  * @module
  */
 import { objectKey } from '../objects/cluster.ts'
-import type { Host, HostObject, Refusal } from '../objects/objects.ts'
-import type { HostsTree } from '../objects/options.ts'
+import type { HostName, HostObject, HostRefusal } from '../objects/objects.ts'
+import type { SelectedHosts } from '../objects/options.ts'
 import { isWithin } from './host-names.ts'
 
 /** Returns why an object alone has no name; `undefined` for other kinds and for valid objects. */
 export function recordRefusal(
   { namespace, hosts, record }: HostObject,
-  { recordZones }: Pick<HostsTree, 'recordZones'>,
-): Refusal | undefined {
+  { recordZones }: Pick<SelectedHosts, 'recordZones'>,
+): HostRefusal | undefined {
   if (record === undefined) return undefined
   if (record.refusal !== undefined) return record.refusal
   const allowed = recordZones
@@ -31,11 +31,11 @@ export function recordRefusal(
 }
 
 /** Returns why HostRoutes have no name while their router has no address. */
-export function routerRefusal({ router }: Pick<HostsTree, 'router'>): Refusal {
+export function routerRefusal({ router }: Pick<SelectedHosts, 'router'>): HostRefusal {
   const named = router.kind === 'addresses' ? 'in the Corefile' : objectKey(router)
   return { reason: 'RouterHasNoAddress', message: `the router ${named} has no address` }
 }
 
-function pointsToItself({ name, targets }: Host): boolean {
+function pointsToItself({ name, targets }: HostName): boolean {
   return targets.some((target) => target.toLowerCase().replace(/\.$/, '') === name)
 }

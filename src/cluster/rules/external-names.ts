@@ -12,6 +12,7 @@
  * @module
  */
 
+import type { ExternalTree } from '../../corefile/cluster-tree.ts'
 import { concatBytes, EMPTY, toLatin1 } from '../../dns/bytes/bytes.ts'
 import { parseAddress } from '../../dns/names/address.ts'
 import { parseName } from '../../dns/names/name.ts'
@@ -20,7 +21,7 @@ import type { Pointer, Rdata, RRset, ZoneEntry } from '../../snapshot/records/zo
 import { type Cluster, objectKey } from '../objects/cluster.ts'
 import { joinLabels, labelOf, WILDCARD } from '../objects/labels.ts'
 import type { EndpointSlice, Service } from '../objects/objects.ts'
-import type { NamingOptions, Tree } from '../objects/options.ts'
+import type { NamingOptions } from '../objects/options.ts'
 import {
   type Backend,
   backendRecords,
@@ -35,9 +36,6 @@ import { endpointBackends } from './named-slices.ts'
 import { servingSlices } from './nameserver-names.ts'
 import { fitting } from './pairs.ts'
 import { portNames } from './port-names.ts'
-
-/** The tree of external names. */
-export type ExternalTree = Extract<Tree, { kind: 'external' }>
 
 /** Returns the names of a Service. */
 export function externalNames(

@@ -4,6 +4,7 @@
  * endpoints, and once by name, with the first port, for external addresses.
  * @module
  */
+import type { ExternalTree } from '../../corefile/cluster-tree.ts'
 import { concatBytes, toLatin1 } from '../../dns/bytes/bytes.ts'
 import { parseName } from '../../dns/names/name.ts'
 import { TYPE } from '../../dns/names/rr-type.ts'
@@ -18,7 +19,7 @@ import {
   serviceNumbers,
   shareOf,
 } from './backend-records.ts'
-import { type ExternalTree, externalHosts, externalOwner } from './external-names.ts'
+import { externalHosts, externalOwner } from './external-names.ts'
 import { endpointBackends } from './named-slices.ts'
 import { fitting } from './pairs.ts'
 import { portOwner } from './port-names.ts'

@@ -19,7 +19,7 @@ import {
   writeMarks,
 } from '../../snapshot/records/host-claims.ts'
 import type { Rdata, RRset } from '../../snapshot/records/zone-entry.ts'
-import type { Binding, Host, HostRecords } from '../objects/objects.ts'
+import type { Binding, HostName, HostRecords } from '../objects/objects.ts'
 import { backendRecords, backendsOf, cnameRdata, type Place } from './backend-records.ts'
 import { bindingRdata } from './service-bindings.ts'
 
@@ -48,12 +48,12 @@ const BINDING_TYPES = [TYPE.HTTPS, TYPE.SVCB]
 const RECORD_NAME = /^(?:\*|[a-z0-9_-]{1,63})(?:\.[a-z0-9_-]{1,63})*$/
 
 /** Returns whether a hostname can be published. */
-export function isPublishable({ name }: Host): boolean {
+export function isPublishable({ name }: HostName): boolean {
   return RECORD_NAME.test(name) && name.length < HOST_BYTES_MAX && parseName(name) !== undefined
 }
 
 /** Returns what is wrong with a hostname and its targets. */
-export function hostProblems(host: Host): readonly string[] {
+export function hostProblems(host: HostName): readonly string[] {
   const { name, targets, problems = [] } = host
   if (!isPublishable(host)) return [`"${shorten(name)}" is not a hostname`]
   const own = targets.flatMap((target) => {
@@ -84,7 +84,7 @@ export function absoluteNames(said: string, zones: readonly string[]): Set<strin
 }
 
 /** Returns the absolute names of a host, which lie in the zones. */
-export function namesOfHost({ name, isAbsolute }: Host, zones: readonly string[]): Set<string> {
+export function namesOfHost({ name, isAbsolute }: HostName, zones: readonly string[]): Set<string> {
   if (isAbsolute !== true) return absoluteNames(name, zones)
   return new Set(zones.some((zone) => isWithin(name, zone)) ? [name] : [])
 }

@@ -2,7 +2,7 @@
  * The HTTPS listeners that serve a hostname: the object's own, or its Gateways'.
  * @module
  */
-import type { HostObject, Listener, ParentGateway, SecurePort } from '../objects/objects.ts'
+import type { GatewayListener, HostObject, ParentGateway, SecurePort } from '../objects/objects.ts'
 
 /**
  * Returns a function that finds the HTTPS ports of a hostname of an object. An object can have tens
@@ -37,7 +37,11 @@ type Attachment = { readonly route: HostObject; readonly parent: ParentGateway }
  * Returns whether a listener takes a route that names its Gateway. A selector of namespaces counts
  * as met: their labels are not known here.
  */
-function takes(gateway: HostObject, listener: Listener, { route, parent }: Attachment): boolean {
+function takes(
+  gateway: HostObject,
+  listener: GatewayListener,
+  { route, parent }: Attachment,
+): boolean {
   const { name, port, kinds, isPrivate } = listener
   const isNamed = parent.listener === '' || parent.listener === name
   const isReachable = !isPrivate || route.namespace === gateway.namespace

@@ -26,13 +26,13 @@ import { TYPE } from '../../dns/names/rr-type.ts'
 import { objectKey } from '../objects/cluster.ts'
 import type {
   EndpointSlice,
-  Host,
+  HostName,
   HostObject,
   HostRecords,
-  Node,
+  NodeObject,
   Service,
 } from '../objects/objects.ts'
-import type { HostsTree } from '../objects/options.ts'
+import type { SelectedHosts } from '../objects/options.ts'
 import { serviceNumbers } from './backend-records.ts'
 import { recordRefusal } from './dns-records.ts'
 import { externalHosts, insideAddresses } from './external-names.ts'
@@ -42,12 +42,12 @@ import { fitting, NAMES_MAX, PAIRS_MAX } from './pairs.ts'
 import { withBindings } from './service-bindings.ts'
 
 /** An object with hostnames. */
-export type Naming = HostObject | Service | Node
+export type Naming = HostObject | Service | NodeObject
 
 /** The other objects that targets depend on. */
 export type HostContext = {
   readonly tree: Pick<
-    HostsTree,
+    SelectedHosts,
     'annotations' | 'nodeAddressType' | 'recordZones' | 'hasBindings' | 'hasClusterIPs' | 'router'
   >
   readonly slicesOf: (service: Service) => readonly EndpointSlice[]
@@ -55,7 +55,7 @@ export type HostContext = {
   readonly gatewayOf: (key: string) => HostObject | undefined
   /** Finds a Service by its `namespace/name`. */
   readonly serviceOf: (key: string) => Service | undefined
-  readonly nodes: () => Iterable<Node>
+  readonly nodes: () => Iterable<NodeObject>
   /** Whether only the names count: targets in other objects are left out. */
   readonly isNamesOnly?: boolean
 }
@@ -70,14 +70,14 @@ const NODE_PORT_WEIGHT = 50
  * Returns the hostnames of an object, each absolute or below any zone. If they have too many
  * targets in all, the last targets of each are left out.
  */
-export function hostsOf(object: Naming, context: HostContext): readonly Host[] {
+export function hostsOf(object: Naming, context: HostContext): readonly HostName[] {
   const hosts = allHosts(object, context)
   const count = hosts.reduce((sum, { targets }) => sum + targets.length, 0)
   if (count <= PAIRS_MAX) return hosts
   return hosts.map((host) => ({ ...host, targets: fitting(host.targets, hosts.length) }))
 }
 
-function allHosts(object: Naming, context: HostContext): readonly Host[] {
+function allHosts(object: Naming, context: HostContext): readonly HostName[] {
   switch (object.kind) {
     case 'Node': {
       const isInternal = context.tree.nodeAddressType === 'InternalIP'
@@ -114,7 +114,7 @@ function annotationsOf(object: Naming, prefixes: readonly string[]): HostAnnotat
   return readAnnotations(all ?? new Map(), prefixes)
 }
 
-function objectHosts(object: HostObject, context: HostContext): readonly Host[] {
+function objectHosts(object: HostObject, context: HostContext): readonly HostName[] {
   const { tree, isNamesOnly = false } = context
   if (recordRefusal(object, tree) !== undefined) return []
   if (object.kind === 'HostRoute') {
@@ -123,7 +123,7 @@ function objectHosts(object: HostObject, context: HostContext): readonly Host[] 
   const said = annotationsOf(object, tree.annotations)
   if (said.isForeign) return []
   const gateways = object.gateways.flatMap(({ key }) => gatewayTargets(key, context))
-  const own = (said.takesOwn ? object.hosts : []).map((host): Host => {
+  const own = (said.takesOwn ? object.hosts : []).map((host): HostName => {
     if (gateways.length === 0) return host
     // Hosts of a route have no targets of their own: they share those of its Gateways.
     return {
@@ -132,7 +132,7 @@ function objectHosts(object: HostObject, context: HostContext): readonly Host[] 
     }
   })
   const targets = [...object.targets, ...gateways]
-  const added = said.hostnames.map((name): Host => ({ name, targets, texts: [] }))
+  const added = said.hostnames.map((name): HostName => ({ name, targets, texts: [] }))
   const hosts = [...own, ...added].map((host) => withAnnotations(host, said))
   if (!tree.hasBindings) return hosts
   const portsOf = listenerPorts(object, context.gatewayOf)
@@ -159,7 +159,7 @@ function routerTargets(context: HostContext): readonly string[] {
 }
 
 /** Replaces targets and TTL; records and texts keep theirs. */
-function withAnnotations(host: Host, { targets, ttlSeconds }: HostAnnotations): Host {
+function withAnnotations(host: HostName, { targets, ttlSeconds }: HostAnnotations): HostName {
   if (host.records !== undefined || host.texts.length > 0) return host
   return {
     ...host,
@@ -168,7 +168,7 @@ function withAnnotations(host: Host, { targets, ttlSeconds }: HostAnnotations): 
   }
 }
 
-function serviceHosts(service: Service, context: HostContext): readonly Host[] {
+function serviceHosts(service: Service, context: HostContext): readonly HostName[] {
   const { outside, clusterIPs } = service
   if (outside === undefined) return []
   const said = annotationsOf(service, context.tree.annotations)
@@ -178,9 +178,9 @@ function serviceHosts(service: Service, context: HostContext): readonly Host[] {
   const known = new Set(names)
   const others = said.hostnames.filter((name) => !known.has(name))
   const targets = names.length > 0 ? baseTargets(service, context) : []
-  const base = names.map((name): Host => ({ name, targets, texts: [] }))
+  const base = names.map((name): HostName => ({ name, targets, texts: [] }))
   const added = annotatedHosts(service, others, { context, said })
-  const inside = said.internalHostnames.map((name): Host => {
+  const inside = said.internalHostnames.map((name): HostName => {
     return { name, targets: clusterIPs, texts: [] }
   })
   const { ttlSeconds } = said
@@ -225,10 +225,10 @@ function annotatedHosts(
   service: Service,
   names: readonly string[],
   { context, said }: { readonly context: HostContext; readonly said: HostAnnotations },
-): Host[] {
+): HostName[] {
   const targets = names.length === 0 ? undefined : annotatedTargets(service, { context, said })
   if (targets === undefined) return []
-  const hosts = names.map((name): Host => ({ name, targets, texts: [] }))
+  const hosts = names.map((name): HostName => ({ name, targets, texts: [] }))
   const nodePorts = fitting(service.outside?.nodePorts ?? [], names.length, NAMES_MAX)
   return hosts.flatMap((host) => [host, ...portHosts(service.name, host.name, nodePorts)])
 }
@@ -250,7 +250,7 @@ function annotatedTargets(
 }
 
 /** Returns the addresses of Nodes: those from outside, if there are any, unless `access` says. */
-function nodeAddresses(nodes: Iterable<Node>, access: string): string[] {
+function nodeAddresses(nodes: Iterable<NodeObject>, access: string): string[] {
   const all = [...nodes]
   const outer = all.flatMap(({ externalIPs }) => externalIPs)
   const inner = all.flatMap(({ internalIPs }) => internalIPs)
@@ -263,9 +263,9 @@ function portHosts(
   service: string,
   name: string,
   ports: NonNullable<NonNullable<Service['outside']>['nodePorts']>,
-): Host[] {
+): HostName[] {
   const target = ports.length === 0 ? undefined : parseName(name)
-  return ports.flatMap(({ protocol, port }): Host[] => {
+  return ports.flatMap(({ protocol, port }): HostName[] => {
     if (target === undefined || port === undefined) return []
     const rdata = concatBytes(serviceNumbers(0, NODE_PORT_WEIGHT, port), target)
     const records: HostRecords[] = [{ type: TYPE.SRV, rdata: [rdata] }]

@@ -10,11 +10,11 @@ import { objectKey } from '../objects/cluster.ts'
 import {
   describeObject,
   type HostObject,
-  type Refusal,
+  type HostRefusal,
   type RoutedPath,
   type Service,
 } from '../objects/objects.ts'
-import type { HostsTree } from '../objects/options.ts'
+import type { SelectedHosts } from '../objects/options.ts'
 import { recordRefusal } from './dns-records.ts'
 import { fairShare, type SharedBound } from './fair-shares.ts'
 
@@ -46,12 +46,12 @@ export type RouteTable = {
   readonly hosts: readonly TableHost[]
   readonly verdicts: readonly {
     readonly object: HostObject
-    readonly refusal: Refusal | undefined
+    readonly refusal: HostRefusal | undefined
   }[]
 }
 
 /** What the routes depend on beside the objects. */
-export type RouteContext = Pick<HostsTree, 'recordZones'> & {
+export type RouteContext = Pick<SelectedHosts, 'recordZones'> & {
   /** Finds a Service by its `namespace/name`. */
   readonly serviceOf: (key: string) => Service | undefined
 }
@@ -114,7 +114,7 @@ class Rooms {
   }
 
   /** Takes room for the next object. Returns a refusal if its namespace has none left. */
-  enter(object: HostObject): Refusal | undefined {
+  enter(object: HostObject): HostRefusal | undefined {
     const { namespace } = object
     const { share } = this
     const next = plus(this.taken.get(namespace), object)
@@ -148,7 +148,7 @@ function addRoutes(
   object: HostObject,
   drafts: Map<string, Draft>,
   context: RouteContext,
-): Refusal | undefined {
+): HostRefusal | undefined {
   const [host] = object.hosts
   if (host === undefined) return undefined
   const known = drafts.get(host.name)
@@ -177,7 +177,7 @@ function findBackend(
   { path, service, port }: RoutedPath,
   { namespace }: HostObject,
   { serviceOf }: RouteContext,
-): Backend | Refusal {
+): Backend | HostRefusal {
   const found = serviceOf(objectKey({ namespace, name: service }))
   if (found === undefined) {
     return { reason: 'ServiceNotFound', message: `${path}: no Service ${namespace}/${service}` }

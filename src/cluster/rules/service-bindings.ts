@@ -17,7 +17,7 @@ import { labelOffsets, parseName, ROOT } from '../../dns/names/name.ts'
 import { TYPE } from '../../dns/names/rr-type.ts'
 import { parseServiceParams } from '../../dns/rdata/service-params.ts'
 import type { Rdata } from '../../snapshot/records/zone-entry.ts'
-import type { Binding, Host, SecurePort } from '../objects/objects.ts'
+import type { Binding, HostName, SecurePort } from '../objects/objects.ts'
 import { fitting, NAMES_MAX } from './pairs.ts'
 
 const HTTPS_PORT = 443
@@ -27,7 +27,7 @@ const PRIORITY = Uint8Array.of(0, 1)
 
 /** The ports behind hostnames. */
 export type BoundPorts = {
-  readonly portsOf: (host: Host) => readonly SecurePort[]
+  readonly portsOf: (host: HostName) => readonly SecurePort[]
   /** Whether hosts without targets have bindings, too: their names are all that counts. */
   readonly isNamesOnly: boolean
 }
@@ -38,9 +38,9 @@ export type BoundPorts = {
  * port 443, because no label can precede it.
  */
 export function withBindings(
-  hosts: readonly Host[],
+  hosts: readonly HostName[],
   { portsOf, isNamesOnly }: BoundPorts,
-): readonly Host[] {
+): readonly HostName[] {
   // Hosts of one object mostly share their targets, and their ports.
   const areAddresses = rememberLast((targets: readonly string[]) => {
     return targets.length > 0 && targets.every((one) => parseAddress(one) !== undefined)
@@ -57,7 +57,7 @@ export function withBindings(
     const prefixed = name.startsWith('*') ? [] : bound.filter(([prefix]) => prefix !== '')
     return [
       own.length === 0 ? host : { ...host, bindings: own },
-      ...prefixed.map(([prefix, bindings]): Host => {
+      ...prefixed.map(([prefix, bindings]): HostName => {
         return { ...host, name: `${prefix}${name}`, targets: [], bindings }
       }),
     ]

@@ -11,11 +11,11 @@ import {
   type ClusterObject,
   describeObject,
   type EndpointSlice,
-  type Host,
+  type HostName,
   type Kind,
   type Service,
 } from '../objects/objects.ts'
-import type { HostsTree } from '../objects/options.ts'
+import type { SelectedHosts } from '../objects/options.ts'
 import { mayHaveNames } from '../objects/selection.ts'
 import { routerRefusal } from '../rules/dns-records.ts'
 import { hostRecords, isTarget, isWithin, namesOfHost, type Targets } from '../rules/host-names.ts'
@@ -32,17 +32,17 @@ const STEP_HOSTS = 50
 
 /** The present objects with hostnames, and their targets. */
 export class HostGroups {
-  private readonly tree: HostsTree
+  private readonly tree: SelectedHosts
   private readonly objects: HostObjects
   private readonly records = new RecordVerdicts()
   private readonly conflicting = new HostConflicts()
   private readonly loops = new CnameLoops()
   private readonly below: NamesBelow
   /** The hosts of objects by their absolute names, as far as this build has needed them. */
-  private readonly hosts = new Map<Naming, ReadonlyMap<string, readonly Host[]>>()
+  private readonly hosts = new Map<Naming, ReadonlyMap<string, readonly HostName[]>>()
   private isAllChanged = true
 
-  constructor(tree: HostsTree) {
+  constructor(tree: SelectedHosts) {
     this.tree = tree
     this.objects = new HostObjects(tree, this.records)
     this.below = new NamesBelow(tree.zones)
@@ -231,14 +231,14 @@ export class HostGroups {
    * Returns an object's hosts by their absolute names. Keeps them until the build ends: an object
    * may have thousands, and each name asks for those of its own.
    */
-  private hostsByName(object: Naming): ReadonlyMap<string, readonly Host[]> {
+  private hostsByName(object: Naming): ReadonlyMap<string, readonly HostName[]> {
     return finish(this.readHosts(object))
   }
 
-  private *readHosts(object: Naming): Steps<ReadonlyMap<string, readonly Host[]>> {
+  private *readHosts(object: Naming): Steps<ReadonlyMap<string, readonly HostName[]>> {
     const known = this.hosts.get(object)
     if (known !== undefined) return known
-    const byName = new Map<string, Host[]>()
+    const byName = new Map<string, HostName[]>()
     for (const [i, host] of hostsOf(object, this.objects.context).entries()) {
       if (i % STEP_HOSTS === 0) yield
       for (const name of namesOfHost(host, this.tree.zones)) {

@@ -10,13 +10,13 @@ import {
   type ClusterObject,
   describeObject,
   type EndpointSlice,
-  type Host,
+  type HostName,
   type HostObject,
   type Kind,
-  type Node,
+  type NodeObject,
   type Service,
 } from '../objects/objects.ts'
-import type { HostsTree } from '../objects/options.ts'
+import type { SelectedHosts } from '../objects/options.ts'
 import { isRouter, mayHaveNames } from '../objects/selection.ts'
 import { recordRefusal } from '../rules/dns-records.ts'
 import { hostProblems, isPublishable, isWithin, namesOfHost } from '../rules/host-names.ts'
@@ -46,7 +46,7 @@ export class HostObjects {
   /** The context of targets. */
   readonly context: HostContext
   readonly inside: ClusterIPs | undefined
-  private readonly tree: HostsTree
+  private readonly tree: SelectedHosts
   private readonly records: RecordVerdicts
   /** Changes that are not applied yet, by the object's kind and key. */
   private readonly waiting = new Map<string, Change>()
@@ -64,14 +64,14 @@ export class HostObjects {
   private readonly sayers = new KeyIndex()
   private readonly routes = new KeyIndex()
   /** Nodes, and the Services that point to them. */
-  private readonly nodes = new Map<string, Node>()
+  private readonly nodes = new Map<string, NodeObject>()
   private readonly nodeServices = new Set<string>()
   /** The context of names, which depend on no other object but listeners of Gateways. */
   private readonly namesContext: HostContext
   private changed = new Set<string>()
 
   /** @param records receives the refusals of objects that depend on no other object */
-  constructor(tree: HostsTree, records: RecordVerdicts) {
+  constructor(tree: SelectedHosts, records: RecordVerdicts) {
     this.tree = tree
     this.records = records
     this.inside = tree.hasClusterIPs ? new ClusterIPs() : undefined
@@ -256,7 +256,7 @@ export class HostObjects {
   }
 
   /** Returns whether a name with several labels, which is meant to be absolute, is in no zone. */
-  private isOutside(host: Host): boolean {
+  private isOutside(host: HostName): boolean {
     const { name } = host
     return (
       isPublishable(host) &&
@@ -330,7 +330,7 @@ function serviceId({ namespace, serviceName }: EndpointSlice): string {
 }
 
 /** Returns the objects that an object points to: Gateways by their keys, a Service by its id. */
-function parentsOf(object: Naming, { router }: HostsTree): readonly string[] {
+function parentsOf(object: Naming, { router }: SelectedHosts): readonly string[] {
   if (object.kind === 'Service' || object.kind === 'Node') return []
   if (object.kind !== 'HostRoute') return object.gateways.map(({ key }) => key)
   if (router.kind === 'addresses') return []

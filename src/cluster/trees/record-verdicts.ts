@@ -3,14 +3,14 @@
  * @module
  */
 import { objectKey } from '../objects/cluster.ts'
-import { describeObject, type HostObject, type Refusal } from '../objects/objects.ts'
+import { describeObject, type HostObject, type HostRefusal } from '../objects/objects.ts'
 import type { Naming } from '../rules/object-hosts.ts'
 
 /** The decision on one DNSRecord or HostRoute. */
 export type RecordVerdict = {
   readonly object: HostObject
   /** `undefined` if its name is published. */
-  readonly refusal: Refusal | undefined
+  readonly refusal: HostRefusal | undefined
 }
 
 /** The decisions on the present DNSRecords and HostRoutes. */
@@ -18,7 +18,7 @@ export class RecordVerdicts {
   private readonly byKey = new Map<string, RecordVerdict>()
 
   /** Sets the decision on an object. Ignores other kinds. */
-  set(object: Naming, refusal: Refusal | undefined): void {
+  set(object: Naming, refusal: HostRefusal | undefined): void {
     if (isDecided(object)) this.byKey.set(keyOf(object), { object, refusal })
   }
 
@@ -56,7 +56,7 @@ export class RecordVerdicts {
 }
 
 /** Conflicts have warnings of their own, as have refusals that depend on the object alone. */
-const WARNED: ReadonlySet<Refusal['reason']> = new Set([
+const WARNED: ReadonlySet<HostRefusal['reason']> = new Set([
   'CNAMEBesideOtherData',
   'RouterHasNoAddress',
 ])
@@ -69,7 +69,7 @@ function keyOf(object: Naming): string {
   return `${object.kind} ${objectKey(object)}`
 }
 
-function refusalOf(object: Naming, name: string, owner: Naming): Refusal {
+function refusalOf(object: Naming, name: string, owner: Naming): HostRefusal {
   const isMixed = object.kind === owner.kind && object.namespace === owner.namespace
   if (isMixed) {
     const message = `${name} has a CNAME or other records in the older ${describeObject(owner)}`

@@ -14,7 +14,7 @@ import {
   STATUS_NOT_FOUND,
 } from '../../cluster/api/object-api.ts'
 import { objectKey } from '../../cluster/objects/cluster.ts'
-import type { HostObject, Refusal } from '../../cluster/objects/objects.ts'
+import type { HostObject, HostRefusal } from '../../cluster/objects/objects.ts'
 import { inTurns } from '../../cluster/rules/fair-shares.ts'
 import type { TableRoute } from '../../cluster/rules/route-table.ts'
 import { recordOf } from '../../dns/bytes/unknown.ts'
@@ -90,7 +90,7 @@ export function httpRouteTarget(api: ObjectApi, gateway: ParentGateway): RouteTa
 }
 
 type Outcome = {
-  readonly refusal: Refusal | undefined
+  readonly refusal: HostRefusal | undefined
   /** Whether the same content has the same outcome again. */
   readonly isFinal: boolean
 }
@@ -129,7 +129,7 @@ class Outcomes {
 type Send = (request: Omit<ApiRequest, 'resource'>) => Promise<unknown>
 
 /** Returns what became of an object; an error that is no fault of the object, as it is. */
-async function outcomeOf(writing: Promise<Refusal | undefined>): Promise<Outcome | ApiError> {
+async function outcomeOf(writing: Promise<HostRefusal | undefined>): Promise<Outcome | ApiError> {
   try {
     const refusal = await writing
     return { refusal, isFinal: refusal === undefined }
@@ -207,7 +207,7 @@ function httpRouteOf(object: HostObject, routes: readonly TableRoute[], gateway:
 async function write(
   send: Send,
   { object, wanted }: { readonly object: HostObject; readonly wanted: Wanted },
-): Promise<Refusal | undefined> {
+): Promise<HostRefusal | undefined> {
   const folder = `/apis/${API}/namespaces/${object.namespace}/${RESOURCE}`
   const path = `${folder}/${object.name}`
   const before = await orAbsent(send({ method: 'GET', path }))

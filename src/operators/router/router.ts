@@ -15,7 +15,7 @@ import {
   type HostObject,
   type Service,
 } from '../../cluster/objects/objects.ts'
-import type { HostsTree } from '../../cluster/objects/options.ts'
+import type { SelectedHosts } from '../../cluster/objects/options.ts'
 import { type RouteTable, routeTable } from '../../cluster/rules/route-table.ts'
 
 /** A router's program. */
@@ -38,7 +38,7 @@ export type Applied = {
 /** Options of a router. */
 type RouterOptions = Timing & {
   readonly api: ObjectApi
-  readonly tree: Pick<HostsTree, 'recordZones'>
+  readonly tree: Pick<SelectedHosts, 'recordZones'>
   readonly target: RouteTarget
   readonly onWarning: (message: string) => void
   readonly onError: (message: string) => void
@@ -74,7 +74,7 @@ export class RoutedObjects implements ObjectSink {
   }
 
   /** Builds the table of the present objects. */
-  table({ recordZones }: Pick<HostsTree, 'recordZones'>): RouteTable {
+  table({ recordZones }: Pick<SelectedHosts, 'recordZones'>): RouteTable {
     const serviceOf = (key: string): Service | undefined => this.services.get(key)
     return routeTable(this.routes.values(), { recordZones, serviceOf })
   }

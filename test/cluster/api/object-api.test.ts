@@ -10,8 +10,8 @@ import {
   STATUS_GONE,
   STATUS_NOT_FOUND,
 } from '../../../src/cluster/api/object-api.ts'
-import type { HostSource } from '../../../src/cluster/objects/options.ts'
 import { parseObject } from '../../../src/cluster/objects/parse-object.ts'
+import type { HostResource } from '../../../src/corefile/cluster-tree.ts'
 import { parseKubernetes } from '../../../src/corefile/kubernetes-options.ts'
 import { directive, parseDirective } from '../../ask.ts'
 import { hostsTree } from '../naming.ts'
@@ -85,7 +85,7 @@ describe('collectionsFor', () => {
 
   const gatewayApi = '/apis/gateway.networking.k8s.io/v1'
   const ingresses = '/apis/networking.k8s.io/v1/ingresses'
-  const hosts: { resources: readonly HostSource[]; paths: readonly string[] }[] = [
+  const hosts: { resources: readonly HostResource[]; paths: readonly string[] }[] = [
     { resources: ['Ingress', 'Service'], paths: [ingresses, '/api/v1/services', slices] },
     { resources: ['Node'], paths: ['/api/v1/nodes'] },
     {

@@ -2,13 +2,17 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { ApiError } from '../../../src/cluster/api/object-api.ts'
 import { RecordStatusWriter } from '../../../src/cluster/api/record-status.ts'
-import type { HostObject, RecordCondition, Refusal } from '../../../src/cluster/objects/objects.ts'
+import type {
+  HostObject,
+  HostRefusal,
+  RecordCondition,
+} from '../../../src/cluster/objects/objects.ts'
 import { parseObject } from '../../../src/cluster/objects/parse-object.ts'
 import type { RecordVerdict } from '../../../src/cluster/trees/record-verdicts.ts'
 import { ScriptedApi } from '../follow/scripted-api.ts'
 
 const NOW_MS = Date.UTC(2026, 0, 2)
-const REFUSAL: Refusal = { reason: 'Conflict', message: 'x.a.test belongs to Ingress shop/web' }
+const REFUSAL: HostRefusal = { reason: 'Conflict', message: 'x.a.test belongs to Ingress shop/web' }
 
 function pathOf(name: string, namespace = 'shop'): string {
   return `PUT /apis/kubedoh.dev/v1alpha1/namespaces/${namespace}/dnsrecords/${name}/status`
@@ -16,7 +20,7 @@ function pathOf(name: string, namespace = 'shop'): string {
 
 function verdict(
   name: string,
-  refusal?: Refusal,
+  refusal?: HostRefusal,
   conditions: readonly RecordCondition[] = [],
 ): RecordVerdict {
   const object = parseObject({

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import type { Host } from '../../../src/cluster/objects/objects.ts'
+import type { HostName } from '../../../src/cluster/objects/objects.ts'
 import { HostGroups } from '../../../src/cluster/trees/host-groups.ts'
 import { formatHosts, hostsTree, objectsOf } from '../naming.ts'
 
@@ -8,7 +8,7 @@ function endpointOf(fields: string): string {
   return `- { kind: DNSEndpoint, metadata: { name: a, namespace: shop }, spec: { endpoints: [{ ${fields} }] } }`
 }
 
-function hostOf(fields: string): Host | undefined {
+function hostOf(fields: string): HostName | undefined {
   const [object] = objectsOf(endpointOf(fields))
   assert.ok(object?.kind === 'DNSEndpoint')
   return object.hosts[0]

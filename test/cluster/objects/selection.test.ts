@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import type { HostsTree, NamingOptions } from '../../../src/cluster/objects/options.ts'
+import type { NamingOptions, SelectedHosts } from '../../../src/cluster/objects/options.ts'
 import { isSelected, servedNamespaces } from '../../../src/cluster/objects/selection.ts'
 import { clusterOf, hostsTree, objectsOf, optionsOf, selectorOf } from '../naming.ts'
 
@@ -43,7 +43,7 @@ describe('isSelected for hostnames', () => {
     kind: string
     metadata?: string
     spec?: string
-    tree?: Partial<HostsTree>
+    tree?: Partial<SelectedHosts>
     selected: boolean
   }[] = [
     { name: 'an Ingress', kind: 'Ingress', selected: true },

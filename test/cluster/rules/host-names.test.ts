@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import type { Host } from '../../../src/cluster/objects/objects.ts'
+import type { HostName } from '../../../src/cluster/objects/objects.ts'
 import {
   absoluteNames,
   hostProblems,
@@ -95,8 +95,12 @@ describe('hostRecords', () => {
 })
 
 describe('hostProblems', () => {
-  const host = (name: string, ...targets: readonly string[]): Host => ({ name, targets, texts: [] })
-  const cases: { name: string; host: Host; problems: readonly string[] }[] = [
+  const host = (name: string, ...targets: readonly string[]): HostName => ({
+    name,
+    targets,
+    texts: [],
+  })
+  const cases: { name: string; host: HostName; problems: readonly string[] }[] = [
     { name: 'none', host: host('_a.b-c.test', '203.0.113.1', 'lb.test'), problems: [] },
     { name: 'none of a wildcard', host: host('*.a.test', '2001:db8::1'), problems: [] },
     { name: 'an empty label', host: host('a..test'), problems: ['"a..test" is not a hostname'] },

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import type { Kind } from '../../../src/cluster/objects/objects.ts'
-import type { HostsTree } from '../../../src/cluster/objects/options.ts'
+import type { SelectedHosts } from '../../../src/cluster/objects/options.ts'
 import { HostGroups } from '../../../src/cluster/trees/host-groups.ts'
 import { formatHosts, hostsTree, linesOf, objectsOf } from '../naming.ts'
 
-function groupsOf(yaml: string, some: Partial<HostsTree> = {}): HostGroups {
+function groupsOf(yaml: string, some: Partial<SelectedHosts> = {}): HostGroups {
   const groups = new HostGroups(hostsTree(some))
   for (const object of objectsOf(yaml)) groups.set(object)
   return groups
@@ -46,7 +46,7 @@ const ENDPOINTS = `
   endpoints: [{ addresses: [198.51.100.1] }]`
 
 describe('HostGroups makes records', () => {
-  const cases: { name: string; objects: string; tree?: Partial<HostsTree>; lines: string }[] = [
+  const cases: { name: string; objects: string; tree?: Partial<SelectedHosts>; lines: string }[] = [
     {
       name: 'of an Ingress, by its whole name and below the zone',
       objects: ingress('web', 'web.a.test', '203.0.113.1'),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import type { HostsTree, NamingOptions } from '../../../src/cluster/objects/options.ts'
+import type { NamingOptions, SelectedHosts } from '../../../src/cluster/objects/options.ts'
 import { isSelected } from '../../../src/cluster/objects/selection.ts'
 import { HostGroups } from '../../../src/cluster/trees/host-groups.ts'
 import { formatHosts, hostsTree, objectsOf, optionsOf } from '../naming.ts'
@@ -22,9 +22,9 @@ const GATEWAY =
   '- { kind: Gateway, metadata: { namespace: infra, name: nginx }, spec: { gatewayClassName: other }, status: { addresses: [{ value: 203.0.113.7 }] } }\n'
 
 function groupsOf(
-  router: HostsTree['router'],
+  router: SelectedHosts['router'],
   yaml: string,
-  resources: HostsTree['resources'] = ['HostRoute'],
+  resources: SelectedHosts['resources'] = ['HostRoute'],
 ): HostGroups {
   const tree = hostsTree({
     resources,
@@ -48,7 +48,7 @@ function reasons(groups: HostGroups): (string | undefined)[] {
 
 describe('the host of a HostRoute', () => {
   const yaml = route('shop/a', 'x.shop.a.test') + service('{ ip: 203.0.113.1 }') + GATEWAY
-  const cases: { router: HostsTree['router']; address: string }[] = [
+  const cases: { router: SelectedHosts['router']; address: string }[] = [
     { router: { kind: 'addresses', addresses: ['192.0.2.1'] }, address: 'A 192.0.2.1' },
     { router: ROUTE, address: 'A 203.0.113.1' },
     { router: { ...ROUTE, kind: 'ClusterIP' }, address: 'A 10.96.0.9' },

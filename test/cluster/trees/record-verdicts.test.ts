@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import type { HostsTree } from '../../../src/cluster/objects/options.ts'
+import type { SelectedHosts } from '../../../src/cluster/objects/options.ts'
 import { HostGroups } from '../../../src/cluster/trees/host-groups.ts'
 import { formatHosts, hostsTree, objectsOf } from '../naming.ts'
 
@@ -11,7 +11,7 @@ function record(key: string, second: number, spec: string): string {
   return `- { kind: DNSRecord, metadata: { namespace: ${namespace}, name: ${name}, creationTimestamp: '${created}' }, spec: { ${spec} } }\n`
 }
 
-function groupsOf(yaml: string, some: Partial<HostsTree> = {}): HostGroups {
+function groupsOf(yaml: string, some: Partial<SelectedHosts> = {}): HostGroups {
   const groups = new HostGroups(
     hostsTree({
       resources: ['DNSRecord', 'Ingress'],
