@@ -74,9 +74,9 @@ export class Server {
     if (this.readsFiles) await this.prepared
     const { message, words } = parseQuestion(question)
     const client = new ResolverClient(this.resolver, clientOf(words), this.listener(words))
-    const { quick, atLength } = await client.bothWays(message)
-    if (quick === undefined) return false
-    assert.deepEqual(quick, atLength)
+    const { fast, slow } = await client.bothWays(message)
+    if (fast === undefined) return false
+    assert.deepEqual(fast, slow)
     return true
   }
 

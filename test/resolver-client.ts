@@ -12,8 +12,8 @@ import type { MaybePromise } from '../src/resolver/contract/maybe-promise.ts'
 
 /** The response of the fast path, `undefined` when it has none, and that of the slow path. */
 export type BothWays = {
-  readonly quick: Uint8Array | undefined
-  readonly atLength: Uint8Array | undefined
+  readonly fast: Uint8Array | undefined
+  readonly slow: Uint8Array | undefined
 }
 
 const writer = new ReplyWriter()
@@ -44,7 +44,7 @@ export class ResolverClient {
   }
 
   /** Asks by the slow path. */
-  atLength(message: Uint8Array): MaybePromise<Uint8Array | undefined> {
+  slow(message: Uint8Array): MaybePromise<Uint8Array | undefined> {
     const { resolver, listener, incoming, client } = this
     return resolver.answerOnSlowPath(listener, incoming.read(message, client))
   }
@@ -53,8 +53,8 @@ export class ResolverClient {
   async bothWays(message: Uint8Array): Promise<BothWays> {
     const { resolver, listener, incoming, client } = this
     const result = resolver.answer(listener, incoming.read(message, client), writer)
-    if (typeof result !== 'number') return { quick: undefined, atLength: await result }
-    const quick = writer.bytes.slice(0, result)
-    return { quick, atLength: await this.atLength(message) }
+    if (typeof result !== 'number') return { fast: undefined, slow: await result }
+    const fast = writer.bytes.slice(0, result)
+    return { fast, slow: await this.slow(message) }
   }
 }

@@ -202,7 +202,7 @@ export function parseDuration(word: Word): number {
  * Validates a listen address: `HOST:PORT`, `[ADDRESS]:PORT`, or `:PORT` for all addresses.
  * @returns the text unchanged
  */
-export function parseListenAddress(word: Word): string {
+export function listenAddressOf(word: Word): string {
   const port = /^(?:\[[^\]]+\]|[^:[\]]*):(\d{1,5})$/.exec(word.text)?.[1]
   if (port !== undefined && Number(port) <= 65535) return word.text
   throw configError(word, `"${word.text}" is neither HOST:PORT nor :PORT`)

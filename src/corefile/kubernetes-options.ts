@@ -112,7 +112,7 @@ const READERS: OptionReaders<Draft> = {
 }
 
 /** Options that shape the records; for published clusters the exporter's Corefile sets them. */
-export const SHAPING_OPTIONS: ReadonlySet<string> = new Set([
+export const KUBERNETES_SHAPING_OPTIONS: ReadonlySet<string> = new Set([
   'pods',
   'ttl',
   'zonal',

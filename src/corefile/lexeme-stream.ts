@@ -19,7 +19,7 @@ export type CorefileSource = {
   readonly resolvePath: (from: string, path: string) => string
   /** Returns the same text for all paths of one file; the path itself when absent. */
   readonly identify?: (path: string) => string
-  readonly environment: Environment
+  readonly environment: Variables
 }
 
 /** Without imported files and environment variables. */
@@ -342,7 +342,7 @@ export class LexemeStream {
 }
 
 /** Returns the value of a variable; `undefined` if it is not set. */
-export type Environment = (name: string) => string | undefined
+export type Variables = (name: string) => string | undefined
 
 /** Maximum number of variables in a word, including those in values of variables. */
 const VARIABLES_MAX = 1000
@@ -353,14 +353,14 @@ const CHARACTERS_MAX = 1_000_000
  * Replaces variables with their values, also variables within values (github.com/coredns/caddy,
  * caddyfile/parse.go, `replaceEnvReferences`). Stops at empty braces, which stay as they are.
  */
-export function expandVariables(text: string, environment: Environment): string {
+export function expandVariables(text: string, environment: Variables): string {
   return expandBetween(expandBetween(text, ['{%', '%}'], environment), ['{$', '}'], environment)
 }
 
 function expandBetween(
   text: string,
   [opening, closing]: readonly [string, string],
-  environment: Environment,
+  environment: Variables,
 ): string {
   let expanded = text
   for (let i = 0; i < VARIABLES_MAX; i++) {

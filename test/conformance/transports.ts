@@ -54,7 +54,7 @@ const SILENCE_MS = 300
  */
 export async function openBothWays(place: Place): Promise<Transport> {
   const resolver = await createScenarioResolver(place, { random16: () => 4711 })
-  let quickCount = 0
+  let fastCount = 0
   let candidateCount = 0
   return {
     ask: async (recorded, message) => {
@@ -63,17 +63,17 @@ export async function openBothWays(place: Place): Promise<Transport> {
       const ahead: Uint8Array[] = []
       const client = clientOf(recorded, ahead)
       const asking = new ResolverClient(resolver, client, listener)
-      const { quick, atLength: reply } = await asking.bothWays(message)
+      const { fast, slow: reply } = await asking.bothWays(message)
       if (recorded.expect.aa && hasQuickWay(listener, message, client)) candidateCount++
       const messages = reply === undefined ? ahead : [...ahead, reply]
-      if (quick === undefined) return messages
-      quickCount++
-      assert.deepEqual([quick], messages)
+      if (fast === undefined) return messages
+      fastCount++
+      assert.deepEqual([fast], messages)
       return messages
     },
     close: () => {
       resolver.stop()
-      assert.ok(quickCount >= candidateCount / 4, `${quickCount} of ${candidateCount} were quick`)
+      assert.ok(fastCount >= candidateCount / 4, `${fastCount} of ${candidateCount} were fast`)
       return Promise.resolve()
     },
   }

@@ -14,7 +14,7 @@ import type { TokenScope } from '../../src/gateway/access/token.ts'
 import { explain } from '../../src/resolver/chain/explain.ts'
 import { type ExplanationJson, explanationJson } from '../../src/resolver/chain/explanation-json.ts'
 import { Incoming } from '../../src/resolver/chain/incoming.ts'
-import { parseGateway } from '../../src/resolver/plugins/k8s-gateway/options.ts'
+import { parseK8sGateway } from '../../src/resolver/plugins/k8s-gateway/options.ts'
 import { parseDirective, serve } from '../ask.ts'
 import { parsed } from '../bench/generated-server.ts'
 import { FakeHost, type UpstreamScript } from '../fake-host.ts'
@@ -257,7 +257,7 @@ async function publish(running: Running): Promise<void> {
       cluster: 'shop',
       trees: [
         { kind: 'external', ttlSeconds: 5, hasEndpoints: false },
-        parseGateway(parseDirective('k8s_gateway apps.test'), []).tree,
+        parseK8sGateway(parseDirective('k8s_gateway apps.test'), []).tree,
       ],
     }),
     onWarning: () => undefined,

@@ -6,7 +6,7 @@ import type { HostConflict } from '../../src/cluster/trees/host-conflicts.ts'
 import { HostGroups } from '../../src/cluster/trees/host-groups.ts'
 import { defaultKubernetes } from '../../src/corefile/kubernetes-options.ts'
 import { ConflictEvents } from '../../src/exporter/conflict-events.ts'
-import { parseGateway } from '../../src/resolver/plugins/k8s-gateway/options.ts'
+import { parseK8sGateway } from '../../src/resolver/plugins/k8s-gateway/options.ts'
 import { directive, parseDirective } from '../ask.ts'
 import { FakeClock } from '../cluster/follow/fake-clock.ts'
 import { ScriptedApi } from '../cluster/follow/scripted-api.ts'
@@ -17,7 +17,7 @@ const CONF = directive('k8s_gateway a.test', 'resources Ingress Service Node', '
 /** The conflicts of objects that claim hosts: `KIND NAMESPACE HOST…`, the first one wins. */
 function conflictsOf(...claims: readonly string[]): readonly HostConflict[] {
   const read = parseDirective(CONF)
-  const { tree: parsed, zones } = parseGateway(read, [])
+  const { tree: parsed, zones } = parseK8sGateway(read, [])
   const { tree } = namingOptions(defaultKubernetes(read, zones), [], parsed)
   assert.ok(tree.kind === 'hosts')
   const groups = new HostGroups(tree)

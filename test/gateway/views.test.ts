@@ -144,9 +144,9 @@ async function answersTo(
   view?: ClientVisibility,
 ): Promise<Uint8Array[]> {
   const client = new ResolverClient(server, clientOf(view))
-  const { quick, atLength } = await client.bothWays(message)
-  assert.ok(atLength)
-  return quick === undefined ? [atLength] : [quick, atLength]
+  const { fast, slow } = await client.bothWays(message)
+  assert.ok(slow)
+  return fast === undefined ? [slow] : [fast, slow]
 }
 
 describe('a view', () => {

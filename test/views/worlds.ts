@@ -14,7 +14,7 @@ import { readGatewayConfig } from '../../src/gateway/config/config.ts'
 import { createGatewayApp } from '../../src/gateway/routes/app.ts'
 import { Gateway, type GatewayRuntime } from '../../src/gateway/routes/gateway.ts'
 import { createMemoryStore } from '../../src/gateway/snapshots/store.ts'
-import { parseGateway } from '../../src/resolver/plugins/k8s-gateway/options.ts'
+import { parseK8sGateway } from '../../src/resolver/plugins/k8s-gateway/options.ts'
 import { formatManifest, MANIFEST_VERSION } from '../../src/snapshot/format/manifest.ts'
 import type { ShardEntry } from '../../src/snapshot/format/shard-list.ts'
 import { sha256Hex } from '../../src/snapshot/format/signature.ts'
@@ -212,7 +212,7 @@ async function publish(
     cluster: id,
     trees: [
       { kind: 'external', ttlSeconds: 5, hasEndpoints: true },
-      parseGateway(directive, []).tree,
+      parseK8sGateway(directive, []).tree,
     ],
   })
   const source = createObjectSource(objects.map(parsed), {

@@ -11,7 +11,10 @@ import { configError } from '../../corefile/problem.ts'
 import type { Directive, ServerBlock } from '../../corefile/server-block.ts'
 import { type EtcdConnection, parseEtcd } from '../../resolver/plugins/etcd/options.ts'
 import { parseExternal } from '../../resolver/plugins/k8s-external/options.ts'
-import { type GatewayOptions, parseGateway } from '../../resolver/plugins/k8s-gateway/options.ts'
+import {
+  type K8sGatewayOptions,
+  parseK8sGateway,
+} from '../../resolver/plugins/k8s-gateway/options.ts'
 import { connectionKey } from '../../server/etcd/key-sources.ts'
 import { type LoadedCorefile, loadCorefile } from '../../server/node/load-corefile.ts'
 import { CommandError } from '../../server/node/output.ts'
@@ -101,10 +104,10 @@ function hostsTrees(blocks: readonly ServerBlock[], directive: KubernetesOptions
  * @throws {CommandError} when there is none
  * @throws {ConfigError} when a directive is invalid
  */
-export function loadHostsDirective(path: string): GatewayOptions {
+export function loadHostsDirective(path: string): K8sGatewayOptions {
   const all = allOf(loadCorefile(path).blocks, 'k8s_gateway')
   for (const { directive, block } of all) {
-    const options = parseGateway(directive, zonesIn(block))
+    const options = parseK8sGateway(directive, zonesIn(block))
     if (options.tree.resources.includes('HostRoute')) return options
   }
   throw new CommandError(`${path}: no "k8s_gateway" directive with "resources HostRoute"`)
@@ -139,7 +142,7 @@ function externalTree({ directive, block }: Found): ExternalTree {
 
 /** Returns the tree of a directive; the exporter reads one API server. */
 function hostsTree({ directive, block }: Found, { kubeconfig }: KubernetesOptions): HostsTree {
-  const { tree, kubeconfig: own } = parseGateway(directive, zonesIn(block))
+  const { tree, kubeconfig: own } = parseK8sGateway(directive, zonesIn(block))
   if (own !== undefined && JSON.stringify(own) !== JSON.stringify(kubeconfig)) {
     const message = 'export reads the API server of "kubernetes" only; use the same "kubeconfig"'
     throw configError(directive, message)

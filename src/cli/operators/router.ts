@@ -22,7 +22,7 @@ import {
   type RouteTarget,
   routeWarnings,
 } from '../../operators/router/router.ts'
-import type { GatewayOptions } from '../../resolver/plugins/k8s-gateway/options.ts'
+import type { K8sGatewayOptions } from '../../resolver/plugins/k8s-gateway/options.ts'
 import { elapsed } from '../../server/node/elapsed.ts'
 import { CommandError, createLog, type Output } from '../../server/node/output.ts'
 import { untilSignal } from '../../server/node/signals.ts'
@@ -103,7 +103,7 @@ export async function runRouterGateway(input: Input, output: Output): Promise<vo
 type Routing = {
   readonly input: Input
   readonly output: Output
-  readonly directive: GatewayOptions
+  readonly directive: K8sGatewayOptions
   readonly warn: (message: string) => void
   readonly fail: (message: string) => void
 }
@@ -194,7 +194,7 @@ function readyLine({ hosts }: RouteTable): string {
   return `ready: ${hosts.length} hosts with ${count} paths are routed\n`
 }
 
-function placeOf(input: Input, { kubeconfig }: GatewayOptions): ApiConnection {
+function placeOf(input: Input, { kubeconfig }: K8sGatewayOptions): ApiConnection {
   const path = input.text('kubeconfig')
   if (path !== '') return { kind: 'kubeconfig', path, context: undefined }
   if (kubeconfig === undefined) return { kind: 'default' }

@@ -14,11 +14,11 @@ import {
   child,
   children,
   type FieldReader,
-  flag,
   type Message,
   MessageReader,
   message,
   number,
+  readFlag,
   text,
   textMap,
   texts,
@@ -79,7 +79,7 @@ const SERVICE = message({
   2: child('spec', SERVICE_SPEC),
   3: child('status', message({ 1: child('loadBalancer', LOAD_BALANCER) })),
 })
-const readConditions = message({ 1: flag('ready') })
+const readConditions = message({ 1: readFlag('ready') })
 const readTarget = message({ 3: text('name') })
 
 /** The endpoints of a slice, most of a large cluster: without objects in between. */

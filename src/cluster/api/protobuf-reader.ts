@@ -73,7 +73,7 @@ export function number(name: string): FieldReader {
 }
 
 /** A boolean; absent only if the object lacks it. */
-export function flag(name: string): FieldReader {
+export function readFlag(name: string): FieldReader {
   return (values, reader) => {
     values[name] = reader.readBoolean()
   }

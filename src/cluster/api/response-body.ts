@@ -17,7 +17,7 @@ export class BodyTooLargeError extends ApiError {
  * Reads a stream to its end.
  * @throws {BodyTooLargeError} once it has brought more than `bytesMax`; the rest is not read
  */
-export async function readBody(stream: Readable, bytesMax: number): Promise<Buffer> {
+export async function readResponseBody(stream: Readable, bytesMax: number): Promise<Buffer> {
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of stream) {

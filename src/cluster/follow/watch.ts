@@ -19,7 +19,7 @@ import {
   type WatchOptions,
 } from '../api/object-api.ts'
 import { PROTOBUF, readEventMessage, readObject } from '../api/protobuf-objects.ts'
-import { BodyTooLargeError, readBody } from '../api/response-body.ts'
+import { BodyTooLargeError, readResponseBody } from '../api/response-body.ts'
 import { readFrames } from '../api/watch-frames.ts'
 import { readLines } from '../api/watch-lines.ts'
 
@@ -274,7 +274,7 @@ async function readValue(
   response: IncomingMessage,
   { bytesMax = RESPONSE_BYTES_MAX, onBytes = () => undefined }: BodyOptions = {},
 ): Promise<unknown> {
-  const body = await readBody(response, bytesMax)
+  const body = await readResponseBody(response, bytesMax)
   onBytes(body.length)
   return isProtobuf(response) ? readObject(body) : parseJson(body.toString())
 }

@@ -22,7 +22,7 @@ export const TEXT_CHARS_MAX = 1024
 /** Most characters of a value that is no text. */
 export const VALUE_CHARS_MAX = 253
 /** A week. */
-export const TTL_SECONDS_MAX = 604_800
+export const RECORD_TTL_SECONDS_MAX = 604_800
 
 const LABEL = '[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?'
 const ANY_LABEL = LABEL.replaceAll('a-z', 'A-Za-z')
@@ -116,7 +116,7 @@ function required(spec: Fields, name: string, pattern: string): string {
 }
 
 function parseValues(spec: Fields): Omit<HostName, 'name'> {
-  const ttlSeconds = spec.count('ttl', TTL_SECONDS_MAX)
+  const ttlSeconds = spec.count('ttl', RECORD_TTL_SECONDS_MAX)
   const own = { targets: [], texts: [], ...(spec.has('ttl') && { ttlSeconds }) }
   const type = spec.text('type')
   const pattern = VALUE_PATTERNS[type]

@@ -12,9 +12,9 @@ import { labelOf } from '../objects/labels.ts'
 import { describeObject, type Namespace } from '../objects/objects.ts'
 
 /** Most labels of a namespace that are published, the first ones by key. */
-export const LABELS_MAX = 64
+export const NAMESPACE_LABELS_MAX = 64
 /** Most bytes of all labels; a namespace whose labels exceed the rest gets none. */
-export const LABEL_BYTES_MAX: number = 1024 * 1024
+export const NAMESPACE_LABEL_BYTES_MAX: number = 1024 * 1024
 
 /** Labels of namespaces, and a warning for each namespace that lacks some. */
 export type LabelRecords = {
@@ -26,16 +26,17 @@ export type LabelRecords = {
 export function labelRecords(namespaces: Iterable<Namespace>): LabelRecords {
   const entries: RRset[] = []
   const warnings: string[] = []
-  let room = LABEL_BYTES_MAX
+  let room = NAMESPACE_LABEL_BYTES_MAX
   const sorted = [...namespaces].sort((a, b) => (a.name < b.name ? -1 : 1))
   for (const namespace of sorted) {
     const owner = labelOf(namespace.name)
     if (owner === undefined || namespace.labels.size === 0) continue
     const texts = [...namespace.labels].map(([key, value]) => `${key}=${value}`).sort()
-    const rdata = texts.slice(0, LABELS_MAX).map(textRdata)
+    const rdata = texts.slice(0, NAMESPACE_LABELS_MAX).map(textRdata)
     const bytes = rdata.reduce((sum, one) => sum + one.bytes.length, 0)
-    if (texts.length > LABELS_MAX || bytes > room) {
-      const what = bytes > room ? 'its labels find' : `more than ${LABELS_MAX} labels find`
+    if (texts.length > NAMESPACE_LABELS_MAX || bytes > room) {
+      const what =
+        bytes > room ? 'its labels find' : `more than ${NAMESPACE_LABELS_MAX} labels find`
       warnings.push(`${describeObject(namespace)}: ${what} no room in what tokens go by`)
     }
     if (bytes > room) continue

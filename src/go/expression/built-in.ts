@@ -48,7 +48,7 @@ export function firstType([first]: readonly Type[]): Type {
 }
 
 /** Returns a string. @throws {ExpressionError} for other values */
-export function textOf(value: Value): string {
+export function valueText(value: Value): string {
   if (typeof value === 'string') return value
   throw unfit('string', value)
 }
@@ -60,7 +60,7 @@ export function countOf(value: Value): number {
 }
 
 /** Returns an array. @throws {ExpressionError} for other values */
-export function listOf(value: Value): readonly Value[] {
+export function valueList(value: Value): readonly Value[] {
   if (isList(value)) return value
   throw unfit('array', value)
 }

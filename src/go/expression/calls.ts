@@ -3,18 +3,18 @@
  * functions that apply a closure to each element of an array (expr-lang, compiler/compiler.go).
  * @module
  */
-import { type Environment, type EnvironmentFunction, listOf, truthOf } from './built-in.ts'
-import { FUNCTIONS } from './functions.ts'
-import type { Call, Node } from './grammar.ts'
+import { type Environment, type EnvironmentFunction, truthOf, valueList } from './built-in.ts'
+import { EXPRESSION_FUNCTIONS } from './functions.ts'
+import type { Call, SyntaxNode } from './grammar.ts'
 import type { Compiled, Evaluate, Run } from './run.ts'
-import { arrayOf, BOOL, formatType, INT, type Type, UNKNOWN } from './type.ts'
+import { arrayOf, BOOL, formatExpressionType, INT, type Type, UNKNOWN } from './type.ts'
 import { SyntaxProblem, type Value } from './value.ts'
 
 /** The part of the compiler that calls need. */
 export type CallCompiler<C> = {
   readonly environment: Environment<C>
-  readonly compile: (node: Node) => Compiled<C>
-  readonly compileClosure: (body: Node, element: Type) => Compiled<C>
+  readonly compile: (node: SyntaxNode) => Compiled<C>
+  readonly compileClosure: (body: SyntaxNode, element: Type) => Compiled<C>
 }
 
 /** Functions of expr-lang that are left out; see README.md. */
@@ -29,7 +29,9 @@ const LEFT_OUT: ReadonlySet<string> = new Set(
 
 /** Returns whether expr-lang has a built-in function of this name. */
 export function isBuiltIn(name: string): boolean {
-  return FUNCTIONS.has(name) || Object.hasOwn(CLOSURE_FUNCTIONS, name) || LEFT_OUT.has(name)
+  return (
+    EXPRESSION_FUNCTIONS.has(name) || Object.hasOwn(CLOSURE_FUNCTIONS, name) || LEFT_OUT.has(name)
+  )
 }
 
 /** Compiles a call. @throws {SyntaxProblem} */
@@ -63,7 +65,7 @@ function evaluateKnown<C>(
 
 function compileBuiltIn<C>(call: Call, at: number, compiler: CallCompiler<C>): Compiled<C> {
   const { name, args } = call
-  const builtIn = FUNCTIONS.get(name)
+  const builtIn = EXPRESSION_FUNCTIONS.get(name)
   if (builtIn === undefined) {
     const problem = LEFT_OUT.has(name) ? 'of expr-lang is not supported' : 'does not exist'
     throw new SyntaxProblem(at, `the function "${name}" ${problem}`)
@@ -90,7 +92,7 @@ function compileClosureCall<C>(
   if (listNode === undefined) throw new TypeError('A parsed call has its list')
   const list = compiler.compile(listNode)
   if (list.type.kind !== 'array' && list.type.kind !== 'unknown') {
-    const got = formatType(list.type)
+    const got = formatExpressionType(list.type)
     throw new SyntaxProblem(listNode.at, `"${name}" takes an array, got ${got}`)
   }
   const element = list.type.kind === 'array' ? list.type.element : UNKNOWN
@@ -108,7 +110,7 @@ function compileClosureCall<C>(
   return {
     type: fn.gives(element, closure.type),
     evaluate: (run) => {
-      const call = { run, list: listOf(list.evaluate(run)), closure: closure.evaluate }
+      const call = { run, list: valueList(list.evaluate(run)), closure: closure.evaluate }
       return run.made(fn.call(call))
     },
   }
@@ -132,7 +134,10 @@ function checkArguments<C>(
     const kinds = (takes[i] ?? takes.at(-1) ?? 'any').replace(/\?$|\.\.\.$/, '').split('|')
     if (type.kind === 'unknown' || kinds.includes('any') || kinds.includes(type.kind)) return
     const wanted = kinds.join(' or ')
-    throw new SyntaxProblem(args[i]?.at ?? at, `"${name}" takes ${wanted}, got ${formatType(type)}`)
+    throw new SyntaxProblem(
+      args[i]?.at ?? at,
+      `"${name}" takes ${wanted}, got ${formatExpressionType(type)}`,
+    )
   })
 }
 

@@ -3,9 +3,9 @@
  * (github.com/expr-lang/expr, checker/checker.go).
  * @module
  */
-import { countOf, type Environment, textOf, truthOf } from './built-in.ts'
+import { countOf, type Environment, truthOf, valueText } from './built-in.ts'
 import { type CallCompiler, compileCall, isBuiltIn } from './calls.ts'
-import type { Binary, Member, Node } from './grammar.ts'
+import type { Binary, MemberNode, SyntaxNode } from './grammar.ts'
 import { both, matchOperation, OPERATIONS } from './operators.ts'
 import type { Compiled, Evaluate } from './run.ts'
 import {
@@ -13,7 +13,7 @@ import {
   BOOL,
   commonType,
   FLOAT,
-  formatType,
+  formatExpressionType,
   INT,
   isNumber,
   MAP,
@@ -34,7 +34,7 @@ import {
 } from './value.ts'
 
 /** Compiles a syntax tree. @throws {SyntaxProblem} */
-export function compileNode<C>(node: Node, environment: Environment<C>): Compiled<C> {
+export function compileNode<C>(node: SyntaxNode, environment: Environment<C>): Compiled<C> {
   return new Compiler(environment).compile(node)
 }
 
@@ -50,7 +50,7 @@ class Compiler<C> implements CallCompiler<C> {
     this.environment = environment
   }
 
-  compile(node: Node): Compiled<C> {
+  compile(node: SyntaxNode): Compiled<C> {
     switch (node.kind) {
       case 'literal':
         return { type: literalType(node.value), evaluate: () => node.value }
@@ -84,7 +84,7 @@ class Compiler<C> implements CallCompiler<C> {
   }
 
   /** Compiles the body of a closure that is applied to elements of a type. */
-  compileClosure(body: Node, element: Type): Compiled<C> {
+  compileClosure(body: SyntaxNode, element: Type): Compiled<C> {
     this.elements.push(element)
     const compiled = this.compile(body)
     this.elements.pop()
@@ -150,10 +150,10 @@ class Compiler<C> implements CallCompiler<C> {
     }
   }
 
-  private conditional(node: Extract<Node, { kind: 'conditional' }>): Compiled<C> {
+  private conditional(node: Extract<SyntaxNode, { kind: 'conditional' }>): Compiled<C> {
     const condition = this.compile(node.condition)
     if (condition.type.kind !== 'bool' && condition.type.kind !== 'unknown') {
-      const got = formatType(condition.type)
+      const got = formatExpressionType(condition.type)
       throw new SyntaxProblem(node.condition.at, `a condition must be a bool, this is ${got}`)
     }
     const then = this.compile(node.then)
@@ -164,7 +164,7 @@ class Compiler<C> implements CallCompiler<C> {
     }
   }
 
-  private array(nodes: readonly Node[]): Compiled<C> {
+  private array(nodes: readonly SyntaxNode[]): Compiled<C> {
     const items = nodes.map((node) => this.compile(node))
     const [first, ...rest] = items.map(({ type }) => type)
     const element = first === undefined ? UNKNOWN : rest.reduce(commonType, first)
@@ -178,20 +178,20 @@ class Compiler<C> implements CallCompiler<C> {
     }
   }
 
-  private map(nodes: readonly (readonly [Node, Node])[]): Compiled<C> {
+  private map(nodes: readonly (readonly [SyntaxNode, SyntaxNode])[]): Compiled<C> {
     const pairs = nodes.map(([key, value]) => [this.compile(key), this.compile(value)] as const)
     return {
       type: MAP,
       evaluate: (run) => {
         run.spend(pairs.length)
         return new Map(
-          pairs.map(([key, value]) => [textOf(key.evaluate(run)), value.evaluate(run)]),
+          pairs.map(([key, value]) => [valueText(key.evaluate(run)), value.evaluate(run)]),
         )
       },
     }
   }
 
-  private member(node: Member & { readonly at: number }): Compiled<C> {
+  private member(node: MemberNode & { readonly at: number }): Compiled<C> {
     const { isOptional, property } = node
     const target = this.compile(node.target)
     const key = this.compile(property)
@@ -201,8 +201,11 @@ class Compiler<C> implements CallCompiler<C> {
       (kind === 'map' && (key.type.kind === 'string' || key.type.kind === 'unknown')) ||
       (kind === 'array' && (key.type.kind === 'int' || key.type.kind === 'unknown'))
     if (!isFit) {
-      const of = formatType(target.type)
-      throw new SyntaxProblem(property.at, `${of} has no element by ${formatType(key.type)}`)
+      const of = formatExpressionType(target.type)
+      throw new SyntaxProblem(
+        property.at,
+        `${of} has no element by ${formatExpressionType(key.type)}`,
+      )
     }
     return {
       type: target.type.kind === 'array' ? target.type.element : UNKNOWN,
@@ -213,11 +216,11 @@ class Compiler<C> implements CallCompiler<C> {
     }
   }
 
-  private slice({ target, from, to }: Extract<Node, { kind: 'slice' }>): Compiled<C> {
+  private slice({ target, from, to }: Extract<SyntaxNode, { kind: 'slice' }>): Compiled<C> {
     const whole = this.compile(target)
     const { kind } = whole.type
     if (kind !== 'string' && kind !== 'array' && kind !== 'unknown') {
-      throw new SyntaxProblem(target.at, `${formatType(whole.type)} cannot be sliced`)
+      throw new SyntaxProblem(target.at, `${formatExpressionType(whole.type)} cannot be sliced`)
     }
     const ends = [from, to].map((node) => (node === undefined ? undefined : this.end(node)))
     const [start, end] = ends
@@ -230,13 +233,16 @@ class Compiler<C> implements CallCompiler<C> {
     }
   }
 
-  private end(node: Node): Evaluate<C> {
+  private end(node: SyntaxNode): Evaluate<C> {
     const { type, evaluate } = this.compile(node)
     if (type.kind === 'int' || type.kind === 'unknown') return evaluate
-    throw new SyntaxProblem(node.at, `the end of a slice must be an int, not ${formatType(type)}`)
+    throw new SyntaxProblem(
+      node.at,
+      `the end of a slice must be an int, not ${formatExpressionType(type)}`,
+    )
   }
 
-  private declaration(node: Extract<Node, { kind: 'let' }>): Compiled<C> {
+  private declaration(node: Extract<SyntaxNode, { kind: 'let' }>): Compiled<C> {
     const { name } = node
     const isVariable = this.variables.some((one) => one.name === name)
     if (isVariable || isBuiltIn(name) || this.environment.has(name))
@@ -254,7 +260,7 @@ class Compiler<C> implements CallCompiler<C> {
     }
   }
 
-  private sequence(nodes: readonly Node[]): Compiled<C> {
+  private sequence(nodes: readonly SyntaxNode[]): Compiled<C> {
     const parts = nodes.map((node) => this.compile(node))
     return {
       type: parts.at(-1)?.type ?? UNKNOWN,
@@ -324,10 +330,10 @@ function sliceOf(value: Value, from: Value, to: Value): Value {
 }
 
 function unfitOperand(at: number, operator: string, type: Type): SyntaxProblem {
-  return new SyntaxProblem(at, `"${operator}" does not accept ${formatType(type)}`)
+  return new SyntaxProblem(at, `"${operator}" does not accept ${formatExpressionType(type)}`)
 }
 
 function unfit<C>(at: number, operator: string, a: Compiled<C>, b: Compiled<C>): SyntaxProblem {
-  const types = `${formatType(a.type)} and ${formatType(b.type)}`
+  const types = `${formatExpressionType(a.type)} and ${formatExpressionType(b.type)}`
   return new SyntaxProblem(at, `"${operator}" does not accept ${types}`)
 }

@@ -3,7 +3,15 @@
  * Positions in strings count UTF-16 code units, Go's count bytes: the same in ASCII.
  * @module
  */
-import { type BuiltIn, countOf, elementType, firstType, listOf, textOf, unfit } from './built-in.ts'
+import {
+  type BuiltIn,
+  countOf,
+  elementType,
+  firstType,
+  unfit,
+  valueList,
+  valueText,
+} from './built-in.ts'
 import { ARRAY, arrayOf, BOOL, INT, STRING, type Type, UNKNOWN } from './type.ts'
 import {
   compareValues,
@@ -21,7 +29,7 @@ const INT_MIN = -(2n ** 63n)
 const INT_MAX = 2n ** 63n - 1n
 
 /** The functions by name. */
-export const FUNCTIONS: ReadonlyMap<string, BuiltIn> = new Map<string, BuiltIn>([
+export const EXPRESSION_FUNCTIONS: ReadonlyMap<string, BuiltIn> = new Map<string, BuiltIn>([
   ['string', { takes: ['any'], gives: STRING, call: formatValue }],
   ['upper', ofTexts(['string'], STRING, (text) => text.toUpperCase())],
   ['lower', ofTexts(['string'], STRING, (text) => text.toLowerCase())],
@@ -35,10 +43,13 @@ export const FUNCTIONS: ReadonlyMap<string, BuiltIn> = new Map<string, BuiltIn>(
   ['replace', { takes: ['string', 'string', 'string', 'int?'], gives: STRING, call: replace }],
   ['join', { takes: ['array', 'string?'], gives: STRING, call: join }],
   ['len', { takes: ['array|map|string'], gives: INT, call: (value) => BigInt(lengthOf(value)) }],
-  ['first', { takes: ['array'], gives: elementType, call: (list) => listOf(list)[0] }],
-  ['last', { takes: ['array'], gives: elementType, call: (list) => listOf(list).at(-1) }],
+  ['first', { takes: ['array'], gives: elementType, call: (list) => valueList(list)[0] }],
+  ['last', { takes: ['array'], gives: elementType, call: (list) => valueList(list).at(-1) }],
   ['get', { takes: ['array|map', 'any'], gives: elementType, call: get }],
-  ['concat', { takes: ['array', 'array...'], gives: ARRAY, call: (...all) => all.flatMap(listOf) }],
+  [
+    'concat',
+    { takes: ['array', 'array...'], gives: ARRAY, call: (...all) => all.flatMap(valueList) },
+  ],
   ['int', { takes: ['int|float|string'], gives: INT, call: toInt }],
   ['max', ofNumbers((...args) => extreme(args, 1))],
   ['min', ofNumbers((...args) => extreme(args, -1))],
@@ -49,7 +60,7 @@ function ofTexts(
   gives: Type,
   call: (...texts: string[]) => Value,
 ): BuiltIn {
-  return { takes, gives, call: (...args) => call(...args.map(textOf)) }
+  return { takes, gives, call: (...args) => call(...args.map(valueText)) }
 }
 
 /** Creates a function of numbers and arrays of numbers. */
@@ -76,32 +87,32 @@ function trimSuffix(text = '', suffix = ' '): string {
 }
 
 function split(text: Value, by: Value, limit: Value = -1n): Value[] {
-  const [separator, max] = [textOf(by), countOf(limit)]
+  const [separator, max] = [valueText(by), countOf(limit)]
   if (max === 0) return []
-  const whole = separator === '' ? [...textOf(text)] : textOf(text).split(separator)
+  const whole = separator === '' ? [...valueText(text)] : valueText(text).split(separator)
   const parts = max > 0 && whole.length > max ? whole.slice(0, max - 1) : whole
   if (parts !== whole) parts.push(whole.slice(max - 1).join(separator))
   return parts
 }
 
 function replace(text: Value, from: Value, to: Value, limit: Value = -1n): string {
-  const [old, by, max] = [textOf(from), textOf(to), countOf(limit)]
+  const [old, by, max] = [valueText(from), valueText(to), countOf(limit)]
   let count = 0
-  return textOf(text).replaceAll(old, () => (max < 0 || count++ < max ? by : old))
+  return valueText(text).replaceAll(old, () => (max < 0 || count++ < max ? by : old))
 }
 
 function join(list: Value, glue: Value = ''): string {
-  return listOf(list).map(textOf).join(textOf(glue))
+  return valueList(list).map(valueText).join(valueText(glue))
 }
 
 function lengthOf(value: Value): number {
   if (typeof value === 'string') return [...value].length
   if (isMap(value)) return value.size
-  return listOf(value).length
+  return valueList(value).length
 }
 
 function get(from: Value, key: Value): Value {
-  return isMap(from) ? from.get(key) : listOf(from).at(countOf(key))
+  return isMap(from) ? from.get(key) : valueList(from).at(countOf(key))
 }
 
 function toInt(value: Value): Value {

@@ -6,48 +6,56 @@
 import type { Value } from './value.ts'
 
 /** A node of the syntax tree; `at` is its offset in the source. */
-export type Node = { readonly at: number } & (
+export type SyntaxNode = { readonly at: number } & (
   | { readonly kind: 'literal'; readonly value: Value }
   | { readonly kind: 'name'; readonly name: string }
   /** `#` within a closure. */
   | { readonly kind: 'pointer' }
-  | { readonly kind: 'unary'; readonly operator: string; readonly operand: Node }
+  | { readonly kind: 'unary'; readonly operator: string; readonly operand: SyntaxNode }
   | Binary
   | {
       readonly kind: 'conditional'
-      readonly condition: Node
-      readonly then: Node
-      readonly otherwise: Node
+      readonly condition: SyntaxNode
+      readonly then: SyntaxNode
+      readonly otherwise: SyntaxNode
     }
-  | { readonly kind: 'array'; readonly items: readonly Node[] }
-  | { readonly kind: 'map'; readonly pairs: readonly (readonly [key: Node, value: Node])[] }
-  | Member
+  | { readonly kind: 'array'; readonly items: readonly SyntaxNode[] }
+  | {
+      readonly kind: 'map'
+      readonly pairs: readonly (readonly [key: SyntaxNode, value: SyntaxNode])[]
+    }
+  | MemberNode
   | {
       readonly kind: 'slice'
-      readonly target: Node
-      readonly from: Node | undefined
-      readonly to: Node | undefined
+      readonly target: SyntaxNode
+      readonly from: SyntaxNode | undefined
+      readonly to: SyntaxNode | undefined
     }
   | Call
   /** An argument that a function applies to each element of an array. */
-  | { readonly kind: 'closure'; readonly body: Node }
-  | { readonly kind: 'let'; readonly name: string; readonly value: Node; readonly body: Node }
-  | { readonly kind: 'sequence'; readonly nodes: readonly Node[] }
+  | { readonly kind: 'closure'; readonly body: SyntaxNode }
+  | {
+      readonly kind: 'let'
+      readonly name: string
+      readonly value: SyntaxNode
+      readonly body: SyntaxNode
+    }
+  | { readonly kind: 'sequence'; readonly nodes: readonly SyntaxNode[] }
 )
 
 /** Two operands and the operator between them. */
 export type Binary = {
   readonly kind: 'binary'
   readonly operator: string
-  readonly left: Node
-  readonly right: Node
+  readonly left: SyntaxNode
+  readonly right: SyntaxNode
 }
 
 /** An element of an array or a map. */
-export type Member = {
+export type MemberNode = {
   readonly kind: 'member'
-  readonly target: Node
-  readonly property: Node
+  readonly target: SyntaxNode
+  readonly property: SyntaxNode
   /** Whether an element of nil is nil, as after `?.`. */
   readonly isOptional: boolean
 }
@@ -56,7 +64,7 @@ export type Member = {
 export type Call = {
   readonly kind: 'call'
   readonly name: string
-  readonly args: readonly Node[]
+  readonly args: readonly SyntaxNode[]
 }
 
 /** Precedence of the unary operators. */

@@ -4,7 +4,7 @@
  * @module
  */
 import { compilePattern, type Pattern, PatternError } from '../pattern/pattern.ts'
-import type { Node } from './grammar.ts'
+import type { SyntaxNode } from './grammar.ts'
 import {
   arrayOf,
   BOOL,
@@ -185,7 +185,7 @@ function mismatch(a: Value, operator: string, b: Value): ExpressionError {
  * evaluated, and keeps the pattern until the operand's value changes.
  * @throws {SyntaxProblem} when a literal is not a valid pattern
  */
-export function matchOperation(right: Node): Operation {
+export function matchOperation(right: SyntaxNode): Operation {
   const literal = right.kind === 'literal' && typeof right.value === 'string'
   const refuse = (message: string): never => {
     throw new SyntaxProblem(right.at, message)

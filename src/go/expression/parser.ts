@@ -8,7 +8,7 @@ import {
   COMPARISONS,
   FROM_THE_RIGHT,
   NEGATABLE,
-  type Node,
+  type SyntaxNode,
   UNARY,
 } from './grammar.ts'
 import { type Lexeme, readLexemes } from './lexemes.ts'
@@ -30,7 +30,10 @@ const NAME_LIKE = /^[\p{L}_$][\p{L}\p{Nd}_$]*$/u
  * @param isOverridden whether a function of the environment shadows a built-in one
  * @throws {SyntaxProblem}
  */
-export function parseExpression(source: string, isOverridden: (name: string) => boolean): Node {
+export function parseExpression(
+  source: string,
+  isOverridden: (name: string) => boolean,
+): SyntaxNode {
   if (source.length > SOURCE_MAX) {
     throw new SyntaxProblem(0, `an expression has at most ${SOURCE_MAX} characters`)
   }
@@ -54,13 +57,13 @@ class Parser {
     this.isOverridden = isOverridden
   }
 
-  parse(): Node {
+  parse(): SyntaxNode {
     const node = this.sequence()
     if (this.current.kind !== 'end') throw this.unexpected()
     return node
   }
 
-  private sequence(): Node {
+  private sequence(): SyntaxNode {
     const { at } = this.current
     const nodes = [this.expression(0)]
     while (this.accept(';') && this.current.kind !== 'end') nodes.push(this.expression(0))
@@ -70,7 +73,7 @@ class Parser {
       : this.made({ kind: 'sequence', at, nodes })
   }
 
-  private expression(precedence: number): Node {
+  private expression(precedence: number): SyntaxNode {
     this.depth++
     if (this.depth > DEPTH_MAX) {
       throw new SyntaxProblem(
@@ -83,7 +86,7 @@ class Parser {
     return node
   }
 
-  private operation(precedence: number): Node {
+  private operation(precedence: number): SyntaxNode {
     if (precedence === 0 && this.is('let')) return this.declaration()
     if (precedence === 0 && this.is('if')) return this.ifElse()
     let left = this.primary()
@@ -112,7 +115,7 @@ class Parser {
       : { text: lexeme.text, isNegated, precedence }
   }
 
-  private binary(left: Node, { text, isNegated, precedence }: Operator): Node {
+  private binary(left: SyntaxNode, { text, isNegated, precedence }: Operator): SyntaxNode {
     if (isNegated) this.index++
     const { at } = this.current
     this.index++
@@ -125,9 +128,9 @@ class Parser {
 
   /** Parses `a < b < c` as `a < b and b < c`. */
   private comparison(
-    first: Node,
+    first: SyntaxNode,
     { at, text: operator, precedence }: Omit<Operator, 'isNegated'> & { readonly at: number },
-  ): Node {
+  ): SyntaxNode {
     const right = this.expression(precedence + 1)
     const node = this.made({ kind: 'binary', at, operator, left: first, right })
     const next = this.current
@@ -137,7 +140,7 @@ class Parser {
     return this.made({ kind: 'binary', at, operator: '&&', left: node, right: rest })
   }
 
-  private ternary(first: Node): Node {
+  private ternary(first: SyntaxNode): SyntaxNode {
     let node = first
     while (this.is('?')) {
       const { at } = this.current
@@ -151,7 +154,7 @@ class Parser {
     return node
   }
 
-  private declaration(): Node {
+  private declaration(): SyntaxNode {
     this.expect('let')
     const { at, text: name } = this.expectName()
     this.expect('=')
@@ -160,7 +163,7 @@ class Parser {
     return this.made({ kind: 'let', at, name, value, body: this.sequence() })
   }
 
-  private ifElse(): Node {
+  private ifElse(): SyntaxNode {
     const { at } = this.current
     this.expect('if')
     const condition = this.expression(0)
@@ -170,14 +173,14 @@ class Parser {
     return this.made({ kind: 'conditional', at, condition, then, otherwise })
   }
 
-  private braced(): Node {
+  private braced(): SyntaxNode {
     this.expect('{')
     const node = this.sequence()
     this.expect('}')
     return node
   }
 
-  private primary(): Node {
+  private primary(): SyntaxNode {
     const { kind, text, at } = this.current
     const precedence = kind === 'operator' ? UNARY.get(text) : undefined
     if (precedence !== undefined) {
@@ -199,7 +202,7 @@ class Parser {
     return this.operand()
   }
 
-  private operand(): Node {
+  private operand(): SyntaxNode {
     const lexeme = this.current
     const { kind, text, at } = lexeme
     if (this.is('[')) return this.postfix(this.array())
@@ -223,7 +226,7 @@ class Parser {
     throw this.unexpected()
   }
 
-  private call({ text: name, at }: Lexeme, piped?: Node): Node {
+  private call({ text: name, at }: Lexeme, piped?: SyntaxNode): SyntaxNode {
     const args = piped === undefined ? [] : [piped]
     this.expect('(')
     if (!CLOSURE_CALLS.has(name) || this.isOverridden(name)) args.push(...this.args())
@@ -239,11 +242,11 @@ class Parser {
   }
 
   /** Parses arguments after the opening parenthesis. */
-  private args(): Node[] {
+  private args(): SyntaxNode[] {
     return this.list(')', () => this.expression(0))
   }
 
-  private closure(): Node {
+  private closure(): SyntaxNode {
     const { at } = this.current
     this.closureDepth++
     const body = this.is('{') ? this.braced() : this.expression(0)
@@ -251,19 +254,19 @@ class Parser {
     return this.made({ kind: 'closure', at, body })
   }
 
-  private array(): Node {
+  private array(): SyntaxNode {
     const { at } = this.current
     this.index++
     return this.made({ kind: 'array', at, items: this.list(']', () => this.expression(0)) })
   }
 
-  private map(): Node {
+  private map(): SyntaxNode {
     const { at } = this.current
     this.index++
     return this.made({ kind: 'map', at, pairs: this.list('}', () => this.pair()) })
   }
 
-  private pair(): readonly [Node, Node] {
+  private pair(): readonly [SyntaxNode, SyntaxNode] {
     const { kind, text, at } = this.current
     const isPlain = kind === 'number' || kind === 'string' || kind === 'name'
     if (isPlain) this.index++
@@ -286,7 +289,7 @@ class Parser {
     return items
   }
 
-  private postfix(first: Node): Node {
+  private postfix(first: SyntaxNode): SyntaxNode {
     let node = first
     let isOptional = false
     for (;;) {
@@ -319,7 +322,7 @@ class Parser {
   }
 
   /** Parses an index or a slice after the opening bracket. */
-  private element(target: Node, at: number, isOptional: boolean): Node {
+  private element(target: SyntaxNode, at: number, isOptional: boolean): SyntaxNode {
     const from = this.is(':') ? undefined : this.expression(0)
     if (!this.accept(':')) {
       this.expect(']')
@@ -364,7 +367,7 @@ class Parser {
     return new SyntaxProblem(at, `${wanted}, got "${text}"${hint}`)
   }
 
-  private made(node: Node): Node {
+  private made(node: SyntaxNode): SyntaxNode {
     this.nodeCount++
     if (this.nodeCount > NODES_MAX) {
       throw new SyntaxProblem(node.at, `an expression has at most ${NODES_MAX} parts`)

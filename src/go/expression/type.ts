@@ -50,7 +50,9 @@ export function commonType(a: Type, b: Type): Type {
 }
 
 /** Formats a type for messages, such as `array of string`. */
-export function formatType(type: Type): string {
+export function formatExpressionType(type: Type): string {
   if (type.kind !== 'array') return type.kind
-  return type.element.kind === 'unknown' ? 'array' : `array of ${formatType(type.element)}`
+  return type.element.kind === 'unknown'
+    ? 'array'
+    : `array of ${formatExpressionType(type.element)}`
 }

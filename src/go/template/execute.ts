@@ -14,7 +14,7 @@ import {
   TemplateError,
   TextMap,
 } from './datum.ts'
-import { FUNCTIONS } from './functions.ts'
+import { TEMPLATE_FUNCTIONS } from './functions.ts'
 import type { Branch, Command, Operand, Part, Pipe } from './syntax.ts'
 
 /** Parts that one execution may run. */
@@ -228,7 +228,7 @@ class Execution {
   }
 
   private call(name: string, given: Given, dot: Datum): Datum {
-    const known = FUNCTIONS.get(name)
+    const known = TEMPLATE_FUNCTIONS.get(name)
     if (known === undefined) throw new TemplateError(`there is no function "${name}"`)
     if (name !== 'and' && name !== 'or') {
       return known.call(this.args(given, { name, takes: known.takes, isOpen: known.isOpen }, dot))

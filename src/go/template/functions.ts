@@ -27,7 +27,7 @@ export type TemplateFunction = {
 }
 
 /** The functions by name. */
-export const FUNCTIONS: ReadonlyMap<string, TemplateFunction> = new Map([
+export const TEMPLATE_FUNCTIONS: ReadonlyMap<string, TemplateFunction> = new Map([
   ['and', lazy()],
   ['or', lazy()],
   ['index', open(['any'], ([item, ...keys]) => keys.reduce(indexed, known(item, 'index')))],

@@ -21,7 +21,7 @@ import { recordOf } from '../../dns/bytes/unknown.ts'
 import type { Applied, RouteTarget } from './router.ts'
 
 /** The Gateway that the routes attach to. */
-export type ParentGateway = { readonly namespace: string; readonly name: string }
+export type RouteParent = { readonly namespace: string; readonly name: string }
 
 const API = 'gateway.networking.k8s.io/v1'
 const RESOURCE = 'httproutes'
@@ -37,7 +37,7 @@ const STRIP = {
 const COMPARED_MAX = 25
 
 /** Returns a target that writes HTTPRoutes through an API server. */
-export function httpRouteTarget(api: ObjectApi, gateway: ParentGateway): RouteTarget {
+export function httpRouteTarget(api: ObjectApi, gateway: RouteParent): RouteTarget {
   const outcomes = new Outcomes()
   let isServing = false
   return {
@@ -180,7 +180,7 @@ function contentOf(wanted: Wanted): string | undefined {
 }
 
 /** Returns the HTTPRoute of an object's routes; `undefined` without any. */
-function httpRouteOf(object: HostObject, routes: readonly TableRoute[], gateway: ParentGateway) {
+function httpRouteOf(object: HostObject, routes: readonly TableRoute[], gateway: RouteParent) {
   if (routes.length === 0) return undefined
   const { namespace, name, uid } = object
   const owner = { apiVersion: 'kubedoh.dev/v1alpha1', kind: 'HostRoute', name, uid }

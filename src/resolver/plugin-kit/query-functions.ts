@@ -12,7 +12,11 @@ import {
   parseClientAddress,
   parseNetwork,
 } from '../../dns/names/network.ts'
-import { type Environment, type EnvironmentFunction, textOf } from '../../go/expression/built-in.ts'
+import {
+  type Environment,
+  type EnvironmentFunction,
+  valueText,
+} from '../../go/expression/built-in.ts'
 import { BOOL, INT, STRING, type Type } from '../../go/expression/type.ts'
 import { ExpressionError } from '../../go/expression/value.ts'
 import type { ClientQuery } from '../contract/request.ts'
@@ -46,10 +50,10 @@ export function queryFunctions(): Environment<QueryContext> {
     ['bufsize', of(INT, replyBytes)],
     ['server_ip', of(STRING, ({ client }) => client.localAddress ?? '')],
     ['server_port', of(STRING, ({ client }) => String(client.localPort ?? 0))],
-    ['metadata', of(STRING, ({ metadata }, label) => metadata(textOf(label)) ?? '', ['string'])],
+    ['metadata', of(STRING, ({ metadata }, label) => metadata(valueText(label)) ?? '', ['string'])],
     [
       'incidr',
-      of(BOOL, (_, ip, cidr) => networks.has(textOf(ip), textOf(cidr)), ['string', 'string']),
+      of(BOOL, (_, ip, cidr) => networks.has(valueText(ip), valueText(cidr)), ['string', 'string']),
     ],
   ])
 }

@@ -13,7 +13,7 @@ import type { EtcdConnection } from '../../resolver/plugins/etcd/options.ts'
 import { tlsContext } from '../keys/tls-identity.ts'
 import {
   parseError,
-  parseRange,
+  parseKeyRange,
   parseTimeToLive,
   parseToken,
   parseWatchMessage,
@@ -113,7 +113,7 @@ export class EtcdClient implements EtcdApi {
   ): Promise<RangePage> {
     const range = { key: toBase64(first), range_end: toBase64(end) }
     const body = { ...range, revision: String(revision), limit: String(countMax) }
-    return parseRange(await this.ask('/v3/kv/range', body, signal))
+    return parseKeyRange(await this.ask('/v3/kv/range', body, signal))
   }
 
   async watch(

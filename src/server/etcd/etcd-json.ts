@@ -46,7 +46,7 @@ export function bytesOf(text: string): string {
 }
 
 /** Parses the response to a range request. Never throws. */
-export function parseRange(value: unknown): RangePage {
+export function parseKeyRange(value: unknown): RangePage {
   const { header, kvs, more } = recordOf(value)
   return {
     ...parseHeader(header),

@@ -4,7 +4,7 @@
  */
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
 import { ALGORITHM } from '../../dns/rdata/dnssec-algorithm.ts'
-import type { PrivateKey } from '../../resolver/plugins/dnssec/key-file.ts'
+import type { SigningKeys } from '../../resolver/plugins/dnssec/key-file.ts'
 
 /** Digests by algorithm; `null` signs the bytes themselves (RFC 8080 §4). */
 const DIGESTS: ReadonlyMap<number, string | null> = new Map([
@@ -25,7 +25,7 @@ const TRIAL = new Uint8Array(32)
  * concatenated (RFC 6605 §4).
  * @throws {Error} for an invalid key, and if the private and public parts do not match
  */
-export function openSigner(algorithm: number, key: PrivateKey): (data: Uint8Array) => Uint8Array {
+export function openSigner(algorithm: number, key: SigningKeys): (data: Uint8Array) => Uint8Array {
   const digest = DIGESTS.get(algorithm)
   if (digest === undefined) throw new RangeError(`Cannot sign with algorithm ${algorithm}`)
   const secret = plain(createPrivateKey({ key: { ...key }, format: 'jwk' }))
@@ -36,7 +36,7 @@ export function openSigner(algorithm: number, key: PrivateKey): (data: Uint8Arra
   return (data) => new Uint8Array(sign(digest, data, secret))
 }
 
-function publicHalf(key: PrivateKey): PrivateKey {
+function publicHalf(key: SigningKeys): SigningKeys {
   return Object.fromEntries(Object.entries(key).filter(([name]) => PUBLIC.has(name)))
 }
 

@@ -17,14 +17,14 @@ const UNIT_SEED = 0x756e6974
 
 /** Returns the index of a name's shard; `count`, the number of shards, is a power of two. */
 export function shardOfName(labels: Uint8Array, size: number, count: number): number {
-  return count === 1 ? 0 : nameKey(labels, 0, size) & (count - 1)
+  return count === 1 ? 0 : shardNameKey(labels, 0, size) & (count - 1)
 }
 
 /**
  * Returns the key of a name, which is its unit too; the lowest bits are the index of the shard. The
  * labels are those from `start` to `end`.
  */
-export function nameKey(labels: Uint8Array, start: number, end: number): number {
+export function shardNameKey(labels: Uint8Array, start: number, end: number): number {
   // Offsets of the last three labels, if there are so many.
   let third = start
   let second = start
@@ -70,11 +70,11 @@ export function shardOfAddress(
   count: number,
   size: number = address.length,
 ): number {
-  return count === 1 ? 0 : addressKey(address, size) & (count - 1)
+  return count === 1 ? 0 : shardAddressKey(address, size) & (count - 1)
 }
 
 /** Returns the key of an address; its lowest bits are the index of the shard. */
-export function addressKey(address: Uint8Array, size: number = address.length): number {
+export function shardAddressKey(address: Uint8Array, size: number = address.length): number {
   return hashByteRange(address, 0, size - 1, KEY_SEED)
 }
 

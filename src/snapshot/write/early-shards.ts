@@ -8,7 +8,7 @@
  */
 
 import { SHARDS_MAX } from '../format/manifest.ts'
-import { addressUnit, nameKey } from '../format/shard-key.ts'
+import { addressUnit, shardNameKey } from '../format/shard-key.ts'
 import { isByAddress, type NamedEntry, type ZoneEntry } from '../records/zone-entry.ts'
 import { buildShard } from './build-shards.ts'
 import type { EntriesOf, EntriesPart } from './grouped-shards.ts'
@@ -64,6 +64,6 @@ export class EarlyShards {
   }
 
   private shardOf(owner: Uint8Array): number {
-    return nameKey(owner, 0, owner.length) & (this.count - 1)
+    return shardNameKey(owner, 0, owner.length) & (this.count - 1)
   }
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import { byteAt, word } from '../../dns/bytes/bytes.ts'
-import { addressKey, addressUnit, nameKey } from '../format/shard-key.ts'
+import { addressUnit, shardAddressKey, shardNameKey } from '../format/shard-key.ts'
 import {
   type AddressEntry,
   isByAddress,
@@ -95,7 +95,7 @@ class UnitList {
     const { owner } = entry
     // The RRsets of a name are consecutive: one hash serves all.
     if (owner !== this.owner) {
-      const unit = nameKey(owner, 0, owner.length)
+      const unit = shardNameKey(owner, 0, owner.length)
       this.start(unit, unit)
       this.owner = owner
     }
@@ -103,7 +103,7 @@ class UnitList {
   }
 
   addAddress(entry: AddressEntry): void {
-    this.start(addressUnit(entry.address), addressKey(entry.address))
+    this.start(addressUnit(entry.address), shardAddressKey(entry.address))
     this.digest(entry)
   }
 
@@ -133,7 +133,7 @@ class UnitList {
 export function unitOf(entry: ZoneEntry): number {
   return isByAddress(entry)
     ? addressUnit(entry.address)
-    : nameKey(entry.owner, 0, entry.owner.length)
+    : shardNameKey(entry.owner, 0, entry.owner.length)
 }
 
 /** Counts records and names before duplicates are removed: an estimate of the size in shards. */

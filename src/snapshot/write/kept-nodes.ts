@@ -6,7 +6,7 @@
 import { word } from '../../dns/bytes/bytes.ts'
 import { FORM, NAMESPACES_MAX, NODE_BYTES, SET_REF_BYTES, TARGET_BYTES } from '../format/layout.ts'
 import { hashByteRange } from '../format/name-hash.ts'
-import { nameKey } from '../format/shard-key.ts'
+import { shardNameKey } from '../format/shard-key.ts'
 import type { Shard } from '../read/shard.ts'
 import type { ByteBuffer } from './byte-buffer.ts'
 import { endKey, type NodeDraft } from './node-draft.ts'
@@ -162,7 +162,7 @@ export class KeptNodes {
 
 function unitAt(shard: Shard, node: number): number {
   const start = shard.nameOffset(node)
-  return nameKey(shard.bytes, start, start + shard.nameBytes(node))
+  return shardNameKey(shard.bytes, start, start + shard.nameBytes(node))
 }
 
 /** Returns whether there is a node and it sorts before a key; `undefined` is after all. */

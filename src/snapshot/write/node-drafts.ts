@@ -4,7 +4,7 @@
  * @module
  */
 import { byteAt } from '../../dns/bytes/bytes.ts'
-import { nameKey, unitStart } from '../format/shard-key.ts'
+import { shardNameKey, unitStart } from '../format/shard-key.ts'
 import {
   type AddressEntry,
   isByAddress,
@@ -84,7 +84,7 @@ export class NodeDrafter {
     let unit = last?.unit ?? 0
     if (last === undefined || !isSameUnit(last, owner, start)) {
       this.isOneUnit &&= last === undefined
-      unit = nameKey(owner, 0, owner.length)
+      unit = shardNameKey(owner, 0, owner.length)
     }
     const node = new NodeDraft(owner, namespace, { unit, unitStart: start })
     this.table.add(node)

@@ -12,7 +12,7 @@ import {
 } from '../../dns/bytes/bytes.ts'
 import { TYPE } from '../../dns/names/rr-type.ts'
 import { FORM, SET_TTL_MAX } from '../format/layout.ts'
-import { addressKey } from '../format/shard-key.ts'
+import { shardAddressKey } from '../format/shard-key.ts'
 import type { AddressEntry } from '../records/zone-entry.ts'
 import { ByteBuffer } from './byte-buffer.ts'
 import { draftSet, finishSet, mergeRdata, type SetDraft } from './set-drafts.ts'
@@ -128,7 +128,7 @@ export class PackedPointers {
     const words = address.length >>> 2
     for (let i = 0; i < words; i++) fields[at + i] = readInt32(address, 4 * i)
     fields[at + FIELD.SIZE] = address.length
-    fields[at + FIELD.KEY] = addressKey(address)
+    fields[at + FIELD.KEY] = shardAddressKey(address)
     fields[at + FIELD.NAMESPACE] = this.idOf(entry.namespace)
     if (entry.kind === 'pod-address') return
     const { target } = entry

@@ -4,8 +4,8 @@ import type { HostObject } from '../../../src/cluster/objects/objects.ts'
 import {
   NAME_PATTERN,
   OWNER_CHARS_MAX,
+  RECORD_TTL_SECONDS_MAX,
   TEXT_CHARS_MAX,
-  TTL_SECONDS_MAX,
   VALUE_CHARS_MAX,
   VALUE_PATTERNS,
   VALUES_MAX,
@@ -88,7 +88,7 @@ describe('a DNSRecord', () => {
     has(`"maxLength":${OWNER_CHARS_MAX},"pattern":${JSON.stringify(NAME_PATTERN)}`)
     has(`self.name.size() + self.zone.size() < ${OWNER_CHARS_MAX}"`)
     has(`"enum":${JSON.stringify(Object.keys(VALUE_PATTERNS))}`)
-    has(`"maximum":${TTL_SECONDS_MAX}`)
+    has(`"maximum":${RECORD_TTL_SECONDS_MAX}`)
     has(`"maxItems":${VALUES_MAX},"items":{"type":"string","maxLength":${TEXT_CHARS_MAX}}`)
     has(`value.size() <= ${VALUE_CHARS_MAX})`)
   })

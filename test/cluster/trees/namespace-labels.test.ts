@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import type { Namespace } from '../../../src/cluster/objects/objects.ts'
 import {
-  LABEL_BYTES_MAX,
-  LABELS_MAX,
   labelRecords,
+  NAMESPACE_LABEL_BYTES_MAX,
+  NAMESPACE_LABELS_MAX,
 } from '../../../src/cluster/trees/namespace-labels.ts'
 
 function namespace(name: string, labels: Readonly<Record<string, string>>): Namespace {
@@ -41,10 +41,13 @@ describe('labels of namespaces', () => {
 
   test('are as many as fit; the rest gives a warning', () => {
     const many = Object.fromEntries(
-      Array.from({ length: LABELS_MAX + 1 }, (_, i) => [`k${String(i).padStart(3, '0')}`, 'v']),
+      Array.from({ length: NAMESPACE_LABELS_MAX + 1 }, (_, i) => [
+        `k${String(i).padStart(3, '0')}`,
+        'v',
+      ]),
     )
     const { entries, warnings } = labelRecords([namespace('shop', many)])
-    assert.equal(entries[0]?.rdata.length, LABELS_MAX)
+    assert.equal(entries[0]?.rdata.length, NAMESPACE_LABELS_MAX)
     assert.deepEqual(warnings, [
       'Namespace shop: more than 64 labels find no room in what tokens go by',
     ])
@@ -52,10 +55,10 @@ describe('labels of namespaces', () => {
 
   test('of a namespace are complete or absent, when they do not fit', () => {
     const labels = Object.fromEntries(
-      Array.from({ length: LABELS_MAX }, (_, i) => [`${i}${'k'.repeat(200)}`, 'v']),
+      Array.from({ length: NAMESPACE_LABELS_MAX }, (_, i) => [`${i}${'k'.repeat(200)}`, 'v']),
     )
-    const bytes = 204 * LABELS_MAX
-    const count = Math.ceil(LABEL_BYTES_MAX / bytes) + 1
+    const bytes = 204 * NAMESPACE_LABELS_MAX
+    const count = Math.ceil(NAMESPACE_LABEL_BYTES_MAX / bytes) + 1
     const all = Array.from({ length: count }, (_, i) => namespace(`n${1000 + i}`, labels))
     const { entries, warnings } = labelRecords(all)
     assert.ok(entries.length < count && entries.length + warnings.length === count)

@@ -6,7 +6,7 @@ import {
   type HostZoneConflicts,
   hostConflicts,
 } from '../../../src/gateway/snapshots/host-conflicts.ts'
-import { parseGateway } from '../../../src/resolver/plugins/k8s-gateway/options.ts'
+import { parseK8sGateway } from '../../../src/resolver/plugins/k8s-gateway/options.ts'
 import { directive, parseDirective } from '../../ask.ts'
 import { type FakeClusterOptions, openFakeCluster } from '../../fake-cluster.ts'
 import { NO_TIME } from '../../turns.ts'
@@ -36,7 +36,7 @@ function conflictsOf(
   zone = 'a.test',
 ): Promise<HostZoneConflicts> {
   const read = parseDirective(EXPORTER)
-  const { tree, zones } = parseGateway(read, [])
+  const { tree, zones } = parseK8sGateway(read, [])
   const options = { objects: '', tree, shardCount: 4, ...fake }
   const reader = openFakeCluster(options, defaultKubernetes(read, zones), [])
   return hostConflicts({ zones: [nameOf(zone)], cluster: 'shop', reader }, NO_TIME)

@@ -4,21 +4,21 @@ import {
   countOf,
   elementType,
   firstType,
-  listOf,
-  textOf,
   truthOf,
+  valueList,
+  valueText,
 } from '../../../src/go/expression/built-in.ts'
 import { arrayOf, INT, STRING, UNKNOWN } from '../../../src/go/expression/type.ts'
 
 describe('arguments of functions', () => {
   test('are converted if they have the right type', () => {
     const list = [1n]
-    assert.deepEqual([textOf('a'), countOf(2n), truthOf(true)], ['a', 2, true])
-    assert.equal(listOf(list), list)
+    assert.deepEqual([valueText('a'), countOf(2n), truthOf(true)], ['a', 2, true])
+    assert.equal(valueList(list), list)
   })
 
   test('are refused if they have another type', () => {
-    for (const read of [textOf, countOf, listOf, truthOf]) {
+    for (const read of [valueText, countOf, valueList, truthOf]) {
       assert.throws(() => read(1.5), /^ExpressionError: expected \w+, got float$/)
     }
   })

@@ -5,7 +5,7 @@ import {
   arrayOf,
   commonType,
   FLOAT,
-  formatType,
+  formatExpressionType,
   INT,
   isComparable,
   NIL,
@@ -15,7 +15,7 @@ import {
 
 describe('types', () => {
   test('are written as people say them', () => {
-    assert.deepEqual([INT, ARRAY, arrayOf(arrayOf(STRING))].map(formatType), [
+    assert.deepEqual([INT, ARRAY, arrayOf(arrayOf(STRING))].map(formatExpressionType), [
       'int',
       'array',
       'array of array of string',

@@ -9,7 +9,7 @@ import { parseQuery } from '../../../src/dns/wire/query.ts'
 import type { Value } from '../../../src/go/expression/value.ts'
 import { type Struct, TemplateError } from '../../../src/go/template/datum.ts'
 import { executeTemplate } from '../../../src/go/template/execute.ts'
-import { FUNCTIONS } from '../../../src/go/template/functions.ts'
+import { TEMPLATE_FUNCTIONS } from '../../../src/go/template/functions.ts'
 import { parseTemplate } from '../../../src/go/template/parser.ts'
 import { queryData } from '../../../src/resolver/plugins/template/query-data.ts'
 import { parseQuestion } from '../../message-text.ts'
@@ -37,7 +37,7 @@ export type Case = readonly [template: string, outcome: string]
 /** Executes a template: its text, or `refused: …`, or `error: …`. */
 export function outcomeOf(template: string): string {
   try {
-    const parsed = parseTemplate(template, new Set(FUNCTIONS.keys()))
+    const parsed = parseTemplate(template, new Set(TEMPLATE_FUNCTIONS.keys()))
     try {
       return executeTemplate(parsed, dataOf('WWW.Example.org AAAA +edns=1232 +do +id=4711'))
     } catch (error) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { FUNCTIONS } from '../../../src/go/template/functions.ts'
+import { TEMPLATE_FUNCTIONS } from '../../../src/go/template/functions.ts'
 import { parseTemplate } from '../../../src/go/template/parser.ts'
 import { formatParts } from '../../../src/go/template/syntax.ts'
 
@@ -24,7 +24,7 @@ describe('a template as Go writes it', () => {
   ]
   for (const [template, text] of cases) {
     test(`is ${text}`, () => {
-      assert.equal(formatParts(parseTemplate(template, new Set(FUNCTIONS.keys()))), text)
+      assert.equal(formatParts(parseTemplate(template, new Set(TEMPLATE_FUNCTIONS.keys()))), text)
     })
   }
 })

@@ -45,7 +45,7 @@ describe('how an answer came about', () => {
       new Incoming().read(message, client),
     )
     // To be explained makes no difference to an answer.
-    assert.deepEqual(reply, await new ResolverClient(server.resolver, client).atLength(message))
+    assert.deepEqual(reply, await new ResolverClient(server.resolver, client).slow(message))
     return {
       reply: reply === undefined ? [] : formatReply(reply),
       block: serverBlock,

@@ -4,7 +4,7 @@ import { describe, test } from 'vitest'
 import {
   bytesOf,
   parseError,
-  parseRange,
+  parseKeyRange,
   parseTimeToLive,
   parseToken,
   parseWatchMessage,
@@ -24,7 +24,7 @@ test('parseRange reads a page', () => {
     { key: 'L2E=', value: 'w7w=', lease: '5', mod_revision: '3' },
     { key: 'L2I=', lease: '0' },
   ]
-  assert.deepEqual(parseRange({ header: HEADER, kvs, more: true, count: '9' }), {
+  assert.deepEqual(parseKeyRange({ header: HEADER, kvs, more: true, count: '9' }), {
     revision: 12,
     cluster: '7',
     keys: [
@@ -34,7 +34,7 @@ test('parseRange reads a page', () => {
     hasMore: true,
   })
   const empty = { revision: 12, cluster: '7', keys: [], hasMore: false }
-  assert.deepEqual(parseRange({ header: HEADER }), empty)
+  assert.deepEqual(parseKeyRange({ header: HEADER }), empty)
 })
 
 describe('parseWatchMessage', () => {
@@ -121,7 +121,7 @@ test('never throw for any JSON', () => {
       fc.constantFrom('result', 'header', 'kvs', 'events'),
       (value, at) => {
         for (const parse of [
-          parseRange,
+          parseKeyRange,
           parseWatchMessage,
           parseError,
           parseTimeToLive,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { generateKeyPairSync, type KeyObject, verify } from 'node:crypto'
 import { describe, test } from 'vitest'
-import type { PrivateKey } from '../../../src/resolver/plugins/dnssec/key-file.ts'
+import type { SigningKeys } from '../../../src/resolver/plugins/dnssec/key-file.ts'
 import { openSigner } from '../../../src/server/keys/open-signer.ts'
 
 const DATA = new TextEncoder().encode('what is signed')
@@ -22,7 +22,7 @@ function pair(algorithm: number): Pair {
 }
 
 /** The fields of an exported key that are text, which all are. */
-function jwkOf({ privateKey }: Pair): PrivateKey {
+function jwkOf({ privateKey }: Pair): SigningKeys {
   const fields = Object.entries(privateKey.export({ format: 'jwk' }))
   return Object.fromEntries(
     fields.flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])),

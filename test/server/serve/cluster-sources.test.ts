@@ -5,7 +5,7 @@ import { ConnectionError } from '../../../src/cluster/api/object-api.ts'
 import { CLUSTER_TREE } from '../../../src/corefile/cluster-tree.ts'
 import { defaultKubernetes } from '../../../src/corefile/kubernetes-options.ts'
 import { nameOf } from '../../../src/dns/names/name.ts'
-import { parseGateway } from '../../../src/resolver/plugins/k8s-gateway/options.ts'
+import { parseK8sGateway } from '../../../src/resolver/plugins/k8s-gateway/options.ts'
 import { block, directive, parseBlocks } from '../../ask.ts'
 import { shopFolder } from '../../cli/shop.ts'
 import {
@@ -109,7 +109,7 @@ describe('watched clusters', () => {
     const [gateway] = blocks[0]?.directives ?? []
     assert.ok(gateway)
     const zones = [nameOf('a.test')]
-    const { tree } = parseGateway(gateway, zones)
+    const { tree } = parseK8sGateway(gateway, zones)
     const source = sources.open(defaultKubernetes(gateway, zones), tree)
     const [api] = sources.apis
     assert.ok(api)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, test } from 'vitest'
-import { addressKey } from '../../../src/snapshot/format/shard-key.ts'
+import { shardAddressKey } from '../../../src/snapshot/format/shard-key.ts'
 import type { ZoneEntry } from '../../../src/snapshot/records/zone-entry.ts'
 import { EntryDigester, GroupUnits, unitOf } from '../../../src/snapshot/write/group-units.ts'
 import { addressNames, existingName, labels, pointer, rrset } from '../entries.ts'
@@ -17,7 +17,7 @@ describe('GroupUnits', () => {
     assert.equal(units.unit(0), unitOf(WEB))
     assert.equal(units.key(0), unitOf(WEB))
     assert.equal(units.unit(1), unitOf(BACK))
-    assert.equal(units.key(1), addressKey(Uint8Array.of(192, 0, 2, 99)))
+    assert.equal(units.key(1), shardAddressKey(Uint8Array.of(192, 0, 2, 99)))
   })
 
   test('finds units with the same entries, wherever the search starts', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, test } from 'vitest'
 import { hashName } from '../../../src/snapshot/format/name-hash.ts'
-import { nameKey, unitStart } from '../../../src/snapshot/format/shard-key.ts'
+import { shardNameKey, unitStart } from '../../../src/snapshot/format/shard-key.ts'
 import {
   compareNodes,
   endKey,
@@ -13,7 +13,7 @@ import { labels } from '../entries.ts'
 
 function nodeOf(name: string): NodeDraft {
   const owner = labels(name)
-  const unit = nameKey(owner, 0, owner.length)
+  const unit = shardNameKey(owner, 0, owner.length)
   return new NodeDraft(owner, 'shop', { unit, unitStart: unitStart(owner) })
 }
 

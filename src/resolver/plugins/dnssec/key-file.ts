@@ -14,7 +14,7 @@ import { parseFirstRecord } from '../../../snapshot/records/zone-text.ts'
 import type { Host } from '../../contract/host.ts'
 
 /** A key that signs. */
-export type ZoneKey = {
+export type DnssecKey = {
   readonly record: ResourceRecord
   readonly algorithm: number
   readonly tag: number
@@ -58,7 +58,10 @@ const RSA_PARTS: readonly (readonly [string, string])[] = [
  * Reads the key in the files `base`.key and `base`.private.
  * @throws {KeyFileError} for an unusable key
  */
-export function readKey(base: string, host: Pick<DnssecHost, 'readText' | 'openSigner'>): ZoneKey {
+export function readKey(
+  base: string,
+  host: Pick<DnssecHost, 'readText' | 'openSigner'>,
+): DnssecKey {
   const [publicFile, privateFile] = [`${base}.key`, `${base}.private`]
   const record = publicHalf(publicFile, textOf(publicFile, host))
   const { rdata } = record
@@ -104,7 +107,7 @@ function privateKey(
   algorithm: number,
   known: Uint8Array,
   values: ReadonlyMap<string, string>,
-): PrivateKey | undefined {
+): SigningKeys | undefined {
   const curve = CURVES.get(algorithm)
   if (curve !== undefined) {
     const { crv, bytes } = curve
@@ -123,7 +126,7 @@ function privateKey(
 }
 
 /** Reads the exponent after its size, one byte or a 0 and two bytes (RFC 3110 §2). */
-function rsaKey(known: Uint8Array, values: ReadonlyMap<string, string>): PrivateKey | undefined {
+function rsaKey(known: Uint8Array, values: ReadonlyMap<string, string>): SigningKeys | undefined {
   const isLong = known[0] === 0
   const start = isLong ? 3 : 1
   if (known.length < start) return undefined
@@ -150,9 +153,9 @@ function numberOf(text: string | undefined, size: number): string | undefined {
 
 function open(
   base: string,
-  { algorithm, key }: { readonly algorithm: number; readonly key: PrivateKey },
+  { algorithm, key }: { readonly algorithm: number; readonly key: SigningKeys },
   { openSigner }: Pick<DnssecHost, 'openSigner'>,
-): ZoneKey['sign'] {
+): DnssecKey['sign'] {
   try {
     return openSigner(algorithm, key)
   } catch (error) {
@@ -162,7 +165,7 @@ function open(
 }
 
 /** A private key as a JSON Web Key (RFC 7517), with its public half. */
-export type PrivateKey = Readonly<Record<string, string>>
+export type SigningKeys = Readonly<Record<string, string>>
 
 /** A host that signs. */
 export type DnssecHost = Host & {
@@ -170,5 +173,5 @@ export type DnssecHost = Host & {
    * Returns a function that signs with a private key, by a DNSSEC algorithm.
    * @throws {Error} when the key is not valid
    */
-  readonly openSigner: (algorithm: number, key: PrivateKey) => (data: Uint8Array) => Uint8Array
+  readonly openSigner: (algorithm: number, key: SigningKeys) => (data: Uint8Array) => Uint8Array
 }

@@ -24,7 +24,7 @@ import type { PluginEntry } from '../../contract/plugin-entry.ts'
 import type { Request } from '../../contract/request.ts'
 import type { SetupContext } from '../../contract/setup.ts'
 import { closestZone, closestZoneIndex } from '../../plugin-kit/zones.ts'
-import { type DnssecHost, KeyFileError, readKey, type ZoneKey } from './key-file.ts'
+import { type DnssecHost, type DnssecKey, KeyFileError, readKey } from './key-file.ts'
 import { signReply } from './sign-reply.ts'
 import { dnssecMetrics, Signer } from './signer.ts'
 
@@ -103,7 +103,7 @@ function signKeys(
 
 type DnssecOptions = {
   readonly zones: readonly Uint8Array[]
-  readonly keys: readonly ZoneKey[]
+  readonly keys: readonly DnssecKey[]
   /** RRsets in the signature cache. */
   readonly capacity: number
   readonly notices: readonly Problem[]
@@ -152,7 +152,7 @@ function keyWords(option: Option): readonly Word[] {
   return words
 }
 
-function loadKey(word: Word, zones: readonly Uint8Array[], { host, pathOf }: Context): ZoneKey {
+function loadKey(word: Word, zones: readonly Uint8Array[], { host, pathOf }: Context): DnssecKey {
   try {
     const key = readKey(pathOf(word.text.replace(/\.(key|private)$/, '')), host)
     const { owner } = key.record

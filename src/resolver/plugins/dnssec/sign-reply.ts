@@ -14,7 +14,7 @@ import { isSameRecord, type Reply, type ResourceRecord } from '../../../dns/wire
 import type { Request } from '../../contract/request.ts'
 import { type ResponseKind, responseKind } from '../../plugin-kit/response-class.ts'
 import { closestZone } from '../../plugin-kit/zones.ts'
-import type { RRset, Signer } from './signer.ts'
+import type { SignedRRset, Signer } from './signer.ts'
 
 type Signing = {
   readonly zones: readonly Uint8Array[]
@@ -108,7 +108,7 @@ function withSignatures(
   return [...records, ...signatures]
 }
 
-function rrsetsOf(records: readonly ResourceRecord[]): RRset[] {
+function rrsetsOf(records: readonly ResourceRecord[]): SignedRRset[] {
   const sets = new Map<string, [ResourceRecord, ...ResourceRecord[]]>()
   for (const record of records) {
     if (record.type === TYPE.RRSIG) continue

@@ -14,10 +14,10 @@ import {
   writeSignatureTerms,
 } from '../../../dns/wire/signed-data.ts'
 import type { Host } from '../../contract/host.ts'
-import type { ZoneKey } from './key-file.ts'
+import type { DnssecKey } from './key-file.ts'
 
 /** Records of one set; the caller ensures that all belong to the first one's set. */
-export type RRset = readonly [ResourceRecord, ...ResourceRecord[]]
+export type SignedRRset = readonly [ResourceRecord, ...ResourceRecord[]]
 
 const HOUR_SECONDS = 3600
 const DAY_SECONDS = 24 * HOUR_SECONDS
@@ -31,7 +31,7 @@ const KEPT_MS = 1000 * (AFTER_SECONDS - REST_SECONDS)
 const ORIGINAL_TTL_SECONDS = 3600
 
 type SignerParts = {
-  readonly keys: readonly ZoneKey[]
+  readonly keys: readonly DnssecKey[]
   readonly capacity: number
   readonly now: Host['now']
   readonly metrics: DnssecMetrics
@@ -39,7 +39,7 @@ type SignerParts = {
 
 /** Signs for one server block. */
 export class Signer {
-  private readonly keys: readonly ZoneKey[]
+  private readonly keys: readonly DnssecKey[]
   private readonly now: Host['now']
   private readonly metrics: DnssecMetrics
   private readonly cache: SignatureCache
@@ -58,7 +58,7 @@ export class Signer {
    * Returns the RRSIG records of a set, one for each key.
    * @param signer the zone that signs, absolute
    */
-  sign(records: RRset, signer: Uint8Array): ResourceRecord[] {
+  sign(records: SignedRRset, signer: Uint8Array): ResourceRecord[] {
     const [{ owner, class: rrClass, ttlSeconds }] = records
     return this.signatures(records, signer).map((rdata) => ({
       ...{ owner, type: TYPE.RRSIG, class: rrClass, ttlSeconds },
@@ -66,7 +66,7 @@ export class Signer {
     }))
   }
 
-  private signatures(records: RRset, signer: Uint8Array): readonly Uint8Array[] {
+  private signatures(records: SignedRRset, signer: Uint8Array): readonly Uint8Array[] {
     const nowMs = this.now()
     const covered = canonicalRecords(records, ORIGINAL_TTL_SECONDS)
     const key = toLatin1(concatBytes(lowerName(signer), covered))
@@ -95,7 +95,7 @@ export class Signer {
     return made
   }
 
-  private keysFor(type: number): readonly ZoneKey[] {
+  private keysFor(type: number): readonly DnssecKey[] {
     if (!this.isSplit) return this.keys
     const wanted = type === TYPE.DNSKEY ? 'keys' : 'zone'
     return this.keys.filter(({ use }) => use === wanted)

@@ -19,17 +19,17 @@ import {
 } from './chase.ts'
 import {
   addressRecord,
-  type HostRecords,
+  etcdRecord,
+  type HostEntry,
   mailHosts,
-  recordOf,
   serverHosts,
   stripLabels,
 } from './records.ts'
-import { type Service, serviceKind } from './service.ts'
+import { type EtcdService, serviceKind } from './service.ts'
 import { findServices, type Services } from './services.ts'
 
 /** A question within a zone. */
-export type Question = {
+export type EtcdQuestion = {
   readonly name: Uint8Array
   readonly lowerName: Uint8Array
   readonly type: number
@@ -47,7 +47,7 @@ const SOA_SECONDS = 30
 /** Answers a question. */
 export async function answerFrom(
   chase: Chase,
-  question: Question,
+  question: EtcdQuestion,
   soa: ResourceRecord,
 ): Promise<EtcdAnswer> {
   const { name, type } = question
@@ -87,31 +87,31 @@ export function soaRecordAt(zone: Uint8Array, nowMs: number): ResourceRecord {
 
 function andThenServices(
   found: Services,
-  step: (services: readonly Service[]) => readonly ResourceRecord[],
+  step: (services: readonly EtcdService[]) => readonly ResourceRecord[],
 ): EtcdAnswer {
   if (found.kind !== 'found') return found
   return { kind: 'found', records: step(found.services), truncated: found.isCut }
 }
 
-function findOwn({ searched }: Chase, { lowerName: name, type }: Question): Services {
+function findOwn({ searched }: Chase, { lowerName: name, type }: EtcdQuestion): Services {
   return findServices(searched, { name, type, includesBelow: false })
 }
 
 /** Returns the CNAME record of the keys below a name: the first one that addresses come with. */
-function namedBelow(question: Question, services: readonly Service[]): ResourceRecord[] {
+function namedBelow(question: EtcdQuestion, services: readonly EtcdService[]): ResourceRecord[] {
   const names = services.filter((service) => serviceKind(service) === 'cname')
   return question.type === TYPE.CNAME ? namedBy(question, names) : []
 }
 
 /** Returns the targets of services: one as a CNAME record, or each once as a PTR record. */
-function namedBy({ name, type }: Question, services: readonly Service[]): ResourceRecord[] {
+function namedBy({ name, type }: EtcdQuestion, services: readonly EtcdService[]): ResourceRecord[] {
   const hosts = new Set<string>()
   const named = type === TYPE.CNAME ? services.slice(0, 1) : services
   return named.flatMap((service) => {
     const { host, target } = service
     if (target === undefined || hosts.has(host)) return []
     hosts.add(host)
-    return [recordOf(name, type, target, service)]
+    return [etcdRecord(name, type, target, service)]
   })
 }
 
@@ -133,7 +133,7 @@ function nameServers(chase: Chase, zone: Uint8Array): EtcdAnswer {
     additional.push(addressRecord(server, address, service))
     if (seen.has(toLatin1(server))) continue
     seen.add(toLatin1(server))
-    records.push(recordOf(zone, TYPE.NS, server, service))
+    records.push(etcdRecord(zone, TYPE.NS, server, service))
   }
   return { kind: 'found', records, truncated: found.isCut, additional }
 }
@@ -141,8 +141,8 @@ function nameServers(chase: Chase, zone: Uint8Array): EtcdAnswer {
 /** Returns SRV or MX records, and the addresses of their hosts. */
 async function hostAnswer(
   chase: Chase,
-  { name, type }: Question,
-  hostRecords: HostRecords,
+  { name, type }: EtcdQuestion,
+  hostRecords: HostEntry,
 ): Promise<EtcdAnswer> {
   const found = findBelow(chase, { name, type })
   if (found.kind !== 'found') return found

@@ -10,8 +10,8 @@ import type { ResourceRecord } from '../../../dns/wire/message.ts'
 import type { MaybePromise } from '../../contract/maybe-promise.ts'
 import type { Outcome } from '../../contract/outcome.ts'
 import { type Denial, denialOf } from '../../plugin-kit/denial.ts'
-import { addressRecord, recordOf, txtRecord } from './records.ts'
-import { type Service, serviceKind } from './service.ts'
+import { addressRecord, etcdRecord, txtRecord } from './records.ts'
+import { type EtcdService, serviceKind } from './service.ts'
 import { findServices, type Searched, type Services } from './services.ts'
 
 /** One query on its way through the keys. */
@@ -112,7 +112,7 @@ async function collect(
   for (const service of services) {
     const { target } = service
     if (serviceKind(service) === 'cname' && target !== undefined) {
-      const part = await follow(chase, step, recordOf(step.name, TYPE.CNAME, target, service))
+      const part = await follow(chase, step, etcdRecord(step.name, TYPE.CNAME, target, service))
       for (const record of part.records) records.push(record)
       truncated ||= part.truncated
       if (services.length === 1) denial = part.denial
@@ -128,7 +128,7 @@ async function collect(
 }
 
 /** Returns the record of a service itself, if it has one of the type. */
-function ownRecord({ name, type }: Step, service: Service): ResourceRecord | undefined {
+function ownRecord({ name, type }: Step, service: EtcdService): ResourceRecord | undefined {
   const kind = serviceKind(service)
   if (type === TYPE.TXT) return kind === 'text' ? txtRecord(name, service) : undefined
   const { address } = service

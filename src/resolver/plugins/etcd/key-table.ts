@@ -3,10 +3,10 @@
  * @module
  */
 import type { StoredKey } from '../../../snapshot/records/stored-keys.ts'
-import { parseService, type Service } from './service.ts'
+import { type EtcdService, parseService } from './service.ts'
 
 /** The service of a key, or the reason why its value is not valid. */
-export type KeyEntry = Service | string
+export type KeyEntry = EtcdService | string
 
 /** Keys in the order of their bytes. */
 export class KeyTable {

@@ -7,7 +7,7 @@ import { labelOffsets } from '../../../dns/names/name.ts'
 import { CLASS } from '../../../dns/names/rr-class.ts'
 import { TYPE } from '../../../dns/names/rr-type.ts'
 import type { ResourceRecord } from '../../../dns/wire/message.ts'
-import { type Service, serviceKind } from './service.ts'
+import { type EtcdService, serviceKind } from './service.ts'
 
 /** Bytes of an escaped text in one character string. */
 const CHUNK_BYTES = 255
@@ -16,11 +16,11 @@ const BACKSLASH = 0x5c
 const encoder = new TextEncoder()
 
 /** Returns a record with a service's TTL. */
-export function recordOf(
+export function etcdRecord(
   owner: Uint8Array,
   type: number,
   rdata: Uint8Array,
-  { ttlSeconds }: Service,
+  { ttlSeconds }: EtcdService,
 ): ResourceRecord {
   return { owner, type, class: CLASS.IN, ttlSeconds, rdata }
 }
@@ -29,27 +29,31 @@ export function recordOf(
 export function addressRecord(
   owner: Uint8Array,
   address: Uint8Array,
-  service: Service,
+  service: EtcdService,
 ): ResourceRecord {
-  return recordOf(owner, address.length === 4 ? TYPE.A : TYPE.AAAA, address, service)
+  return etcdRecord(owner, address.length === 4 ? TYPE.A : TYPE.AAAA, address, service)
 }
 
 /** Returns an SRV record, with the low 16 bits of its numbers. */
 export function srvRecord(
   owner: Uint8Array,
-  { service, target, weight }: { service: Service; target: Uint8Array; weight: number },
+  { service, target, weight }: { service: EtcdService; target: Uint8Array; weight: number },
 ): ResourceRecord {
   const numbers = uint16Bytes(service.priority, weight, service.port)
-  return recordOf(owner, TYPE.SRV, concatBytes(numbers, target), service)
+  return etcdRecord(owner, TYPE.SRV, concatBytes(numbers, target), service)
 }
 
 /** Returns an MX record, with the low 16 bits of its preference. */
-export function mxRecord(owner: Uint8Array, target: Uint8Array, service: Service): ResourceRecord {
-  return recordOf(owner, TYPE.MX, concatBytes(uint16Bytes(service.priority), target), service)
+export function mxRecord(
+  owner: Uint8Array,
+  target: Uint8Array,
+  service: EtcdService,
+): ResourceRecord {
+  return etcdRecord(owner, TYPE.MX, concatBytes(uint16Bytes(service.priority), target), service)
 }
 
 /** Returns the TXT record of a service's text, in strings of at most 255 bytes. */
-export function txtRecord(owner: Uint8Array, service: Service): ResourceRecord {
+export function txtRecord(owner: Uint8Array, service: EtcdService): ResourceRecord {
   const bytes = encoder.encode(service.text)
   const strings: Uint8Array[] = []
   // As in CoreDNS, a text of 255 or 510 bytes ends in an empty string.
@@ -57,7 +61,7 @@ export function txtRecord(owner: Uint8Array, service: Service): ResourceRecord {
     const content = unescapeBytes(bytes.subarray(at, at + CHUNK_BYTES))
     strings.push(Uint8Array.of(content.length), content)
   }
-  return recordOf(owner, TYPE.TXT, concatBytes(...strings), service)
+  return etcdRecord(owner, TYPE.TXT, concatBytes(...strings), service)
 }
 
 /** Removes labels from the left of a name; returns the whole name if it has no more. */
@@ -93,14 +97,17 @@ type HostRecord = {
 }
 
 /** Returns the records of a name's services. */
-export type HostRecords = (name: Uint8Array, services: readonly Service[]) => readonly HostRecord[]
+export type HostEntry = (
+  name: Uint8Array,
+  services: readonly EtcdService[],
+) => readonly HostRecord[]
 
 const WEIGHT_DEFAULT = 100
 /** The port of a service without SRV record. */
 const NO_PORT = -1
 
 /** Returns SRV records. Weights are shares of 100 among the services of one priority. */
-export const serverHosts: HostRecords = (name, services) => {
+export const serverHosts: HostEntry = (name, services) => {
   const sums = new Map<number, number>()
   for (const { priority, weight } of services) {
     sums.set(priority, (sums.get(priority) ?? 0) + (weight || WEIGHT_DEFAULT))
@@ -118,7 +125,7 @@ export const serverHosts: HostRecords = (name, services) => {
 }
 
 /** Returns MX records of the services with `mail`. */
-export const mailHosts: HostRecords = (name, services) => {
+export const mailHosts: HostEntry = (name, services) => {
   const seen = new Set<string>()
   return services.flatMap((service) => {
     if (!service.isMail) return []
@@ -136,7 +143,7 @@ type RecordForm = {
   readonly hasStrippedAddress: boolean
 }
 
-function hostRecord(service: Service, seen: Set<string>, form: RecordForm): HostRecord[] {
+function hostRecord(service: EtcdService, seen: Set<string>, form: RecordForm): HostRecord[] {
   const { host, address, target, keyName, stripCount } = service
   const { number, record, hasStrippedAddress } = form
   if (address === undefined) {

@@ -9,7 +9,7 @@ import type { StoredKey } from '../../../snapshot/records/stored-keys.ts'
 import { nameOfKey, nameOfText } from './key-path.ts'
 
 /** The service of one key. */
-export type Service = {
+export type EtcdService = {
   /** The key's bytes, one character each. */
   readonly key: string
   /** The name of the key; `undefined` if it is invalid. */
@@ -59,7 +59,7 @@ type Fields = {
 }
 
 /** Parses a stored key; returns the reason if its value is not valid. */
-export function parseService({ key, value, lease }: StoredKey): Service | string {
+export function parseService({ key, value, lease }: StoredKey): EtcdService | string {
   const fields = parseFields(value)
   if (typeof fields === 'string') return fields
   const { host, port, weight, text, ttl, group } = fields
@@ -89,7 +89,7 @@ export function parseService({ key, value, lease }: StoredKey): Service | string
 }
 
 /** Returns the kind of a service. */
-export function serviceKind({ address, text }: Service): ServiceKind {
+export function serviceKind({ address, text }: EtcdService): ServiceKind {
   if (address !== undefined) return address.length === 4 ? 'ipv4' : 'ipv6'
   return text === '' ? 'cname' : 'text'
 }
@@ -99,7 +99,7 @@ export function serviceKind({ address, text }: Service): ServiceKind {
  * group (CoreDNS, plugin/etcd/msg/service.go: it stops to compare keys at the first short one
  * without a group, and treats all later ones as longer).
  */
-export function ofOneGroup(services: readonly Service[]): readonly Service[] {
+export function ofOneGroup(services: readonly EtcdService[]): readonly EtcdService[] {
   const [first] = services
   if (first === undefined) return services
   let { group } = first
@@ -122,7 +122,7 @@ export function ofOneGroup(services: readonly Service[]): readonly Service[] {
     : services.filter((service) => service.group === '' || service.group === group)
 }
 
-function depthOf({ key }: Service): number {
+function depthOf({ key }: EtcdService): number {
   return key.split('/').length
 }
 

@@ -6,7 +6,7 @@ import { TYPE } from '../../../dns/names/rr-type.ts'
 import type { Rules } from '../kubernetes/nxdomain-rules.ts'
 import { beginsWith, keyPattern } from './key-path.ts'
 import type { KeyEntry, KeyTable } from './key-table.ts'
-import { ofOneGroup, type Service } from './service.ts'
+import { type EtcdService, ofOneGroup } from './service.ts'
 
 /** The keys that a look-up searches. */
 export type Searched = {
@@ -25,7 +25,7 @@ export type Searched = {
 export type Services =
   | {
       readonly kind: 'found'
-      readonly services: readonly Service[]
+      readonly services: readonly EtcdService[]
       /** Whether there are more than a response can hold. */
       readonly isCut: boolean
     }
@@ -50,7 +50,7 @@ const TTL_SECONDS_DEFAULT = 300
 /** Finds the services of a name. */
 export function findServices(searched: Searched, search: Search): Services {
   const { path, parts } = keyPattern(search.name, searched.path)
-  const services: Service[] = []
+  const services: EtcdService[] = []
   let count = 0
   for (const [key, entry] of entriesOf(searched.keys, path, search.includesBelow)) {
     if (services.length === SERVICES_MAX || count === KEYS_MAX) {
@@ -85,12 +85,12 @@ function* entriesOf(
 }
 
 /** Whether a service counts for a type. One without a host counts for its text only. */
-function suits({ host, text }: Service, type: number): boolean {
+function suits({ host, text }: EtcdService, type: number): boolean {
   return host !== '' || (type === TYPE.TXT && text !== '')
 }
 
 /** Returns the lower of a service's TTL and the rest of its lease, within bounds. */
-function ttlOf({ ttlSeconds, lease }: Service, searched: Searched): number {
+function ttlOf({ ttlSeconds, lease }: EtcdService, searched: Searched): number {
   const left = lease === '' ? undefined : searched.leaseSeconds(lease)
   if (left === undefined || left <= 0) return ttlSeconds || TTL_SECONDS_DEFAULT
   const { leaseSecondsMin, leaseSecondsMax } = searched

@@ -12,7 +12,7 @@ import type { Outcome } from '../../contract/outcome.ts'
 import type { Request } from '../../contract/request.ts'
 import { denialOf } from '../../plugin-kit/denial.ts'
 import type { Rules } from '../kubernetes/nxdomain-rules.ts'
-import { findName } from './find-name.ts'
+import { findZoneName } from './find-name.ts'
 import {
   additionalAddresses,
   authorityOf,
@@ -21,7 +21,7 @@ import {
   referral,
   type ZoneAnswer,
 } from './sections.ts'
-import { recordsOf } from './signatures.ts'
+import { signedRecords } from './signatures.ts'
 import type { ZoneData } from './zone-data.ts'
 import { coveredType } from './zone-nodes.ts'
 
@@ -57,7 +57,7 @@ export function followCname(
   for (let count = 1; link !== undefined; count++) {
     const target = link.rdata
     const isWithin = isSubdomain(target, zone.origin)
-    const match = isWithin ? findName(zone, target, type) : undefined
+    const match = isWithin ? findZoneName(zone, target, type) : undefined
     if (match?.kind === 'cut') {
       const { authority, additional } = referral(zone, match.node, wantsDnssec)
       return {
@@ -74,8 +74,8 @@ export function followCname(
         join(request, zone, { answer, proofs, rules, target }, outcome),
       )
     }
-    const next = recordsOf(match.node.sets, TYPE.CNAME, wantsDnssec)
-    if (next.length === 0) answer.push(...recordsOf(match.node.sets, type, wantsDnssec))
+    const next = signedRecords(match.node.sets, TYPE.CNAME, wantsDnssec)
+    if (next.length === 0) answer.push(...signedRecords(match.node.sets, type, wantsDnssec))
     const isKnown = next.some((record) => answer.some((own) => isSameRecord(own, record)))
     const isNew = count < LINKS_MAX && !isKnown
     if (isNew) answer.push(...next)

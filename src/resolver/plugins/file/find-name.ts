@@ -9,7 +9,7 @@ import type { ZoneData } from './zone-data.ts'
 import { ASTERISK, type ZoneNode } from './zone-nodes.ts'
 
 /** The result of a search. */
-export type Match =
+export type ZoneMatch =
   /** The name has records. */
   | { readonly kind: 'exact'; readonly node: ZoneNode }
   /** It is at or below a zone cut, which is at the node. */
@@ -27,7 +27,7 @@ export type Match =
  * Finds a name within a zone. DS records at a cut belong to the zone above it (RFC 4035 §3.1.4.1).
  * As in CoreDNS, and against RFC 4592 §2.2.2, a wildcard also matches an empty non-terminal.
  */
-export function findName(zone: ZoneData, sent: Uint8Array, type: number): Match {
+export function findZoneName(zone: ZoneData, sent: Uint8Array, type: number): ZoneMatch {
   const name = lowerName(sent)
   const apexAt = name.length - zone.origin.length
   const offsets = [...labelOffsets(name).filter((at) => at < apexAt), apexAt]
@@ -51,7 +51,7 @@ function wildcardBelow(
   zone: ZoneData,
   name: Uint8Array,
   parentAt: number | undefined,
-): Match | undefined {
+): ZoneMatch | undefined {
   if (parentAt === undefined) return undefined
   const node = zone.nodes.get(concatBytes(ASTERISK, name.subarray(parentAt)))
   return node && { kind: 'wildcard', node }

@@ -7,7 +7,7 @@ import { isSubdomain, lowerName, nameKey } from '../../../dns/names/name.ts'
 import { TYPE } from '../../../dns/names/rr-type.ts'
 import type { ResourceRecord } from '../../../dns/wire/message.ts'
 import { nameEnd } from '../../../dns/wire/rdata-wire.ts'
-import { recordsOf } from './signatures.ts'
+import { signedRecords } from './signatures.ts'
 import type { ZoneData } from './zone-data.ts'
 import type { ZoneNode } from './zone-nodes.ts'
 
@@ -54,7 +54,9 @@ export function negativeAuthority(zone: ZoneData, wantsDnssec: boolean): readonl
 export function referral(zone: ZoneData, { sets }: ZoneNode, wantsDnssec: boolean): ZoneAnswer {
   const nameservers = sets.get(TYPE.NS) ?? []
   const additional = glueOf(zone, nameservers, wantsDnssec)
-  const signed = wantsDnssec ? recordsOf(sets, sets.has(TYPE.DS) ? TYPE.DS : TYPE.NSEC, true) : []
+  const signed = wantsDnssec
+    ? signedRecords(sets, sets.has(TYPE.DS) ? TYPE.DS : TYPE.NSEC, true)
+    : []
   const authority = [...nameservers, ...signed]
   return { ...NO_RECORDS, kind: 'referral', authority, additional }
 }
@@ -90,7 +92,7 @@ export function glueOf(
 function addressesOf(zone: ZoneData, host: Uint8Array, wantsDnssec: boolean): ResourceRecord[] {
   const sets = zone.nodes.get(host)?.sets
   if (sets === undefined) return []
-  return [TYPE.A, TYPE.AAAA].flatMap((type) => [...recordsOf(sets, type, wantsDnssec)])
+  return [TYPE.A, TYPE.AAAA].flatMap((type) => [...signedRecords(sets, type, wantsDnssec)])
 }
 
 function hostOf({ type, rdata }: ResourceRecord): Uint8Array | undefined {

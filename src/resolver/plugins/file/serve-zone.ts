@@ -14,7 +14,7 @@ import { failure, type Outcome } from '../../contract/outcome.ts'
 import type { Plugin } from '../../contract/plugin.ts'
 import type { Request } from '../../contract/request.ts'
 import type { Rules } from '../kubernetes/nxdomain-rules.ts'
-import { findName } from './find-name.ts'
+import { findZoneName } from './find-name.ts'
 import type { ZoneAnswer } from './sections.ts'
 import { answerFrom } from './zone-answer.ts'
 import type { ZoneData } from './zone-data.ts'
@@ -65,7 +65,7 @@ export function wildcardOf(
   zone: ZoneData,
   { lowerName, type }: Pick<Request, 'lowerName' | 'type'>,
 ): string | undefined {
-  const match = findName(zone, lowerName, type)
+  const match = findZoneName(zone, lowerName, type)
   return match.kind === 'wildcard' ? formatName(match.node.owner) : undefined
 }
 
@@ -111,7 +111,7 @@ export function zoneHooks(
     },
     transfer: (name, serial) => {
       const zone = zones.get(name)?.zone
-      return zone && transferRecords(zone, serial)
+      return zone && zoneTransfer(zone, serial)
     },
   }
 }
@@ -158,7 +158,7 @@ export class ZoneMap<T> {
  * Lists the records of a zone, the SOA record first and last; only one SOA record if `serial` is no
  * older than the zone's (RFC 1995 §2).
  */
-export function* transferRecords(
+export function* zoneTransfer(
   zone: ZoneData,
   serial: number | undefined,
 ): Generator<ResourceRecord> {

@@ -10,7 +10,7 @@ import type { ZoneData } from './zone-data.ts'
 import { ASTERISK, coveredType, type ZoneNode } from './zone-nodes.ts'
 
 /** Lists the records of a type at a name, with their signatures if the client wants them. */
-export function recordsOf(
+export function signedRecords(
   sets: ReadonlyMap<number, readonly ResourceRecord[]>,
   type: number,
   wantsDnssec: boolean,
@@ -23,7 +23,7 @@ export function recordsOf(
 
 /** Proves that a node has no records of a type, or no DS record. */
 export function typeProof({ sets }: ZoneNode): readonly ResourceRecord[] {
-  return recordsOf(sets, TYPE.NSEC, true)
+  return signedRecords(sets, TYPE.NSEC, true)
 }
 
 /** Proves that a name has no records of its own; a wildcard may still match it. */

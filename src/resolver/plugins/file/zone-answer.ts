@@ -13,7 +13,7 @@ import { andThen, type MaybePromise } from '../../contract/maybe-promise.ts'
 import type { Request } from '../../contract/request.ts'
 import type { Rules } from '../kubernetes/nxdomain-rules.ts'
 import { followCname } from './cname-chain.ts'
-import { findName, type Match } from './find-name.ts'
+import { findZoneName, type ZoneMatch } from './find-name.ts'
 import {
   additionalAddresses,
   authorityOf,
@@ -23,7 +23,7 @@ import {
   referral,
   type ZoneAnswer,
 } from './sections.ts'
-import { absenceProof, nameProof, recordsOf, typeProof } from './signatures.ts'
+import { absenceProof, nameProof, signedRecords, typeProof } from './signatures.ts'
 import type { ZoneData } from './zone-data.ts'
 import type { ZoneNode } from './zone-nodes.ts'
 import { coveredType } from './zone-nodes.ts'
@@ -40,7 +40,7 @@ export function answerFrom(
     const apex = answerApex(zone, type, wantsDnssec)
     if (apex !== undefined) return apex
   }
-  const match = findName(zone, name, type)
+  const match = findZoneName(zone, name, type)
   switch (match.kind) {
     case 'exact':
       return answerNode(zone, request, { node: match.node, proof: [], rules })
@@ -81,11 +81,11 @@ function answerNode(
   const { type } = request
   const { wantsDnssec } = request.query
   const proofs = wantsDnssec ? proof : []
-  const cnames = recordsOf(node.sets, TYPE.CNAME, wantsDnssec)
+  const cnames = signedRecords(node.sets, TYPE.CNAME, wantsDnssec)
   if (cnames.length > 0 && type !== TYPE.CNAME) {
     return followCname(zone, request, { links: cnames, proofs, rules })
   }
-  const answer = recordsOf(node.sets, type, wantsDnssec)
+  const answer = signedRecords(node.sets, type, wantsDnssec)
   if (answer.length === 0) {
     const none = wantsDnssec ? typeProof(node) : []
     const authority = [...negativeAuthority(zone, wantsDnssec), ...none, ...proofs]
@@ -99,7 +99,7 @@ function answerNode(
 function negative(
   zone: ZoneData,
   { lowerName: name, query: { wantsDnssec } }: Request,
-  match: Extract<Match, { kind: 'empty' | 'absent' }>,
+  match: Extract<ZoneMatch, { kind: 'empty' | 'absent' }>,
 ): ZoneAnswer {
   const { kind } = match
   const soa = negativeAuthority(zone, wantsDnssec)
@@ -134,7 +134,7 @@ function redirect(
   const { owner, sets } = node
   const { lowerName: name, type, query } = request
   const { wantsDnssec } = query
-  const redirections = recordsOf(sets, TYPE.DNAME, wantsDnssec)
+  const redirections = signedRecords(sets, TYPE.DNAME, wantsDnssec)
   const [first] = redirections
   if (first === undefined) return { ...NO_RECORDS, kind: 'failure' }
   const target = concatBytes(name.subarray(0, name.length - owner.length), first.rdata)

@@ -5,10 +5,10 @@
 
 import {
   checkArgs,
+  listenAddressOf,
   type OptionReaders,
   onlyWord,
   parseDuration,
-  parseListenAddress,
   readOptions,
 } from '../../../corefile/arguments.ts'
 import type { PluginEntry } from '../../contract/plugin-entry.ts'
@@ -31,7 +31,7 @@ export const healthPlugin: PluginEntry = {
     let address = ':8080'
     const draft = { lameduckMs: 0 }
     for (const directive of directives) {
-      for (const word of checkArgs(directive, 1)) address = parseListenAddress(word)
+      for (const word of checkArgs(directive, 1)) address = listenAddressOf(word)
       readOptions(directive, READERS, draft)
     }
     return { features: [{ kind: 'health', address, ...draft }] }

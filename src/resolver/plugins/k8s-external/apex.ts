@@ -27,7 +27,7 @@ const SERVER = parseRelativeName('ns1') ?? ROOT
 const HOSTMASTER = parseRelativeName('hostmaster') ?? ROOT
 const NOWHERE = new Uint8Array(0)
 
-/** A zone, the snapshot to answer from, and the client's view of it. */
+/** A zone, the snapshot to answer from, and what the client sees of it. */
 export type ExternalPlace = {
   /** Absolute and in lower case. */
   readonly zone: Uint8Array
@@ -47,24 +47,24 @@ function authorityOf({ zone, options, snapshot }: Omit<ExternalPlace, 'namespace
 
 /** Builds an authoritative reply, with the zone's SOA record if there is no answer. */
 export function replyWith(
-  view: ExternalPlace,
+  place: ExternalPlace,
   sections: Partial<Pick<Reply, 'answer' | 'authority' | 'additional' | 'rcode' | 'truncated'>>,
 ): Reply {
   const { answer = [] } = sections
-  const soa = answer.length === 0 ? [zoneSoa(view)] : []
+  const soa = answer.length === 0 ? [zoneSoa(place)] : []
   return { ...EMPTY_REPLY, authoritative: true, origin: 'snapshot', authority: soa, ...sections }
 }
 
 /** Returns the address records of the name server at `owner`. */
-export function serverAddresses(snapshot: Snapshot, owner: Uint8Array): ResourceRecord[] {
+export function apexAddresses(snapshot: Snapshot, owner: Uint8Array): ResourceRecord[] {
   const found = findName(snapshot, NOWHERE)
   if (found === undefined) return []
   const as = { owner, origin: ROOT }
   return [...recordsOf(found, TYPE.A, as), ...recordsOf(found, TYPE.AAAA, as)]
 }
 
-function zoneSoa(view: ExternalPlace): ResourceRecord {
-  return soaRecord(authorityOf(view), infoFor(view.snapshot, view.namespaces).generation)
+function zoneSoa(place: ExternalPlace): ResourceRecord {
+  return soaRecord(authorityOf(place), infoFor(place.snapshot, place.namespaces).generation)
 }
 
 /**
@@ -83,37 +83,37 @@ export function externalTransfer(
   const soa = soaRecord(authority, generation)
   if (serial !== undefined && serial > 0 && serial >= generation) return [soa]
   const { primary } = authority
-  const addresses = serverAddresses(snapshot, joinName(primary, zone) ?? zone)
+  const addresses = apexAddresses(snapshot, joinName(primary, zone) ?? zone)
   const services = recordsBelow(zone, source.transferRecords())
   return [soa, nsRecord(authority, primary), ...addresses, ...services, soa]
 }
 
 /** Answers for the apex and for names at or below `apex`; `undefined` for other names. */
-export function apexReply(request: Request, view: ExternalPlace): Reply | undefined {
-  const { zone, snapshot, options } = view
+export function apexReply(request: Request, place: ExternalPlace): Reply | undefined {
+  const { zone, snapshot, options } = place
   const { name, lowerName, type } = request
-  const authority = authorityOf(view)
+  const authority = authorityOf(place)
   const { primary } = authority
   if (equalNames(lowerName, zone)) {
     switch (type) {
       case TYPE.SOA:
-        return replyWith(view, { answer: [zoneSoa(view)] })
+        return replyWith(place, { answer: [zoneSoa(place)] })
       case TYPE.NS: {
-        const additional = serverAddresses(snapshot, joinName(primary, name) ?? name)
-        return replyWith(view, { answer: [nsRecord(authority, primary)], additional })
+        const additional = apexAddresses(snapshot, joinName(primary, name) ?? name)
+        return replyWith(place, { answer: [nsRecord(authority, primary)], additional })
       }
       default:
-        return replyWith(view, {})
+        return replyWith(place, {})
     }
   }
   const above = joinName(options.apex, zone)
   const below = above === undefined ? -1 : tailOffset(lowerName, above)
   if (below < 0) return undefined
-  if (below === 0) return replyWith(view, {})
+  if (below === 0) return replyWith(place, {})
   if (!equalNames(lowerName, joinName(primary, zone) ?? zone)) {
-    return replyWith(view, { rcode: RCODE.NXDOMAIN })
+    return replyWith(place, { rcode: RCODE.NXDOMAIN })
   }
-  const addresses = serverAddresses(snapshot, name)
+  const addresses = apexAddresses(snapshot, name)
   const answer = addresses.filter((record) => record.type === type)
-  return replyWith(view, { answer })
+  return replyWith(place, { answer })
 }

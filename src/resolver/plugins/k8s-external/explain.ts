@@ -12,7 +12,7 @@ import type { MaybePromise } from '../../contract/maybe-promise.ts'
 import { type ExplainedSnapshot, explainSnapshot } from '../kubernetes/explain/explain.ts'
 import { typesAt } from '../kubernetes/explain/explain-forward.ts'
 import { noType, textLabels } from '../kubernetes/explain/explained-names.ts'
-import { findService } from './service-reply.ts'
+import { findExternalService } from './service-reply.ts'
 
 /** Returns the facts about a query; without the name if a shard is unavailable. */
 export function explainService(
@@ -27,7 +27,7 @@ export function explainService(
     const found =
       labels.length === 0
         ? findName(snapshot, labels)
-        : findService({ snapshot, namespaces }, labels)
+        : findExternalService({ snapshot, namespaces }, labels)
     if (found === undefined) return { node: null, reason: noService(labels) }
     const { shard, node } = found
     const namespace = shard.namespaces[shard.nodeNamespaceId(node)] ?? ''

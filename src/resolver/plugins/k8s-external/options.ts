@@ -69,7 +69,7 @@ export function parseExternal(
 }
 
 /** Options that shape the names; for published names, those of the exporter's Corefile count. */
-export const SHAPING_OPTIONS: ReadonlySet<string> = new Set(['ttl', 'headless'])
+export const K8S_EXTERNAL_SHAPING_OPTIONS: ReadonlySet<string> = new Set(['ttl', 'headless'])
 
 const READERS: OptionReaders<ExternalOptions> = {
   apex: (option, { notices }) => ({ apex: parseServerName(option, 'dns', notices) }),

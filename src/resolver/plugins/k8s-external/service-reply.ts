@@ -30,10 +30,10 @@ const NONE: Answers = { records: [], truncated: false, denial: undefined }
 export function serviceReply(
   request: Request,
   found: FoundName,
-  view: ExternalPlace,
+  place: ExternalPlace,
 ): MaybePromise<Reply> {
   const { type, name } = request
-  const as = { owner: name, origin: view.zone }
+  const as = { owner: name, origin: place.zone }
   switch (type) {
     case TYPE.A:
     case TYPE.AAAA: {
@@ -41,17 +41,17 @@ export function serviceReply(
       const cnames = recordsOf(found, TYPE.CNAME, as)
       return andThen(followed(request, cnames), ({ records, truncated, denial }) => {
         const isOnly = own.length === 0 && cnames.length === 1
-        return replyWith(view, { answer: [...own, ...records], truncated, ...(isOnly && denial) })
+        return replyWith(place, { answer: [...own, ...records], truncated, ...(isOnly && denial) })
       })
     }
     case TYPE.SRV: {
       const answer = recordsOf(found, TYPE.SRV, as)
-      return andThen(targetAddresses(request, answer, view), (additional) =>
-        replyWith(view, { answer, additional }),
+      return andThen(targetAddresses(request, answer, place), (additional) =>
+        replyWith(place, { answer, additional }),
       )
     }
     default:
-      return replyWith(view, {})
+      return replyWith(place, {})
   }
 }
 
@@ -128,7 +128,7 @@ const LABEL_BYTES_MAX = 63
  * @param relative labels in lower case, without the root; at least one
  * @throws {MissingShardError} if a shard is not loaded
  */
-export function findService(
+export function findExternalService(
   { snapshot, namespaces }: Pick<ExternalPlace, 'snapshot' | 'namespaces'>,
   relative: Uint8Array,
 ): FoundName | undefined {

@@ -34,8 +34,8 @@ import {
 } from '../kubernetes/with-snapshot.ts'
 import { apexReply, type ExternalPlace, externalTransfer, replyWith } from './apex.ts'
 import { explainService } from './explain.ts'
-import { type ExternalOptions, parseExternal, SHAPING_OPTIONS } from './options.ts'
-import { findService, serviceReply } from './service-reply.ts'
+import { type ExternalOptions, K8S_EXTERNAL_SHAPING_OPTIONS, parseExternal } from './options.ts'
+import { findExternalService, serviceReply } from './service-reply.ts'
 
 /**
  * Configures `k8s_external [ZONES…] { … }`. Without the option `cluster` it needs `kubernetes` in
@@ -47,7 +47,7 @@ export const k8sExternalPlugin: PluginEntry = {
     at: 'gateway',
     is: 'other',
     because: "its names are those that the exporter publishes, by the exporter's own Corefile",
-    idleOptions: SHAPING_OPTIONS,
+    idleOptions: K8S_EXTERNAL_SHAPING_OPTIONS,
   },
   hasListArgs: true,
   answers: { zoneArgs: [0], takesAll: true, checksVisibility: true },
@@ -108,11 +108,11 @@ function createPlugin(
       if (zone === undefined) return next(request)
       const namespaces = visibility?.namespaces
       const serve = (snapshot: Snapshot): MaybePromise<Outcome> => {
-        const view = { zone, snapshot, options, namespaces }
-        const reply = answer(request, view)
+        const place = { zone, snapshot, options, namespaces }
+        const reply = answer(request, place)
         if (reply !== undefined) return reply
         if (fallsThrough(fallthrough, request.lowerName)) return next(request)
-        return negativeFrom(source, replyWith(view, {}))
+        return negativeFrom(source, replyWith(place, {}))
       }
       return withSnapshot(source, withShards(source, serve, unavailable), { namespaces })
     },
@@ -120,9 +120,9 @@ function createPlugin(
 }
 
 /** Answers a request; `undefined` if the name does not exist. */
-function answer(request: Request, view: ExternalPlace): MaybePromise<Outcome> | undefined {
-  const { zone, snapshot, options, namespaces } = view
-  const apex = apexReply(request, view)
+function answer(request: Request, place: ExternalPlace): MaybePromise<Outcome> | undefined {
+  const { zone, snapshot, options, namespaces } = place
+  const apex = apexReply(request, place)
   if (apex !== undefined) return apex
   if (request.type === TYPE.PTR) {
     const address = addressOf(request)
@@ -131,12 +131,12 @@ function answer(request: Request, view: ExternalPlace): MaybePromise<Outcome> | 
       const as = { owner: request.name, origin: home, namespaces }
       const pointers = pointersOf(snapshot, address.bytes, address.addressBytes, as)
       if (pointers.length === 0) return undefined
-      return replyWith(view, { answer: pointers })
+      return replyWith(place, { answer: pointers })
     }
   }
   const relative = request.lowerName.subarray(0, tailOffset(request.lowerName, zone))
-  const found = findService(view, relative)
-  return found && serviceReply(request, found, view)
+  const found = findExternalService(place, relative)
+  return found && serviceReply(request, found, place)
 }
 
 /** Returns the complete address of a reverse name; `undefined` for any other name. */

@@ -14,7 +14,7 @@ import { hostKey } from '../../../snapshot/records/host-claims.ts'
 import type { FastReplyOptions } from '../../contract/fast-path-part.ts'
 import type { SnapshotSource } from '../../contract/host.ts'
 import type { SeenZones } from '../kubernetes/seen-zones.ts'
-import type { GatewayOptions } from './options.ts'
+import type { K8sGatewayOptions } from './options.ts'
 
 const { A, AAAA, CNAME } = TYPE
 
@@ -26,7 +26,7 @@ export class FastHostAnswer {
   private readonly servers: readonly Uint8Array[]
   private sets: SetWriter | undefined
 
-  constructor({ zones, apex }: GatewayOptions, seen: SeenZones, source: SnapshotSource) {
+  constructor({ zones, apex }: K8sGatewayOptions, seen: SeenZones, source: SnapshotSource) {
     this.seen = seen
     this.source = source
     this.servers = zones.flatMap((zone) => joinName(apex, zone) ?? [])

@@ -28,12 +28,12 @@ import { type Authority, nsRecord, soaRecord } from '../../plugin-kit/authority.
 import { negativeFrom } from '../kubernetes/with-snapshot.ts'
 import { aliasOf, aliasReply } from './alias-reply.ts'
 import { type FindPlace, findHost, hasHostBelow } from './find-host.ts'
-import type { GatewayOptions } from './options.ts'
+import type { K8sGatewayOptions } from './options.ts'
 
 /** The zone and snapshot to answer from. */
 export type GatewayPlace = FindPlace & {
   readonly source: SnapshotSource
-  readonly options: GatewayOptions
+  readonly options: K8sGatewayOptions
 }
 
 /** TTL of SOA and NS records and of negative responses. */
@@ -44,10 +44,10 @@ const HOSTMASTER = parseRelativeName('hostmaster') ?? ROOT
 export function hostReply(
   request: Request,
   found: FoundName,
-  view: GatewayPlace,
+  place: GatewayPlace,
 ): MaybePromise<Outcome> {
   const { type, name: owner } = request
-  const alias = isApex(request, view) ? undefined : aliasOf(request, found)
+  const alias = isApex(request, place) ? undefined : aliasOf(request, found)
   if (alias !== undefined) return aliasReply(request, alias)
   switch (type) {
     case TYPE.A:
@@ -55,25 +55,25 @@ export function hostReply(
       return andThen(addressesOf(request, found, { owner, type }), ({ records, isPartial }) =>
         records.length === 0 && isPartial
           ? failure(RCODE.SERVFAIL, 'cannot look up the hostname of a load balancer')
-          : replyWith(view, { answer: records }),
+          : replyWith(place, { answer: records }),
       )
     case TYPE.SOA:
     case TYPE.NS:
     case TYPE.CNAME:
     case CLAIMS_TYPE:
     case MARKS_TYPE:
-      return unmatchedReply(request, view)
+      return unmatchedReply(request, place)
     default: {
       const answer = recordsOf(found, type, { owner, origin: ROOT })
-      if (answer.length === 0) return unmatchedReply(request, view)
-      return replyWith(view, { answer, additional: bindingAddresses(view, answer) })
+      if (answer.length === 0) return unmatchedReply(request, place)
+      return replyWith(place, { answer, additional: bindingAddresses(place, answer) })
     }
   }
 }
 
 /** Returns the known addresses of the targets of HTTPS and SVCB records (RFC 9460 §4.1). */
 function bindingAddresses(
-  view: GatewayPlace,
+  place: GatewayPlace,
   answer: readonly ResourceRecord[],
 ): readonly ResourceRecord[] {
   const bindings = answer.filter(({ type }) => type === TYPE.HTTPS || type === TYPE.SVCB)
@@ -82,34 +82,34 @@ function bindingAddresses(
   )
   const names = new Map(targets.map((target) => [nameKey(target), target]))
   return [...names.values()].flatMap((owner) => {
-    const found = findHost(view, lowerName(owner))
+    const found = findHost(place, lowerName(owner))
     if (found === undefined) return []
     return [TYPE.A, TYPE.AAAA].flatMap((type) => recordsOf(found, type, { owner, origin: ROOT }))
   })
 }
 
 /** Answers for a type that no object publishes at a name. */
-function unmatchedReply(request: Request, view: GatewayPlace): MaybePromise<Outcome> {
-  return isApex(request, view) ? apexReply(request, view) : replyWith(view, {})
+function unmatchedReply(request: Request, place: GatewayPlace): MaybePromise<Outcome> {
+  return isApex(request, place) ? apexReply(request, place) : replyWith(place, {})
 }
 
 /**
  * Answers for a name that no object publishes: NODATA at the apex of a zone and above hostnames
  * (RFC 8020), else NXDOMAIN.
  */
-export function unknownReply(request: Request, view: GatewayPlace): MaybePromise<Outcome> {
-  if (isApex(request, view)) return apexReply(request, view)
-  const reply = replyWith(view, {})
-  const isThere = view.source.freshness() !== 'partial' && hasHostBelow(view, request.lowerName)
-  return isThere ? reply : negativeFrom(view.source, reply)
+export function unknownReply(request: Request, place: GatewayPlace): MaybePromise<Outcome> {
+  if (isApex(request, place)) return apexReply(request, place)
+  const reply = replyWith(place, {})
+  const isThere = place.source.freshness() !== 'partial' && hasHostBelow(place, request.lowerName)
+  return isThere ? reply : negativeFrom(place.source, reply)
 }
 
 /** Builds a reply, with the zone's SOA record if there is no answer. */
 export function replyWith(
-  view: GatewayPlace,
+  place: GatewayPlace,
   sections: Partial<Pick<Reply, 'answer' | 'additional' | 'rcode'>>,
 ): Reply {
-  const soa = (sections.answer ?? []).length === 0 ? [zoneSoa(view)] : []
+  const soa = (sections.answer ?? []).length === 0 ? [zoneSoa(place)] : []
   return { ...EMPTY_REPLY, authoritative: true, origin: 'snapshot', authority: soa, ...sections }
 }
 
@@ -117,26 +117,26 @@ function isApex({ lowerName }: Request, { zone }: GatewayPlace): boolean {
   return equalNames(lowerName, zone)
 }
 
-function apexReply(request: Request, view: GatewayPlace): MaybePromise<Outcome> {
+function apexReply(request: Request, place: GatewayPlace): MaybePromise<Outcome> {
   switch (request.type) {
     case TYPE.SOA:
-      return replyWith(view, { answer: [zoneSoa(view)] })
+      return replyWith(place, { answer: [zoneSoa(place)] })
     case TYPE.NS:
-      return serversReply(request, view)
+      return serversReply(request, place)
     default:
-      return replyWith(view, {})
+      return replyWith(place, {})
   }
 }
 
 /** Answers with the NS records and the known addresses of the name servers. */
-function serversReply(request: Request, view: GatewayPlace): MaybePromise<Outcome> {
-  const { options, zone } = view
+function serversReply(request: Request, place: GatewayPlace): MaybePromise<Outcome> {
+  const { options, zone } = place
   const { apex, secondary } = options
   const servers = secondary === undefined ? [apex] : [apex, secondary]
   let additional: MaybePromise<readonly ResourceRecord[]> = []
   for (const server of servers) {
     const owner = joinName(server, zone)
-    const found = owner && findHost(view, owner)
+    const found = owner && findHost(place, owner)
     if (owner === undefined || found === undefined) continue
     for (const type of [TYPE.A, TYPE.AAAA]) {
       additional = andThen(additional, (before) =>
@@ -147,13 +147,13 @@ function serversReply(request: Request, view: GatewayPlace): MaybePromise<Outcom
       )
     }
   }
-  const answer = servers.map((server) => nsRecord(authorityOf(view), server))
-  return andThen(additional, (records) => replyWith(view, { answer, additional: records }))
+  const answer = servers.map((server) => nsRecord(authorityOf(place), server))
+  return andThen(additional, (records) => replyWith(place, { answer, additional: records }))
 }
 
-function zoneSoa(view: GatewayPlace): ResourceRecord {
-  const { generation } = infoFor(view.snapshot, view.namespaces)
-  return soaRecord(authorityOf(view), generation)
+function zoneSoa(place: GatewayPlace): ResourceRecord {
+  const { generation } = infoFor(place.snapshot, place.namespaces)
+  return soaRecord(authorityOf(place), generation)
 }
 
 function authorityOf({ zone, options }: GatewayPlace): Authority {

@@ -31,7 +31,7 @@ import { parseServerName } from '../../plugin-kit/authority.ts'
 import type { Fallthrough } from '../../plugin-kit/zones.ts'
 
 /** The options of one directive. */
-export type GatewayOptions = {
+export type K8sGatewayOptions = {
   /** Absolute and in lower case. */
   readonly zones: readonly Uint8Array[]
   /** The labels of the name server below each zone. */
@@ -47,7 +47,7 @@ export type GatewayOptions = {
 }
 
 type Draft = HostsTree &
-  Omit<GatewayOptions, 'zones' | 'tree' | 'notices'> & { readonly notices: Problem[] }
+  Omit<K8sGatewayOptions, 'zones' | 'tree' | 'notices'> & { readonly notices: Problem[] }
 
 const RESOURCES_DEFAULT: readonly HostResource[] = ['Ingress', 'Service']
 const EXAMPLE = 'dns1.kube-system'
@@ -88,7 +88,7 @@ const READERS: OptionReaders<Draft> = {
 }
 
 /** Options that shape the names; for published names, those of the exporter's Corefile count. */
-export const SHAPING_OPTIONS: ReadonlySet<string> = new Set([
+export const K8S_GATEWAY_SHAPING_OPTIONS: ReadonlySet<string> = new Set([
   'resources',
   'ttl',
   'kubeconfig',
@@ -107,10 +107,10 @@ export const SHAPING_OPTIONS: ReadonlySet<string> = new Set([
  * @param blockZones the server block's zones, used when the directive names none
  * @throws {ConfigError} at the invalid word
  */
-export function parseGateway(
+export function parseK8sGateway(
   directive: Directive,
   blockZones: readonly Uint8Array[],
-): GatewayOptions {
+): K8sGatewayOptions {
   const zones = zonesOf(directive.args, blockZones)
   const draft: Draft = {
     kind: 'hosts',

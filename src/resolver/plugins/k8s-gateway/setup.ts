@@ -29,7 +29,7 @@ import {
   unknownReply,
   ZONE_TTL_SECONDS,
 } from './host-reply.ts'
-import { type GatewayOptions, parseGateway, SHAPING_OPTIONS } from './options.ts'
+import { K8S_GATEWAY_SHAPING_OPTIONS, type K8sGatewayOptions, parseK8sGateway } from './options.ts'
 
 /** Configures `k8s_gateway [ZONES…] { … }`; `fallthrough` passes names to the next directive. */
 export const k8sGatewayPlugin: PluginEntry = {
@@ -38,14 +38,14 @@ export const k8sGatewayPlugin: PluginEntry = {
     at: 'gateway',
     is: 'other',
     because: "its names are those that the exporter publishes, by the exporter's own Corefile",
-    idleOptions: SHAPING_OPTIONS,
+    idleOptions: K8S_GATEWAY_SHAPING_OPTIONS,
   },
   hasListArgs: true,
   answers: { zoneArgs: [0], takesAll: true, checksVisibility: true },
   setup: (directives, { host, zones }) => {
     const all = directives.map((directive) => ({
       directive,
-      options: parseGateway(directive, zones),
+      options: parseK8sGateway(directive, zones),
     }))
     return {
       plugins: all.map(({ directive, options }) => {
@@ -58,7 +58,7 @@ export const k8sGatewayPlugin: PluginEntry = {
   },
 }
 
-function createPlugin(options: GatewayOptions, source: SnapshotSource): Plugin {
+function createPlugin(options: K8sGatewayOptions, source: SnapshotSource): Plugin {
   const { zones, fallthrough, cluster } = options
   const seen = new SeenZones(zones, cluster)
   const fast = new FastHostAnswer(options, seen, source)
@@ -99,18 +99,18 @@ function createPlugin(options: GatewayOptions, source: SnapshotSource): Plugin {
  * Answers for the name server, which exists even without a known address, and returns NXDOMAIN
  * below it; `undefined` for any other name.
  */
-function serverReply(request: Request, view: GatewayPlace): MaybePromise<Outcome> | undefined {
-  const { zone, options } = view
+function serverReply(request: Request, place: GatewayPlace): MaybePromise<Outcome> | undefined {
+  const { zone, options } = place
   const { lowerName, name: owner, type } = request
   const server = joinName(options.apex, zone)
   const below = server === undefined ? -1 : tailOffset(lowerName, server)
   if (below < 0) return undefined
-  if (below > 0) return replyWith(view, { rcode: RCODE.NXDOMAIN })
-  const found = findHost(view, lowerName)
+  if (below > 0) return replyWith(place, { rcode: RCODE.NXDOMAIN })
+  const found = findHost(place, lowerName)
   const isAddress = type === TYPE.A || type === TYPE.AAAA
-  if (found === undefined || !isAddress) return replyWith(view, {})
+  if (found === undefined || !isAddress) return replyWith(place, {})
   return andThen(addressesOf(request, found, { owner, type }), ({ records }) => {
     const answer = records.map((record) => ({ ...record, ttlSeconds: ZONE_TTL_SECONDS }))
-    return replyWith(view, { answer })
+    return replyWith(place, { answer })
   })
 }

@@ -31,16 +31,16 @@ export function denialOutside(
 export function denialWithin(
   name: Uint8Array,
   type: number,
-  view: ZonePlace,
+  place: ZonePlace,
 ): MaybePromise<Denial | undefined> {
   const query = parseQuery(writeQuery({ name, type }))
   if (query.kind === 'refusal') return undefined
-  return andThen(zoneReply(query, view, true), (result): Denial | undefined => {
+  return andThen(zoneReply(query, place, true), (result): Denial | undefined => {
     if (result.kind === 'unavailable') return undefined
-    if (result.kind !== 'absent') return denied(negativeReply(query, view, RCODE.NOERROR))
+    if (result.kind !== 'absent') return denied(negativeReply(query, place, RCODE.NOERROR))
     const { snapshot } = result
-    const absent = negativeReply(query, { ...view, snapshot }, RCODE.NXDOMAIN)
-    return denied(negativeFrom(view.source, absent))
+    const absent = negativeReply(query, { ...place, snapshot }, RCODE.NXDOMAIN)
+    return denied(negativeFrom(place.source, absent))
   })
 }
 

@@ -38,21 +38,21 @@ const NOTHING: Found = { records: [], truncated: false, isIncomplete: false, den
  * cluster, unless the rules are those of the RFCs, or is the name itself or below it. Types other
  * than addresses are NODATA.
  */
-export function cnameReply(request: Request, view: ZonePlace): MaybePromise<Outcome> {
+export function cnameReply(request: Request, place: ZonePlace): MaybePromise<Outcome> {
   const { query, type } = request
-  if (type !== TYPE.A && type !== TYPE.AAAA) return negativeReply(query, view, RCODE.NOERROR)
-  const found = follow(request, view, { name: request.name, links: [] })
+  if (type !== TYPE.A && type !== TYPE.AAAA) return negativeReply(query, place, RCODE.NOERROR)
+  const found = follow(request, place, { name: request.name, links: [] })
   return andThen(found, ({ records: answer, truncated, isIncomplete, denial }): Outcome => {
     if (isIncomplete) return unavailable()
-    if (answer.length === 0) return negativeReply(query, view, RCODE.NOERROR)
+    if (answer.length === 0) return negativeReply(query, place, RCODE.NOERROR)
     return { ...EMPTY_REPLY, authoritative: true, origin: 'snapshot', truncated, answer, ...denial }
   })
 }
 
 /** Moves CNAME targets below the query's origin, as `cnameReply` does. */
-export function rebaseCnames(reply: Reply, view: ZonePlace): Reply {
-  const answer = allowed(reply.answer, view).map((record) =>
-    record.type === TYPE.CNAME ? rebase(record, view) : record,
+export function rebaseCnames(reply: Reply, place: ZonePlace): Reply {
+  const answer = allowed(reply.answer, place).map((record) =>
+    record.type === TYPE.CNAME ? rebase(record, place) : record,
   )
   return { ...reply, answer }
 }
@@ -69,19 +69,19 @@ function allowed(
 }
 
 /** Returns the records of a name; what its CNAMEs point to only if it has none of the type. */
-function follow(request: Request, view: ZonePlace, step: Step): MaybePromise<Found> {
+function follow(request: Request, place: ZonePlace, step: Step): MaybePromise<Found> {
   const { name, links } = step
-  return andThen(recordsAt(name, request.type, view), (records) => {
+  return andThen(recordsAt(name, request.type, place), (records) => {
     if (records === undefined) return { ...NOTHING, isIncomplete: true }
     if (records.length > 0) return { ...NOTHING, records }
-    return andThen(recordsAt(name, TYPE.CNAME, view), (cnames) => {
+    return andThen(recordsAt(name, TYPE.CNAME, place), (cnames) => {
       if (cnames === undefined) return { ...NOTHING, isIncomplete: true }
       let found: MaybePromise<Found> = NOTHING
-      for (const cname of allowed(cnames, view)) {
-        const link = rebase(cname, view)
+      for (const cname of allowed(cnames, place)) {
+        const link = rebase(cname, place)
         if (!isNewLink(link, step)) continue
         found = andThen(found, (before) =>
-          andThen(followLink(request, view, { link, links }), (after) => join(before, after)),
+          andThen(followLink(request, place, { link, links }), (after) => join(before, after)),
         )
       }
       return found
@@ -96,22 +96,22 @@ function isNewLink(link: ResourceRecord, { name, links }: Step): boolean {
 
 function followLink(
   request: Request,
-  view: ZonePlace,
+  place: ZonePlace,
   { link, links }: { readonly link: ResourceRecord; readonly links: readonly ResourceRecord[] },
 ): MaybePromise<Found> {
   const name = link.rdata
-  if (isSubdomain(name, view.zone.origin.bytes)) {
-    const next = follow(request, view, { name, links: [...links, link] })
+  if (isSubdomain(name, place.zone.origin.bytes)) {
+    const next = follow(request, place, { name, links: [...links, link] })
     return andThen(next, (found): MaybePromise<Found> => {
       if (found.records.length > 0) return { ...found, records: [link, ...found.records] }
-      if (view.rules === 'coredns' || found.isIncomplete) return found
-      const denial = denialWithin(name, request.type, view)
+      if (place.rules === 'coredns' || found.isIncomplete) return found
+      const denial = denialWithin(name, request.type, place)
       return andThen(denial, (end) => ({ ...found, records: [link], denial: end }))
     })
   }
   return andThen(request.lookup(name, request.type), (outcome) => {
     if (outcome.kind === 'drop' || outcome.kind === 'transfer') return NOTHING
-    const denial = denialOutside(outcome, request.type, view)
+    const denial = denialOutside(outcome, request.type, place)
     if (outcome.kind === 'failure') return { ...NOTHING, records: [link], denial }
     const { answer, truncated } = outcome
     return { records: [link, ...answer], truncated, isIncomplete: false, denial }
@@ -131,11 +131,11 @@ function join(a: Found, b: Found): Found {
 function recordsAt(
   name: Uint8Array,
   type: number,
-  view: ZonePlace,
+  place: ZonePlace,
 ): MaybePromise<readonly ResourceRecord[] | undefined> {
   const query = parseQuery(writeQuery({ name, type }))
   if (query.kind === 'refusal') return []
-  return andThen(zoneReply(query, view, true), (result) => {
+  return andThen(zoneReply(query, place, true), (result) => {
     if (result.kind === 'unavailable') return undefined
     return result.kind === 'found' ? result.reply.answer : []
   })

@@ -4,7 +4,10 @@
  */
 
 import { onlyDirective } from '../../../corefile/arguments.ts'
-import { parseKubernetes, SHAPING_OPTIONS } from '../../../corefile/kubernetes-options.ts'
+import {
+  KUBERNETES_SHAPING_OPTIONS,
+  parseKubernetes,
+} from '../../../corefile/kubernetes-options.ts'
 import { type Problem, problemAt } from '../../../corefile/problem.ts'
 import type { Directive } from '../../../corefile/server-block.ts'
 import { isSubdomain } from '../../../dns/names/name.ts'
@@ -52,7 +55,7 @@ export const kubernetesPlugin: PluginEntry = {
     at: 'gateway',
     is: 'other',
     because: "its names are those that the exporter publishes, by the exporter's own Corefile",
-    idleOptions: SHAPING_OPTIONS,
+    idleOptions: KUBERNETES_SHAPING_OPTIONS,
   },
   hasListArgs: true,
   options: ['endpoint_pod_names', 'fallthrough', 'labels', 'namespaces', 'pods', 'ttl'],
@@ -133,7 +136,7 @@ function configure(
 
 function serveZone(
   request: Request,
-  view: ZonePlace,
+  place: ZonePlace,
   {
     fallthrough,
     hasFallback,
@@ -141,21 +144,21 @@ function serveZone(
   }: { readonly fallthrough: Fallthrough; readonly hasFallback: boolean; readonly next: Next },
 ): MaybePromise<Outcome> {
   const { query } = request
-  return andThen(zoneReply(query, view, false), (result): MaybePromise<Outcome> => {
+  return andThen(zoneReply(query, place, false), (result): MaybePromise<Outcome> => {
     switch (result.kind) {
       case 'found':
-        return request.type === TYPE.CNAME ? rebaseCnames(result.reply, view) : result.reply
+        return request.type === TYPE.CNAME ? rebaseCnames(result.reply, place) : result.reply
       case 'cname':
-        return cnameReply(request, view)
+        return cnameReply(request, place)
       case 'unavailable':
         return unavailable()
       case 'absent':
         return fallsThrough(fallthrough, request.lowerName) ||
-          (hasFallback && !isComplete(view.source))
+          (hasFallback && !isComplete(place.source))
           ? next(request)
           : negativeFrom(
-              view.source,
-              negativeReply(query, { ...view, snapshot: result.snapshot }, RCODE.NXDOMAIN),
+              place.source,
+              negativeReply(query, { ...place, snapshot: result.snapshot }, RCODE.NXDOMAIN),
             )
     }
   })

@@ -47,25 +47,25 @@ const zoneAnswer = new ZoneAnswer(writer)
 /** Answers from the shards it loads; leaves CNAMEs to the caller unless `ignoresCnames`. */
 export function zoneReply(
   query: Query,
-  view: ZonePlace,
+  place: ZonePlace,
   ignoresCnames: boolean,
 ): MaybePromise<ZoneResult> {
-  return tryReply(query, view, { ignoresCnames, loadsLeft: LOADS_MAX })
+  return tryReply(query, place, { ignoresCnames, loadsLeft: LOADS_MAX })
 }
 
 function tryReply(
   query: Query,
-  view: ZonePlace,
+  place: ZonePlace,
   options: { readonly ignoresCnames: boolean; readonly loadsLeft: number },
 ): MaybePromise<ZoneResult> {
-  const { zone, snapshot, home, source } = view
+  const { zone, snapshot, home, source } = place
   const isApex = query.nameBytes === zone.origin.size
   if (isApex && query.type === TYPE.SOA) {
-    return { kind: 'found', reply: negativeReply(query, view, RCODE.NOERROR) }
+    return { kind: 'found', reply: negativeReply(query, place, RCODE.NOERROR) }
   }
   writer.begin(query, { bytesMax: MESSAGE_BYTES_MAX })
-  zoneAnswer.rules = view.rules
-  zoneAnswer.setVisibility(view.visibility)
+  zoneAnswer.rules = place.rules
+  zoneAnswer.setVisibility(place.visibility)
   zoneAnswer.ignoresCnames = options.ignoresCnames
   const own = zoneAnswer.answer(query, zone, snapshot, home)
   const isNs = isApex && query.type === TYPE.NS && own === VERDICT.DATA
@@ -74,7 +74,7 @@ function tryReply(
     case VERDICT.DATA:
       return { kind: 'found', reply: finishedReply(RCODE.NOERROR) }
     case VERDICT.NODATA:
-      return { kind: 'found', reply: negativeReply(query, view, RCODE.NOERROR) }
+      return { kind: 'found', reply: negativeReply(query, place, RCODE.NOERROR) }
     case VERDICT.FOLLOW:
       return { kind: 'cname' }
     case VERDICT.UNLOADED:
@@ -84,7 +84,7 @@ function tryReply(
           ? { kind: 'unavailable' }
           : tryReply(
               query,
-              { ...view, snapshot: loaded },
+              { ...place, snapshot: loaded },
               { ...options, loadsLeft: options.loadsLeft - 1 },
             ),
       )

@@ -7,9 +7,9 @@
 import {
   argTexts,
   checkArgs,
+  listenAddressOf,
   type OptionReaders,
   onlyDirective,
-  parseListenAddress,
   readOptions,
 } from '../../../corefile/arguments.ts'
 import { type Problem, problemAt } from '../../../corefile/problem.ts'
@@ -47,7 +47,7 @@ export const prometheusPlugin: PluginEntry = {
   setup: (directives, context) => {
     const directive = onlyDirective(directives)
     const [word] = checkArgs(directive, 1)
-    const address = word === undefined ? ADDRESS_DEFAULT : parseListenAddress(word)
+    const address = word === undefined ? ADDRESS_DEFAULT : listenAddressOf(word)
     const notices = readOptions<Problem[]>(directive, READERS, [])
     const { host, zones, servers, view } = context
     const byLength = zones.toSorted((a, b) => b.length - a.length)

@@ -5,11 +5,11 @@
 
 import {
   checkArgs,
+  listenAddressOf,
   type OptionReaders,
   onlyDirective,
   onlyWord,
   parseChoice,
-  parseListenAddress,
   readOptions,
 } from '../../../corefile/arguments.ts'
 import type { ReadyMonitor } from '../../contract/feature.ts'
@@ -38,7 +38,7 @@ export const readyPlugin: PluginEntry = {
   setup: (directives) => {
     const directive = onlyDirective(directives)
     const [word] = checkArgs(directive, 1)
-    const address = word === undefined ? ADDRESS_DEFAULT : parseListenAddress(word)
+    const address = word === undefined ? ADDRESS_DEFAULT : listenAddressOf(word)
     const { monitor } = readOptions(directive, READERS, { monitor: 'until-ready' })
     return { features: [{ kind: 'ready', address, monitor }] }
   },

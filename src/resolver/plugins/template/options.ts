@@ -24,7 +24,7 @@ import { ARRAY, STRING, type Type, UNKNOWN } from '../../../go/expression/type.t
 import type { Value } from '../../../go/expression/value.ts'
 import type { Pattern } from '../../../go/pattern/pattern.ts'
 import { TemplateError } from '../../../go/template/datum.ts'
-import { FUNCTIONS } from '../../../go/template/functions.ts'
+import { TEMPLATE_FUNCTIONS } from '../../../go/template/functions.ts'
 import { parseTemplate } from '../../../go/template/parser.ts'
 import { formatParts, type Part } from '../../../go/template/syntax.ts'
 import { compileWords } from '../../plugin-kit/expression-words.ts'
@@ -75,7 +75,7 @@ type Draft = Rule & {
   readonly environment: Map<string, Known>
 }
 
-const FUNCTION_NAMES: ReadonlySet<string> = new Set(FUNCTIONS.keys())
+const FUNCTION_NAMES: ReadonlySet<string> = new Set(TEMPLATE_FUNCTIONS.keys())
 const EXTENDED_ERROR_MAX = 65_535
 
 /** `group(NUMBER)` or `group('NAME')`; '' for an unknown group. */

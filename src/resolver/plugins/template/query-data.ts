@@ -11,7 +11,7 @@ import { type Datum, field, type Member, Struct, TextMap } from '../../../go/tem
 import { classText, typeText } from '../../plugin-kit/mnemonics.ts'
 
 /** A query that a rule matched. */
-export type Match = {
+export type TemplateMatch = {
   readonly query: Query
   /** The query name in its own letter case. */
   readonly name: Uint8Array
@@ -32,7 +32,7 @@ export type Match = {
 }
 
 /** Builds the data of a template. */
-export function queryData(match: Match): Struct {
+export function queryData(match: TemplateMatch): Struct {
   const question = questionData(match)
   const message = messageData(match, question)
   return new Struct('template.templateData', {
@@ -55,7 +55,7 @@ export function queryData(match: Match): Struct {
 export function namedGroups({
   groups,
   groupNames,
-}: Pick<Match, 'groups' | 'groupNames'>): Map<string, string> {
+}: Pick<TemplateMatch, 'groups' | 'groupNames'>): Map<string, string> {
   const named = new Map(groups.map((text, i) => [String(i), text]))
   groups.forEach((text, i) => {
     const name = groupNames[i] ?? ''
@@ -64,7 +64,7 @@ export function namedGroups({
   return named
 }
 
-function questionData({ query, name }: Match): Struct {
+function questionData({ query, name }: TemplateMatch): Struct {
   const shown = (): string =>
     `;${nameText(name)}\t${classText(query.class)}\t ${typeText(query.type)}`
   const members = {
@@ -76,7 +76,7 @@ function questionData({ query, name }: Match): Struct {
   return new Struct('dns.Question', members, shown)
 }
 
-function messageData({ query }: Match, question: Struct): Struct {
+function messageData({ query }: TemplateMatch, question: Struct): Struct {
   const header = headerMembers(query)
   const opt = query.hasEdns ? optData(query) : new Struct('dns.OPT', undefined, () => '<nil>')
   return new Struct('dns.Msg', {

@@ -20,7 +20,7 @@ import type { ClientQuery, Next, Request } from '../../contract/request.ts'
 import { typeText } from '../../plugin-kit/mnemonics.ts'
 import { closestZone, fallsThrough } from '../../plugin-kit/zones.ts'
 import type { RecordTemplate, Rule, Section } from './options.ts'
-import { type Match, namedGroups, queryData } from './query-data.ts'
+import { namedGroups, queryData, type TemplateMatch } from './query-data.ts'
 
 /** The context of all rules. */
 export type Surroundings = {
@@ -48,7 +48,7 @@ const RECORD_FAILURES = {
 }
 
 /** A match, or what happens without one. */
-type Verdict = Match | 'stop' | 'next'
+type Verdict = TemplateMatch | 'stop' | 'next'
 
 /** The output of a template is not a record. */
 class RecordError extends Error {}
@@ -122,7 +122,7 @@ function fits(own: number, wanted: number): boolean {
 function findMatch(
   { patterns }: Rule,
   name: string,
-): Pick<Match, 'regex' | 'groups' | 'groupNames'> | undefined {
+): Pick<TemplateMatch, 'regex' | 'groups' | 'groupNames'> | undefined {
   if (patterns.length === 0) return { regex: '.*', groups: [name], groupNames: [''] }
   for (const pattern of patterns) {
     const match = pattern.exec(name)
@@ -136,7 +136,7 @@ function findMatch(
 function answer(
   rule: Rule,
   request: Request,
-  match: Match,
+  match: TemplateMatch,
   surroundings: Surroundings,
 ): MaybePromise<Outcome> {
   const { metrics, server, view } = surroundings

@@ -6,7 +6,7 @@
 import { checkArgs, onlyDirective, options, unknownOption } from '../../../corefile/arguments.ts'
 import { configError, type Problem, problemAt } from '../../../corefile/problem.ts'
 import type { Expression } from '../../../go/expression/expression.ts'
-import { formatType } from '../../../go/expression/type.ts'
+import { formatExpressionType } from '../../../go/expression/type.ts'
 import { ExpressionError } from '../../../go/expression/value.ts'
 import type { PluginEntry } from '../../contract/plugin-entry.ts'
 import { compileWords } from '../../plugin-kit/expression-words.ts'
@@ -33,7 +33,7 @@ export const viewPlugin: PluginEntry = {
       const condition = compileWords(option, option.args, functions)
       const { kind } = condition.type
       if (kind !== 'bool' && kind !== 'unknown') {
-        const what = `a condition of view "${name.text}" is ${formatType(condition.type)}`
+        const what = `a condition of view "${name.text}" is ${formatExpressionType(condition.type)}`
         const message = `${what}, which is never true: its server block serves no query`
         notices.push(problemAt(option, message))
       }

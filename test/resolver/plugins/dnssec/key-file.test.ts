@@ -4,7 +4,7 @@ import { decodeBase64 } from '../../../../src/dns/bytes/base64url.ts'
 import { concatBytes } from '../../../../src/dns/bytes/bytes.ts'
 import { ROOT } from '../../../../src/dns/names/name.ts'
 import { canonicalRecords, writeSignatureTerms } from '../../../../src/dns/wire/signed-data.ts'
-import { readKey, type ZoneKey } from '../../../../src/resolver/plugins/dnssec/key-file.ts'
+import { type DnssecKey, readKey } from '../../../../src/resolver/plugins/dnssec/key-file.ts'
 import { openSigner } from '../../../../src/server/keys/open-signer.ts'
 import { formatRecord } from '../../../../src/snapshot/records/zone-text.ts'
 import { parseRecord } from '../../../parse-record.ts'
@@ -12,7 +12,7 @@ import { EXAMPLE_KEYS, newKeyFiles } from '../../../zone-keys.ts'
 
 type Files = Readonly<Record<string, string>>
 
-function read(base: string, files: Files): ZoneKey {
+function read(base: string, files: Files): DnssecKey {
   return readKey(base, { readText: (path) => files[path], openSigner })
 }
 
@@ -64,7 +64,7 @@ describe('readKey', () => {
     })
   }
 
-  const uses: { flags: number; use: ZoneKey['use'] }[] = [
+  const uses: { flags: number; use: DnssecKey['use'] }[] = [
     { flags: 257, use: 'keys' },
     { flags: 256, use: 'zone' },
     { flags: 385, use: 'keys' },

@@ -5,7 +5,7 @@ import { formatRcode, parseRcode } from '../../../../src/dns/names/rcode.ts'
 import { parseType } from '../../../../src/dns/names/rr-type.ts'
 import { Metrics } from '../../../../src/dns/telemetry/metrics.ts'
 import { EMPTY_REPLY, type Reply, type ResourceRecord } from '../../../../src/dns/wire/message.ts'
-import { readKey, type ZoneKey } from '../../../../src/resolver/plugins/dnssec/key-file.ts'
+import { type DnssecKey, readKey } from '../../../../src/resolver/plugins/dnssec/key-file.ts'
 import { signReply } from '../../../../src/resolver/plugins/dnssec/sign-reply.ts'
 import { dnssecMetrics, Signer } from '../../../../src/resolver/plugins/dnssec/signer.ts'
 import { openSigner } from '../../../../src/server/keys/open-signer.ts'
@@ -22,12 +22,12 @@ const DS = `cut.example.org. 20 IN DS 1 13 2 ${'00'.repeat(32)}`
 
 const KEY = keyOf(257)
 
-function keyOf(flags: number): ZoneKey {
+function keyOf(flags: number): DnssecKey {
   const files = newKeyFiles('K', 'example.org.', { flags })
   return readKey('K', { readText: (path) => files[path], openSigner })
 }
 
-function signerOf(...keys: ZoneKey[]): Signer {
+function signerOf(...keys: DnssecKey[]): Signer {
   const metrics = dnssecMetrics(new Metrics(), '')
   return new Signer({ keys, capacity: 0, now: () => 1_800_000_000_000, metrics })
 }
@@ -41,7 +41,7 @@ function recordsOf(lines: readonly string[]): ResourceRecord[] {
 }
 
 /** Writes `OWNER TTL TYPE by ZONE` for a good signature, and ` bad` behind it for another. */
-function shown(records: readonly ResourceRecord[], keys: readonly ZoneKey[]): string[] {
+function shown(records: readonly ResourceRecord[], keys: readonly DnssecKey[]): string[] {
   return records.map((record) => {
     const text = formatRecord(record)
     const words = text.split(' ')
@@ -61,7 +61,7 @@ type Lines = {
   readonly authority?: readonly string[]
   readonly additional?: readonly string[]
 }
-type Options = { readonly keys?: readonly ZoneKey[]; readonly zones?: readonly string[] }
+type Options = { readonly keys?: readonly DnssecKey[]; readonly zones?: readonly string[] }
 
 function sign(asked: string, lines: Lines, options: Options = {}): Lines {
   const { rcode = 'NOERROR', answer = [], authority = [], additional = [] } = lines

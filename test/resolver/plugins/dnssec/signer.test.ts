@@ -4,10 +4,10 @@ import { byteAt, readUint16, readUint32 } from '../../../../src/dns/bytes/bytes.
 import { formatName, nameOf, ROOT } from '../../../../src/dns/names/name.ts'
 import { Metrics } from '../../../../src/dns/telemetry/metrics.ts'
 import type { ResourceRecord } from '../../../../src/dns/wire/message.ts'
-import { readKey, type ZoneKey } from '../../../../src/resolver/plugins/dnssec/key-file.ts'
+import { type DnssecKey, readKey } from '../../../../src/resolver/plugins/dnssec/key-file.ts'
 import {
   dnssecMetrics,
-  type RRset,
+  type SignedRRset,
   Signer,
 } from '../../../../src/resolver/plugins/dnssec/signer.ts'
 import { openSigner } from '../../../../src/server/keys/open-signer.ts'
@@ -17,7 +17,7 @@ import { isSigned, newKeyFiles } from '../../../zone-keys.ts'
 const ZONE = nameOf('Example.org')
 const DAY_MS = 86_400_000
 
-function key(flags: number): ZoneKey {
+function key(flags: number): DnssecKey {
   const files = newKeyFiles('K', 'example.org.', { flags })
   return readKey('K', { readText: (path) => files[path], openSigner })
 }
@@ -28,13 +28,13 @@ function record(text: string): ResourceRecord {
   return parsed
 }
 
-const A: RRset = [
+const A: SignedRRset = [
   record('Www.example.org. 60 A 192.0.2.1'),
   record('Www.example.org. 60 A 192.0.2.2'),
 ]
-const KEYS: RRset = [key(257).record]
+const KEYS: SignedRRset = [key(257).record]
 
-function signerOf(...keys: ZoneKey[]): {
+function signerOf(...keys: DnssecKey[]): {
   signer: Signer
   clock: { ms: number }
   counts: () => number[]
@@ -72,33 +72,34 @@ describe('Signer', () => {
     assert.equal(formatName(rdata, 18), 'example.org.')
   })
 
-  const splits: { name: string; keys: ZoneKey[]; ofKeys: ZoneKey[]; ofOthers: ZoneKey[] }[] = [
-    { name: 'no key', keys: [], ofKeys: [], ofOthers: [] },
-    { name: 'one key signs all', keys: [csk], ofKeys: [csk], ofOthers: [csk] },
-    { name: 'keys of zones alone sign all', keys: [zsk], ofKeys: [zsk], ofOthers: [zsk] },
-    {
-      name: 'keys of keys alone sign all',
-      keys: [ksk, csk],
-      ofKeys: [ksk, csk],
-      ofOthers: [ksk, csk],
-    },
-    {
-      name: 'both kinds split the work',
-      keys: [zsk, ksk, csk],
-      ofKeys: [ksk, csk],
-      ofOthers: [zsk],
-    },
-    {
-      name: 'what is no key of a zone does not take part in that',
-      keys: [zsk, ksk, key(0)],
-      ofKeys: [ksk],
-      ofOthers: [zsk],
-    },
-  ]
+  const splits: { name: string; keys: DnssecKey[]; ofKeys: DnssecKey[]; ofOthers: DnssecKey[] }[] =
+    [
+      { name: 'no key', keys: [], ofKeys: [], ofOthers: [] },
+      { name: 'one key signs all', keys: [csk], ofKeys: [csk], ofOthers: [csk] },
+      { name: 'keys of zones alone sign all', keys: [zsk], ofKeys: [zsk], ofOthers: [zsk] },
+      {
+        name: 'keys of keys alone sign all',
+        keys: [ksk, csk],
+        ofKeys: [ksk, csk],
+        ofOthers: [ksk, csk],
+      },
+      {
+        name: 'both kinds split the work',
+        keys: [zsk, ksk, csk],
+        ofKeys: [ksk, csk],
+        ofOthers: [zsk],
+      },
+      {
+        name: 'what is no key of a zone does not take part in that',
+        keys: [zsk, ksk, key(0)],
+        ofKeys: [ksk],
+        ofOthers: [zsk],
+      },
+    ]
   for (const { name, keys, ofKeys, ofOthers } of splits) {
     test(name, () => {
       const { signer } = signerOf(...keys)
-      const tags = (set: RRset): number[] =>
+      const tags = (set: SignedRRset): number[] =>
         signer.sign(set, ZONE).map(({ rdata }) => readUint16(rdata, 16))
       assert.deepEqual(
         tags(KEYS),

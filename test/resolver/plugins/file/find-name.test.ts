@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { formatName, nameOf } from '../../../../src/dns/names/name.ts'
 import { TYPE } from '../../../../src/dns/names/rr-type.ts'
-import { findName } from '../../../../src/resolver/plugins/file/find-name.ts'
+import { findZoneName } from '../../../../src/resolver/plugins/file/find-name.ts'
 import { zoneOf } from './zones.ts'
 
 const zone = zoneOf([
@@ -74,7 +74,7 @@ describe('findName', () => {
   ]
   for (const { name, ask, type = TYPE.A, is } of cases) {
     test(name, () => {
-      const match = findName(zone, nameOf(`${ask}.example.org`.replace(/^\./, '')), type)
+      const match = findZoneName(zone, nameOf(`${ask}.example.org`.replace(/^\./, '')), type)
       const short = (wire: Uint8Array): string => formatName(wire).replace(/\.?example\.org\.$/, '')
       const where = 'node' in match ? ` ${short(match.node.owner)}` : ''
       const under = match.kind === 'absent' ? ` under ${short(match.encloser)}` : ''
@@ -84,9 +84,9 @@ describe('findName', () => {
 
   test('finds names in the root zone', () => {
     const root = zoneOf(['www.test. A 192.0.2.1'], '.')
-    assert.equal(findName(root, nameOf('www.test'), TYPE.A).kind, 'exact')
-    assert.equal(findName(root, nameOf('test'), TYPE.A).kind, 'empty')
-    assert.equal(findName(root, nameOf('.'), TYPE.A).kind, 'empty')
-    assert.equal(findName(root, nameOf('org'), TYPE.A).kind, 'absent')
+    assert.equal(findZoneName(root, nameOf('www.test'), TYPE.A).kind, 'exact')
+    assert.equal(findZoneName(root, nameOf('test'), TYPE.A).kind, 'empty')
+    assert.equal(findZoneName(root, nameOf('.'), TYPE.A).kind, 'empty')
+    assert.equal(findZoneName(root, nameOf('org'), TYPE.A).kind, 'absent')
   })
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { nameOf } from '../../../../src/dns/names/name.ts'
 import { formatType, TYPE } from '../../../../src/dns/names/rr-type.ts'
-import { recordsOf } from '../../../../src/resolver/plugins/file/signatures.ts'
+import { signedRecords } from '../../../../src/resolver/plugins/file/signatures.ts'
 import { coveredType } from '../../../../src/resolver/plugins/file/zone-nodes.ts'
 import { zoneOf } from './zones.ts'
 
@@ -38,7 +38,7 @@ describe('recordsOf', () => {
   ]
   for (const { name, type, wantsDnssec, is } of cases) {
     test(name, () => {
-      const found = recordsOf(sets, type, wantsDnssec).map((record) =>
+      const found = signedRecords(sets, type, wantsDnssec).map((record) =>
         record.type === TYPE.RRSIG
           ? `RRSIG ${formatType(coveredType(record))}`
           : formatType(record.type),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { transferRecords } from '../../../../src/resolver/plugins/file/serve-zone.ts'
+import { zoneTransfer } from '../../../../src/resolver/plugins/file/serve-zone.ts'
 import { formatRecord } from '../../../../src/snapshot/records/zone-text.ts'
 import { zoneOf } from './zones.ts'
 
@@ -26,14 +26,14 @@ describe('the records of a zone for a transfer', () => {
   ]
   for (const { name, serial, is } of cases) {
     test(name, () => {
-      assert.deepEqual(Array.from(transferRecords(zone, serial), formatRecord), is)
+      assert.deepEqual(Array.from(zoneTransfer(zone, serial), formatRecord), is)
     })
   }
 
   test('have the signatures of a signed zone', () => {
     const sig = (type: string): string => `@ RRSIG ${type} 13 2 1 2 1 1 @ AQPS`
     const signed = zoneOf([sig('SOA'), sig('NS'), 'a A 192.0.2.1', 'a RRSIG A 13 3 1 2 1 1 @ AQPS'])
-    const types = Array.from(transferRecords(signed, undefined), (record) =>
+    const types = Array.from(zoneTransfer(signed, undefined), (record) =>
       formatRecord(record).split(' ').slice(3, 5).join(' '),
     )
     assert.deepEqual(types, [

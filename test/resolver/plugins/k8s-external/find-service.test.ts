@@ -3,7 +3,7 @@ import { describe, test } from 'vitest'
 import { parseKubernetes } from '../../../../src/corefile/kubernetes-options.ts'
 import { concatBytes } from '../../../../src/dns/bytes/bytes.ts'
 import { formatName, nameOf, parseRelativeName, ROOT } from '../../../../src/dns/names/name.ts'
-import { findService } from '../../../../src/resolver/plugins/k8s-external/service-reply.ts'
+import { findExternalService } from '../../../../src/resolver/plugins/k8s-external/service-reply.ts'
 import { parseDirective } from '../../../ask.ts'
 import { buildFakeSnapshot } from '../../../fake-cluster.ts'
 import { OUTSIDE } from './objects.ts'
@@ -17,7 +17,7 @@ const snapshotWith = (hasEndpoints: boolean): ReturnType<typeof buildFakeSnapsho
 
 /** The name that one stands for, '' for none. */
 function found(name: string, hasEndpoints = false): string {
-  const result = findService(
+  const result = findExternalService(
     { snapshot: snapshotWith(hasEndpoints), namespaces: undefined },
     parseRelativeName(name) ?? new Uint8Array(),
   )

@@ -5,7 +5,7 @@ import { nameOf } from '../../../../src/dns/names/name.ts'
 import { parseQuery, Query } from '../../../../src/dns/wire/query.ts'
 import { visibilityOf } from '../../../../src/gateway/access/token.ts'
 import { explainHost } from '../../../../src/resolver/plugins/k8s-gateway/explain.ts'
-import { parseGateway } from '../../../../src/resolver/plugins/k8s-gateway/options.ts'
+import { parseK8sGateway } from '../../../../src/resolver/plugins/k8s-gateway/options.ts'
 import { Visibility } from '../../../../src/snapshot/read/visibility.ts'
 import { parseDirective } from '../../../ask.ts'
 import { type FakeClusterOptions, openFakeCluster } from '../../../fake-cluster.ts'
@@ -28,7 +28,7 @@ async function explain(
 ): Promise<unknown> {
   const query = parseQuery(parseQuestion(`${name} A`).message, new Query())
   assert.ok(query.kind === 'query')
-  const { tree } = parseGateway(DIRECTIVE, [])
+  const { tree } = parseK8sGateway(DIRECTIVE, [])
   const source = openFakeCluster(
     { objects, tree, ...some },
     defaultKubernetes(DIRECTIVE, [ORIGIN]),

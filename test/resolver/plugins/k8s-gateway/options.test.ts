@@ -5,13 +5,13 @@ import type { Directive } from '../../../../src/corefile/server-block.ts'
 import { concatBytes } from '../../../../src/dns/bytes/bytes.ts'
 import { formatName, nameOf, ROOT } from '../../../../src/dns/names/name.ts'
 import {
-  type GatewayOptions,
-  parseGateway,
+  type K8sGatewayOptions,
+  parseK8sGateway,
 } from '../../../../src/resolver/plugins/k8s-gateway/options.ts'
 import { block, directive, parseBlocks } from '../../../ask.ts'
 import { problemsOf } from '../../../corefile/source.ts'
 
-type Shown = Pick<GatewayOptions, 'kubeconfig' | 'cluster'> & {
+type Shown = Pick<K8sGatewayOptions, 'kubeconfig' | 'cluster'> & {
   readonly zones: readonly string[]
   readonly apex: string
   readonly secondary: string | undefined
@@ -23,7 +23,7 @@ type Shown = Pick<GatewayOptions, 'kubeconfig' | 'cluster'> & {
 function parse(...lines: readonly string[]): Shown {
   const [first]: readonly Directive[] = parseBlocks(block(...lines))[0]?.directives ?? []
   if (first === undefined) throw new TypeError('No directive')
-  const parsed = parseGateway(first, [nameOf('block.test')])
+  const parsed = parseK8sGateway(first, [nameOf('block.test')])
   const format = (labels: Uint8Array): string => formatName(concatBytes(labels, ROOT))
   return {
     ...parsed,

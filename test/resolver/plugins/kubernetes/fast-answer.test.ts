@@ -27,9 +27,9 @@ const OBJECTS = `${aliases({ out: 'www.example.org' })}
 `
 const KUBERNETES = 'kubernetes cluster.local in-addr.arpa ip6.arpa'
 
-type Both = { readonly quick: Uint8Array | undefined; readonly atLength: Uint8Array | undefined }
+type Both = { readonly fast: Uint8Array | undefined; readonly slow: Uint8Array | undefined }
 
-/** Asks once quickly, where that is possible, and once at length. */
+/** Asks by the fast path, where that is possible, and by the slow one. */
 class Asker {
   private readonly resolver: Resolver
 
@@ -70,15 +70,15 @@ describe('both ways give the same bytes', () => {
   for (const lines of chains) {
     for (const transport of ['udp', 'tcp', 'https'] as const) {
       test(`${lines.join(', ')} over ${transport}`, async () => {
-        let quickCount = 0
+        let fastCount = 0
         const asker = new Asker(lines)
         for (const question of [...questions, ...more]) {
-          const { quick, atLength } = await asker.ask(question, transport)
-          if (quick === undefined) continue
-          quickCount++
-          assert.deepEqual(quick, atLength, question)
+          const { fast, slow } = await asker.ask(question, transport)
+          if (fast === undefined) continue
+          fastCount++
+          assert.deepEqual(fast, slow, question)
         }
-        assert.ok(quickCount > questions.length / 2, `${quickCount} of ${questions.length}`)
+        assert.ok(fastCount > questions.length / 2, `${fastCount} of ${questions.length}`)
       })
     }
   }
@@ -127,16 +127,16 @@ describe('the fast path is not for', () => {
   ]
   for (const { name, ask, lines = [KUBERNETES], cluster } of cases) {
     test(name, async () => {
-      const { quick } = await new Asker(lines, cluster).ask(ask)
-      assert.equal(quick, undefined)
+      const { fast } = await new Asker(lines, cluster).ask(ask)
+      assert.equal(fast, undefined)
     })
   }
 
   test('nothing else of a hosts file', async () => {
     const hosts = directive('hosts', '192.0.2.1 a.example.org', 'fallthrough')
-    const { quick, atLength } = await new Asker([hosts, KUBERNETES]).ask(web)
-    assert.ok(quick)
-    assert.deepEqual(quick, atLength)
+    const { fast, slow } = await new Asker([hosts, KUBERNETES]).ask(web)
+    assert.ok(fast)
+    assert.deepEqual(fast, slow)
   })
 })
 
@@ -148,9 +148,9 @@ test('a thousand endpoints are cut whole where a message ends', async () => {
     ['https', `many.${S} A`, false],
     ['tcp', `_http._tcp.many.${S} SRV`, true],
   ] as const) {
-    const { quick, atLength } = await asker.ask(question, transport)
-    assert.deepEqual(quick, atLength)
-    const flags = readUint16(quick ?? new Uint8Array(4), 2)
+    const { fast, slow } = await asker.ask(question, transport)
+    assert.deepEqual(fast, slow)
+    const flags = readUint16(fast ?? new Uint8Array(4), 2)
     assert.equal((flags & FLAG.TC) !== 0, isCut, `${transport} ${question}`)
   }
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { nameOf } from '../../../../src/dns/names/name.ts'
-import { transferRecords } from '../../../../src/resolver/plugins/file/serve-zone.ts'
+import { zoneTransfer } from '../../../../src/resolver/plugins/file/serve-zone.ts'
 import { receiveZone } from '../../../../src/resolver/plugins/secondary/receive-zone.ts'
 import { formatRecord } from '../../../../src/snapshot/records/zone-text.ts'
 import { FakeHost } from '../../../fake-host.ts'
@@ -18,7 +18,7 @@ async function receive(messages: readonly (readonly string[])[] | Error): Promis
     host.asked.map(({ upstream, question }) => `${upstream} ${question}`),
     ['192.0.2.53:53 example.org. IN AXFR'],
   )
-  return Array.from(transferRecords(zone, undefined), formatRecord)
+  return Array.from(zoneTransfer(zone, undefined), formatRecord)
 }
 
 describe('a zone is received', () => {

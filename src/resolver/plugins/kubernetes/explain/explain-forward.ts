@@ -13,9 +13,9 @@ import { NS_DNS, SERVER_CHOICES } from '../../../../snapshot/records/server-choi
 import type { NodeFact } from '../../../contract/fact.ts'
 import { isNxdomain } from '../nxdomain-rules.ts'
 import { seenServers } from '../server-answer.ts'
+import type { ExplainContext, Found } from './explain-context.ts'
 import { explainMissing } from './explain-missing.ts'
 import { noType, objectOf, textLabels } from './explained-names.ts'
-import type { ExplainedView, Found } from './explained-view.ts'
 
 /** The labels of `ns.dns` without `ns`. */
 const DNS = NS_DNS.subarray(3)
@@ -27,11 +27,11 @@ const { ANY, CNAME, SOA, SRV } = TYPE
  * Explains the name with these labels, in lower case.
  * @throws {MissingShardError} if a shard is not loaded
  */
-export function explainForward(labels: Uint8Array, type: number, view: ExplainedView): Found {
-  const servers = serverTypes(labels, view)
-  const found = findSeen(labels, view)
+export function explainForward(labels: Uint8Array, type: number, context: ExplainContext): Found {
+  const servers = serverTypes(labels, context)
+  const found = findSeen(labels, context)
   if (found === undefined && servers === undefined) {
-    return explainMissing(labels, { type, view, find: (name) => findSeen(name, view) })
+    return explainMissing(labels, { type, context, find: (name) => findSeen(name, context) })
   }
   const name = textLabels(labels)
   const types = servers ?? typesAt(found)
@@ -39,12 +39,12 @@ export function explainForward(labels: Uint8Array, type: number, view: Explained
   const isImplied =
     servers === undefined ? found?.shard.isImplied(found.node) === true : equalBytes(labels, DNS)
   const rule = ruleOf(name, found)
-  const node: NodeFact = { namespace, object: objectOf(name, view.tree), rule, types, isImplied }
+  const node: NodeFact = { namespace, object: objectOf(name, context.tree), rule, types, isImplied }
   const typeName = formatType(type)
   const hasData = types.includes(typeName) || types.includes('CNAME') || type === ANY
   if (hasData || (type === SOA && name.length === 0)) return { node }
   const isAbsent = isImplied || (found !== undefined && isDenied(type, found))
-  return { node, reason: noType(node, typeName, isAbsent && view.rules === 'coredns') }
+  return { node, reason: noType(node, typeName, isAbsent && context.rules === 'coredns') }
 }
 
 function isDenied(type: number, { shard, node }: FoundName): boolean {
@@ -81,7 +81,7 @@ function serviceRule({ shard, node }: FoundName): string {
 
 function findSeen(
   labels: Uint8Array,
-  { snapshot, visibility }: ExplainedView,
+  { snapshot, visibility }: ExplainContext,
 ): FoundName | undefined {
   const shard = shardOf(labels, snapshot)
   const node = shard.findNode(labels, labels.length)
@@ -103,7 +103,7 @@ function shardOf(labels: Uint8Array, snapshot: Snapshot): Shard {
  */
 function serverTypes(
   labels: Uint8Array,
-  { snapshot, visibility }: ExplainedView,
+  { snapshot, visibility }: ExplainContext,
 ): readonly string[] | undefined {
   const namespaces = visibility?.namespaces
   const isOne = [EMPTY, DNS, NS_DNS].some((name) => equalBytes(name, labels))

@@ -10,13 +10,13 @@ import { formatType, TYPE } from '../../../../dns/names/rr-type.ts'
 import type { FoundName } from '../../../../snapshot/read/find-name.ts'
 import type { Reason } from '../../../contract/fact.ts'
 import type { ServiceState } from '../../../contract/host.ts'
+import type { ExplainContext, Found } from './explain-context.ts'
 import { KINDS, noType, objectOf, textLabels } from './explained-names.ts'
-import type { ExplainedView, Found } from './explained-view.ts'
 
 /** The query type, the snapshot, and a look-up of relative names that the client sees. */
 export type MissingName = {
   readonly type: number
-  readonly view: ExplainedView
+  readonly context: ExplainContext
   readonly find: (labels: Uint8Array) => FoundName | undefined
 }
 
@@ -27,24 +27,24 @@ const LISTED_MAX = 3
 
 /** Explains why a name does not exist; a Pod's name may exist without a node. */
 export function explainMissing(labels: Uint8Array, how: MissingName): Found {
-  const { view, find } = how
+  const { context, find } = how
   const name = textLabels(labels)
   const [branch = '', namespace, , ...before] = name.toReversed()
   const tail = tailsOf(labels)
   // Clusters do not share Pods.
-  const branches = view.tree === 'cluster' ? ['svc', 'pod'] : ['svc']
+  const branches = context.tree === 'cluster' ? ['svc', 'pod'] : ['svc']
   if (!branches.includes(branch)) {
-    const ends = branches.map((one) => `${one}.${formatName(view.zone.origin.bytes)}`)
+    const ends = branches.map((one) => `${one}.${formatName(context.zone.origin.bytes)}`)
     return why('no_branch', `names of objects end in ${ends.join(' or ')}`, branch)
   }
   const space = tail(2).slice(0, -SVC.length)
   if (find(concatBytes(space, SVC)) === undefined) {
-    const unless = view.visibility?.namespaces === undefined ? '' : ' that this token sees'
+    const unless = context.visibility?.namespaces === undefined ? '' : ' that this token sees'
     return why('no_namespace', `there is no namespace "${namespace}"${unless}`, namespace)
   }
   if (branch === 'pod') return explainPod(name, tail, how)
-  if (find(tail(3)) === undefined) return explainService(name.slice(-3), view)
-  const object = objectOf(name.slice(-3), view.tree)
+  if (find(tail(3)) === undefined) return explainService(name.slice(-3), context)
+  const object = objectOf(name.slice(-3), context.tree)
   const [first = '', second] = before
   if (first.startsWith('_')) {
     const port = before.toReversed().join('.')
@@ -54,7 +54,7 @@ export function explainMissing(labels: Uint8Array, how: MissingName): Found {
   if (second !== undefined) {
     return why('too_many_labels', `no name is that far below ${object}`, before.at(-1))
   }
-  const isUnready = endpointNames(view.state, false).some(
+  const isUnready = endpointNames(context.state, false).some(
     (one) => one.replace(/[.:]/g, '-') === first,
   )
   if (isUnready) return why('not_ready', `endpoint "${first}" of ${object} is not ready`, first)
@@ -62,7 +62,7 @@ export function explainMissing(labels: Uint8Array, how: MissingName): Found {
 }
 
 /** Explains a Service without a name: where the objects are, by its type and its endpoints. */
-function explainService(labels: readonly string[], { tree, state }: ExplainedView): Found {
+function explainService(labels: readonly string[], { tree, state }: ExplainContext): Found {
   const [service = '', namespace = ''] = labels
   const object = objectOf(labels, tree) ?? service
   const text = `namespace "${namespace}" has no ${KINDS[tree]} "${service}"`
@@ -127,7 +127,7 @@ function explainPod(
 function withPorts(
   found: Found & { readonly reason: Reason },
   service: Uint8Array,
-  { view, find }: MissingName,
+  { context, find }: MissingName,
 ): Found {
   const shard = find(service)?.shard
   if (shard === undefined) return found
@@ -137,7 +137,7 @@ function withPorts(
     const start = shard.nameOffset(node)
     const name = textLabels(shard.bytes.subarray(start, start + shard.nameBytes(node))).join('.')
     const isPort = name.startsWith('_') && name.endsWith(suffix) && !shard.isImplied(node)
-    if (isPort) ports.push(`${name}.${formatName(view.zone.origin.bytes)}`)
+    if (isPort) ports.push(`${name}.${formatName(context.zone.origin.bytes)}`)
   }
   return { ...found, reason: { ...found.reason, didYouMean: ports.sort().slice(0, LISTED_MAX) } }
 }

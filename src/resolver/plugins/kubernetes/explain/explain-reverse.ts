@@ -12,15 +12,15 @@ import { MissingShardError } from '../../../../snapshot/read/find-name.ts'
 import { setRecords } from '../../../../snapshot/read/shard-records.ts'
 import type { Reason } from '../../../contract/fact.ts'
 import { SURPLUS_LABELS } from '../reverse-answer.ts'
+import type { ExplainContext, Found } from './explain-context.ts'
 import { noType, objectOf, textLabels } from './explained-names.ts'
-import type { ExplainedView, Found } from './explained-view.ts'
 
 type Target = { readonly name: string; readonly object: string | null; readonly namespace: string }
 
 /** Explains a name in a reverse zone. @throws {MissingShardError} if a shard is not loaded */
-export function explainReverse(query: Query, view: ExplainedView): Found {
+export function explainReverse(query: Query, context: ExplainContext): Found {
   const wanted = new ReverseAddress()
-  const surplusMax = view.rules === 'coredns' ? SURPLUS_LABELS : 0
+  const surplusMax = context.rules === 'coredns' ? SURPLUS_LABELS : 0
   if (!readReverseName(query, wanted, surplusMax)) {
     return why('bad_reverse_name', 'the name is not the reverse name of an address')
   }
@@ -29,7 +29,7 @@ export function explainReverse(query: Query, view: ExplainedView): Found {
     return why('bad_reverse_name', 'the name spells only a part of an address')
   }
   const address = bytes.slice(0, addressBytes)
-  const targets = targetsOf(query, address, view)
+  const targets = targetsOf(query, address, context)
   const [first] = targets
   if (first === undefined) {
     const text = formatAddress(address)
@@ -46,7 +46,7 @@ export function explainReverse(query: Query, view: ExplainedView): Found {
     targets: all,
   }
   if (query.type === TYPE.PTR || query.type === TYPE.ANY) return { node }
-  return { node, reason: noType(node, formatType(query.type), view.rules === 'coredns') }
+  return { node, reason: noType(node, formatType(query.type), context.rules === 'coredns') }
 }
 
 function why(code: string, text: string, missing: string | null = null): Found {
@@ -55,8 +55,8 @@ function why(code: string, text: string, missing: string | null = null): Found {
 }
 
 /** Lists the names of an address; those that yield only if the client sees no others. */
-function targetsOf(query: Query, address: Uint8Array, view: ExplainedView): readonly Target[] {
-  const { snapshot, visibility, home } = view
+function targetsOf(query: Query, address: Uint8Array, context: ExplainContext): readonly Target[] {
+  const { snapshot, visibility, home } = context
   const index = snapshot.shardOfAddress(address)
   const shard = snapshot.shards[index]
   if (shard === undefined) throw new MissingShardError(index)
@@ -80,7 +80,7 @@ function targetsOf(query: Query, address: Uint8Array, view: ExplainedView): read
       const namespace = shard.namespaces[table.namespaceId(row)] ?? ''
       return {
         name: formatName(rdata),
-        object: objectOf(textLabels(relative), view.tree),
+        object: objectOf(textLabels(relative), context.tree),
         namespace,
       }
     })

@@ -10,10 +10,10 @@ import { infoFor, type Snapshot } from '../../../../snapshot/read/snapshot.ts'
 import type { Fact } from '../../../contract/fact.ts'
 import type { MaybePromise } from '../../../contract/maybe-promise.ts'
 import { withShards } from '../with-snapshot.ts'
+import type { ExplainedPlace, Found } from './explain-context.ts'
 import { explainForward } from './explain-forward.ts'
 import { explainReverse } from './explain-reverse.ts'
 import { textLabels } from './explained-names.ts'
-import type { ExplainedPlace, Found } from './explained-view.ts'
 import { nearNames } from './near-names.ts'
 
 /** Reasons to look for similar names. */
@@ -32,8 +32,10 @@ export async function explainPlace(query: Query, place: ExplainedPlace): Promise
   const explain = withShards<Found>(
     source,
     (found) => {
-      const view = { ...place, snapshot: found, state }
-      return isReverse ? explainReverse(query, view) : explainForward(labels, query.type, view)
+      const context = { ...place, snapshot: found, state }
+      return isReverse
+        ? explainReverse(query, context)
+        : explainForward(labels, query.type, context)
     },
     () => ({}),
   )

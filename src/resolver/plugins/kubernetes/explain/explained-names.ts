@@ -6,7 +6,7 @@
 import { concatBytes } from '../../../../dns/bytes/bytes.ts'
 import { formatLabel, labelOffsets, ROOT } from '../../../../dns/names/name.ts'
 import type { NodeFact, Reason } from '../../../contract/fact.ts'
-import type { ExplainedPlace } from './explained-view.ts'
+import type { ExplainedPlace } from './explain-context.ts'
 
 /** The kinds of objects whose names each tree holds. */
 export const KINDS = {

@@ -8,8 +8,8 @@ import { byteAt } from '../../../../dns/bytes/bytes.ts'
 import { createSharedPause } from '../../../../dns/bytes/steps.ts'
 import { formatName } from '../../../../dns/names/name.ts'
 import type { Shard } from '../../../../snapshot/read/shard.ts'
+import type { ExplainedPlace } from './explain-context.ts'
 import { textLabels } from './explained-names.ts'
-import type { ExplainedPlace } from './explained-view.ts'
 
 /** Similar names that are returned. */
 const NAMES_MAX = 3

@@ -27,7 +27,7 @@ export type ExplainedPlace = {
 }
 
 /** A snapshot whose names are explained. */
-export type ExplainedView = ExplainedPlace & {
+export type ExplainContext = ExplainedPlace & {
   readonly snapshot: Snapshot
   /** The Service in a forward name; `null` if it does not exist, `undefined` if unknown. */
   readonly state: ServiceState | null | undefined
