@@ -1,7 +1,7 @@
 /**
  * `npm run assets`: writes what the gateway serves into a module that Node, esbuild and wrangler
- * import: the page of `page/`. Git ignores the module; whatever starts or bundles the gateway calls
- * this first.
+ * import: the page of `page/`, and the templates of the onboarding kit. Git ignores the module; all
+ * that starts or bundles the gateway calls this first.
  * @module
  */
 import { createHash } from 'node:crypto'
@@ -11,8 +11,9 @@ import { build } from 'esbuild'
 
 const ROOT = join(import.meta.dirname, '..')
 const TARGET = join(ROOT, 'src/gateway/built/assets.js')
+const TEMPLATES = 'src/gateway/onboarding/templates'
 /** What the module is made of; package-lock.json has the versions of hono and esbuild. */
-const INPUTS = ['build/assets.ts', 'package-lock.json', 'page', 'src/dns']
+const INPUTS = ['build/assets.ts', 'package-lock.json', 'page', 'src/dns', TEMPLATES]
 
 /**
  * Writes the module, declared in `src/gateway/built/assets.d.ts`, unless it fits its sources already.
@@ -22,8 +23,12 @@ const INPUTS = ['build/assets.ts', 'package-lock.json', 'page', 'src/dns']
 export async function buildAssets(target: string = TARGET): Promise<boolean> {
   const mark = `// ${hashOf(...INPUTS.flatMap(textsIn))}\n`
   if (existsSync(target) && readFileSync(target, 'utf8').startsWith(mark)) return false
-  const constants = Object.entries(await bundlePage())
-  const lines = constants.map(([name, text]) => `export const ${name} = ${JSON.stringify(text)}\n`)
+  const names = readdirSync(join(ROOT, TEMPLATES))
+  const templates = names.map((name) => [name, readText(`${TEMPLATES}/${name}`)])
+  const assets = { ...(await bundlePage()), TEMPLATES: Object.fromEntries(templates) }
+  const lines = Object.entries(assets).map(
+    ([name, value]) => `export const ${name} = ${JSON.stringify(value)}\n`,
+  )
   // Several processes may write it at the same time.
   const scratch = `${target}.${process.pid}`
   writeFileSync(scratch, mark + lines.join(''))
@@ -34,8 +39,12 @@ export async function buildAssets(target: string = TARGET): Promise<boolean> {
 /** Returns the paths and texts of all files at a path. */
 function textsIn(path: string): readonly string[] {
   const from = join(ROOT, path)
-  if (!statSync(from).isDirectory()) return [path, readFileSync(from, 'utf8')]
+  if (!statSync(from).isDirectory()) return [path, readText(path)]
   return readdirSync(from).flatMap((name) => textsIn(`${path}/${name}`))
+}
+
+function readText(path: string): string {
+  return readFileSync(join(ROOT, path), 'utf8')
 }
 
 async function bundlePage() {
@@ -60,7 +69,7 @@ async function bundlePage() {
   )
   if (/<\/(script|style)|<!--/i.test(script + style))
     throw new Error('The page ends its own script')
-  const html = readFileSync(join(ROOT, 'page/index.html'), 'utf8')
+  const html = readText('page/index.html')
   return {
     PAGE: html
       .replace('></style>', () => `>${style}</style>`)

@@ -9,3 +9,5 @@ export declare const PAGE: string
 export declare const SCRIPT_SOURCE: string
 /** Source of the Content Security Policy for the style. */
 export declare const STYLE_SOURCE: string
+/** Texts of `onboarding/templates` by file name, with places such as `${origin}`. */
+export declare const TEMPLATES: Readonly<Record<string, string>>
