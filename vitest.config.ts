@@ -7,6 +7,7 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { cloudflareTest } from '@cloudflare/vitest-plugin'
 import { defineConfig, type ViteUserConfig } from 'vitest/config'
+import { buildAssets } from './build/assets.ts'
 import { CountReporter } from './test/reporter.ts'
 import { LongestFirst } from './test/sequencer.ts'
 
@@ -49,6 +50,8 @@ if (!process.argv.includes('--coverage')) {
 const CACHED =
   "--import=data:text/javascript,import{enableCompileCache}from'node:module';" +
   'if(process.env.NODE_COMPILE_CACHE)enableCompileCache()'
+
+await buildAssets()
 
 const config: ViteUserConfig = defineConfig({
   test: {

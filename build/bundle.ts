@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { basename, join } from 'node:path'
 import { build, type Plugin } from 'esbuild'
+import { buildAssets } from './assets.ts'
 import { type BundledFile, withConstants } from './constants.ts'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -34,6 +35,7 @@ export async function bundle(
   { plugins = [], external = [] }: { plugins?: Plugin[]; external?: string[] } = {},
 ): Promise<Bundle> {
   const target = oldestNode()
+  await buildAssets()
   const { metafile, outputFiles } = await build({
     absWorkingDir: ROOT,
     entryPoints: entries.map((path) => ({ in: path, out: basename(path, '.ts') })),

@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path'
 import { build } from 'esbuild'
+import { buildAssets } from './assets.ts'
 
 const ENTRY = join(import.meta.dirname, '../worker/index.ts')
 const bundles = new Map<string, Promise<Uint8Array>>()
@@ -19,6 +20,7 @@ export function bundleWorker(entry: string = ENTRY): Promise<Uint8Array> {
 }
 
 async function bundleModule(entry: string): Promise<Uint8Array> {
+  await buildAssets()
   const { outputFiles } = await build({
     entryPoints: [entry],
     bundle: true,

@@ -5,7 +5,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { cacheFolder } from './cache-folder.ts'
+import { cacheFolder } from '../build/cache-folder.ts'
 
 /**
  * Unpacks packages into a folder of the cache, or finds them there. They keep the version of the

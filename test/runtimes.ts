@@ -6,7 +6,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { cacheFolder } from './cache-folder.ts'
+import { cacheFolder } from '../build/cache-folder.ts'
 
 const BUN_PACKAGE = 'bun@1.4.5'
 const DENO_PACKAGE = 'deno@2.9.6'

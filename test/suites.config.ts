@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path'
 import { defineConfig, type ViteUserConfig } from 'vitest/config'
+import { buildAssets } from '../build/assets.ts'
 import { CountReporter } from './reporter.ts'
 import { reportSlowTurns } from './slow-turns.ts'
 
@@ -23,6 +24,8 @@ const SUITES = {
   stores: 'test/server/gateway/full-disk.suite.ts',
   views: 'test/views/*.suite.ts',
 }
+
+await buildAssets()
 
 const config: ViteUserConfig = defineConfig({
   root: join(import.meta.dirname, '..'),

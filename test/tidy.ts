@@ -53,7 +53,16 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'src/snapshot': ['format', 'records', 'read', 'write'],
   'src/resolver': ['contract', 'chain', 'plugin-kit', 'plugins'],
   'src/cluster': ['objects', 'rules', 'trees', 'api', 'follow'],
-  'src/gateway': ['timing', 'doh', 'onboarding', 'config', 'access', 'snapshots', 'routes'],
+  'src/gateway': [
+    'built',
+    'timing',
+    'doh',
+    'onboarding',
+    'config',
+    'access',
+    'snapshots',
+    'routes',
+  ],
   'src/server': ['node', 'keys', 'upstream', 'etcd', 'sockets', 'http', 'serve', 'gateway'],
   'src/operators': ['convert', 'node-local', 'openshift', 'router'],
   'src/cli': [

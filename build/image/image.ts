@@ -7,7 +7,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { cacheFolder } from '../../test/cache-folder.ts'
+import { cacheFolder } from '../cache-folder.ts'
 import { packagesOf } from '../licences.ts'
 import { buildPackage } from '../package.ts'
 import { pinNewest, pinnedPackages, unpackDebian, type Variant } from './debian.ts'

@@ -8,14 +8,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, test } from 'vitest'
 import { parse } from 'yaml'
-import { formatDashboards } from '../../build/dashboards.ts'
 import { describeUnless } from '../describe-unless.ts'
 import { ALERT_CASES, type AlertCase, HEALTHY } from './alert-cases.ts'
+import { queriesOf, readDashboards } from './dashboards.ts'
 import { CHART } from './helm.ts'
 import { compileDashboards, prepareGrafanaTypes, preparePromtool, run } from './tools.ts'
 
 const ALERTS = join(CHART, 'alerts')
-const DASHBOARDS = join(CHART, 'dashboards')
 /** Minutes at which no alert may fire in a healthy system. */
 const MINUTES = Array.from({ length: 49 }, (_, index) => 2 * index + 1)
 const promtool = preparePromtool() ?? ''
@@ -119,20 +118,14 @@ function inputOf(component: string, series: Readonly<Record<string, string>>) {
   })
 }
 
-test('dashboards are those of build/dashboards.ts', () => {
-  assert.deepEqual(readdirSync(DASHBOARDS).toSorted(), [...formatDashboards().keys()].toSorted())
-  for (const [name, text] of formatDashboards()) {
-    assert.equal(readFileSync(join(DASHBOARDS, name), 'utf8'), text, 'run node build/dashboards.ts')
-  }
-})
-
 describeUnless(types === '' && 'npm has no @grafana/schema', "Grafana's types", () => {
   const folder = mkdtempSync(join(tmpdir(), 'kubedoh-dashboards-'))
   beforeAll(() => symlinkSync(join(types, 'node_modules'), join(folder, 'node_modules')))
   afterAll(() => rmSync(folder, { recursive: true }))
 
   test('take each dashboard', () => {
-    const { status, output } = compileDashboards(folder, formatDashboards())
+    const texts = new Map(readDashboards().map(({ name, text }) => [name, text]))
+    const { status, output } = compileDashboards(folder, texts)
     assert.equal(status, 0, output)
   })
 
@@ -144,41 +137,12 @@ describeUnless(types === '' && 'npm has no @grafana/schema', "Grafana's types", 
   })
 })
 
-for (const [name, text] of formatDashboards()) {
-  const { panels, templating } = JSON.parse(text)
-
-  test(`panels do not overlap: ${name}`, () => {
-    const cells = new Set<string>()
-    for (const { title, gridPos } of panels) {
-      assert.ok(gridPos.x + gridPos.w <= 24, title)
-      for (let x = gridPos.x; x < gridPos.x + gridPos.w; x++) {
-        for (let y = gridPos.y; y < gridPos.y + gridPos.h; y++) {
-          assert.ok(!cells.has(`${x} ${y}`), title)
-          cells.add(`${x} ${y}`)
-        }
-      }
-    }
-  })
-
-  test(`queries use only the dashboard's variables: ${name}`, () => {
-    const names = templating.list.map((variable: { name: string }) => variable.name)
-    const known = new Set([...names, '__rate_interval', '__range'])
-    const used = [...text.matchAll(/\$\{?(\w+)/g)].map(([, variable = '']) => variable)
-    assert.deepEqual(
-      used.filter((variable) => !known.has(variable)),
-      [],
-    )
-  })
-}
-
 describeUnless(promtool === '' && 'apt has no package prometheus', 'queries of dashboards', () => {
   test('are valid PromQL', () => {
     const folder = mkdtempSync(join(tmpdir(), 'kubedoh-queries-'))
-    const queries = [...formatDashboards().values()].flatMap((text) =>
-      JSON.parse(text).panels.flatMap((panel: { targets: { expr: string }[] }) =>
-        panel.targets.map(({ expr }) => expr.replaceAll(/\$__\w+/g, '5m')),
-      ),
-    )
+    const queries = readDashboards()
+      .flatMap(queriesOf)
+      .map((query) => query.replaceAll(/\$__\w+/g, '5m'))
     const rows = queries.map((expr, index) => ({ record: `query:number:${index}`, expr }))
     const path = join(folder, 'rules.json')
     writeFileSync(path, JSON.stringify({ groups: [{ name: 'queries', rules: rows }] }))

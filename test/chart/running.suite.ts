@@ -13,7 +13,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, test } from 'vitest'
 import { parse } from 'yaml'
-import { formatDashboards } from '../../build/dashboards.ts'
 import { createClusterKeys, createToken } from '../../src/exporter/cluster-keys.ts'
 import { findMissing } from '../clients/programs.ts'
 import { ROUTE_DEFINITION } from '../cluster/host-route-cases.ts'
@@ -25,6 +24,7 @@ import { shopObjects } from '../real-cluster/objects.ts'
 import { type Running, start } from '../real-cluster/processes.ts'
 import { becomes, conditionsOf, createOnce, fetchFrom, hostRoute } from '../real-cluster/routing.ts'
 import { askUdp, echo, queryWith } from '../server/clients.ts'
+import { metricsOf, queriesOf, readDashboards } from './dashboards.ts'
 import { CHART, objectsOf, render } from './helm.ts'
 
 const KUBEDOH = join(import.meta.dirname, '../../bin/kubedoh')
@@ -327,15 +327,12 @@ function alertExpressions(): Expressions {
 }
 
 function dashboardExpressions(): Expressions {
-  return [...formatDashboards()].map(([name, text]) => {
-    const panels: { targets: { expr: string }[] }[] = JSON.parse(text).panels
-    return [`dashboards/${name}`, panels.flatMap(({ targets }) => targets.map(({ expr }) => expr))]
-  })
+  return readDashboards().map((board) => [`dashboards/${board.name}`, queriesOf(board)])
 }
 
 /** Returns the metrics of an expression that no process exports, and the labels that none has. */
 function unknownIn(expression: string, families: Families): string[] {
-  const metrics = [...expression.matchAll(/\b[a-z]+(_[a-z0-9]+)+(?=[{[])/g)].map(([name]) => name)
+  const metrics = metricsOf(expression)
   const known = new Set([
     ...ADDED,
     ...metrics.flatMap((metric) => [...(families.get(metric) ?? [])]),

@@ -5,7 +5,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { cacheFolder } from '../cache-folder.ts'
+import { cacheFolder } from '../../build/cache-folder.ts'
 
 /** Grafana's model of dashboards, as TypeScript types. */
 const SCHEMA = '@grafana/schema@12.3.0'

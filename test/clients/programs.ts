@@ -5,7 +5,7 @@
 import { execFile, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { cacheFolder } from '../cache-folder.ts'
+import { cacheFolder } from '../../build/cache-folder.ts'
 
 /** Debian's package of each program. */
 const PACKAGES: Readonly<Record<string, string>> = {

@@ -3,9 +3,9 @@
  * @module
  */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { cacheFolder } from '../../build/cache-folder.ts'
 import { packImage } from '../../build/image/oci.ts'
 import { entriesOf, type TarEntry } from '../../build/image/tar.ts'
-import { cacheFolder } from '../cache-folder.ts'
 import { resolvePackages, unpackPackages } from '../debian-packages.ts'
 import { KUBERNETES, prepareCoreDns } from '../real-cluster/binaries.ts'
 import { type E2ePrograms, listImages } from './programs.ts'

@@ -17,7 +17,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, test } from 'vitest'
-import { cacheFolder } from '../cache-folder.ts'
+import { cacheFolder } from '../../build/cache-folder.ts'
 import { preparePython } from '../clients/programs.ts'
 import { unpackPackages } from '../debian-packages.ts'
 import { describeUnless } from '../describe-unless.ts'

@@ -5,8 +5,8 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { cacheFolder } from '../../build/cache-folder.ts'
 import { pinnedPackages } from '../../build/image/debian.ts'
-import { cacheFolder } from '../cache-folder.ts'
 
 const COMMANDS = 'apt-get dpkg-deb gzip tar getcap chroot capsh nsenter unshare mount'.split(' ')
 

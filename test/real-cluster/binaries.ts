@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { cacheFolder } from '../cache-folder.ts'
+import { cacheFolder } from '../../build/cache-folder.ts'
 
 /** Version of Kubernetes that suites build. */
 export const KUBERNETES: string = '1.34.4'

@@ -7,10 +7,10 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { cacheFolder } from '../../build/cache-folder.ts'
 import { unpackDebian } from '../../build/image/debian.ts'
 import { packImage } from '../../build/image/oci.ts'
 import { entriesOf, NET_BIND_SERVICE, type TarEntry } from '../../build/image/tar.ts'
-import { cacheFolder } from '../cache-folder.ts'
 import { COREDNS } from '../real-cluster/binaries.ts'
 
 /** Name of CoreDNS's image. */

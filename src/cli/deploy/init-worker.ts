@@ -75,6 +75,7 @@ async function filesOf(cluster: string, domain: string): Promise<Record<string, 
   return {
     'wrangler.toml': template
       .replace('"worker/index.ts"', '"node_modules/kubedoh/dist/worker.js"')
+      .replace(/^\[build\]\n(?:.+\n)+\n/m, '')
       .replace(/kubernetes prod\.k8s\.example\.org \{\n( +)cluster prod\n/, (_, indent) =>
         [`kubernetes ${domain} {`, `${indent}cluster ${cluster}`, ''].join('\n'),
       )

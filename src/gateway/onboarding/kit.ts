@@ -3,10 +3,32 @@
  * @module
  */
 
-import { browserFiles } from './browser-files.ts'
-import type { Kit, KitFile } from './kit-file.ts'
-import { programFiles } from './program-files.ts'
-import { systemFiles } from './system-files.ts'
+import { VERSION } from '../../dns/telemetry/version.ts'
+import { sha256Hex } from '../../snapshot/format/signature.ts'
+import { TEMPLATES } from '../built/assets.js'
+
+/** What a kit is for, checked: its texts need no escaping in any of the files. */
+export type Kit = {
+  /** Origin of the gateway, `https://HOST`. */
+  readonly origin: string
+  /** Name or address of the gateway, without a port. */
+  readonly host: string
+  /** URL of the gateway's DNS over HTTPS, with the token in its path. */
+  readonly dohUrl: string
+  /** Domains to resolve by the gateway, without a final dot. */
+  readonly domains: readonly string[]
+  /** The client token; '' for a public gateway. */
+  readonly token: string
+}
+
+/** A file of the kit. */
+export type KitFile = {
+  /** Never contains the token. */
+  readonly name: string
+  /** Media type. */
+  readonly type: string
+  readonly text: string
+}
 
 /** A gateway, token or domain for which no kit can be made. The message never has the token. */
 export class KitError extends Error {
@@ -46,39 +68,92 @@ export function readKit(gateway: string, token: string, domains: readonly string
   return { origin, host, dohUrl, domains: plain, token }
 }
 
+/** The files after the README with their media types, as the README lists those with the token. */
+const FILES: readonly (readonly [name: string, type: string])[] = [
+  // Apple's `mdm/profiles/com.apple.dnsSettings.managed.yaml` documents its keys.
+  ['apple.mobileconfig', 'application/x-apple-aspen-config'],
+  // A rule of the Name Resolution Policy Table names the gateway's addresses; Windows upgrades
+  // queries to them by the template. It runs again without harm, also after they changed.
+  ['windows.ps1', 'text/plain'],
+  ['kubedoh-connect.service', 'text/plain'],
+  ['kubedoh-connect.env', 'text/plain'],
+  // chromeenterprise.google/policies: "automatic" falls back to the system, "secure" does not.
+  ['chromium-policies.json', 'application/json'],
+  ['chrome-edge.reg', 'text/plain'],
+  // Firefox distrusts private addresses of a server, which clusters have.
+  ['firefox-policies.json', 'application/json'],
+  // glibc and musl try the next server of resolv.conf after REFUSED.
+  ['kubedoh-dns.sh', 'text/plain'],
+  ['action.yml', 'text/plain'],
+  ['Dockerfile', 'text/plain'],
+  ['devcontainer.json', 'application/json'],
+  ['curl.sh', 'text/plain'],
+  ['node.mjs', 'text/plain'],
+  ['python.py', 'text/plain'],
+  ['main.go', 'text/plain'],
+]
+/** The host of a URL that is an address: `URL` writes IPv4 with decimal digits. */
+const ADDRESS = /^(?:\[.*\]|[\d.]+)$/
+const PLACE = /\$\{(\w+)\}/g
+
 /** Returns the files of a kit, README first. Those for devices and browsers contain the token. */
 export async function kitFiles(kit: Kit): Promise<readonly KitFile[]> {
-  const files = [...(await systemFiles(kit)), ...browserFiles(kit), ...programFiles(kit)]
-  return [{ name: 'README.md', type: 'text/markdown', text: formatReadme(kit, files) }, ...files]
-}
-
-function formatReadme(kit: Kit, files: readonly KitFile[]): string {
-  const { domains, host, origin, token } = kit
+  const { token } = kit
+  const values = await valuesOf(kit)
+  const files = FILES.map(([name, type]) => {
+    const text = fill(name, values)
+    const isForWindows = /\.(?:ps1|reg)$/.test(name)
+    return { name, type, text: isForWindows ? text.replaceAll('\n', '\r\n') : text }
+  })
   const secret = files.filter(({ text }) => token !== '' && text.includes(token))
   const list = secret.map(({ name }) => `\`${name}\``).join(', ')
-  const intro = token === '' ? '' : `These files contain the token, so keep them secret: ${list}. `
-  return `# Names of ${domains.join(', ')}
+  const secrets =
+    token === '' ? '' : `These files contain the token, so keep them secret: ${list}. `
+  const readme = fill('README.md', { ...values, secrets })
+  return [{ name: 'README.md', type: 'text/markdown', text: readme }, ...files]
+}
 
-The gateway ${origin} resolves these names over DNS over HTTPS. On devices, all other names resolve as before.
-${intro}The others read a token from the variable KUBEDOH_CLIENT_TOKEN, as it is in \`kubedoh-connect.env\`.
+/** Values of places such as `${origin}`; programs have other places of their own. */
+type Values = Readonly<Record<string, string>>
 
-| for | do |
-|---|---|
-| macOS 11, iOS 14 | open \`apple.mobileconfig\` and install the profile in the system settings |
-| Windows 11, Server 2022 | as an administrator: \`powershell -ExecutionPolicy Bypass -File windows.ps1\`; undo with \`-Remove\` |
-| Linux with systemd-resolved | install kubedoh as \`/usr/local/bin/kubedoh\`, then \`install -D -m 600 kubedoh-connect.env /etc/kubedoh/connect.env\`, \`install -m 644 kubedoh-connect.service /etc/systemd/system/\`, \`systemctl enable --now kubedoh-connect\` |
-| Chrome, Edge, Chromium on Linux | copy \`chromium-policies.json\` into \`/etc/opt/chrome/policies/managed\`, \`/etc/opt/edge/policies/managed\` or \`/etc/chromium/policies/managed\` |
-| Chrome, Edge on Windows | open \`chrome-edge.reg\` |
-| Firefox | copy \`firefox-policies.json\` to \`/etc/firefox/policies/policies.json\` (Linux), \`distribution\\policies.json\` beside firefox.exe, or \`Firefox.app/Contents/Resources/distribution/policies.json\` |
-| Chrome on Android, if the gateway resolves all names | Settings, Privacy and security, Use secure DNS, and the URL in \`chromium-policies.json\` without \`{?dns}\` |
-| GitHub Actions | commit \`action.yml\` and \`kubedoh-dns.sh\` to \`.github/actions/kubedoh\`; then \`uses: ./.github/actions/kubedoh\` with \`token: \${{ secrets.KUBEDOH_CLIENT_TOKEN }}\` |
-| other CI, as root | \`npm install --global kubedoh\`, then \`sh kubedoh-dns.sh\` |
-| Docker, devcontainers | \`Dockerfile\`, \`devcontainer.json\` (into \`.devcontainer\`) and \`kubedoh-dns.sh\` |
-| programs | \`curl.sh\`, \`node.mjs\`, \`python.py\`, \`main.go\` |
+function fill(name: string, values: Values): string {
+  const text = TEMPLATES[name]
+  if (text === undefined) throw new TypeError(`The kit must have a template of ${name}`)
+  return text.replace(PLACE, (place, key) => values[key] ?? place)
+}
 
-- Android's "Private DNS" cannot use the gateway: it takes a hostname for DNS over TLS, without a path, so without a token, and sends
-  all names to it.
-- A browser with a policy sends every name to the gateway first. Prefer the setting of the system where there is one.
-- All of these verify the certificate of ${host}: a private authority must be installed on the device first.
-`
+async function valuesOf({ origin, host, dohUrl, domains, token }: Kit): Promise<Values> {
+  const each = (format: (domain: string) => string, between = ', '): string =>
+    domains.map(format).join(between)
+  return {
+    origin,
+    host,
+    dohUrl,
+    token,
+    version: VERSION,
+    domains: domains.join(', '),
+    authority: origin.replace('https://', ''),
+    flags: each((domain) => `--domain ${domain}`, ' '),
+    matchDomains: each((domain) => `<string>${domain}</string>`, '\n\t\t\t\t\t'),
+    namespaces: each((domain) => `'.${domain}'`),
+    suffixes: each((domain) => `".${domain}"`),
+    addresses: ADDRESS.test(host)
+      ? `@('${host.replace(/[[\]]/g, '')}')`
+      : `@(Resolve-DnsName -Name '${host}' -Type A_AAAA |
+        Where-Object { $_.IPAddress } | ForEach-Object { $_.IPAddress })`,
+    profileUuid: await uuidOf(`${origin} profile`),
+    dnsUuid: await uuidOf(origin),
+  }
+}
+
+/** Returns a UUID of version 8 (RFC 9562 §5.8): a device replaces the profile that has the same. */
+async function uuidOf(text: string): Promise<string> {
+  const hex = await sha256Hex(new TextEncoder().encode(text))
+  const parts = [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    `8${hex.slice(13, 16)}`,
+    `8${hex.slice(17, 20)}`,
+  ]
+  return [...parts, hex.slice(20, 32)].join('-').toUpperCase()
 }

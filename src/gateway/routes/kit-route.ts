@@ -12,8 +12,7 @@ import { headerToken } from '../access/access.ts'
 import { CLUSTER_READERS, type GatewayConfig } from '../config/config.ts'
 import { HttpError, notFound } from '../doh/http-error.ts'
 import { uncached } from '../doh/json-response.ts'
-import { KitError, kitFiles, readKit } from '../onboarding/kit.ts'
-import type { KitFile } from '../onboarding/kit-file.ts'
+import { KitError, type KitFile, kitFiles, readKit } from '../onboarding/kit.ts'
 
 /** Returns the domains of clusters that a client sees, without reverse zones and final dots. */
 export type ClusterDomains = (visibility: ClientVisibility | undefined) => readonly string[]

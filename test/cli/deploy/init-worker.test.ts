@@ -37,10 +37,9 @@ describe('init worker', () => {
     const deployed = spawnSync(process.execPath, args, { cwd: folder, env, encoding: 'utf8' })
     assert.equal(deployed.status, 0, deployed.stderr)
     assert.match(deployed.stdout, /env\.CLUSTERS.*"a"/)
-    assert.match(
-      readFileSync(join(folder, 'wrangler.toml'), 'utf8'),
-      /kubernetes k8s\.test \{\n +cluster a\n/,
-    )
+    const toml = readFileSync(join(folder, 'wrangler.toml'), 'utf8')
+    assert.match(toml, /kubernetes k8s\.test \{\n +cluster a\n/)
+    assert.doesNotMatch(toml, /^\[build\]|npm run/m)
   })
 
   test('writes no Corefile that the Worker would not take', async (t) => {

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'vitest'
-import { browserFiles } from '../../../src/gateway/onboarding/browser-files.ts'
-import { readKit } from '../../../src/gateway/onboarding/kit.ts'
+import { kitFiles, readKit } from '../../../src/gateway/onboarding/kit.ts'
 
 const URL = 'https://dns.example.net/t/kdt_1_a/dns-query'
-const files = browserFiles(readKit('https://dns.example.net', 'kdt_1_a', ['a.test']))
+const files = await kitFiles(readKit('https://dns.example.net', 'kdt_1_a', ['a.test']))
 const textOf = (name: string): string => files.find((file) => file.name === name)?.text ?? ''
 
 test('Chromium uses the gateway first and falls back', () => {

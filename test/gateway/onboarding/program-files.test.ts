@@ -6,10 +6,9 @@ import { delimiter, join } from 'node:path'
 import { test } from 'vitest'
 import { parse } from 'yaml'
 import { VERSION } from '../../../src/dns/telemetry/version.ts'
-import { readKit } from '../../../src/gateway/onboarding/kit.ts'
-import { programFiles } from '../../../src/gateway/onboarding/program-files.ts'
+import { kitFiles, readKit } from '../../../src/gateway/onboarding/kit.ts'
 
-const files = programFiles(readKit('https://dns.example.net', 'kdt_1_a', ['a.test', 'b.test']))
+const files = await kitFiles(readKit('https://dns.example.net', 'kdt_1_a', ['a.test', 'b.test']))
 const textOf = (name: string): string => files.find((file) => file.name === name)?.text ?? ''
 
 test('the recipe for curl has the token in no argument, which other users can list', () => {

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'vitest'
-import { readKit } from '../../../src/gateway/onboarding/kit.ts'
-import { systemFiles } from '../../../src/gateway/onboarding/system-files.ts'
+import { kitFiles, readKit } from '../../../src/gateway/onboarding/kit.ts'
 
 const DOMAINS = ['prod.example.org', 'lab.test']
 
 async function textOf(name: string, token = 'kdt_1_a'): Promise<string> {
-  const files = await systemFiles(readKit('https://dns.example.net:8443', token, DOMAINS))
+  const files = await kitFiles(readKit('https://dns.example.net:8443', token, DOMAINS))
   return files.find((file) => file.name === name)?.text ?? ''
 }
 
@@ -54,7 +53,7 @@ test('the script for Windows is the text that was compared with the documentatio
 
 for (const host of ['192.0.2.5', '[2001:db8::5]']) {
   test(`the script for Windows resolves no address: ${host}`, async () => {
-    const files = await systemFiles(readKit(`https://${host}`, '', DOMAINS))
+    const files = await kitFiles(readKit(`https://${host}`, '', DOMAINS))
     const text = files.find(({ name }) => name === 'windows.ps1')?.text ?? ''
     assert.ok(text.includes(`    $Addresses = @('${host.replace(/[[\]]/g, '')}')\r\n`))
     assert.doesNotMatch(text, /Resolve-DnsName|-like/)
