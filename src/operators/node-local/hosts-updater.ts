@@ -51,7 +51,7 @@ export class HostsUpdater {
     const { path, domain, log } = this.options
     let entries = 0
     try {
-      const how = replaceFile(path, (text) => {
+      const how = await replaceFile(path, (text) => {
         const merged = mergeHosts(text, found, domain)
         entries = countEntries(merged)
         return merged
