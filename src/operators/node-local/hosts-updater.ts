@@ -43,8 +43,8 @@ export class HostsUpdater {
   }
 
   /**
-   * Looks all Services up and writes the file if it differs. Logs failures; returns whether there
-   * were none.
+   * Looks all Services up and writes the file if it differs. Logs failures, and returns whether
+   * nothing failed.
    */
   async update(): Promise<boolean> {
     const found = await this.findAll()

@@ -73,7 +73,7 @@ export async function generateCorefile(
   }
   const filled = fill(template, {}, options)
   const problems = await check(filled.text)
-  // A broken template is no fault of the ConfigMap.
+  // A broken template does not make the ConfigMap invalid.
   return { ...filled, problems, configMapError: problems.length > 0 ? undefined : configMapError }
 }
 

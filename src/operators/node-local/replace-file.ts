@@ -38,7 +38,7 @@ export type Replaced = 'replaced' | 'in place' | 'unchanged'
 /**
  * Replaces the content of a file by that of a function, byte by byte as Latin-1. Keeps mode, owner,
  * extended attributes and SELinux label; follows a symbolic link. Writes to the file itself where a
- * rename fails, as in a bind mount. Refuses what is no regular file: root could replace a device.
+ * rename fails, as in a bind mount. Refuses devices and the like, which root could replace.
  * @throws {Error} with a code of the file system; the content is then the old one
  */
 export async function replaceFile(

@@ -1,8 +1,8 @@
 /**
- * Bounds the bytes that a connection brings to one iteration of Bun's event loop. Bun reads up to
- * 512 KiB of a connection at once and calls the handler for each request in it, 3,000 requests in
- * 0.2 s. Its server has no option for that and no descriptor, so this finds the listening sockets
- * of the process. Linux with glibc only.
+ * Bounds the bytes that a connection brings to one iteration of Bun's event loop. Without it, Bun
+ * reads up to 512 KiB of a connection at once, and calls the handler for each of the 3,000 requests
+ * in them, for 0.2 s. Its server has no option for that and no descriptor, so this finds the
+ * listening sockets of the process. Linux with glibc only.
  * @module
  */
 import { readdirSync } from 'node:fs'
