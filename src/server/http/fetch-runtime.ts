@@ -3,7 +3,6 @@
  * @module
  */
 import type { TlsService } from '../../resolver/contract/feature.ts'
-import { boundReceiveBuffers } from './bun-listeners.ts'
 
 /** Seconds that a connection may be idle on Bun; its maximum is 255. */
 const IDLE_SECONDS = 15
@@ -119,7 +118,6 @@ function bunRuntime(bun: Bun): FetchRuntime {
         fetch: (request, serving) => handler(request, () => serving.requestIP(request)),
         error: failure,
       })
-      boundReceiveBuffers()
       const waking = at.tls && setInterval(ignore, WAKE_MS).unref()
       const stop = (closesConnections: boolean): Promise<void> | void => {
         clearInterval(waking)
