@@ -15,8 +15,7 @@ const KUBERNETES_CLIENT = '@kubernetes/client-node'
 /**
  * The Kubernetes client, and how it imports its parts. Its models import each other by `../models/`:
  * to see these 7,000 imports too would take ten seconds and leave out nothing more. Every other part
- * must match wherever it is imported: esbuild believes the import that it happens to see first, and
- * hashes what it left out for the wrong reason.
+ * must match wherever it is imported: esbuild decides by whichever import it sees first.
  */
 const PARTS =
   /^(@kubernetes\/client-node$|\.\/|\.\.\/(\w+\.js|(apis|auth|http)\/.*|models\/ObjectSerializer\.js)$)/
@@ -115,9 +114,9 @@ function withoutFetch(): Plugin {
 const LAZY_PACKAGES: ReadonlySet<string> = new Set(['socks', 'socks-proxy-agent', 'yaml'])
 
 /**
- * Has modules of Node, and some packages, loaded when something of them is used. To import a module
- * of Node loads it and reads all of its exports, some of which load more: `node:http` Node's own
- * undici, with 50 ms of CPU time and 16 MB. A server without HTTPS needs no `node:http2`.
+ * Loads Node's modules and some packages on first use. An import of a module of Node reads all of
+ * its exports, and some exports load more: `node:http` loads Node's own undici, which takes 50 ms of
+ * CPU time and 16 MB. A server without HTTPS does not need `node:http2`.
  */
 function lazyModules(): Plugin {
   return {

@@ -45,7 +45,7 @@ const REAL: readonly Question[] = [
   { title: 'its port', name: '_https._tcp.kubernetes.default.svc', type: 'SRV' },
   { title: 'nothing of that name', name: 'nope.default.svc', type: 'A' },
 ]
-/** Beside cluster.local, of which dig and others hold that it belongs to mDNS. */
+/** In addition to cluster.local, which dig and others treat as mDNS. */
 const ORIGIN = 'demo.test'
 const ADDRESS = '10.96.12.34'
 

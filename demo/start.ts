@@ -140,7 +140,7 @@ function step(name: string, where: string, what: string): void {
 }
 
 function logGateway(line: string): void {
-  // The audit log would tell of the demo's own requests.
+  // These are the demo's own requests, in the audit log.
   if (line.includes('"level":"info"')) return
   process.stderr.write(`gateway: ${line}\n`)
 }

@@ -22,11 +22,12 @@ export type DatasetLike = {
  * them, the platform samples, and stores with each point how many it stands for.
  */
 export function pointWriter(dataset: DatasetLike): (answered: Answered) => void {
-  return ({ clusters, words, numbers }) => {
+  return ({ clusters, rcode, type, method, freshness, name, ms, bytes }) => {
     dataset.writeDataPoint({
       indexes: [clusters.slice(0, INDEX_BYTES_MAX)],
-      blobs: [clusters, ...words],
-      doubles: numbers,
+      // The order is published: queries name these columns by their numbers.
+      blobs: [clusters, rcode, type, method, freshness, ...(name === undefined ? [] : [name])],
+      doubles: [ms, bytes],
     })
   }
 }

@@ -44,7 +44,7 @@ export function releaseVersion(read: ReadText): string {
   return version
 }
 
-/** Returns a line for each reason why the checkout is no release; none when it is one. */
+/** Returns a line for each reason why the checkout is not a release. */
 export function releaseProblems({ read, tags, changes }: Checkout): string[] {
   const version = releaseVersion(read)
   const problems = PLACES.flatMap(([path, pattern]) => {

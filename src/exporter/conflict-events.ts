@@ -70,8 +70,8 @@ export class ConflictEvents {
   }
 
   /**
-   * Takes the present conflicts, of which there are few: queues Events for new ones, and forgets
-   * those that ended.
+   * Takes the present conflicts, which are few. Queues Events for new ones, and forgets those that
+   * ended.
    */
   update(conflicts: readonly HostConflict[]): void {
     const present = new Map(conflicts.map((one) => [keyOf(one), one]))

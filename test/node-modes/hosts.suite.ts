@@ -20,14 +20,11 @@ const missing =
 const MODULE = join(import.meta.dirname, '../../src/operators/node-local/replace-file.ts')
 
 describeUnless(missing, 'replaceFile', () => {
-  test('keeps owner and extended attributes', (t) => {
+  test('keeps owner and extended attributes', async (t) => {
     const path = join(temporaryFolder(t, { hosts: 'old\n' }), 'hosts')
     chownSync(path, 1234, 5678)
     execFileSync('setfattr', ['-n', 'user.kubedoh', '-v', 'label', path])
-    assert.equal(
-      replaceFile(path, () => 'new\n'),
-      'replaced',
-    )
+    assert.equal(await replaceFile(path, () => 'new\n'), 'replaced')
     const { uid, gid } = statSync(path)
     assert.deepEqual([uid, gid, readText(path)], [1234, 5678, 'new\n'])
     const shown = execFileSync('getfattr', ['--absolute-names', '-n', 'user.kubedoh', path])
@@ -38,7 +35,7 @@ describeUnless(missing, 'replaceFile', () => {
     const folder = temporaryFolder(t, { hosts: 'old old\n', target: '' })
     const [hosts, target] = [join(folder, 'hosts'), join(folder, 'target')]
     const program = `import { replaceFile } from '${MODULE}'
-console.log(replaceFile('${target}', () => 'new\\n'))`
+console.log(await replaceFile('${target}', () => 'new\\n'))`
     const script = `mount --bind ${hosts} ${target}
 "${process.execPath}" --input-type=module -e "$0"`
     const printed = execFileSync('unshare', ['-m', 'sh', '-ec', script, program]).toString()

@@ -4,10 +4,11 @@
  * @module
  */
 import { execFile } from 'node:child_process'
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { errorCode, isRecord } from '../../dns/bytes/unknown.ts'
 import { CommandError } from '../../server/node/output.ts'
+import { writeWholeFile } from '../../server/node/whole-file.ts'
 import { formatSteps, MARKER, planSplit, type Split, type Step } from './split-dns.ts'
 
 const execute = promisify(execFile)
@@ -45,7 +46,7 @@ export class SplitDnsSession {
    * @throws {CommandError} when a step fails; the steps before it are undone
    */
   async set(split: Split): Promise<void> {
-    this.write(split)
+    await this.write(split)
     for (const step of planSplit(split).set) {
       const reason = await apply(step)
       if (reason === undefined) continue
@@ -65,13 +66,9 @@ export class SplitDnsSession {
     return failures
   }
 
-  private write(split: Split): void {
+  private async write(split: Split): Promise<void> {
     try {
-      writeFileSync(`${this.path}.new`, JSON.stringify({ pid: process.pid, split }), {
-        mode: 0o600,
-        flush: true,
-      })
-      renameSync(`${this.path}.new`, this.path)
+      await writeWholeFile(this.path, JSON.stringify({ pid: process.pid, split }))
     } catch (error) {
       const hint = process.getuid?.() === 0 ? '' : '; run as root, or pass --system none'
       throw new CommandError(`Cannot write ${this.path}: ${errorCode(error)}${hint}`, {

@@ -18,7 +18,7 @@ const VARIABLE_BYTES_MAX = 5 * 1024
 
 /**
  * Checks the variables as the Worker reads them, and prints warnings. A variable that is missing
- * may be a secret, of which only Cloudflare knows the value.
+ * may be a secret, whose value only Cloudflare knows.
  * @throws {GatewayConfigError | ConfigError} if the Worker would answer 503 to every query
  */
 export async function checkDeployment(

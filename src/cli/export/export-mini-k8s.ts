@@ -107,7 +107,7 @@ export function createMiniK8sApp(objects: MiniK8sObjects, token: string): Hono {
   return app
 }
 
-/** Refuses requests without the token; without one, those whose host a foreign page made up. */
+/** Refuses requests without the token; if there is no token, requests for another host. */
 function admit(c: Context, token: string): void {
   if (token === '') {
     if (LOOPBACK.has(new URL(c.req.url).hostname)) return
@@ -122,7 +122,7 @@ function keyOf(c: Context): string {
   return `${c.req.param('namespace')}/${c.req.param('name')}`
 }
 
-/** @throws {HttpError} 400, 413 or 415 for a body that is no document of the path */
+/** @throws {HttpError} 400, 413 or 415 for a body that does not fit the path */
 async function readDocument(c: Context): Promise<unknown> {
   // A foreign page in a browser may not send this type.
   if (!/^application\/json\b/i.test(c.req.header('content-type') ?? '')) {

@@ -3,7 +3,7 @@
  * @module
  */
 
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readObjectFiles } from '../../cluster/api/object-files.ts'
 import { ClusterBuilder } from '../../cluster/follow/cluster-builder.ts'
@@ -13,6 +13,7 @@ import { fileReason } from '../../dns/bytes/unknown.ts'
 import { nameOf } from '../../dns/names/name.ts'
 import { outsideAddresses } from '../../server/node/local-addresses.ts'
 import { CommandError, type Output, whyUnreadable } from '../../server/node/output.ts'
+import { writeWholeFile } from '../../server/node/whole-file.ts'
 import {
   CLUSTER_ID,
   formatManifest,
@@ -64,7 +65,7 @@ export async function runSnapshotBuild(input: Input, output: Output): Promise<vo
     shards: listed,
   }
   const folder = input.text('out')
-  writeSnapshotFolder(folder, manifest, new Map(hashed))
+  await writeSnapshotFolder(folder, manifest, new Map(hashed))
   const bytes = listed.reduce((sum, shard) => sum + shard.bytes, 0)
   const count = shards.length === 1 ? '1 shard' : `${shards.length} shards`
   output.stdout.write(`${folder}: ${records} records in ${count}, ${bytes} bytes\n`)
@@ -90,16 +91,15 @@ const MANIFEST = 'manifest.json'
 const SHARDS = 'shards'
 
 /** Writes a snapshot; renames the manifest into place after the shards. */
-export function writeSnapshotFolder(
+export async function writeSnapshotFolder(
   folder: string,
   manifest: Manifest,
   shards: ReadonlyMap<string, Uint8Array>,
-): void {
+): Promise<void> {
   try {
     mkdirSync(join(folder, SHARDS), { recursive: true })
     for (const [sha256, bytes] of shards) writeFileSync(join(folder, SHARDS, sha256), bytes)
-    writeFileSync(join(folder, `${MANIFEST}.new`), formatManifest(manifest))
-    renameSync(join(folder, `${MANIFEST}.new`), join(folder, MANIFEST))
+    await writeWholeFile(join(folder, MANIFEST), [formatManifest(manifest)], { mode: 0o666 })
   } catch (error) {
     const reason = fileReason(error)
     throw new CommandError(`Cannot write a snapshot to ${folder}: ${reason}`, { cause: error })

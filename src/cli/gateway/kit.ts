@@ -18,8 +18,8 @@ const PROFILE = 'apple.mobileconfig'
 
 /**
  * Checks the flags of a kit, before there is a token.
- * @throws {CommandError} for a folder that is not empty, a gateway without TLS, a domain that is
- *   none, and half of a signature
+ * @throws {CommandError} for a folder that is not empty, a gateway without TLS, an invalid domain,
+ *   and half of a signature
  */
 export function checkKit(input: Input): void {
   const folder = input.text('kit')

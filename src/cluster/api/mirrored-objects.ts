@@ -194,7 +194,7 @@ export class MirroredObjects {
     this.shared?.onCut()
   }
 
-  /** Has the objects read again of which the hostnames were taken. */
+  /** Requests another read of the objects that have lost their hostnames. */
   readAgain(): void {
     this.shared?.readAgain()
   }
@@ -227,7 +227,7 @@ export function identify(item: unknown): Identity {
   return { key: `${namespace}/${name}`, namespace, name, version }
 }
 
-/** Returns a resource version as a number: NaN, which equals nothing, for one that is none. */
+/** Returns a resource version as a number; NaN, which never matches, for other text. */
 function versionOf(text: string): number {
   return text === '' ? Number.NaN : Number(text)
 }

@@ -32,7 +32,7 @@ const LIGHT_KINDS: ReadonlySet<Kind> = new Set([
   ...(['Namespace', 'EndpointSlice', 'Pod', 'Node'] as const),
   ...(['ServiceImport', 'ServiceExport'] as const),
 ])
-/** Kinds of which a few bytes may stand for thousands of records. */
+/** Kinds whose objects may stand for thousands of records with few bytes. */
 const HEAVY_KINDS: ReadonlySet<Kind> = new Set(['ConfigMap'])
 /** Changes of one object that is not light: these, then one in 10 s. */
 const CHANGES_BURST = 10
@@ -214,7 +214,7 @@ export class ObjectIntake {
     return bucket
   }
 
-  /** A deleted object keeps its bucket until it is full: one that comes back is no new one. */
+  /** A deleted object keeps its bucket until that is full, so that it cannot come back as new. */
   private dropFullBuckets(): void {
     for (const [key, bucket] of this.buckets) if (bucket.isFull) this.buckets.delete(key)
   }

@@ -143,12 +143,12 @@ const ENVELOPE = message({
 /** An event of a watch (meta/v1). */
 const EVENT = message({ 1: text('type'), 2: child('envelope', message({ 1: bytes('bytes') })) })
 
-/** Reads an object with its envelope, or a list of objects. @throws {ApiError} if it is none */
+/** Reads an object with its envelope, or a list of objects. @throws {ApiError} for other bytes */
 export function readObject(body: Buffer): Values {
   return reading(body, (reader) => readEnvelope(reader, body, { start: 0, end: body.length }))
 }
 
-/** Reads an event of a watch. @throws {ApiError} if it is none */
+/** Reads an event of a watch. @throws {ApiError} for other bytes */
 export function readEventMessage(body: Buffer): WatchEvent {
   return reading(body, (reader) => {
     const { type = '', envelope } = EVENT(reader, body.length)

@@ -12,7 +12,7 @@ export type FieldReader = (values: Values, reader: MessageReader) => void
 /** Reads the fields of a message from where a reader is to `end`. */
 export type Message = (reader: MessageReader, end: number) => Values
 
-/** Reads fields. All methods throw errors for bytes that are no message. */
+/** Reads fields. All methods throw errors for malformed bytes. */
 export class MessageReader extends PbfReader {
   private readonly bytes: Buffer
 

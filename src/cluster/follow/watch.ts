@@ -120,8 +120,8 @@ function loadConfig(connection: ApiConnection): KubeConfig {
 }
 
 /**
- * Reads the credentials for a server again; returns `undefined` if they cannot be read now. Those
- * for another server, whose context is the current one by now, must not reach this one.
+ * Reads the credentials for a server again; returns `undefined` if they cannot be read now, or if
+ * the current context now names another server: its credentials must not be sent to this one.
  */
 function reload(connection: ApiConnection, server: string): KubeConfig | undefined {
   try {
@@ -154,7 +154,7 @@ function loadEndpoint(
 ): void {
   const name = 'corefile'
   const server = url.replace(/\/$/, '')
-  // The library refuses http:// unless it may skip the check of certificates, of which there are none.
+  // The library refuses http:// unless it may skip certificate checks, which plain HTTP lacks.
   const skipTLSVerify = server.startsWith('http:')
   config.loadFromClusterAndUser(
     { name, server, skipTLSVerify, ...(tls && { caFile: tls.ca }) },

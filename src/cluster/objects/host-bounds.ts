@@ -80,7 +80,7 @@ export function hostWeight(object: ClusterObject): number {
 const NO_ROOM = 'its namespace has too many hostnames, and older objects have them'
 
 /**
- * Returns an object without its hostnames, of which its namespace has too many. A Service keeps the
+ * Returns an object without its hostnames, because its namespace has too many. A Service keeps the
  * names that it has without annotations.
  */
 export function withoutHosts(object: ClusterObject): ClusterObject {

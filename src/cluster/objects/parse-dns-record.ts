@@ -19,7 +19,7 @@ export const OWNER_CHARS_MAX: number = HOST_BYTES_MAX - 1
 export const VALUES_MAX = 16
 /** Most characters of a text. */
 export const TEXT_CHARS_MAX = 1024
-/** Most characters of a value that is no text. */
+/** Most characters of a value that is not text. */
 export const VALUE_CHARS_MAX = 253
 /** A week. */
 export const RECORD_TTL_SECONDS_MAX = 604_800

@@ -1,13 +1,13 @@
 /**
  * The bound of what an object names by two of its lists, such as addresses and ports: each can have
- * tens of thousands of items, and their pairs, of which each is a record, would fill the memory.
+ * tens of thousands of items, and a record for each pair of them would fill the memory.
  * @module
  */
 
 /** Most pairs of one object: 20 ports of each of the 1,000 endpoints that a slice may have. */
 export const PAIRS_MAX = 20_000
 
-/** Most pairs of a hostname and a port of one object, each of which has a name of its own. */
+/** Most pairs of a hostname and a port of one object; each pair has a name of its own. */
 export const NAMES_MAX = 5000
 
 /**

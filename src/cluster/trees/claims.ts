@@ -7,7 +7,7 @@ import type { Targets } from '../rules/host-names.ts'
 import type { Naming } from '../rules/object-hosts.ts'
 import { withoutCnameMix } from './record-verdicts.ts'
 
-/** An object with a hostname, and its targets, of which there are some. */
+/** An object with a hostname, and its targets: at least one. */
 export type Claim = Targets & { readonly object: Naming }
 
 /** Returns the claims of one namespace that share a hostname: those of the first kind. */

@@ -13,7 +13,7 @@ export class CnameLoops {
   /** The names of a circle, in order, by each of them: a name has one target, hence one circle. */
   private readonly loops = new Map<string, readonly string[]>()
 
-  /** Sets the targets of a name, of which the first hostname is its CNAME; none removes it. */
+  /** Sets a name's targets; the first hostname is its CNAME. An empty list removes the name. */
   set(name: string, hosts: readonly string[]): void {
     for (const one of this.loops.get(name) ?? []) this.loops.delete(one)
     const target = hosts.find((host) => parseAddress(host) === undefined)

@@ -45,7 +45,7 @@ export class RecordVerdicts {
     return [...this.byKey.values()]
   }
 
-  /** Returns a line for each object whose refusal depends on other objects and is no conflict. */
+  /** Returns a line for each refusal that depends on other objects and is not a conflict. */
   warnings(): string[] {
     return this.all().flatMap(({ object, refusal }) =>
       refusal !== undefined && WARNED.has(refusal.reason)
@@ -79,8 +79,8 @@ function refusalOf(object: Naming, name: string, owner: Naming): HostRefusal {
 }
 
 /**
- * Returns the claims to one name that may stand beside each other (RFC 1034 §3.6.2): the first
- * alone if it is a DNSRecord with a CNAME, else all that are none.
+ * Returns the claims to one name that may stand beside each other (RFC 1034 §3.6.2): only the
+ * oldest if it is a CNAME of a DNSRecord, otherwise all that are not such CNAMEs.
  * @param claims the oldest first
  */
 export function withoutCnameMix<T extends { readonly object: Naming }>(

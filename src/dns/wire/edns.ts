@@ -44,7 +44,7 @@ const FORWARDED: ReadonlySet<number> = new Set([OPTION.CLIENT_SUBNET])
 
 /**
  * Returns whether a client's option goes to upstreams. OPT records are not forwarded (RFC 6891
- * §6.1.1): options of which nothing is known would only let a client send the same query again.
+ * §6.1.1): unknown options would only let a client send the same query again.
  */
 export function isForwarded(code: number): boolean {
   return FORWARDED.has(code)

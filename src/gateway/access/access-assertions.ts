@@ -180,7 +180,7 @@ export async function verifyClaims(
   }
 }
 
-/** A set is malformed to jose when one key is no object; the other keys still count here. */
+/** jose rejects a whole set when one key is not an object; the other keys still count here. */
 function isKey(value: unknown): value is JWK {
   return isRecord(value) && 'kty' in value
 }

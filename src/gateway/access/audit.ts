@@ -56,7 +56,7 @@ export function createAudit(log: Log, clientOf: (c: Context) => Client): Middlew
   }
 }
 
-/** Masks tokens, also those of which a part is percent-encoded, and shortens the rest. */
+/** Masks tokens, also partly percent-encoded ones, and shortens the rest. */
 function plain(text: string): string {
   const decoded = text.replace(ENCODED, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
   const masked = decoded.replace(TOKEN, '$1…')

@@ -59,7 +59,7 @@ export function readDirect(head: MessageHead, start = 0): DirectMessage | undefi
   return message !== undefined && isQuery(message) ? { isPost, message, bytesMax } : undefined
 }
 
-/** Returns whether a message may be a query: it has a header, and is no response. */
+/** Returns whether a message may be a query: it has a header without the bit of responses. */
 export function isQuery(message: Uint8Array): boolean {
   return message.length >= HEADER_BYTES && (byteAt(message, 2) & 0x80) === 0
 }

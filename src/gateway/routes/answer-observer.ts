@@ -14,17 +14,20 @@ import type { ClusterZones } from '../snapshots/cluster-zones.ts'
 export type Answered = {
   /** Clusters that the zone belongs to, separated by spaces; '' outside of all clusters' zones. */
   readonly clusters: string
-  /**
-   * The response code; the query type, '' for a malformed query; `GET`, `HEAD`, `POST`, or `JSON`
-   * for the JSON API; the freshness of each cluster (`fresh`, `stale`, `expired`), separated by
-   * spaces; the query name in lower case, when it is reported.
-   */
-  readonly words: string[]
-  /**
-   * Milliseconds by the runtime's clock, which on Workers advances only while a request waits for
-   * I/O; bytes of the response.
-   */
-  readonly numbers: number[]
+  /** The response code, such as `NXDOMAIN`. */
+  readonly rcode: string
+  /** The query type, such as `AAAA`; '' for a malformed query. */
+  readonly type: string
+  /** `GET`, `HEAD`, `POST`, or `JSON` for the JSON API. */
+  readonly method: string
+  /** The freshness of each cluster (`fresh`, `stale`, `expired`), separated by spaces. */
+  readonly freshness: string
+  /** The query name in lower case; absent for a malformed query, and unless names are wanted. */
+  readonly name?: string
+  /** Milliseconds by the runtime's clock; that of Workers advances only during I/O. */
+  readonly ms: number
+  /** Bytes of the response. */
+  readonly bytes: number
 }
 
 /** An observer. */
@@ -58,12 +61,14 @@ export function reportAnswer(
   }
   // Only a refusal has a code of more than four bits (RFC 6891 §6.1.3).
   const rcode = (isQuery ? undefined : query.rcode) ?? byteAt(reply, 3) & 15
-  const words = [
-    formatRcode(rcode),
-    isQuery ? formatType(query.type) : '',
+  onAnswer({
+    clusters: [...freshness.keys()].join(' '),
+    rcode: formatRcode(rcode),
+    type: isQuery ? formatType(query.type) : '',
     method,
-    [...freshness.values()].join(' '),
-  ]
-  if (isQuery && wantsNames) words.push(formatName(query.name.subarray(0, query.nameBytes)))
-  onAnswer({ clusters: [...freshness.keys()].join(' '), words, numbers: [ms, reply.length] })
+    freshness: [...freshness.values()].join(' '),
+    ...(isQuery && wantsNames && { name: formatName(query.name.subarray(0, query.nameBytes)) }),
+    ms,
+    bytes: reply.length,
+  })
 }

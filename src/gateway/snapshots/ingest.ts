@@ -44,7 +44,7 @@ export type Publisher = {
   readonly now: () => number
 }
 
-/** Stores a shard. Refuses bytes that do not have the hash or are no valid shard. */
+/** Stores a shard. Refuses bytes with another hash, and those of an invalid shard. */
 export async function ingestShard(
   publisher: Publisher,
   sha256: string,

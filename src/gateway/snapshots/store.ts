@@ -51,7 +51,7 @@ type StoredShard = {
  */
 export const DROPPED_MAX = 500
 
-/** The fate of the other generations when a manifest is written. */
+/** What a store keeps of the other generations when it writes a manifest. */
 export type Kept = {
   readonly generations: ReadonlySet<number>
   /** Generations with broken manifests: a file store sets them aside, others remove them. */

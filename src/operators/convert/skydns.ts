@@ -138,7 +138,7 @@ function readAddress(text: string): { readonly host: string; readonly port: stri
 
 /**
  * Parses JSON, environment variables, or a command line; the last value of an option wins. Returns
- * the words that are no option.
+ * the words that do not belong to an option.
  */
 function readOptions(text: string, options: ReadOptions, notices: string[]): string[] {
   const trimmed = text.trim()

@@ -43,15 +43,15 @@ export class HostsUpdater {
   }
 
   /**
-   * Looks all Services up and writes the file if it differs. Logs failures; returns whether there
-   * were none.
+   * Looks all Services up and writes the file if it differs. Logs failures, and returns whether
+   * nothing failed.
    */
   async update(): Promise<boolean> {
     const found = await this.findAll()
     const { path, domain, log } = this.options
     let entries = 0
     try {
-      const how = replaceFile(path, (text) => {
+      const how = await replaceFile(path, (text) => {
         const merged = mergeHosts(text, found, domain)
         entries = countEntries(merged)
         return merged

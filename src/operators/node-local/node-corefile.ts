@@ -3,13 +3,14 @@
  * of kube-dns, as NodeLocal DNSCache generates it.
  * @module
  */
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ConfigError, formatProblem, type Problem } from '../../corefile/problem.ts'
 import { errorText } from '../../dns/bytes/unknown.ts'
 import type { Log } from '../../dns/telemetry/log.ts'
 import { CommandError } from '../../server/node/output.ts'
 import { readTextFile } from '../../server/node/read-files.ts'
+import { writeWholeFile } from '../../server/node/whole-file.ts'
 import { Settings } from '../convert/conversion.ts'
 import { convertNodeLocal } from '../convert/nodelocal.ts'
 
@@ -72,7 +73,7 @@ export async function generateCorefile(
   }
   const filled = fill(template, {}, options)
   const problems = await check(filled.text)
-  // A broken template is no fault of the ConfigMap.
+  // A broken template does not make the ConfigMap invalid.
   return { ...filled, problems, configMapError: problems.length > 0 ? undefined : configMapError }
 }
 
@@ -125,7 +126,7 @@ export class NodeCorefile {
       throw new CommandError(`Cannot read ${template} or ${corefile}: no such file`)
     }
     if (generated === undefined) return
-    if (generated.problems.length === 0) this.write(generated)
+    if (generated.problems.length === 0) await this.write(generated)
     else if (before === undefined || (await this.context.check(before)).length > 0) {
       throw new ConfigError(generated.problems)
     }
@@ -140,7 +141,7 @@ export class NodeCorefile {
     try {
       const generated = await this.generate()
       const isValid = generated?.problems.length === 0 && generated.configMapError === undefined
-      return isValid ? this.write(generated) : false
+      return isValid && (await this.write(generated))
     } catch (error) {
       onError()
       log({ level: 'error', message: `cannot generate a Corefile: ${errorText(error)}` })
@@ -169,21 +170,14 @@ export class NodeCorefile {
     return generated
   }
 
-  private write({ text }: Generated): boolean {
+  /** Writes the Corefile if it differs; returns whether it did. */
+  private async write({ text }: Generated): Promise<boolean> {
     const { corefile } = this.options
-    const isNew = writeCorefile(corefile, text)
-    if (isNew) this.context.log({ level: 'info', message: `generated ${corefile}` })
-    return isNew
+    if (existsSync(corefile) && readFileSync(corefile, 'utf8') === text) return false
+    await writeWholeFile(corefile, text, { mode: 0o644 })
+    this.context.log({ level: 'info', message: `generated ${corefile}` })
+    return true
   }
-}
-
-/** Writes a file if it differs; returns whether it did. @throws {Error} of the file system */
-function writeCorefile(path: string, text: string): boolean {
-  if (existsSync(path) && readFileSync(path, 'utf8') === text) return false
-  // A reload must not read half of it.
-  writeFileSync(`${path}.new`, text)
-  renameSync(`${path}.new`, path)
-  return true
 }
 
 function fill(

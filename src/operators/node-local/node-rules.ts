@@ -71,9 +71,9 @@ export function rulesScript(kind: RulesKind, network: NodeNetwork): string {
 /**
  * Returns the commands that replace the rules by those of a cache that stops: packets to the
  * Service's address reach kube-proxy again, and responses to earlier ones still skip connection
- * tracking. A tracked one would be the first packet of a connection from the Service to the client,
- * and the kernel takes what the client sends from this port, for 30 s, as its other direction,
- * which nobody translates.
+ * tracking. The kernel would take a tracked response for the first packet of a connection from the
+ * Service to the client. For 30 s, it would take the client's packets from this port for responses,
+ * and translate none of them.
  */
 export function stoppingScript(kind: RulesKind, network: NodeNetwork): string {
   return loadingScript(kind, network, true)
@@ -104,7 +104,7 @@ export function rulesRemovalScript(kind: RulesKind, network: NodeNetwork): strin
 /**
  * Returns the commands that remove what caches with other flags have left: rules of the other kind,
  * and those of iptables for a family without addresses. Packets to the Service's address would skip
- * its translation for ever. Programs that the machine lacks are no error.
+ * its translation for ever. Ignores programs that the machine lacks.
  */
 export function staleRulesScript(kind: RulesKind, network: NodeNetwork): string {
   const used = kind === 'iptables' ? families(network).map(({ program }) => program) : []

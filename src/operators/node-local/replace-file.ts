@@ -19,6 +19,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { errorCode } from '../../dns/bytes/unknown.ts'
+import { writeWholeFile } from '../../server/node/whole-file.ts'
 
 const SELINUX = '/sys/fs/selinux/enforce'
 /** A hosts file larger than this is not one. */
@@ -37,10 +38,13 @@ export type Replaced = 'replaced' | 'in place' | 'unchanged'
 /**
  * Replaces the content of a file by that of a function, byte by byte as Latin-1. Keeps mode, owner,
  * extended attributes and SELinux label; follows a symbolic link. Writes to the file itself where a
- * rename fails, as in a bind mount. Refuses what is no regular file: root could replace a device.
+ * rename fails, as in a bind mount. Refuses devices and the like, which root could replace.
  * @throws {Error} with a code of the file system; the content is then the old one
  */
-export function replaceFile(path: string, change: (text: string) => string): Replaced {
+export async function replaceFile(
+  path: string,
+  change: (text: string) => string,
+): Promise<Replaced> {
   const target = realpathSync(path)
   for (let attempt = 1; ; attempt++) {
     const before = readText(target)
@@ -48,7 +52,7 @@ export function replaceFile(path: string, change: (text: string) => string): Rep
     if (after === before) return 'unchanged'
     const isUnchanged = (): boolean => attempt === ATTEMPTS_MAX || readText(target) === before
     try {
-      if (renameOver(target, after, isUnchanged)) return 'replaced'
+      if (await renameOver(target, after, isUnchanged)) return 'replaced'
     } catch (error) {
       if (!IN_PLACE.has(errorCode(error))) throw error
       overwrite(target, { before, after })
@@ -69,21 +73,17 @@ export function readText(path: string): string {
 }
 
 /** Returns false if the file is not the expected one any more. */
-function renameOver(path: string, text: string, isExpected: () => boolean): boolean {
-  const temporary = `${path}.kubedoh`
-  rmSync(temporary, { force: true })
-  const file = openSync(temporary, 'wx', 0o600)
-  try {
-    writeAll(file, text)
-    copyAttributes(path, temporary)
-    fsyncSync(file)
-    if (!isExpected()) return false
-    renameSync(temporary, path)
-    return true
-  } finally {
-    closeSync(file)
-    rmSync(temporary, { force: true })
-  }
+async function renameOver(path: string, text: string, isExpected: () => boolean): Promise<boolean> {
+  let isReplaced = false
+  await writeWholeFile(path, [Buffer.from(text, 'latin1')], {
+    prepare: (temporary) => copyAttributes(path, temporary),
+    place: async (temporary) => {
+      isReplaced = isExpected()
+      if (isReplaced) renameSync(temporary, path)
+      else rmSync(temporary)
+    },
+  })
+  return isReplaced
 }
 
 /** Copies mode, owner, extended attributes and, where there is one, the SELinux label. */

@@ -128,7 +128,7 @@ class Outcomes {
 
 type Send = (request: Omit<ApiRequest, 'resource'>) => Promise<unknown>
 
-/** Returns what became of an object; an error that is no fault of the object, as it is. */
+/** Returns the verdict on an object; an error that the object did not cause, as it is. */
 async function outcomeOf(writing: Promise<HostRefusal | undefined>): Promise<Outcome | ApiError> {
   try {
     const refusal = await writing

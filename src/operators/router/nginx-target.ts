@@ -26,7 +26,7 @@ export function nginxTarget(
         return { verdicts: table.verdicts }
       }
       const isServing = (await nginx.digest()) !== undefined
-      // Of several pods, those whose nginx has not started must not contradict the others.
+      // A pod whose nginx has not started must not contradict the other pods.
       if (nginx.isAttached && !isServing) return { verdicts: [], problem: reason, isServing }
       const problem = `the routes before stay in service: ${reason}`
       return { verdicts: refuse(table.verdicts, served, problem), problem, isServing }

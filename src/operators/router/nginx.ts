@@ -4,11 +4,12 @@
  * @module
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { request } from 'node:http'
 import type { Sleep } from '../../cluster/api/backoff.ts'
 import { TokenBucket } from '../../cluster/api/token-bucket.ts'
 import { errorCode } from '../../dns/bytes/unknown.ts'
+import { writeWholeFile } from '../../server/node/whole-file.ts'
 import { digestSocket, type NginxConfig, pidFile } from './nginx-config.ts'
 
 /** Options of nginx. */
@@ -137,17 +138,17 @@ export class Nginx {
 
   /** Replaces the file if nginx accepts the new one. Returns what is wrong. */
   private async replace(text: string): Promise<string | undefined> {
-    const candidate = `${this.path}.new`
-    try {
-      rmSync(candidate, { force: true })
-      writeFileSync(candidate, text, { flag: 'wx', mode: 0o644, flush: true })
-      const refusal = await this.refusalOf(candidate)
+    let refusal: string | undefined
+    const place = async (candidate: string): Promise<void> => {
+      refusal = await this.refusalOf(candidate)
       if (refusal === undefined) renameSync(candidate, this.path)
+      else rmSync(candidate)
+    }
+    try {
+      await writeWholeFile(this.path, text, { mode: 0o644, place })
       return refusal
     } catch (error) {
       return `cannot write ${this.path}: ${errorCode(error)}`
-    } finally {
-      rmSync(candidate, { force: true })
     }
   }
 

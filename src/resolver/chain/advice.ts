@@ -171,7 +171,7 @@ function matters(above: AnsweringPart, part: AnsweringPart, zone: Uint8Array): b
   return isRelay || !part.fallthrough.some((open) => isSubdomain(zone, open))
 }
 
-/** Sorts directives by the order in which they act; those of one plugin stay as in the file. */
+/** Sorts directives by the order in which they act; those of one plugin keep the file's order. */
 function inOrder(parts: readonly AnsweringPart[], plugins: FactsByPlugin): AnsweringPart[] {
   const order = [...plugins.keys()]
   const rank = ({ directive }: AnsweringPart): number => order.indexOf(directive.name)

@@ -47,7 +47,7 @@ export type FastPathPart = {
   readonly accepts?: (query: Query, client: Client, reply: Uint8Array) => boolean
   /**
    * Writes the response. A part that also has `needsSlowPath` does so only if no later plugin of
-   * the chain can: queries that are none of its own go on to that one.
+   * the chain can: it passes queries outside its zones to that plugin.
    * @returns its size; 0 when the query must take the slow path
    */
   readonly answer?: (query: Query, reply: ReplyWriter, options: FastReplyOptions) => number

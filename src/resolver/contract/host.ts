@@ -161,7 +161,7 @@ export type FileState = {
 export type Host = {
   /**
    * Whether a promise of one request may never settle for another, as on Workers. Requests then
-   * share no promise.
+   * must not share promises.
    */
   readonly isolatesRequests: boolean
   /** The hostname of the machine; `localhost` where unknown. */
@@ -196,7 +196,7 @@ export type Host = {
   readonly listFiles: (folder: string) => Promise<readonly string[] | undefined>
   /**
    * Reads a file's bytes without keeping the event loop waiting. Rejects with the reason if it does
-   * not exist, is no file, or is over 64 MiB.
+   * not exist, is not a file, or is over 64 MiB.
    */
   readonly readFile: (path: string) => Promise<Uint8Array>
   /** Returns when a file was written last, and its size; `undefined` if it does not exist. */

@@ -13,7 +13,7 @@ export type Denial = Pick<Reply, 'rcode' | 'authority'>
 
 /**
  * Returns what the outcome for the end of a chain says about the whole (RFC 6604 §3, RFC 2308
- * §2.1); `undefined` if it has records of the type, or is no statement about the name: a refusal, a
+ * §2.1); `undefined` if it has records of the type, or says nothing about the name: a refusal, a
  * failure, or a referral.
  */
 export function denialOf(end: Outcome, type: number): Denial | undefined {

@@ -32,7 +32,7 @@ export class NameLists {
   /** Values of all names. */
   valueCount = 0
   private readonly segments: Segment[] = []
-  /** Words used of the last segment; the first word of all is no entry. */
+  /** Used words of the last segment. The first word of the first segment holds no entry. */
   private used = 1
   private readonly tables: (Int32Array | undefined)[] = []
   private readonly counts = new Int32Array(TABLES)

@@ -28,7 +28,7 @@ const OTHER_NAMES: ReadonlyMap<string, keyof typeof RCODE> = new Map([
 ])
 
 /**
- * Returns the error for a word that is no response code, with the one that it means.
+ * Returns the error for a word that is not a response code, and suggests the one that it means.
  * @param wanted what may be written, for words without a likely meaning
  */
 export function wrongRcode(word: Word, wanted = ''): ConfigError {

@@ -55,7 +55,7 @@ type Contents = {
   readonly list: readonly TokenRecord[]
   /** The record of each line with a checksum, which the next version need not parse or format. */
   readonly lines: ReadonlyMap<string, TokenRecord>
-  /** Lines that are no record. */
+  /** Lines without a valid record. */
   readonly broken: readonly string[]
 }
 

@@ -1,14 +1,17 @@
 /**
- * Files that a reader sees complete or not at all, whatever fails during a write.
+ * The files of stores: read and replaced as a whole, listed, removed, synced.
  * @module
  */
 import { randomUUID } from 'node:crypto'
 import * as nodeFiles from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { StoreError } from '../../gateway/snapshots/store.ts'
+import {
+  type WholeFileOptions,
+  type WritingFileSystem,
+  writeWholeFile,
+} from '../node/whole-file.ts'
 
-/** Readable by the gateway's user only. */
-const FILE_MODE = 0o600
 /** Permissions of a store's folders: their owner's only. */
 export const FOLDER_MODE = 0o700
 /** Ends the name of a file that is being written. */
@@ -23,33 +26,16 @@ const LEFT_MS = 10 * 60 * 1000
  */
 const UNSYNCABLE: ReadonlySet<string> = new Set(['EINVAL', 'ENOTSUP', 'EISDIR', 'ENOENT'])
 
-/** An open file, as `node:fs/promises` has it. */
-export type OpenFile = {
-  readonly write: (bytes: Uint8Array) => Promise<{ readonly bytesWritten: number }>
-  readonly stat: () => Promise<{ readonly size: number }>
-  readonly utimes: (accessedSeconds: number, modifiedSeconds: number) => Promise<void>
-  readonly sync: () => Promise<void>
-  readonly close: () => Promise<void>
-}
-
 /** The part of `node:fs/promises` that the stores use; tests pass one that fails. */
-export type FileSystem = {
+export type FileSystem = WritingFileSystem & {
   readonly mkdir: (
     path: string,
     options: { readonly recursive: true; readonly mode: number },
   ) => Promise<string | undefined>
-  readonly open: (path: string, flags: 'r' | 'wx', mode?: number) => Promise<OpenFile>
   readonly readFile: (path: string) => Promise<Uint8Array>
   readonly readdir: (path: string) => Promise<readonly string[]>
   readonly stat: (path: string) => Promise<{ readonly size: number; readonly mtimeMs: number }>
-  readonly rename: (from: string, to: string) => Promise<void>
   readonly link: (from: string, to: string) => Promise<void>
-  readonly rm: (path: string, options: { readonly force: true }) => Promise<void>
-}
-
-type Content = {
-  readonly parts: readonly Uint8Array[]
-  readonly modifiedMs: number | undefined
 }
 
 /**
@@ -71,8 +57,7 @@ export class Files {
    * @param modifiedMs the modification time to set, in milliseconds since 1970
    */
   write(path: string, parts: readonly Uint8Array[], modifiedMs?: number): Promise<void> {
-    const place = (temporary: string): Promise<void> => this.fs.rename(temporary, path)
-    return named(() => this.withTemporary(path, { parts, modifiedMs }, place))
+    return named(() => this.writeWhole(path, parts, { modifiedMs }))
   }
 
   /**
@@ -86,12 +71,11 @@ export class Files {
     isDue: () => Promise<boolean>,
   ): Promise<boolean> {
     let isWritten = false
-    await named(() =>
-      this.withTemporary(path, { parts, modifiedMs: undefined }, async (temporary) => {
-        isWritten = (await isDue()) && (await this.linkNew(temporary, path))
-        await this.fs.rm(temporary, { force: true })
-      }),
-    )
+    const place = async (temporary: string): Promise<void> => {
+      isWritten = (await isDue()) && (await this.linkNew(temporary, path))
+      await this.fs.rm(temporary, { force: true })
+    }
+    await named(() => this.writeWhole(path, parts, { place }))
     return isWritten
   }
 
@@ -166,50 +150,20 @@ export class Files {
     }
   }
 
-  private async withTemporary(
+  private async writeWhole(
     path: string,
-    content: Content,
-    place: (temporary: string) => Promise<void>,
+    parts: readonly Uint8Array[],
+    options: WholeFileOptions,
   ): Promise<void> {
     await this.createFolder(dirname(path))
     const temporary = `${path}.${randomUUID()}${TEMPORARY}`
-    try {
-      await this.create(temporary, content)
-      await place(temporary)
-    } catch (error) {
-      // The first failure is the cause; a full or read-only disk may fail here as well.
-      await this.fs.rm(temporary, { force: true }).catch(() => undefined)
-      throw error
-    }
+    await writeWholeFile(path, parts, { ...options, fs: this.fs, temporary })
   }
 
   private async createFolder(folder: string): Promise<void> {
     const first = await this.fs.mkdir(folder, { recursive: true, mode: FOLDER_MODE })
     if (first === undefined) return
     for (let at = folder; at.length >= first.length; at = dirname(at)) await this.sync(dirname(at))
-  }
-
-  private async create(path: string, { parts, modifiedMs }: Content): Promise<void> {
-    const file = await this.fs.open(path, 'wx', FILE_MODE)
-    try {
-      for (const part of parts) await writeAll(file, part)
-      const expected = parts.reduce((sum, part) => sum + part.length, 0)
-      const { size } = await file.stat()
-      if (size !== expected) throw new Error(`${path} has ${size} of ${expected} bytes`)
-      if (modifiedMs !== undefined) await file.utimes(modifiedMs / 1000, modifiedMs / 1000)
-      await file.sync()
-    } finally {
-      await file.close()
-    }
-  }
-}
-
-/** A full disk may take part of a write without an error; the next write then names the cause. */
-async function writeAll(file: OpenFile, bytes: Uint8Array): Promise<void> {
-  for (let rest = bytes; rest.length > 0; ) {
-    const { bytesWritten } = await file.write(rest)
-    if (bytesWritten === 0) throw new Error('the file system wrote 0 bytes')
-    rest = rest.subarray(bytesWritten)
   }
 }
 

@@ -94,8 +94,8 @@ async function serve(config: GatewayConfig, runtime: GatewayRuntime): Promise<Se
 }
 
 /**
- * Has a gateway answer from a manifest as soon as it is stored. Its readers would notice it only at
- * their next interval, as they do what another process stores.
+ * Makes a gateway answer from a manifest as soon as it is stored. Otherwise its readers would see
+ * it at their next interval, as they see what another process stores.
  */
 function withReload(runtime: GatewayRuntime, { zones }: Gateway): GatewayRuntime {
   const writerOf: GatewayRuntime['writerOf'] = (cluster, c) => {

@@ -3,15 +3,14 @@
  * @module
  */
 import type { TlsService } from '../../resolver/contract/feature.ts'
-import { boundReceiveBuffers } from './bun-listeners.ts'
 
 /** Seconds that a connection may be idle on Bun; its maximum is 255. */
 const IDLE_SECONDS = 15
 
 /**
- * Interval of wake-ups of Bun's event loop while it serves TLS. Bun 1.4 continues at most five TLS
- * handshakes per iteration, the newest first, and sleeps although others wait: while clients opened
- * thousands of connections, a handshake waited up to 2.5 s. The timer takes 1.4 % of a core.
+ * Interval of wake-ups of Bun's event loop while it serves TLS, which take 1.4 % of a core. Without
+ * them, Bun 1.4 continues at most five TLS handshakes per iteration, the newest first, and sleeps
+ * although others wait: while thousands of clients connect, a handshake waits for seconds.
  */
 const WAKE_MS = 2
 
@@ -119,7 +118,6 @@ function bunRuntime(bun: Bun): FetchRuntime {
         fetch: (request, serving) => handler(request, () => serving.requestIP(request)),
         error: failure,
       })
-      boundReceiveBuffers()
       const waking = at.tls && setInterval(ignore, WAKE_MS).unref()
       const stop = (closesConnections: boolean): Promise<void> | void => {
         clearInterval(waking)

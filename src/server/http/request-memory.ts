@@ -1,7 +1,7 @@
 /**
  * Bounds the memory of requests that wait for their clients: for the rest of the body, or until the
- * client reads the response. Bounds for each connection do not bound a thousand of them: 490
- * connections with 16 bodies of 64 KiB ended a gateway in 512 MiB.
+ * client reads the response. Bounds for each connection do not bound a thousand of them: 16 bodies
+ * of 64 KiB on each of 490 connections fill the 512 MiB of a gateway.
  * @module
  */
 import { memoryBytes } from '../node/memory-bytes.ts'

@@ -2,8 +2,7 @@
  * Sockets that systemd has opened for this process: socket activation (sd_listen_fds(3)).
  * @module
  */
-import { readlinkSync } from 'node:fs'
-import { readSocketTable, type SocketProtocol } from './socket-table.ts'
+import { readSocketTable, type SocketProtocol, socketInode } from './socket-table.ts'
 
 /** A socket that waits to be used. */
 export type InheritedSocket = {
@@ -53,18 +52,10 @@ export function readInherited(
   if (Number(LISTEN_PID) !== pid || !(count > 0)) return []
   const tables = { udp: readSocketTable('udp'), tcp: readSocketTable('tcp') }
   return Array.from({ length: count }, (_, i) => FIRST_FD + i).flatMap((fd) => {
-    const inode = inodeOf(fd)
+    const inode = socketInode(fd)
     return (['udp', 'tcp'] as const).flatMap((protocol) => {
       const row = tables[protocol].find((one) => one.inode === inode)
       return row === undefined ? [] : [{ fd, protocol, address: row.address, port: row.port }]
     })
   })
-}
-
-function inodeOf(fd: number): string | undefined {
-  try {
-    return /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/self/fd/${fd}`))?.[1]
-  } catch {
-    return undefined
-  }
 }

@@ -6,8 +6,8 @@ import { setFlagsFromString } from 'node:v8'
 
 /**
  * Limit of a container in bytes up to which V8 keeps its heaps small: the chart's; kubeadm's is
- * 170Mi. While 50,000 endpoints appeared within 12 s, a server peaked at 126 to 150 MiB in place of
- * 162 to 213. A start with them takes half as much CPU time again, a query over UDP no more.
+ * 170Mi. While 50,000 endpoints appear within 12 s, a server then stays below 150 MiB, otherwise
+ * below 213. A start with them takes half as much CPU time again; a query over UDP takes no more.
  */
 const LOW_LIMIT_BYTES = 256 * 1024 * 1024
 

@@ -2,7 +2,7 @@
  * The kernel's tables of sockets on Linux, `/proc/net/udp` and its like (proc_net_udp(5)).
  * @module
  */
-import { readFileSync } from 'node:fs'
+import { readFileSync, readlinkSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { endianness } from 'node:os'
 import { formatAddress } from '../../dns/names/address.ts'
@@ -34,6 +34,15 @@ export function readSocketTable(protocol: SocketProtocol): SocketRow[] {
 export async function* socketsOf(protocol: SocketProtocol): AsyncGenerator<SocketRow> {
   for (const path of pathsOf(protocol)) {
     yield* socketRows(await readFile(path, 'latin1').catch(() => ''))
+  }
+}
+
+/** Returns the inode of a socket of this process; `undefined` for other descriptors. */
+export function socketInode(fd: number | string): string | undefined {
+  try {
+    return /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/self/fd/${fd}`))?.[1]
+  } catch {
+    return undefined
   }
 }
 

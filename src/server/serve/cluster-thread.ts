@@ -1,5 +1,6 @@
 /**
- * The side of the threads that answer of the one that watches large clusters (`watch-worker.ts`).
+ * What a thread that answers queries has of the thread that watches large clusters
+ * (`watch-worker.ts`).
  * @module
  */
 

@@ -139,11 +139,6 @@ export class DnsServer {
     })
   }
 
-  /** Returns {@link lameduckMsOf} for the current resolver. */
-  get lameduckMs(): number {
-    return lameduckMsOf(this.current?.features ?? [])
-  }
-
   /** Makes `/ready` report the shutdown. */
   announceStop(): void {
     this.isStopping = true

@@ -8,11 +8,13 @@ import { dirname } from 'node:path'
 import { CLUSTER_TREE } from '../../corefile/cluster-tree.ts'
 import { formatProblem } from '../../corefile/problem.ts'
 import { inSlices } from '../../dns/bytes/steps.ts'
+import type { Log } from '../../dns/telemetry/log.ts'
 import { Metrics } from '../../dns/telemetry/metrics.ts'
 import { resolverSteps } from '../../resolver/chain/create-resolver.ts'
 import { type Explanation, explainMessage } from '../../resolver/chain/explain.ts'
 import type { Resolver } from '../../resolver/chain/resolver.ts'
 import type { Client } from '../../resolver/contract/client.ts'
+import type { MaybePromise } from '../../resolver/contract/maybe-promise.ts'
 import { STANDARD_PORTS } from '../../resolver/contract/server-address.ts'
 import type { EtcdConnection } from '../../resolver/plugins/etcd/options.ts'
 import { KeySources } from '../etcd/key-sources.ts'
@@ -25,49 +27,73 @@ import { createLog, type Output } from '../node/output.ts'
 import { timerMs } from '../node/timer-ms.ts'
 import { ClusterSources, type Clusters } from './cluster-sources.ts'
 import { ClusterThread } from './cluster-thread.ts'
-import type { ClusterWanted } from './cluster-wanted.ts'
 import { CorefileReloads } from './corefile-reloads.ts'
-import { DnsServer } from './dns-server.ts'
+import { DnsServer, lameduckMsOf } from './dns-server.ts'
 import { createNodeHost } from './node-host.ts'
 import { formatThreadMetrics } from './process-metrics.ts'
 import type { RunningServer, ServeOptions } from './serve-options.ts'
+import type { WatchedCluster } from './shared-snapshots.ts'
 
 /** Time to wait for the keys of etcds before answering queries. */
 const KEYS_MS = 5000
 
-/** Plugins that read the objects of clusters: for transfers, and for the Pods of clients. */
-const OBJECT_READERS: ReadonlySet<string> = new Set(['transfer', 'metadata'])
-
-function readsObjects({ blocks }: LoadedCorefile): boolean {
-  return blocks.some(({ directives }) => directives.some(({ name }) => OBJECT_READERS.has(name)))
-}
+/** Plugins that read the objects of clusters, and what they lack with workers, which have none. */
+const OBJECT_READERS: ReadonlyMap<string, string> = new Map([
+  ['transfer', '"transfer" does not serve cluster zones with several workers; run one'],
+  ['metadata', '"metadata" has no values for Pods with several workers; run one'],
+])
 
 /** A compiled Corefile, and the clusters and etcds that it needs. */
-type Compiled = {
+export type Compiled = {
   readonly corefile: LoadedCorefile
-  readonly clusters: readonly ClusterWanted[]
+  readonly clusters: readonly WatchedCluster[]
   readonly connections: readonly EtcdConnection[]
   readonly resolver: Resolver
 }
 
-/** What the main thread does for the server of a worker. */
-export type ServerParts = {
-  readonly clusters: Clusters
+/** Answers queries by one resolver at a time: with sockets of this thread, or by workers. */
+export type Answering = Pick<DnsServer, 'ports' | 'announceStop' | 'drain' | 'close'> & {
+  /**
+   * Replaces the previous resolver.
+   * @throws {Error} when it cannot; the previous resolver then stays in use
+   */
+  readonly serve: (resolver: Resolver, compiled: Compiled) => Promise<void>
+  readonly notReady: () => MaybePromise<readonly string[]>
+  /** Called when a cluster has a new snapshot, if others than this thread answer from it. */
+  readonly onSnapshot?: () => void
+}
+
+/** What workers need of the server in the main thread. */
+export type MainThread = {
+  readonly metrics: Metrics
+  readonly log: Log
   /** Ends the process. */
   readonly abort: (message: string) => void
 }
 
+/** What a server with other threads does not do itself; a server of one thread has no parts. */
+export type ServerParts =
+  | { readonly clusters: Clusters; readonly abort: MainThread['abort'] }
+  | { readonly createWorkers: (main: MainThread) => Answering }
+
+/** Connections to etcds and collectors of dnstap, which the main thread leaves to its workers. */
+const NO_CONNECTIONS = {
+  openKeys: () => ({ current: () => undefined, leaseSeconds: () => undefined }),
+  openTap: () => ({ send: () => undefined, close: () => undefined }),
+}
+
 /**
- * A server. With `parts` it is the server of a worker: it shares its ports, gets Corefiles from the
- * main thread, and serves DNS only.
+ * A server. That of a worker shares its ports, gets Corefiles from the main thread, and serves DNS
+ * only; that of their main thread reads the Corefile and watches the clusters for all.
  */
 export class Server implements RunningServer {
   private readonly options: ServeOptions
   private readonly folder: string
-  private readonly log: ReturnType<typeof createLog>
+  private readonly log: Log
   private readonly metrics = new Metrics()
-  private readonly dns: DnsServer
-  private readonly parts: ServerParts | undefined
+  private readonly role: 'alone' | 'main' | 'worker'
+  private readonly abort: MainThread['abort']
+  private readonly answering: Answering
   private readonly sources: Clusters
   private readonly keys: KeySources
   private doh: HttpServer | undefined
@@ -75,60 +101,43 @@ export class Server implements RunningServer {
   private readonly reloads: CorefileReloads | undefined
 
   constructor(options: ServeOptions, output: Output, parts?: ServerParts) {
-    this.parts = parts
-    const { conf, files, objects, kubeconfig, etcd, isReplaceable = false, lingerMs = 0 } = options
-    this.dns = new DnsServer(this.metrics, {
-      isOneOfMany: parts !== undefined,
-      isReplaceable,
-      lingerMs,
-      threadMetrics: () => this.sources.threadMetrics?.(),
-    })
+    const { conf, files, etcd, isReplaceable = false, lingerMs = 0 } = options
+    const { metrics } = this
+    const log = createLog(output)
+    const isWorker = parts !== undefined && 'clusters' in parts
     this.options = options
     this.folder = files === '' ? dirname(conf) : files
-    this.log = createLog(output)
-    const local = outsideAddresses(options.localAddresses)
-    this.sources =
-      parts?.clusters ??
-      new ClusterSources({
-        objectPaths: objects,
-        kubeconfig,
-        folder: this.folder,
-        localAddresses: local,
-        loadApi: async () => (await import('../../cluster/follow/watch.ts')).openApi,
-        log: this.log,
-        metrics: this.metrics,
-        now: Date.now,
-        elapsed,
-        hasEarlyShards: true,
-        // On one processor a thread answers no sooner, and changes wait for queries.
-        ...(availableParallelism() > 1 && {
-          openThread: (onSnapshot) => {
-            const watch = { kubeconfig, folder: this.folder, localAddresses: local }
-            return new ClusterThread({ watch, output, log: this.log, onSnapshot })
-          },
-        }),
-      })
+    this.log = log
+    this.role = isWorker ? 'worker' : parts === undefined ? 'alone' : 'main'
+    this.abort = isWorker ? parts.abort : (message) => exitWith(message, log)
+    this.answering =
+      parts !== undefined && 'createWorkers' in parts
+        ? parts.createWorkers({ metrics, log, abort: this.abort })
+        : new DnsServer(metrics, {
+            isOneOfMany: isWorker,
+            isReplaceable,
+            lingerMs,
+            threadMetrics: () => this.sources.threadMetrics?.(),
+          })
+    this.sources = isWorker ? parts.clusters : this.openSources(output)
     this.keys = new KeySources({ file: etcd, log: this.log })
-    if (parts === undefined) this.reloads = this.reloadsOf(conf)
+    if (!isWorker) this.reloads = this.reloadsOf(conf)
   }
 
   get ports(): readonly number[] {
-    return this.dns.ports
+    return this.answering.ports
   }
 
   /** Starts to serve a Corefile (default: the file of the options). */
   async start(corefile: LoadedCorefile = loadCorefile(this.options.conf)): Promise<void> {
-    const compiled = await this.compile(corefile)
-    await this.waitForSources()
-    await this.dns.serve(compiled.resolver)
-    this.current = compiled
-    const { dohListen, insecure } = this.options
-    if (dohListen !== '') {
+    await this.apply(corefile)
+    const { dohListen, insecure, explainToken = '' } = this.options
+    if (dohListen !== '' && this.role !== 'main') {
       this.doh = await listenDoh(dohListen, {
         resolver: () => this.current?.resolver,
         isInsecure: insecure,
-        reusePort: this.parts !== undefined,
-        explainToken: this.options.explainToken ?? '',
+        reusePort: this.role === 'worker',
+        explainToken,
       })
     }
     this.reloads?.schedule()
@@ -151,8 +160,8 @@ export class Server implements RunningServer {
   }
 
   /** Returns the names of plugins that are not ready. */
-  notReady(): readonly string[] {
-    return this.dns.notReady()
+  notReady(): MaybePromise<readonly string[]> {
+    return this.answering.notReady()
   }
 
   async reload(): Promise<void> {
@@ -160,24 +169,49 @@ export class Server implements RunningServer {
   }
 
   async stop(): Promise<void> {
-    this.dns.announceStop()
-    await new Promise((resolve) => setTimeout(resolve, timerMs(this.dns.lameduckMs)))
+    this.answering.announceStop()
+    const lameduckMs = lameduckMsOf(this.current?.resolver.features ?? [])
+    await new Promise((resolve) => setTimeout(resolve, timerMs(lameduckMs)))
     await this.drain()
     await this.close()
   }
 
   /** Accepts no more connections, and waits up to 5 s for queries in flight. */
   async drain(): Promise<void> {
-    await this.dns.drain()
+    await this.answering.drain()
   }
 
   /** Closes everything without waiting. */
   async close(): Promise<void> {
     this.reloads?.stop()
     await this.doh?.close()
-    await this.dns.close()
+    await this.answering.close()
     this.sources.keep([])
     this.keys.keep([])
+  }
+
+  /** Opens the clusters that this process watches. */
+  private openSources(output: Output): ClusterSources {
+    const { folder, log, metrics } = this
+    const { onSnapshot } = this.answering
+    const { objects, kubeconfig } = this.options
+    const localAddresses = outsideAddresses(this.options.localAddresses)
+    const watch = { kubeconfig, folder, localAddresses }
+    return new ClusterSources({
+      ...watch,
+      objectPaths: objects,
+      loadApi: async () => (await import('../../cluster/follow/watch.ts')).openApi,
+      log,
+      metrics,
+      now: Date.now,
+      elapsed,
+      ...(onSnapshot ? { onSnapshot } : { hasEarlyShards: true }),
+      // On one processor a thread answers no sooner, and changes wait for queries.
+      ...(this.role === 'alone' &&
+        availableParallelism() > 1 && {
+          openThread: (onChange) => new ClusterThread({ watch, output, log, onSnapshot: onChange }),
+        }),
+    })
   }
 
   private reloadsOf(path: string): CorefileReloads {
@@ -197,8 +231,7 @@ export class Server implements RunningServer {
   private async waitForSources(): Promise<void> {
     const [hasClusters] = await Promise.all([this.sources.ready(), this.waitForKeys()])
     if (hasClusters) return
-    const message = 'a cluster is not fully read yet; until then, unknown names in it get SERVFAIL'
-    this.log({ level: 'warning', message })
+    this.warn('a cluster is not fully read yet; until then, unknown names in it get SERVFAIL')
   }
 
   private async waitForKeys(): Promise<void> {
@@ -207,15 +240,23 @@ export class Server implements RunningServer {
     const outcome = await Promise.race([this.keys.synced(), timeout.promise])
     clearTimeout(timer)
     if (outcome !== 'late') return
-    const message = 'the keys of an etcd are not read yet; until then, its names get SERVFAIL'
+    this.warn('the keys of an etcd are not read yet; until then, its names get SERVFAIL')
+  }
+
+  private warn(message: string): void {
     this.log({ level: 'warning', message })
   }
 
   /** Compiles a Corefile, and opens the clusters and etcds that it needs. */
   private async compile(corefile: LoadedCorefile): Promise<Compiled> {
-    await this.sources.prepare(corefile.blocks)
-    const clusters: ClusterWanted[] = []
-    const needsObjects = readsObjects(corefile) || undefined
+    const { role, keys, sources } = this
+    await sources.prepare(corefile.blocks)
+    const clusters: WatchedCluster[] = []
+    const names = new Set(
+      corefile.blocks.flatMap((block) => block.directives.map(({ name }) => name)),
+    )
+    const readers = [...OBJECT_READERS].filter(([name]) => names.has(name))
+    const needsObjects = (role === 'alone' && readers.length > 0) || undefined
     const connections: EtcdConnection[] = []
     const host = createNodeHost({
       folder: this.folder,
@@ -223,27 +264,25 @@ export class Server implements RunningServer {
       log: this.log,
       threads: this.options.threads ?? 1,
       openCluster: (directive, tree = CLUSTER_TREE) => {
-        clusters.push({ directive, tree, ...(needsObjects && { needsObjects }) })
-        return this.sources.open(directive, tree, needsObjects)
+        const source = sources.open(directive, tree, needsObjects)
+        clusters.push({ directive, tree, source, ...(needsObjects && { needsObjects }) })
+        return source
       },
       openKeys: (connection) => {
         connections.push(connection)
-        return this.keys.open(connection)
+        return keys.open(connection)
       },
-      abort:
-        this.parts?.abort ??
-        ((message) => {
-          this.log({ level: 'error', message })
-          process.exit(1)
-        }),
+      abort: this.abort,
+      ...(role === 'main' && NO_CONNECTIONS),
     })
     const ports = { ...STANDARD_PORTS, dns: this.options.dnsPort }
     const resolver = await inSlices(resolverSteps(corefile.blocks, host, ports), host)
-    await resolver.prepare()
-    const warnings = this.parts === undefined ? [...corefile.warnings, ...resolver.notices] : []
-    for (const warning of warnings) {
-      this.log({ level: 'warning', message: formatProblem(warning) })
-    }
+    // Workers start plugins and log nothing; the main thread does the opposite.
+    if (role !== 'main') await resolver.prepare()
+    const problems = role === 'worker' ? [] : [...corefile.warnings, ...resolver.notices]
+    for (const problem of problems) this.warn(formatProblem(problem))
+    const lacks = role === 'main' && clusters.length > 0 ? readers : []
+    for (const [, message] of lacks) this.warn(message)
     return { corefile, clusters, connections, resolver }
   }
 
@@ -252,11 +291,16 @@ export class Server implements RunningServer {
     try {
       const compiled = await this.compile(corefile)
       await this.waitForSources()
-      await this.dns.serve(compiled.resolver)
+      await this.answering.serve(compiled.resolver, compiled)
       this.current = compiled
     } finally {
       this.sources.keep(this.current?.clusters ?? [])
       this.keys.keep(this.current?.connections ?? [])
     }
   }
+}
+
+function exitWith(message: string, log: Log): never {
+  log({ level: 'error', message })
+  process.exit(1)
 }

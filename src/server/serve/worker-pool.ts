@@ -6,32 +6,17 @@
  * @module
  */
 
-import { dirname } from 'node:path'
-import { CLUSTER_TREE } from '../../corefile/cluster-tree.ts'
-import { formatProblem } from '../../corefile/problem.ts'
-import { finish, inSlices } from '../../dns/bytes/steps.ts'
-import type { Log } from '../../dns/telemetry/log.ts'
+import { finish } from '../../dns/bytes/steps.ts'
 import { mergeMetrics, withoutGauges } from '../../dns/telemetry/merge-metrics.ts'
-import { Metrics } from '../../dns/telemetry/metrics.ts'
-import { resolverSteps } from '../../resolver/chain/create-resolver.ts'
 import type { Resolver } from '../../resolver/chain/resolver.ts'
-import type { Host } from '../../resolver/contract/host.ts'
-import type { PluginHost } from '../../resolver/contract/plugin-entry.ts'
-import { STANDARD_PORTS } from '../../resolver/contract/server-address.ts'
 import { elapsed } from '../node/elapsed.ts'
-import { type LoadedCorefile, loadCorefile } from '../node/load-corefile.ts'
-import { outsideAddresses } from '../node/local-addresses.ts'
-import { CommandError, createLog, describeError, type Output } from '../node/output.ts'
-import { timerMs } from '../node/timer-ms.ts'
-import { ClusterSources } from './cluster-sources.ts'
+import { CommandError, describeError, type Output } from '../node/output.ts'
 import { keyOf } from './cluster-wanted.ts'
-import { CorefileReloads } from './corefile-reloads.ts'
-import { lameduckMsOf } from './dns-server.ts'
 import { FeatureServers } from './feature-servers.ts'
-import { createNodeHost } from './node-host.ts'
 import { formatMetrics, mergeInSlices } from './process-metrics.ts'
 import type { RunningServer, ServeOptions } from './serve-options.ts'
-import { FRESHNESS_MS, SnapshotSharer, type WatchedCluster } from './shared-snapshots.ts'
+import { type Answering, type Compiled, type MainThread, Server } from './server.ts'
+import { FRESHNESS_MS, SnapshotSharer } from './shared-snapshots.ts'
 import { WorkerThread } from './worker-thread.ts'
 
 /** The number of workers, and the module that each runs. */
@@ -53,34 +38,24 @@ export async function serveByWorkers(
   output: Output,
   workers: Workers,
 ): Promise<RunningServer> {
-  const pool = new WorkerPool(options, output, workers)
+  const served = { ...options, threads: workers.count }
+  const server = new Server(served, output, {
+    createWorkers: (main) => new WorkerPool(served, output, { ...main, ...workers }),
+  })
   try {
-    await pool.start()
-    return pool
+    await server.start()
+    return server
   } catch (error) {
-    await pool.close()
+    await server.close()
     throw error
   }
 }
 
-/** A compiled Corefile, and the clusters that it needs. */
-type Compiled = {
-  readonly corefile: LoadedCorefile
-  readonly clusters: readonly WatchedCluster[]
-  readonly resolver: Resolver
-}
-
-class WorkerPool implements RunningServer {
-  ports: readonly number[] = []
+class WorkerPool implements Answering {
+  ports: number[] = []
   private readonly options: ServeOptions
   private readonly output: Output
-  private readonly count: number
-  private readonly entry: string | undefined
-  private readonly folder: string
-  private readonly log: Log
-  private readonly metrics = new Metrics()
-  private readonly reloads: CorefileReloads
-  private readonly sources: ClusterSources
+  private readonly context: MainThread & Workers
   private readonly features: FeatureServers
   private readonly sharer = new SnapshotSharer()
   private readonly workers = new Map<number, WorkerThread>()
@@ -91,88 +66,41 @@ class WorkerPool implements RunningServer {
   private replaceMs = REPLACE_MS_MIN
   private isStopping = false
 
-  constructor(options: ServeOptions, output: Output, { count, entry }: Workers) {
-    const { conf, files, objects, kubeconfig, localAddresses } = options
-    this.options = { ...options, threads: count }
+  constructor(options: ServeOptions, output: Output, context: MainThread & Workers) {
+    this.options = options
     this.output = output
-    this.count = count
-    this.entry = entry
-    this.folder = files === '' ? dirname(conf) : files
-    this.log = createLog(output)
-    this.reloads = new CorefileReloads({
-      path: conf,
-      current: () =>
-        this.current && {
-          corefile: this.current.corefile,
-          features: this.current.resolver.features,
-        },
-      apply: (loaded) => this.reloadWith(loaded),
-      metrics: this.metrics,
-      log: this.log,
-    })
-    this.sources = new ClusterSources({
-      objectPaths: objects,
-      kubeconfig,
-      folder: this.folder,
-      localAddresses: outsideAddresses(localAddresses),
-      loadApi: async () => (await import('../../cluster/follow/watch.ts')).openApi,
-      log: this.log,
-      metrics: this.metrics,
-      now: Date.now,
-      elapsed,
-      onSnapshot: () => this.shareChanges(),
-    })
+    this.context = context
     this.features = new FeatureServers({
-      metrics: this.metrics,
+      metrics: context.metrics,
       format: () => this.format(),
       notReady: () => this.notReady(),
     })
   }
 
-  async start(): Promise<void> {
-    const compiled = await this.compile(loadCorefile(this.options.conf))
-    await this.features.apply(compiled.resolver.features)
-    this.current = compiled
-    const started = Array.from({ length: this.count }, (_, i) => this.startWorker(i + 1))
-    for (const ports of await Promise.all(started)) this.ports = ports
-    const check = setInterval(() => this.shareChanges(), FRESHNESS_MS)
-    this.timers.add(check.unref())
-    this.reloads.schedule()
-  }
-
-  reload(): Promise<void> {
-    return this.reloads.reloadNow()
-  }
-
-  async stop(): Promise<void> {
+  announceStop(): void {
     this.isStopping = true
-    const lameduckMs = lameduckMsOf(this.current?.resolver.features ?? [])
-    await new Promise((resolve) => setTimeout(resolve, timerMs(lameduckMs)))
-    await this.close()
   }
 
-  /** Closes everything without waiting for `lameduck`. */
+  /** Does nothing: workers drain when they close. */
+  async drain(): Promise<void> {}
+
   async close(): Promise<void> {
     this.isStopping = true
-    this.reloads.stop()
     for (const timer of this.timers) clearTimeout(timer)
     const { lingerMs } = this.options
     await Promise.all([...this.workers.values()].map((worker) => worker.stop(lingerMs)))
     await this.features.close()
-    this.sources.keep([])
   }
 
   /** Starts a worker. @returns its ports @throws {CommandError} when it cannot serve */
-  private async startWorker(number: number): Promise<readonly number[]> {
-    const { output, entry, current } = this
+  private async startWorker(number: number): Promise<number[]> {
+    const { output, current } = this
+    const { entry, abort } = this.context
     if (current === undefined) throw new TypeError('a Corefile must come before workers')
     const startMs = elapsed()
     const worker = new WorkerThread(output, {
       ...(entry !== undefined && { entry }),
-      onAbort: (message) => {
-        this.log({ level: 'error', message })
-        process.exit(1)
-      },
+      onAbort: abort,
       stateOf: ({ cluster, namespace, name }) =>
         this.current?.clusters
           .find((one) => keyOf(one) === cluster)
@@ -183,7 +111,7 @@ class WorkerPool implements RunningServer {
     const served = await worker.serve(this.options, current.corefile)
     if (served.kind === 'failed') throw new CommandError(served.message)
     void worker.exited.then((reason) => this.replace(number, { reason, startMs }))
-    return served.ports
+    return [...served.ports]
   }
 
   private replace(
@@ -194,7 +122,8 @@ class WorkerPool implements RunningServer {
     if (this.isStopping || gone === undefined) return
     this.pastMetrics = finish(mergeMetrics([this.pastMetrics, withoutGauges(gone.lastMetrics)]))
     this.workers.delete(number)
-    this.log({ level: 'error', message: `worker ${number} exited; starting another`, reason })
+    const { log } = this.context
+    log({ level: 'error', message: `worker ${number} exited; starting another`, reason })
     if (elapsed() - startMs > GOOD_MS) this.replaceMs = REPLACE_MS_MIN
     const timer = setTimeout(() => {
       this.timers.delete(timer)
@@ -219,75 +148,25 @@ class WorkerPool implements RunningServer {
   }
 
   /** Sends the clusters that have changed to all workers. */
-  private shareChanges(): void {
+  readonly onSnapshot = (): void => {
     for (const [key, snapshot] of this.sharer.changes(this.current?.clusters ?? [])) {
       for (const worker of this.workers.values()) worker.share(key, snapshot)
     }
   }
 
-  /** Compiles a Corefile and reads its clusters. The main thread never starts its plugins. */
-  private async compile(corefile: LoadedCorefile): Promise<Compiled> {
-    const { blocks, warnings } = corefile
-    await this.sources.prepare(blocks)
-    const clusters: WatchedCluster[] = []
-    const host = this.readingHost((directive, tree = CLUSTER_TREE) => {
-      const source = this.sources.open(directive, tree)
-      clusters.push({ directive, tree, source })
-      return source
-    })
-    const ports = { ...STANDARD_PORTS, dns: this.options.dnsPort }
-    const resolver = await inSlices(resolverSteps(blocks, host, ports), host)
-    const messages = [...warnings, ...resolver.notices].map(formatProblem)
-    const names = new Set(blocks.flatMap((block) => block.directives.map(({ name }) => name)))
-    if (names.has('transfer') && clusters.length > 0) {
-      messages.push('"transfer" does not serve cluster zones with several workers; run one')
-    }
-    if (names.has('metadata') && clusters.length > 0) {
-      messages.push('"metadata" has no values for Pods with several workers; run one')
-    }
-    for (const message of messages) this.log({ level: 'warning', message })
-    if (!(await this.sources.ready())) {
-      const message =
-        'a cluster is not fully read yet; until then, unknown names in it get SERVFAIL'
-      this.log({ level: 'warning', message })
-    }
-    return { corefile, clusters, resolver }
-  }
-
-  /** Returns a host that reads files and clusters and opens no other connections. */
-  private readingHost(openCluster: Host['openCluster']): PluginHost {
-    return createNodeHost({
-      folder: this.folder,
-      metrics: this.metrics,
-      log: this.log,
-      openCluster,
-      openKeys: () => ({ current: () => undefined, leaseSeconds: () => undefined }),
-      openTap: () => ({ send: () => undefined, close: () => undefined }),
-      abort: () => undefined,
-    })
-  }
-
-  /** Compiles and applies a Corefile. Keeps the previous one when it throws. */
-  private async reloadWith(loaded: LoadedCorefile): Promise<void> {
-    try {
-      await this.apply(await this.compile(loaded))
-    } finally {
-      this.sources.keep(this.current?.clusters ?? [])
-    }
-  }
-
   /**
-   * Tries a Corefile with one worker. If that serves it, so should all: the pool replaces a worker
-   * that fails.
+   * Starts the workers with the first Corefile. Tries another one with one worker: if that serves
+   * it, so should all, and the pool replaces a worker that fails.
    */
-  private async apply(compiled: Compiled): Promise<void> {
-    const { features } = this.current?.resolver ?? { features: [] }
-    await this.features.apply(compiled.resolver.features)
+  async serve({ features }: Resolver, compiled: Compiled): Promise<void> {
+    const previous = this.current
+    await this.features.apply(features)
+    if (previous === undefined) return this.start(compiled)
     const [first] = [...this.workers.values()]
     this.share(this.workers.values(), compiled)
     const tried = await first?.serve(this.options, compiled.corefile)
     if (tried?.kind === 'failed') {
-      await this.features.apply(features)
+      await this.features.apply(previous.resolver.features)
       throw new CommandError(tried.message)
     }
     this.current = compiled
@@ -299,10 +178,18 @@ class WorkerPool implements RunningServer {
     await Promise.all(served)
   }
 
+  private async start(compiled: Compiled): Promise<void> {
+    this.current = compiled
+    const started = Array.from({ length: this.context.count }, (_, i) => this.startWorker(i + 1))
+    for (const ports of await Promise.all(started)) this.ports = ports
+    const check = setInterval(this.onSnapshot, FRESHNESS_MS)
+    this.timers.add(check.unref())
+  }
+
   private async format(): Promise<string> {
     const texts = [...this.workers.values()].map((worker) => worker.metrics())
     const all = await Promise.all(texts)
-    const own = await formatMetrics(this.metrics, this.current?.resolver.listeners)
+    const own = await formatMetrics(this.context.metrics, this.current?.resolver.listeners)
     return mergeInSlices([own, this.pastMetrics, ...all])
   }
 

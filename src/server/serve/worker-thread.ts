@@ -35,7 +35,7 @@ const STOP_MS = 8000
 const BEAT_MS = 2000
 const STALE_BEATS = 5
 const HUNG_BEATS = 30
-/** Memory for new objects, of which queries leave few: 10 MB less than V8 would take by itself. */
+/** Memory for new objects. Queries leave few, so this is 10 MB less than V8's default. */
 const YOUNG_MB = 4
 /** The same for a worker that builds: with less, the first build takes 1.5 times as long. */
 const BUILD_YOUNG_MB = 24
@@ -113,8 +113,8 @@ export class WorkerThread {
   }
 
   /**
-   * Has the worker watch clusters, and no others; resolves when it has read them, as far as it can
-   * in time, or fails. Never rejects.
+   * Makes the worker watch these clusters only. Resolves when the worker has read them, as far as
+   * it can in time, or fails. Never rejects.
    */
   watch(options: WatchOptions, clusters: readonly ClusterWanted[]): Promise<Served> {
     return this.request({ kind: 'watch', options, clusters })

@@ -23,7 +23,7 @@ const BUSY_MS = 1
 const BUSY_FOR_MS = 1000
 /** Time for datagrams of a socket in a turn of the event loop; the last one may exceed it. */
 const SLICE_MS = 2
-/** Bytes received of a datagram, as by other sockets; a longer query is cut and so malformed. */
+/** Bytes received of a datagram, as by other sockets: longer queries are refused as malformed. */
 const RECEIVE_BYTES = 4096
 
 // Linux, asm-generic: bits/socket.h, linux/in.h and linux/in6.h.

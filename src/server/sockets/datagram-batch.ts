@@ -12,7 +12,7 @@ import type { Mmsg } from './mmsg.ts'
 
 /** Datagrams per call. */
 export const BATCH_MAX = 64
-/** Bytes received of a datagram; a longer query is cut and so malformed. CoreDNS reads 512. */
+/** Bytes received of a datagram. Truncates longer queries, which are then refused as malformed. */
 export const RECEIVE_BYTES = 4096
 /** The longest response that a batch sends. */
 const SEND_BYTES = 4096
@@ -102,7 +102,7 @@ export class DatagramBatch {
    * @returns false when it is too long for a batch; the caller must send it
    */
   respond(index: number, response: Uint8Array, size: number): boolean {
-    // Beyond its memory, the system would read addresses that are none.
+    // Past the end of the arrays, the kernel would read garbage as addresses.
     if (size > SEND_BYTES || this.pending === BATCH_MAX) return false
     const slot = this.pending++
     const { words, responses } = this

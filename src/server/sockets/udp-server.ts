@@ -26,26 +26,23 @@ const RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024
 const SKIPS = 8
 
 /**
- * Size of a batch from which the next one follows at once: by then as many more have arrived, and
- * waking up takes 6 to 10 µs, because Node zeroes 64 KiB for each attempt to receive. That was 5 %
- * of the CPU time of a query under load.
+ * After a batch of this size, reads the next one at once: as many datagrams already wait. Waking up
+ * for them would take 6 to 10 µs, because Node zeroes 64 KiB for each attempt to receive.
  */
 const NEXT_BATCH_MIN = 8
 /** Batches in a row, before other sockets and timers have their turn. */
 const BATCHES_IN_A_ROW = 4
 /**
- * Time from the first full batch of a turn of the event loop, in milliseconds, after which there is
- * no further batch in it: 5 of them are for queries on the slow path, the others enough for 100,000
- * datagrams a second. Node hands over 32 datagrams in a turn, each of which could be followed by a
- * batch, and accepts one TCP connection: without a bound, clients that connected by TCP during a
- * flood waited for up to 5.8 s.
+ * Milliseconds after the first full batch of a turn of the event loop, when batches end: 5 ms are
+ * for queries on the slow path, the rest suffices for 100,000 datagrams a second. Without a bound,
+ * each of the 32 datagrams that Node passes in a turn could start a batch, but Node accepts one TCP
+ * connection in a turn: during a flood, clients would wait seconds for theirs.
  */
 const BATCHES_MS = 10
 
 /**
- * Bytes of responses that wait in this process for the network, beyond which they are dropped as by
- * a full queue of the kernel. Without a bound, 40,000 queries/s from behind a slow link took 45 MiB
- * a second.
+ * Bytes of responses that may wait in this process for the network. Drops further ones, as a full
+ * queue of the kernel would: 40,000 queries/s from behind a slow link add 45 MiB a second.
  */
 const UNSENT_BYTES_MAX = 256 * 1024
 
@@ -274,7 +271,7 @@ export class UdpServer implements SlowAnswers {
     }
   }
 
-  /** Has the kernel refuse this address and port to other processes again. */
+  /** Makes the kernel refuse this address and port to other processes again. */
   private closePort(): void {
     const fd = this.isBesideCatchAll ? descriptorOf(this.socket) : undefined
     if (fd !== undefined) allowReuse(fd, false)

@@ -18,7 +18,7 @@ const PENDING_MAX = 4096
 const USES_MAX = 256
 /** How long a query waits for another response after one without a question. */
 const DOUBT_MS = 100
-/** Shared: capturing a stack for each took a tenth of the time of dropping a query. */
+/** Shared: to capture a stack for each would take a tenth of the time of dropping a query. */
 const OVERLOAD = new OverloadError()
 
 /** The upstream. */

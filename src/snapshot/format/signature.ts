@@ -14,7 +14,7 @@ export type PublicKey = CryptoKey
 /** A key that signs manifests. */
 export type PrivateKey = CryptoKey
 
-/** Parses a public key, 32 bytes in base64url; `undefined` if it is none. */
+/** Parses a public key, 32 bytes in base64url; `undefined` for other text. */
 export async function importPublicKey(text: string): Promise<PublicKey | undefined> {
   const bytes = decodeBase64url(text)
   if (bytes?.length !== PUBLIC_KEY_BYTES) return undefined
@@ -32,7 +32,7 @@ export async function isSignedBy(
   return crypto.subtle.verify(ALGORITHM, key, unshared(decoded), unshared(bytes))
 }
 
-/** Parses a private key, PKCS #8 in base64url; `undefined` if it is none. */
+/** Parses a private key, PKCS #8 in base64url; `undefined` for other text. */
 export async function importPrivateKey(text: string): Promise<PrivateKey | undefined> {
   const bytes = decodeBase64url(text)
   if (bytes === undefined) return undefined

@@ -37,7 +37,7 @@ type Head = {
 
 /**
  * Reads a record, and stores its owner and TTL for the next ones.
- * @throws {ZoneFileError} if the line is no record
+ * @throws {ZoneFileError} if the line is not a record
  */
 export function readRecord(line: ZoneLine, state: ZoneState): ResourceRecord {
   const [first] = line.words

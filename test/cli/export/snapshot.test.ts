@@ -204,7 +204,7 @@ async function writeOne(
     sources: {},
     shards: [{ sha256, bytes: bytes.length }],
   }
-  writeSnapshotFolder(join(folder, 'snapshot'), manifest, new Map([[sha256, bytes]]))
+  await writeSnapshotFolder(join(folder, 'snapshot'), manifest, new Map([[sha256, bytes]]))
   return { folder: join(folder, 'snapshot'), manifest, sha256 }
 }
 
@@ -275,7 +275,7 @@ describe('a snapshot in a folder', () => {
     const bytes = new TextEncoder().encode('no shard')
     const sha256 = await sha256Hex(bytes)
     const shards = [{ sha256, bytes: bytes.length }]
-    writeSnapshotFolder(folder, { ...manifest, shards }, new Map([[sha256, bytes]]))
+    await writeSnapshotFolder(folder, { ...manifest, shards }, new Map([[sha256, bytes]]))
     await assert.rejects(readSnapshotFolder(folder), { name: 'SnapshotError' })
   })
 
@@ -292,7 +292,9 @@ describe('a snapshot in a folder', () => {
     const { manifest, sha256 } = await writeOne(t)
     mkdirSync(join(folder, 'shards', sha256), { recursive: true })
     const shards = new Map([[sha256, new Uint8Array(1)]])
-    assert.throws(() => writeSnapshotFolder(folder, manifest, shards), { name: 'CommandError' })
+    await assert.rejects(() => writeSnapshotFolder(folder, manifest, shards), {
+      name: 'CommandError',
+    })
     assert.deepEqual(readdirSync(folder), ['shards'])
   })
 })

@@ -132,20 +132,15 @@ class Fixture {
 
 const NAME = 'web.shop.svc.shop.test'
 const CASES = [
-  { query: `${NAME} A`, clusters: 'shop', words: ['NOERROR', 'A', 'fresh'], ms: 0 },
-  { query: `${NAME} SRV`, clusters: 'shop', words: ['NOERROR', 'SRV', 'fresh'], ms: 0 },
-  {
-    query: 'none.svc.shop.test AAAA',
-    clusters: 'shop',
-    words: ['NXDOMAIN', 'AAAA', 'fresh'],
-    ms: 0,
-  },
-  { query: 'www.example.org A', clusters: '', words: ['NOERROR', 'A', ''], ms: 7 },
-  { query: `${NAME} A version1`, clusters: '', words: ['BADVERS', '', ''], ms: 0 },
+  { query: `${NAME} A`, is: ['shop', 'NOERROR', 'A', 'fresh'], ms: 0 },
+  { query: `${NAME} SRV`, is: ['shop', 'NOERROR', 'SRV', 'fresh'], ms: 0 },
+  { query: 'none.svc.shop.test AAAA', is: ['shop', 'NXDOMAIN', 'AAAA', 'fresh'], ms: 0 },
+  { query: 'www.example.org A', is: ['', 'NOERROR', 'A', ''], ms: 7 },
+  { query: `${NAME} A version1`, is: ['', 'BADVERS', '', ''], ms: 0 },
 ]
 
 describe('an observer gets a report of each answer', () => {
-  for (const { query, clusters, words, ms } of CASES) {
+  for (const { query, is, ms } of CASES) {
     for (const way of ['directly', 'byApp'] as const) {
       for (const method of ['GET', 'POST']) {
         test(`${query}, ${method} ${way}`, async () => {
@@ -154,9 +149,9 @@ describe('an observer gets a report of each answer', () => {
           const { message } = parseQuestion(text ?? '')
           const sent = version === undefined ? message : withVersion(message)
           const body = await fixture[way](sent, method)
-          const [rcode = '', type = '', fresh = ''] = words
+          const [clusters, rcode, type, freshness] = is
           assert.deepEqual(fixture.reports, [
-            { clusters, words: [rcode, type, method, fresh], numbers: [ms, body.length] },
+            { clusters, rcode, type, method, freshness, ms, bytes: body.length },
           ])
         })
       }
@@ -169,8 +164,8 @@ describe('an observer gets a report of each answer', () => {
     await fixture.get(`/resolve?name=${NAME}`)
     assert.deepEqual(fixture.reports[1], {
       clusters: 'shop',
-      words: ['NOERROR', 'A', 'JSON', 'fresh'],
-      numbers: [0, wire.length + 11],
+      ...{ rcode: 'NOERROR', type: 'A', method: 'JSON', freshness: 'fresh' },
+      ...{ ms: 0, bytes: wire.length + 11 },
     })
   })
 
@@ -180,7 +175,7 @@ describe('an observer gets a report of each answer', () => {
     await fixture.host.advance(61_000)
     await fixture.get(`/resolve?name=${NAME}`)
     await fixture.get('/resolve?name=web.shop.svc.both.test')
-    const ages = fixture.reports.map(({ clusters, words }) => [clusters, words[3]])
+    const ages = fixture.reports.map(({ clusters, freshness }) => [clusters, freshness])
     assert.deepEqual(ages, [
       ['shop', 'fresh'],
       ['shop', 'stale'],
@@ -191,7 +186,7 @@ describe('an observer gets a report of each answer', () => {
   test('with the query name in lower case, if enabled', async () => {
     const fixture = await Fixture.start(true)
     await fixture.get('/resolve?name=WEB.shop.svc.Shop.test')
-    assert.deepEqual(fixture.reports[0]?.words.slice(4), [`${NAME}.`])
+    assert.equal(fixture.reports[0]?.name, `${NAME}.`)
   })
 
   test('and of no other request', async () => {

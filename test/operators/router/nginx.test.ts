@@ -61,7 +61,7 @@ describe('nginx', () => {
     )
     assert.deepEqual([fileOf(folder), fileOf(folder, 'nginx.pid')], ['two', pid])
     assert.equal(await nginx.take(config('three'), SIGNAL), undefined)
-    assert.equal(existsSync(`${folder}/nginx.conf.new`), false)
+    assert.equal(existsSync(`${folder}/nginx.conf.kubedoh`), false)
     await nginx.stop()
     assert.deepEqual([existsSync(`${folder}/nginx.pid`), errors], [false, []])
   })

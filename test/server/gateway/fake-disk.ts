@@ -5,7 +5,8 @@
  */
 import { dirname } from 'node:path'
 import { concatBytes } from '../../../src/dns/bytes/bytes.ts'
-import type { FileSystem, OpenFile } from '../../../src/server/gateway/files.ts'
+import type { FileSystem } from '../../../src/server/gateway/files.ts'
+import type { OpenFile } from '../../../src/server/node/whole-file.ts'
 
 type Inode = { bytes: Uint8Array; synced: Uint8Array; mtimeMs: number }
 

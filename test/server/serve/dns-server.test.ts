@@ -7,7 +7,7 @@ import { Metrics } from '../../../src/dns/telemetry/metrics.ts'
 import type { Listener } from '../../../src/resolver/chain/listener.ts'
 import type { Feature, TlsService } from '../../../src/resolver/contract/feature.ts'
 import type { Plugin } from '../../../src/resolver/contract/plugin.ts'
-import { DnsServer } from '../../../src/server/serve/dns-server.ts'
+import { DnsServer, lameduckMsOf } from '../../../src/server/serve/dns-server.ts'
 import { AUTHORITY, type Certificate, CLIENT, SERVER } from '../../certificates.ts'
 import { freePort } from '../../free-port.ts'
 import {
@@ -303,19 +303,12 @@ describe('DnsServer and its features', () => {
       assert.equal(await get(at, '/ready'), '503 Shutting down')
     })
   })
+})
 
-  test('waits for the longest lameduck', async () => {
-    await withServer(async (server) => {
-      assert.equal(server.lameduckMs, 0)
-      const ports = [await freePort(), await freePort(), await freePort()]
-      const features = ports.map((port, i): Feature => {
-        const address = `127.0.0.1:${port}`
-        return i === 0
-          ? { kind: 'ready', address, monitor: 'until-ready' }
-          : { kind: 'health', address, lameduckMs: 5000 / i }
-      })
-      await serveAnywhere(server, resolverOf({ says: '192.0.2.1', features }))
-      assert.equal(server.lameduckMs, 5000)
-    })
-  })
+test('the longest lameduck counts', () => {
+  const address = '127.0.0.1:1'
+  const health = (lameduckMs: number): Feature => ({ kind: 'health', address, lameduckMs })
+  const ready: Feature = { kind: 'ready', address, monitor: 'until-ready' }
+  assert.equal(lameduckMsOf([ready]), 0)
+  assert.equal(lameduckMsOf([ready, health(5000), health(2500)]), 5000)
 })

@@ -47,4 +47,25 @@ describe('the server of a worker', () => {
     assert.deepEqual(server.ports, [options.dnsPort])
     await server.apply(corefile)
   })
+
+  test('keeps its clusters when it applies a Corefile whose plugins read objects', async (t) => {
+    const lines = ['bind 127.0.0.1', 'kubernetes cluster.local', 'metadata']
+    const folder = shopFolder(t, { Corefile: `. {\n  ${lines.join('\n  ')}\n}\n` })
+    const clusters = new SharedClusters()
+    const sources = new Set<unknown>()
+    const open: SharedClusters['open'] = (...wanted) => {
+      const source = SharedClusters.prototype.open.apply(clusters, wanted)
+      sources.add(source)
+      return source
+    }
+    const parts = { clusters: Object.assign(clusters, { open }), abort: assert.fail }
+    const options = serveOptions(folder, { dnsPort: await freePort() })
+    const server = new Server(options, new Screen(), parts)
+    t.onTestFinished(() => server.close())
+    const corefile = loadCorefile(options.conf)
+    await server.start(corefile)
+    for (let i = 0; i < 2; i++) await server.apply(corefile)
+    // Another one would get no more snapshots.
+    assert.equal(sources.size, 1)
+  })
 })

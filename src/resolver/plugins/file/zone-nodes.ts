@@ -38,7 +38,7 @@ const HEAD_BYTES = 9
 /** Records of a name beyond which an index finds duplicates. */
 const SMALL_LIST = 16
 
-/** Names and records, of which none is ever removed. */
+/** Names and records. Never removes one. */
 export class ZoneNodes {
   private readonly lists = new NameLists()
   /** Types and rdata of names with many records. */

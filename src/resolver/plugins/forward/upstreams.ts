@@ -32,7 +32,7 @@ export type NamedUpstreams = {
 }
 
 /**
- * Reads the words that name upstreams. A file that is missing or lists none is no mistake: it may
+ * Reads the words that name upstreams. Accepts a file that is missing or lists no upstream: it may
  * still be written.
  * @param readText reads files that list name servers, such as /etc/resolv.conf
  * @throws {ConfigError} with the position of the mistake

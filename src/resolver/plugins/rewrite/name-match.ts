@@ -15,7 +15,7 @@ import { compilePattern, type Pattern, PatternError } from '../../../go/pattern/
 
 /** Characters in an expression (CoreDNS's bound). */
 const PATTERN_CHARACTERS_MAX = 10_000
-/** Characters of a text after substitution; a longer text is no valid name. */
+/** Characters of a text after substitution; a longer text is not a valid name. */
 const SUBSTITUTED_CHARACTERS_MAX = 16_384
 
 const MATCH_KINDS = ['exact', 'prefix', 'suffix', 'substring', 'regex'] as const

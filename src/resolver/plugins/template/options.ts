@@ -144,7 +144,7 @@ function readRcode(word: Word): number {
   return rcode
 }
 
-/** Parses a mnemonic. As in CoreDNS it must be in capitals, and TYPE65280 is none. */
+/** Parses a mnemonic. As CoreDNS, wants capitals and does not accept the form TYPE65280. */
 function mnemonic(word: Word, what: string, parse: (text: string) => number | undefined): number {
   const { text } = word
   const value = parse(text)
