@@ -55,8 +55,6 @@ export type ClusterSourceOptions = {
   readonly now: () => number
   /** Milliseconds of a monotonic clock. */
   readonly elapsed: () => number
-  /** Whether those who read snapshots load missing shards, so that they can answer sooner. */
-  readonly hasEarlyShards?: boolean
   /** Called when a cluster has a new snapshot. */
   readonly onSnapshot?: () => void
   /** Starts the thread for large clusters. Without it, this thread watches all clusters. */
@@ -85,9 +83,7 @@ type Opened = {
   moves?: Moves
 }
 type Moves = {
-  reader: Pick<SnapshotSource, 'current' | 'freshness' | 'serviceState'> & {
-    readonly load?: (shard: number) => Promise<Snapshot | undefined>
-  }
+  reader: Pick<SnapshotSource, 'current' | 'freshness' | 'serviceState'>
   readonly onReady: () => void
 }
 
@@ -209,7 +205,7 @@ export class ClusterSources {
       this.connect(directive)
       return { ...movable(wanted, thread.source(wanted)), watch: '' }
     }
-    const { log, metrics, now, elapsed, hasEarlyShards, onSnapshot } = this.options
+    const { log, metrics, now, elapsed, onSnapshot } = this.options
     const watch = JSON.stringify([connectionOf(directive, this.options), directive.apiLimits])
     const shared = this.watches.get(watch) ?? this.openWatch(directive)
     this.watches.set(watch, shared)
@@ -222,7 +218,6 @@ export class ClusterSources {
       onError: (message) => log({ level: 'error', message }),
       staleMs: STALE_MS,
       startupMs: directive.startupMs,
-      ...(hasEarlyShards && { hasEarlyShards }),
       ...(onSnapshot && { onSnapshot }),
       // Trees of one cluster share its changes: one is enough.
       ...(tree.kind === 'cluster' && { metrics }),
@@ -236,7 +231,7 @@ export class ClusterSources {
       watch,
       source: {
         current: () => live.current(),
-        load: (shard) => loadFrom(live, shard),
+        load: () => Promise.resolve(live.current()),
         freshness: () => live.freshness(),
         transferRecords: () => live.transferRecords(),
         podAt: (client) => live.podAt(client),
@@ -343,7 +338,7 @@ function movable(
   // A cluster that moves ends here before it was read.
   void reader.ready?.then(() => moves.reader === reader && onReady())
   const current = (): Snapshot | undefined => moves.reader.current()
-  const load: SnapshotSource['load'] = (shard) => loadFrom(moves.reader, shard)
+  const load: SnapshotSource['load'] = () => Promise.resolve(current())
   const freshness = (): Freshness => moves.reader.freshness()
   const serviceState: SnapshotSource['serviceState'] = (namespace, name) =>
     moves.reader.serviceState?.(namespace, name)
@@ -353,36 +348,14 @@ function movable(
 /** Whether a source has more names than what is read now, or fresher ones that are as many. */
 function isBetter(source: SnapshotSource, now: Moves['reader']): boolean {
   const hasAll = (one: Moves['reader']): boolean => one.freshness() !== 'partial'
-  if (!hasAll(source)) return !hasAll(now) && source.current() !== undefined
-  return source.current()?.hasAddresses !== false || !hasAll(now) || isEarly(now.current())
+  return hasAll(source) || (!hasAll(now) && source.current() !== undefined)
 }
 
-/** Returns the newest snapshot, with this shard if it can be built. */
-async function loadFrom(
-  reader: Moves['reader'],
-  shard: number | undefined,
-): Promise<Snapshot | undefined> {
-  return shard === undefined ? reader.current() : (reader.load?.(shard) ?? reader.current())
-}
-
-function isEarly(snapshot: Snapshot | undefined): boolean {
-  return snapshot?.hasAddresses === false
-}
-
-/**
- * Returns the state of a cluster that is about to end, without a reference to its objects if it has
- * built all names.
- */
+/** Returns the state of a cluster that is about to end, without a reference to its objects. */
 function lastState(live: LiveCluster, elapsed: () => number): Moves['reader'] {
   const snapshot = live.current()
   const freshness = live.freshness()
   const sinceMs = elapsed()
   const isStale = (): boolean => freshness === 'fresh' && elapsed() - sinceMs >= STALE_MS
-  return {
-    freshness: () => (isStale() ? 'stale' : freshness),
-    // Early shards are built from the objects.
-    ...(isEarly(snapshot)
-      ? { current: () => live.current(), load: (shard) => live.load(shard) }
-      : { current: () => snapshot }),
-  }
+  return { current: () => snapshot, freshness: () => (isStale() ? 'stale' : freshness) }
 }

@@ -99,7 +99,6 @@ export class Server implements RunningServer {
         metrics: this.metrics,
         now: Date.now,
         elapsed,
-        hasEarlyShards: true,
         // On one processor a thread answers no sooner, and changes wait for queries.
         ...(availableParallelism() > 1 && {
           openThread: (onSnapshot) => {
