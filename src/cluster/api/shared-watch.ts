@@ -157,11 +157,6 @@ export class ClusterWatch {
     )
   }
 
-  /** Whether one of the collections is large. */
-  get isLarge(): boolean {
-    return this.followed.some(({ reflector }) => reflector.isLarge)
-  }
-
   /**
    * When the objects were last known to be current, in milliseconds since 1970: now, as long as all
    * watches are open, but for forbidden optional ones. `undefined` before the first time.

@@ -8,7 +8,6 @@ import { formatName } from '../../dns/names/name.ts'
 import { LABELS_TREE } from '../../snapshot/format/manifest.ts'
 import type { RRset } from '../../snapshot/records/zone-entry.ts'
 import { buildShards } from '../../snapshot/write/build-shards.ts'
-import { EarlyShards } from '../../snapshot/write/early-shards.ts'
 import { GroupedShards } from '../../snapshot/write/grouped-shards.ts'
 import type { ObjectSink } from '../api/mirrored-objects.ts'
 import {
@@ -125,17 +124,6 @@ export class ClusterBuilder {
   private *takeChanged(): Steps<readonly string[]> {
     const { groups } = this
     return groups instanceof HostGroups ? yield* groups.takeChangedInSteps() : groups.takeChanged()
-  }
-
-  /**
-   * Returns shards of the present objects that are built one by one, when queries need them;
-   * `undefined` where only a whole build knows what is in a shard. The objects must not change
-   * while they are in use.
-   */
-  earlyShards(): EarlyShards | undefined {
-    const { groups } = this
-    const places = groups instanceof NameGroups ? groups.places() : undefined
-    return places && new EarlyShards(places, (group, part) => groups.entriesOf(group, part))
   }
 
   /** Returns the records of a zone transfer, from the present objects. */

@@ -38,9 +38,4 @@ export class HeldChanges {
     for (const change of held) change()
     return held.length
   }
-
-  /** Forgets the changes that have waited; later ones are applied at once. */
-  drop(): void {
-    this.held = undefined
-  }
 }

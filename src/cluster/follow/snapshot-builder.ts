@@ -4,8 +4,7 @@
  */
 import { equalBytes } from '../../dns/bytes/bytes.ts'
 import { Shard } from '../../snapshot/read/shard.ts'
-import { Snapshot, type SnapshotInfo } from '../../snapshot/read/snapshot.ts'
-import type { EarlyShards } from '../../snapshot/write/early-shards.ts'
+import { Snapshot } from '../../snapshot/read/snapshot.ts'
 import type { HostConflict } from '../trees/host-conflicts.ts'
 import type { RecordVerdict } from '../trees/record-verdicts.ts'
 
@@ -42,8 +41,6 @@ export class ClusterSnapshots {
   private readonly now: () => number
   private built: BuiltSnapshot | undefined
   private snapshot: Snapshot | undefined
-  /** What builds the shards of an early snapshot. */
-  private early: EarlyShards | undefined
 
   /** @param now returns milliseconds since 1970 */
   constructor(now: () => number) {
@@ -55,55 +52,19 @@ export class ClusterSnapshots {
     return this.snapshot
   }
 
-  /** Serves a snapshot whose shards are built by `load`, until the next call of `take`. */
-  takeEarly(early: EarlyShards, ttlSeconds: number): void {
-    this.early = early
-    this.snapshot = new Snapshot(
-      this.nextInfo(ttlSeconds),
-      Array.from({ length: early.count }, () => undefined),
-      { hasAddresses: false },
-    )
-  }
-
-  /** Builds a shard of an early snapshot, if it is missing. Returns the newest snapshot. */
-  load(index: number): Snapshot | undefined {
-    const { early, snapshot } = this
-    if (early === undefined || snapshot === undefined || index >= early.count) return snapshot
-    if (snapshot.shards[index] !== undefined) return snapshot
-    const shards = snapshot.shards.with(index, new Shard(early.build(index)))
-    this.snapshot = new Snapshot(snapshot.info, shards, { hasAddresses: false })
-    return this.snapshot
-  }
-
-  /** Ends an early snapshot; without `take` there is none after it. */
-  dropEarly(): void {
-    if (this.early !== undefined) this.snapshot = undefined
-    this.early = undefined
-  }
-
-  /**
-   * Serves this snapshot from now on. One with the same names keeps its generation, as the first
-   * one after an early snapshot does.
-   */
+  /** Serves this snapshot from now on. One with the same names keeps its generation. */
   take(built: BuiltSnapshot): void {
-    const before = this.early === undefined ? this.built : undefined
-    if (before !== undefined && isSame(before, built)) return
+    if (this.built !== undefined && isSame(this.built, built)) return
     const { shards, ttlSeconds } = built
-    const info = this.early && this.snapshot ? this.snapshot.info : this.nextInfo(ttlSeconds)
+    const timeMs = this.now()
+    const generation = nextGeneration(this.snapshot?.info.generation ?? 0, timeMs)
     const opened = this.openedShards()
-    this.early = undefined
     this.built = built
     this.snapshot = new Snapshot(
-      info,
+      { generation, timeMs, ttlSeconds, origins: [] },
       // This process wrote the bytes: they need no check.
       shards.map((bytes) => opened.get(bytes) ?? new Shard(bytes)),
     )
-  }
-
-  private nextInfo(ttlSeconds: number): SnapshotInfo {
-    const timeMs = this.now()
-    const generation = nextGeneration(this.snapshot?.info.generation ?? 0, timeMs)
-    return { generation, timeMs, ttlSeconds, origins: [] }
   }
 
   /** Returns the open shards of a tree; unchanged ones are those of the previous snapshot. */

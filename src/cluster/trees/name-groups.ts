@@ -10,7 +10,6 @@ import { parseAddress } from '../../dns/names/address.ts'
 import { labelOffsets } from '../../dns/names/name.ts'
 import { isByAddress, type RRset, type ZoneEntry } from '../../snapshot/records/zone-entry.ts'
 import { Cluster, objectKey } from '../objects/cluster.ts'
-import { serviceOwner } from '../objects/labels.ts'
 import type { ClusterObject, EndpointSlice, Kind, Pod, Service } from '../objects/objects.ts'
 import type { NamingOptions } from '../objects/options.ts'
 import type { Endpoint } from '../objects/packed-endpoints.ts'
@@ -27,9 +26,6 @@ export type GroupPart = {
   readonly unitOf: (address: Uint8Array) => number
   readonly takesUnit: (unit: number) => boolean
 }
-
-/** A group, and the last three labels of all its names. */
-type GroupPlace = { readonly group: string; readonly owner: Uint8Array }
 
 const NO_PLACES: ReadonlySet<number> = new Set()
 
@@ -118,27 +114,6 @@ export class NameGroups {
     return named.entries
   }
 
-  /**
-   * Returns where the names of all groups are, without making them: groups whose names may be
-   * everywhere, which are few, and the others. `undefined` in trees where that takes all entries.
-   */
-  places():
-    | { readonly everywhere: readonly string[]; readonly placed: Iterable<GroupPlace> }
-    | undefined {
-    const { tree, scheme, pods } = this.options
-    const isPlaced = tree.kind === 'cluster' || tree.kind === 'multicluster'
-    if (!isPlaced || scheme !== 'kubernetes' || pods === 'verified') return undefined
-    return { everywhere: this.placelessGroups(), placed: this.servicePlaces() }
-  }
-
-  private *servicePlaces(): Generator<GroupPlace> {
-    for (const key of serviceKeys(this.cluster, this.options)) {
-      const slash = key.indexOf('/')
-      const owner = serviceOwner({ namespace: key.slice(0, slash), name: key.slice(slash + 1) })
-      if (owner !== undefined) yield { group: SERVICE + key, owner }
-    }
-  }
-
   /** Returns the records of a zone transfer. */
   transferRecords(): Iterable<RRset> {
     return transferRecords(this.cluster, this.options)
@@ -196,13 +171,9 @@ export class NameGroups {
   }
 
   private allGroups(): string[] {
+    const namespaces = Array.from(this.cluster.namespaces.keys(), (name) => NAMESPACE + name)
     const keys = serviceKeys(this.cluster, this.options)
-    return [...this.placelessGroups(), ...Array.from(keys, (key) => SERVICE + key)]
-  }
-
-  private placelessGroups(): string[] {
-    const { namespaces } = this.cluster
-    return [ZONE, ...Array.from(namespaces.keys(), (namespace) => NAMESPACE + namespace)]
+    return [ZONE, ...namespaces, ...Array.from(keys, (key) => SERVICE + key)]
   }
 
   /** Marks the groups that an object, as it is now, affects; initially all are marked. */

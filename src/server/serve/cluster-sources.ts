@@ -5,17 +5,7 @@
  * @module
  */
 
-import { sleep } from '../../cluster/api/backoff.ts'
-import { hostBoundsFor } from '../../cluster/api/host-budget.ts'
-import { measuredApi, throttledApi } from '../../cluster/api/measured-api.ts'
-import {
-  type ApiConnection,
-  ConnectionError,
-  connectionOf,
-  type ObjectApi,
-} from '../../cluster/api/object-api.ts'
 import { readObjectFiles } from '../../cluster/api/object-files.ts'
-import { SharedWatch } from '../../cluster/api/shared-watch.ts'
 import { createObjectSource } from '../../cluster/follow/export-source.ts'
 import { LiveCluster } from '../../cluster/follow/live-cluster.ts'
 import { namingOptions } from '../../cluster/follow/naming.ts'
@@ -26,89 +16,72 @@ import { CLUSTER_TREE, type ClusterTree } from '../../corefile/cluster-tree.ts'
 import type { KubernetesOptions } from '../../corefile/kubernetes-options.ts'
 import { configError } from '../../corefile/problem.ts'
 import type { ServerBlock } from '../../corefile/server-block.ts'
-import type { Log } from '../../dns/telemetry/log.ts'
-import type { Metrics } from '../../dns/telemetry/metrics.ts'
 import type { SnapshotSource } from '../../resolver/contract/host.ts'
-import type { Snapshot } from '../../snapshot/read/snapshot.ts'
-import { memoryBytes } from '../node/memory-bytes.ts'
+import { ApiWatches, type ApiWatchOptions } from './api-watches.ts'
 import { type ClusterWanted, keyOf } from './cluster-wanted.ts'
+import { SwitchedSource } from './switched-source.ts'
 
 /** The clusters of a server: its own, or those that another thread watches. */
 export type Clusters = Pick<ClusterSources, 'prepare' | 'open' | 'keep' | 'ready'> &
   Partial<Pick<ClusterSources, 'threadMetrics'>>
 
 /** Where the Kubernetes objects come from; the directives give the rest. */
-export type ClusterSourceOptions = {
+export type ClusterSourceOptions = ApiWatchOptions & {
   /** Files or folders of objects; replace an API server when not empty. */
   readonly objectPaths: readonly string[]
-  /** Path of a kubeconfig file, which overrides the directives; empty for none. */
-  readonly kubeconfig: string
-  /** The folder that paths in directives are relative to. */
-  readonly folder: string
   /** Addresses of this server, for the zones' NS records. */
   readonly localAddresses: readonly string[]
-  /** Loads the API client: it is large, and object files do not need it. */
-  readonly loadApi: () => Promise<OpenApi>
-  readonly log: Log
-  readonly metrics: Metrics
   /** Milliseconds since 1970. */
   readonly now: () => number
-  /** Milliseconds of a monotonic clock. */
-  readonly elapsed: () => number
-  /** Whether those who read snapshots load missing shards, so that they can answer sooner. */
-  readonly hasEarlyShards?: boolean
   /** Called when a cluster has a new snapshot. */
   readonly onSnapshot?: () => void
   /** Starts the thread for large clusters. Without it, this thread watches all clusters. */
-  readonly openThread?: (onSnapshot: () => void) => Thread
+  readonly openThread?: (onSnapshot: () => void) => WatchingThread
 }
 
 /** The thread that watches clusters (`ClusterThread`). */
-type Thread = {
+type WatchingThread = {
   readonly watch: (clusters: readonly ClusterWanted[]) => Promise<void>
   readonly source: (wanted: ClusterWanted) => SnapshotSource
   readonly metrics: () => Promise<string>
   readonly stop: () => Promise<void>
 }
-type Freshness = ReturnType<SnapshotSource['freshness']>
-type OpenApi = (connection: ApiConnection) => ObjectApi
-type Opened = {
+
+/** A cluster that is open. */
+type OpenCluster = {
   readonly wanted: ClusterWanted
   readonly source: SnapshotSource
   /** Resolves when queries can be answered, or the startup timeout has passed. */
   readonly ready: Promise<void>
-  /** Follows the cluster in this thread; absent for object files, and after a move. */
-  live?: LiveCluster | undefined
-  /** Key of the shared watch; '' without one. */
-  watch: string
-  /** What `source` reads, if another thread may watch the cluster. */
-  moves?: Moves
+  /** The source, if another thread may watch the cluster. */
+  readonly switched?: SwitchedSource
+  /** The watch in this thread; absent for object files, and while another thread watches. */
+  local?: LocalWatch | undefined
 }
-type Moves = {
-  reader: Pick<SnapshotSource, 'current' | 'freshness' | 'serviceState'> & {
-    readonly load?: (shard: number) => Promise<Snapshot | undefined>
-  }
-  readonly onReady: () => void
-}
+
+/** A cluster that this thread watches, and the key of the shared watch. */
+type LocalWatch = { readonly live: LiveCluster; readonly key: string }
 
 /** Plugins that open clusters. */
 const READERS: ReadonlySet<string> = new Set(['kubernetes', 'k8s_gateway'])
 /** Time without contact with the API server after which responses are marked stale. */
 const STALE_MS = 60_000
+/** Error for several clusters, in `serve` and `kubedoh check`. */
+export const MERGED_AT_GATEWAYS =
+  '"cluster" with several clusters works at gateways only: this server watches one'
 
 /** Opens each distinct cluster once; a reload of the Corefile keeps the open ones. */
 export class ClusterSources {
   private readonly options: ClusterSourceOptions
-  private readonly opened = new Map<string, Opened>()
-  /** Watches that clusters share, by API connection and limits. */
-  private readonly watches = new Map<string, SharedWatch>()
-  /** Watches the clusters of `opened` that need no objects, if one of them is large. */
-  private thread: Thread | undefined
+  private readonly clusters = new Map<string, OpenCluster>()
+  private readonly watches: ApiWatches
+  /** Watches all clusters that have a switched source, if one of them is large. */
+  private thread: WatchingThread | undefined
   private objects: readonly ClusterObject[] | undefined
-  private openApi: OpenApi | undefined
 
   constructor(options: ClusterSourceOptions) {
     this.options = options
+    this.watches = new ApiWatches(options, () => this.startThread())
   }
 
   /** Loads the API client if one of these blocks needs it. Call it before `open`. */
@@ -121,7 +94,7 @@ export class ClusterSources {
 
   /** Loads the API client. */
   async prepareApi(): Promise<void> {
-    this.openApi ??= await this.options.loadApi()
+    await this.watches.prepare()
   }
 
   /**
@@ -136,31 +109,26 @@ export class ClusterSources {
     if (directive.clusters.length > 1) throw configError(directive, MERGED_AT_GATEWAYS)
     const wanted = { directive, tree, ...(needsObjects && { needsObjects }) }
     const key = keyOf(wanted)
-    const known = this.opened.get(key)
+    const known = this.clusters.get(key)
     if (known !== undefined) return known.source
     const naming = namingOptions(directive, this.options.localAddresses, tree)
     const isFromFiles = this.options.objectPaths.length > 0
-    const opened = isFromFiles ? this.openFiles(wanted, naming) : this.openLive(wanted, naming)
-    this.opened.set(key, opened)
-    if (opened.moves !== undefined) this.watchInThread()
-    return opened.source
+    const cluster = isFromFiles ? this.openFiles(wanted, naming) : this.openLive(wanted, naming)
+    this.clusters.set(key, cluster)
+    if (cluster.switched !== undefined) this.watchInThread()
+    return cluster.source
   }
 
   /** Stops the clusters and watches that no directive of `inUse` needs. */
   keep(inUse: readonly ClusterWanted[]): void {
     const keys = new Set(inUse.map(keyOf))
-    for (const [key, { live }] of this.opened) {
+    for (const [key, { local }] of this.clusters) {
       if (keys.has(key)) continue
-      live?.stop()
-      this.opened.delete(key)
+      local?.live.stop()
+      this.clusters.delete(key)
     }
     this.dropWatches()
     this.watchInThread()
-  }
-
-  private dropWatches(): void {
-    const watched = new Set(Array.from(this.opened.values(), ({ watch }) => watch))
-    for (const key of this.watches.keys()) if (!watched.has(key)) this.watches.delete(key)
   }
 
   /** Returns the metrics of the thread of large clusters, if there is one. */
@@ -173,12 +141,12 @@ export class ClusterSources {
    * @returns whether all have synced
    */
   async ready(): Promise<boolean> {
-    const all = [...this.opened.values()]
+    const all = [...this.clusters.values()]
     await Promise.all(all.map(({ ready }) => ready))
     return all.every(({ source }) => source.freshness() !== 'partial')
   }
 
-  private openFiles(wanted: ClusterWanted, naming: NamingOptions): Opened {
+  private openFiles(wanted: ClusterWanted, naming: NamingOptions): OpenCluster {
     const { log, now } = this.options
     const source = createObjectSource(this.fileObjects(), {
       naming,
@@ -189,7 +157,6 @@ export class ClusterSources {
     snapshots.take(source.build())
     return {
       wanted,
-      watch: '',
       ready: Promise.resolve(),
       source: {
         current: () => snapshots.current(),
@@ -202,17 +169,44 @@ export class ClusterSources {
     }
   }
 
-  private openLive(wanted: ClusterWanted, naming: NamingOptions): Opened {
-    const { directive, tree } = wanted
-    const { thread } = this
-    if (thread !== undefined && this.canMove(wanted)) {
-      this.connect(directive)
-      return { ...movable(wanted, thread.source(wanted)), watch: '' }
+  /** Reads the object files once for all directives. */
+  private fileObjects(): readonly ClusterObject[] {
+    if (this.objects !== undefined) return this.objects
+    const { objects, warnings } = readObjectFiles(this.options.objectPaths)
+    for (const message of warnings) this.options.log({ level: 'warning', message })
+    this.objects = objects
+    return objects
+  }
+
+  private openLive(wanted: ClusterWanted, naming: NamingOptions): OpenCluster {
+    const { thread, options } = this
+    const isSwitched = options.openThread !== undefined && wanted.needsObjects === undefined
+    if (isSwitched && thread !== undefined) {
+      // Refuses an unusable connection here: the thread would only log it.
+      this.watches.connect(wanted.directive)
+      return switchedCluster(wanted, new SwitchedSource(thread.source(wanted)))
     }
-    const { log, metrics, now, elapsed, hasEarlyShards, onSnapshot } = this.options
-    const watch = JSON.stringify([connectionOf(directive, this.options), directive.apiLimits])
-    const shared = this.watches.get(watch) ?? this.openWatch(directive)
-    this.watches.set(watch, shared)
+    const local = this.watchHere(wanted, naming)
+    const { live } = local
+    if (isSwitched) return { ...switchedCluster(wanted, new SwitchedSource(live)), local }
+    return {
+      wanted,
+      ready: live.ready,
+      local,
+      source: {
+        current: () => live.current(),
+        load: () => Promise.resolve(live.current()),
+        freshness: () => live.freshness(),
+        transferRecords: () => live.transferRecords(),
+        podAt: (client) => live.podAt(client),
+        serviceState: (namespace, name) => live.serviceState(namespace, name),
+      },
+    }
+  }
+
+  private watchHere({ directive, tree }: ClusterWanted, naming: NamingOptions): LocalWatch {
+    const { log, metrics, now, elapsed, onSnapshot } = this.options
+    const { key, shared } = this.watches.open(directive)
     const live = new LiveCluster({
       shared,
       naming,
@@ -222,38 +216,24 @@ export class ClusterSources {
       onError: (message) => log({ level: 'error', message }),
       staleMs: STALE_MS,
       startupMs: directive.startupMs,
-      ...(hasEarlyShards && { hasEarlyShards }),
       ...(onSnapshot && { onSnapshot }),
-      // Trees of one cluster share its changes: one is enough.
+      // All trees of a cluster change together, so only one is measured.
       ...(tree.kind === 'cluster' && { metrics }),
     })
     live.start()
-    if (this.canMove(wanted)) return { ...movable(wanted, live), live, watch }
-    return {
-      wanted,
-      ready: live.ready,
-      live,
-      watch,
-      source: {
-        current: () => live.current(),
-        load: (shard) => loadFrom(live, shard),
-        freshness: () => live.freshness(),
-        transferRecords: () => live.transferRecords(),
-        podAt: (client) => live.podAt(client),
-        serviceState: (namespace, name) => live.serviceState(namespace, name),
-      },
-    }
+    return { live, key }
   }
 
-  private canMove({ needsObjects }: ClusterWanted): boolean {
-    return this.options.openThread !== undefined && needsObjects === undefined
+  private dropWatches(): void {
+    const keys = Array.from(this.clusters.values(), ({ local }) => local?.key ?? '')
+    this.watches.keep(new Set(keys))
   }
 
-  /** Has a thread of its own watch the clusters: one of them is large. */
+  /** Starts a thread of its own for the clusters: one of them is large. */
   private startThread(): void {
     const { openThread } = this.options
-    const movable = [...this.opened.values()].some(({ moves }) => moves !== undefined)
-    if (this.thread !== undefined || openThread === undefined || !movable) return
+    if (this.thread !== undefined || openThread === undefined) return
+    if (this.switchedClusters().length === 0) return
     this.thread = openThread(() => this.switchToThread())
     this.watchInThread()
     this.switchToThread()
@@ -262,127 +242,41 @@ export class ClusterSources {
   /** Sends the thread the list of its clusters; stops it when there are none. */
   private watchInThread(): void {
     const { thread } = this
-    const moving = [...this.opened.values()].filter(({ moves }) => moves !== undefined)
     if (thread === undefined) return
-    if (moving.length === 0) {
+    const clusters = this.switchedClusters()
+    if (clusters.length === 0) {
       this.thread = undefined
       void thread.stop()
       return
     }
-    void thread.watch(moving.map(({ wanted }) => wanted)).then(() => {
-      for (const { moves } of moving) moves?.onReady()
+    void thread.watch(clusters.map(({ wanted }) => wanted)).then(() => {
+      for (const { switched } of clusters) switched?.setReady()
     })
   }
 
   /**
-   * Ends watching here: two copies of a growing cluster would need twice the memory. The last
-   * snapshot of this thread answers until the other one has read the cluster.
+   * Stops the watches of this thread: two copies of a growing cluster would need twice the memory.
+   * Their last names stay until the other thread has read the cluster.
    */
   private switchToThread(): void {
-    for (const opened of this.opened.values()) {
-      const { live, moves, wanted } = opened
-      const source = this.thread?.source(wanted)
-      if (moves === undefined || source === undefined) continue
-      if (live !== undefined) {
-        moves.reader = lastState(live, this.options.elapsed)
-        live.stop()
-        opened.live = undefined
-        opened.watch = ''
+    const { elapsed } = this.options
+    for (const cluster of this.switchedClusters()) {
+      const { local, switched, wanted } = cluster
+      if (local !== undefined) {
+        switched?.keepNames({ elapsed, staleMs: STALE_MS })
+        local.live.stop()
+        cluster.local = undefined
       }
-      if (isBetter(source, moves.reader)) moves.reader = source
+      if (this.thread !== undefined) switched?.offer(this.thread.source(wanted))
     }
     this.dropWatches()
   }
 
-  private openWatch(directive: KubernetesOptions): SharedWatch {
-    const { log, metrics, elapsed } = this.options
-    const measured = measuredApi(this.connect(directive), metrics, elapsed)
-    return new SharedWatch({
-      api: throttledApi(measured, directive.apiLimits, { metrics, sleep, now: elapsed }),
-      onWarning: (message) => log({ level: 'warning', message }),
-      onError: (message) => log({ level: 'error', message }),
-      sleep,
-      random: Math.random,
-      elapsed,
-      onLarge: () => this.startThread(),
-      hostBounds: hostBoundsFor(memoryBytes()),
-    })
-  }
-
-  private connect(directive: KubernetesOptions): ObjectApi {
-    if (this.openApi === undefined) throw new TypeError('prepare must come before open')
-    try {
-      return this.openApi(connectionOf(directive, this.options))
-    } catch (error) {
-      if (!(error instanceof ConnectionError)) throw error
-      throw configError(directive, error.message)
-    }
-  }
-
-  /** Reads the object files once for all directives. */
-  private fileObjects(): readonly ClusterObject[] {
-    if (this.objects !== undefined) return this.objects
-    const { objects, warnings } = readObjectFiles(this.options.objectPaths)
-    for (const message of warnings) this.options.log({ level: 'warning', message })
-    this.objects = objects
-    return objects
+  private switchedClusters(): OpenCluster[] {
+    return [...this.clusters.values()].filter(({ switched }) => switched !== undefined)
   }
 }
 
-/** Error for several clusters, in `serve` and `kubedoh check`. */
-export const MERGED_AT_GATEWAYS =
-  '"cluster" with several clusters works at gateways only: this server watches one'
-
-/** Returns a cluster that `reader` reads until the cluster moves. */
-function movable(
-  wanted: ClusterWanted,
-  reader: Moves['reader'] & { readonly ready?: Promise<void> },
-): Pick<Opened, 'wanted' | 'ready' | 'moves' | 'source'> {
-  const { promise: ready, resolve: onReady } = Promise.withResolvers<void>()
-  const moves: Moves = { reader, onReady }
-  // A cluster that moves ends here before it was read.
-  void reader.ready?.then(() => moves.reader === reader && onReady())
-  const current = (): Snapshot | undefined => moves.reader.current()
-  const load: SnapshotSource['load'] = (shard) => loadFrom(moves.reader, shard)
-  const freshness = (): Freshness => moves.reader.freshness()
-  const serviceState: SnapshotSource['serviceState'] = (namespace, name) =>
-    moves.reader.serviceState?.(namespace, name)
-  return { wanted, ready, moves, source: { current, load, freshness, serviceState } }
-}
-
-/** Whether a source has more names than what is read now, or fresher ones that are as many. */
-function isBetter(source: SnapshotSource, now: Moves['reader']): boolean {
-  const hasAll = (one: Moves['reader']): boolean => one.freshness() !== 'partial'
-  if (!hasAll(source)) return !hasAll(now) && source.current() !== undefined
-  return source.current()?.hasAddresses !== false || !hasAll(now) || isEarly(now.current())
-}
-
-/** Returns the newest snapshot, with this shard if it can be built. */
-async function loadFrom(
-  reader: Moves['reader'],
-  shard: number | undefined,
-): Promise<Snapshot | undefined> {
-  return shard === undefined ? reader.current() : (reader.load?.(shard) ?? reader.current())
-}
-
-function isEarly(snapshot: Snapshot | undefined): boolean {
-  return snapshot?.hasAddresses === false
-}
-
-/**
- * Returns the state of a cluster that is about to end, without a reference to its objects if it has
- * built all names.
- */
-function lastState(live: LiveCluster, elapsed: () => number): Moves['reader'] {
-  const snapshot = live.current()
-  const freshness = live.freshness()
-  const sinceMs = elapsed()
-  const isStale = (): boolean => freshness === 'fresh' && elapsed() - sinceMs >= STALE_MS
-  return {
-    freshness: () => (isStale() ? 'stale' : freshness),
-    // Early shards are built from the objects.
-    ...(isEarly(snapshot)
-      ? { current: () => live.current(), load: (shard) => live.load(shard) }
-      : { current: () => snapshot }),
-  }
+function switchedCluster(wanted: ClusterWanted, switched: SwitchedSource): OpenCluster {
+  return { wanted, switched, source: switched.source, ready: switched.ready }
 }

@@ -31,7 +31,6 @@ export class ClusterThread {
   private readonly options: ClusterThreadOptions
   private readonly clusters = new SharedClusters({
     stateOf: (wanted) => this.thread.serviceState(wanted),
-    load: (cluster, shard) => this.thread.load(cluster, shard),
   })
   private wanted: readonly ClusterWanted[] = []
   private keys: ReadonlySet<string> = new Set()

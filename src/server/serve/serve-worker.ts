@@ -57,7 +57,6 @@ export class ServeWorker {
         return
       case 'watch':
       case 'service':
-      case 'load':
         throw new TypeError('a worker that serves does not watch clusters')
     }
   }

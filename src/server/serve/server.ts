@@ -205,7 +205,7 @@ export class Server implements RunningServer {
       metrics,
       now: Date.now,
       elapsed,
-      ...(onSnapshot ? { onSnapshot } : { hasEarlyShards: true }),
+      ...(onSnapshot && { onSnapshot }),
       // On one processor a thread answers no sooner, and changes wait for queries.
       ...(this.role === 'alone' &&
         availableParallelism() > 1 && {

@@ -55,14 +55,14 @@ export class SnapshotSharer {
   /** Copies the shards of a state, or those that differ from a previous snapshot. */
   share({ snapshot, freshness }: Seen, previous?: Snapshot): SharedSnapshot {
     if (snapshot === undefined || snapshot === previous) return { freshness }
-    const { info, shards, hasAddresses } = snapshot
+    const { info, shards } = snapshot
     const shardCount = shards.length
     const isPatch = previous?.shards.length === shardCount
     const before = isPatch ? previous.shards : []
     const changed = shards.flatMap((shard, i) =>
       shard === undefined || shard === before[i] ? [] : [[i, this.copy(shard)] as const],
     )
-    return { freshness, snapshot: { info, shardCount, hasAddresses, isPatch, changed } }
+    return { freshness, snapshot: { info, shardCount, isPatch, changed } }
   }
 
   private copy(shard: Shard): Uint8Array {
@@ -82,8 +82,6 @@ export class SnapshotSharer {
 type WatchingThread = {
   /** Queries it for a Service. */
   readonly stateOf?: (wanted: ServiceWanted) => Promise<KnownState>
-  /** Has it build a shard; resolves after the call of `update` with it. */
-  readonly load?: (cluster: string, shard: number) => Promise<void>
 }
 
 /** The clusters of a thread that another one watches. */
@@ -136,43 +134,28 @@ class Mirror {
   private freshness: SharedSnapshot['freshness'] = 'partial'
   readonly source: SnapshotSource
 
-  constructor(cluster: string, { stateOf, load }: WatchingThread) {
+  constructor(cluster: string, { stateOf }: WatchingThread) {
     this.source = {
       current: () => this.current,
-      load: async (shard) => {
-        if (shard === undefined || !this.lacks(shard)) return this.current
-        await load?.(cluster, shard)
-        return this.lacks(shard) ? undefined : this.current
-      },
+      load: () => Promise.resolve(this.current),
       freshness: () => this.freshness,
       serviceState: (namespace, name) => stateOf?.({ cluster, namespace, name }),
     }
   }
 
   update({ freshness, snapshot }: SharedSnapshot): void {
-    const { received } = this
     if (snapshot !== undefined) this.received = this.patched(snapshot)
-    // The other thread has dropped its early shards, or it replaces one that had some.
-    else if (freshness === 'partial' && received?.hasAddresses === false) this.received = undefined
     // A thread that replaces another one reads all objects again: until then the old names stay.
-    const isLess = freshness === 'partial' || this.received?.hasAddresses === false
-    const isKept = isLess && this.freshness !== 'partial' && this.current?.hasAddresses === true
+    const isKept = freshness === 'partial' && this.freshness !== 'partial'
     this.freshness = isKept ? 'stale' : freshness
     if (!isKept) this.current = this.received
   }
 
-  /** Whether the other thread has to build a shard, or all of them, for a query. */
-  private lacks(shard: number): boolean {
-    const { current } = this
-    return current?.hasAddresses === false && current.shards[shard] === undefined
-  }
-
-  private patched(sent: SentSnapshot): Snapshot {
-    const { info, shardCount, hasAddresses, isPatch, changed } = sent
+  private patched({ info, shardCount, isPatch, changed }: SentSnapshot): Snapshot {
     const before = isPatch ? this.received?.shards : undefined
     const shards = Array.from({ length: shardCount }, (_, i) => before?.[i])
     // The other thread has checked the bytes.
     for (const [index, bytes] of changed) shards[index] = new Shard(bytes)
-    return new Snapshot(info, shards, { hasAddresses })
+    return new Snapshot(info, shards)
   }
 }

@@ -49,14 +49,6 @@ export class WatchWorker {
         this.send({ kind: 'reply', id: message.id, lines: [], state })
         return
       }
-      case 'load': {
-        const { cluster, shard } = message
-        const { source } = this.clusters.find((one) => keyOf(one) === cluster) ?? {}
-        await source?.load(shard)
-        this.shareChanges()
-        this.send({ kind: 'reply', id: message.id, lines: [] })
-        return
-      }
       case 'stop':
         clearInterval(this.timer)
         this.sources?.keep([])
@@ -96,7 +88,6 @@ export class WatchWorker {
       metrics: this.metrics,
       now: Date.now,
       elapsed,
-      hasEarlyShards: true,
       onSnapshot: () => this.shareChanges(),
     })
   }

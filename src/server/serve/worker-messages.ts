@@ -24,7 +24,6 @@ export type SharedSnapshot = {
 export type SentSnapshot = {
   readonly info: SnapshotInfo
   readonly shardCount: number
-  readonly hasAddresses: boolean
   /** Whether shards that are absent are those of the previous state; if not, they are missing. */
   readonly isPatch: boolean
   /** Shards by index. */
@@ -66,13 +65,6 @@ export type ToWorker =
       readonly clusters: readonly ClusterWanted[]
     }
   | { readonly kind: 'query'; readonly id: number; readonly what: WorkerQuery }
-  /** Builds a shard of a cluster and sends it before the reply. */
-  | {
-      readonly kind: 'load'
-      readonly id: number
-      readonly cluster: string
-      readonly shard: number
-    }
   | ServiceQuery
   /** Answers a worker's query for a Service. */
   | { readonly kind: 'state'; readonly id: number; readonly state: KnownState }

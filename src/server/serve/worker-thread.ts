@@ -149,11 +149,6 @@ export class WorkerThread {
     return (await this.query((id) => ({ kind: 'service', id, wanted })))?.state
   }
 
-  /** Has the worker build a shard of a cluster; resolves after its snapshot has come. */
-  async load(cluster: string, shard: number): Promise<void> {
-    await this.query((id) => ({ kind: 'load', id, cluster, shard }))
-  }
-
   /** Stops the worker, which may linger; resolves when it has exited. */
   async stop(lingerMs = 0): Promise<void> {
     this.send({ kind: 'stop' })

@@ -31,22 +31,15 @@ export type SnapshotInfo = {
 export class Snapshot {
   readonly info: SnapshotInfo
   readonly shards: readonly (Shard | undefined)[]
-  /** Whether the shards have pointers; without, those of a later snapshot do. */
-  readonly hasAddresses: boolean
 
   /** @throws {SnapshotError} unless the number of shards is a power of two */
-  constructor(
-    info: SnapshotInfo,
-    shards: readonly (Shard | undefined)[],
-    { hasAddresses = true }: { readonly hasAddresses?: boolean } = {},
-  ) {
+  constructor(info: SnapshotInfo, shards: readonly (Shard | undefined)[]) {
     const count = shards.length
     if (count < 1 || (count & (count - 1)) !== 0) {
       throw new SnapshotError(`Cannot open snapshot: ${count} shards, expected a power of two`)
     }
     this.info = info
     this.shards = shards
-    this.hasAddresses = hasAddresses
   }
 
   /** Returns the index of a name's shard. */
@@ -54,14 +47,9 @@ export class Snapshot {
     return shardOfName(labels, size, this.shards.length)
   }
 
-  /**
-   * Returns the index of an address's shard; the address is the first `size` bytes, 4 or 16. Where
-   * shards have no addresses, the index is one that no shard has: the source loads a snapshot with
-   * addresses for it.
-   */
+  /** Returns the index of an address's shard; the address is the first `size` bytes, 4 or 16. */
   shardOfAddress(address: Uint8Array, size: number = address.length): number {
-    const { length } = this.shards
-    return this.hasAddresses ? shardOfAddress(address, length, size) : length
+    return shardOfAddress(address, this.shards.length, size)
   }
 }
 

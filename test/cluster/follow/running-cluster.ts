@@ -53,7 +53,6 @@ export function start(t: TestContext): Running {
     onError,
     metrics,
     sleep,
-    hasEarlyShards: true,
     ...limits,
   })
   live.start()

@@ -132,18 +132,6 @@ describe('watched clusters', () => {
     assert.deepEqual(hostsIn(source.current(), names), ['new.a.test'])
   })
 
-  test('have separate watches for different API limits', async (t) => {
-    const sources = new Sources()
-    t.onTestFinished(() => sources.keep([]))
-    await sources.prepare(parseBlocks(block('kubernetes cluster.local')))
-    sources.open(directiveOf())
-    sources.open(directiveOf('apiserver_max_inflight 1'))
-    const [free, held] = sources.apis
-    await new Promise(setImmediate)
-    assert.equal(free?.calls.length, 3)
-    assert.deepEqual(held?.calls, ['list namespaces'])
-  })
-
   test('are served incomplete after the startup timeout', async (t) => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const sources = new Sources()
@@ -197,10 +185,6 @@ describe('watched clusters', () => {
         'Corefile:2:3: "cluster" with several clusters works at gateways only: this server ' +
         'watches one',
     })
-  })
-
-  test('cannot be opened before they are prepared', () => {
-    assert.throws(() => new Sources().open(directiveOf()), TypeError)
   })
 })
 

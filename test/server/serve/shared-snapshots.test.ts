@@ -23,15 +23,9 @@ function shardOf(name: string): Shard {
   return openShard(bytes)
 }
 
-const FACTS = { timeMs: 0, ttlSeconds: 5, origins: [nameOf('a.test')] }
-
 function snapshotOf(generation: number, ...shards: readonly Shard[]): Snapshot {
-  return new Snapshot({ generation, ...FACTS }, shards)
-}
-
-/** A snapshot of early shards. */
-function earlyOf(generation: number, ...shards: readonly (Shard | undefined)[]): Snapshot {
-  return new Snapshot({ generation, ...FACTS }, shards, { hasAddresses: false })
+  const origins = [nameOf('a.test')]
+  return new Snapshot({ generation, timeMs: 0, ttlSeconds: 5, origins }, shards)
 }
 
 type State = Parameters<SnapshotSharer['share']>[0]
@@ -42,16 +36,8 @@ function stateOf(snapshot?: Snapshot, freshness: State['freshness'] = 'fresh'): 
 
 /** Sends the states of one cluster to a mirror, cloned as between threads. */
 class Channel {
-  readonly clusters: SharedClusters
-  private readonly sharer: SnapshotSharer
-
-  constructor(
-    options?: { readonly isForOne: boolean },
-    load?: (cluster: string, shard: number) => Promise<void>,
-  ) {
-    this.clusters = new SharedClusters(load && { load })
-    this.sharer = new SnapshotSharer(options)
-  }
+  readonly clusters: SharedClusters = new SharedClusters()
+  private readonly sharer = new SnapshotSharer()
 
   /** @returns the number of shards that were sent, `undefined` for no message */
   send(...state: Parameters<typeof stateOf>): number | undefined {
@@ -137,53 +123,6 @@ describe('SharedClusters', () => {
     assert.equal(source.freshness(), 'stale')
     channel.send(second)
     assert.equal(source.freshness(), 'fresh')
-  })
-
-  test('load shards that the other thread has not built', async () => {
-    const [a, b, c] = [shardOf('a'), shardOf('b'), shardOf('c')]
-    const loads: string[] = []
-    const channel = new Channel({ isForOne: true }, async (cluster, shard) => {
-      loads.push(`${cluster === KEY} ${shard}`)
-      if (shard === 1) channel.send(earlyOf(1, undefined, b))
-    })
-    const source = channel.clusters.open(DIRECTIVE)
-    channel.send(earlyOf(1, undefined, undefined))
-    assert.deepEqual(source.current()?.shards, [undefined, undefined])
-    const loaded = await source.load(1)
-    assert.deepEqual(loaded?.shards, [undefined, b])
-    assert.equal(await source.load(1), loaded)
-    assert.equal(await source.load(), loaded)
-    // The other thread has not built the addresses in time.
-    assert.equal(await source.load(2), undefined)
-    assert.deepEqual(loads, ['true 1', 'true 2'])
-    // The whole snapshot may have as many shards, or others; then an earlier index means nothing.
-    channel.send(snapshotOf(1, a, c))
-    assert.deepEqual(source.current()?.shards, [a, c])
-    assert.equal(await source.load(2), source.current())
-    assert.equal(loads.length, 2)
-  })
-
-  test('keep whole snapshots while another thread has early shards', () => {
-    const channel = new Channel({ isForOne: true })
-    const source = channel.clusters.open(DIRECTIVE)
-    const [a, b, c] = [shardOf('a'), shardOf('b'), shardOf('c')]
-    channel.send(snapshotOf(1, a, b))
-    const kept = source.current()
-    for (const freshness of ['stale', 'fresh'] as const) {
-      channel.send(earlyOf(2, undefined, c), freshness)
-      assert.deepEqual([source.current(), source.freshness()], [kept, 'stale'])
-    }
-    channel.send(snapshotOf(2, a, c))
-    assert.deepEqual([source.current()?.shards, source.freshness()], [[a, c], 'fresh'])
-  })
-
-  test('drop early shards when the other thread does', () => {
-    const channel = new Channel({ isForOne: true })
-    const source = channel.clusters.open(DIRECTIVE)
-    channel.send(earlyOf(1, undefined, shardOf('a')))
-    assert.ok(source.current() !== undefined)
-    channel.send(undefined, 'partial')
-    assert.deepEqual([source.current(), source.freshness()], [undefined, 'partial'])
   })
 
   test('read the shared bytes', () => {

@@ -3,7 +3,6 @@ import { describe, type TestContext, test, vi } from 'vitest'
 import { CLUSTER_TREE } from '../../../src/corefile/cluster-tree.ts'
 import { defaultKubernetes } from '../../../src/corefile/kubernetes-options.ts'
 import { nameOf } from '../../../src/dns/names/name.ts'
-import { keyOf } from '../../../src/server/serve/cluster-wanted.ts'
 import { WatchWorker } from '../../../src/server/serve/watch-worker.ts'
 import type { FromWorker } from '../../../src/server/serve/worker-messages.ts'
 import { ClusterApi } from '../../cli/cluster-api.ts'
@@ -44,19 +43,6 @@ describe('a worker that watches clusters', () => {
     )
     await worker.handle({ kind: 'query', id: 3, what: 'not-ready' })
     assert.deepEqual(said.at(-1), { kind: 'reply', id: 3, lines: [] })
-  })
-
-  test('loads a shard before it replies', async (t) => {
-    const { url } = await ClusterApi.start(t)
-    const { worker, said } = start(t)
-    const cluster = { directive: { ...DIRECTIVE, endpoint: url }, tree: CLUSTER_TREE }
-    await worker.handle({ kind: 'watch', options: OPTIONS, clusters: [cluster] })
-    await worker.handle({ kind: 'load', id: 4, cluster: keyOf(cluster), shard: 0 })
-    await worker.handle({ kind: 'load', id: 5, cluster: 'gone', shard: 0 })
-    const kinds = said.map((one) => (one.kind === 'reply' ? one.id : one.kind))
-    assert.deepEqual(kinds.slice(-2), [4, 5])
-    const last = said.findLast((one) => one.kind === 'watched')
-    assert.ok(last?.kind === 'watched' && last.snapshot.snapshot?.changed.length === 1)
   })
 
   test('reports clusters that it cannot watch', async (t) => {
