@@ -341,12 +341,17 @@ export const COMMANDS: readonly Command[] = [
       'source <(kubedoh completion bash)   # or zsh; in ~/.bashrc or ~/.zshrc',
       'kubedoh completion fish > ~/.config/fish/completions/kubedoh.fish',
     ],
-    run: async (input, output) => (await import('./completion.ts')).runCompletion(input, output),
+    run: async (input, output) => {
+      const list = { commands: COMMANDS, groups: GROUPS }
+      ;(await import('./completion.ts')).runCompletion(list, input, output)
+    },
   },
   {
     name: 'man',
     summary: 'print the manual page',
     examples: ['kubedoh man | man -l -', 'kubedoh man > /usr/local/share/man/man1/kubedoh.1'],
-    run: async (input, output) => (await import('./manual.ts')).runMan(input, output),
+    run: async (_, output) => {
+      output.stdout.write((await import('./manual.ts')).formatManual(COMMANDS))
+    },
   },
 ]
