@@ -9,11 +9,26 @@ import { describeError, EXIT, type Output, UsageError } from '../server/node/out
 import type { Command } from './command.ts'
 import { COMMANDS, GROUPS } from './commands.ts'
 import { FLAGS, type Flag, flagHelp, Input } from './flags/flags.ts'
+import {
+  FORMER_FLAGS,
+  type FormerFlag,
+  formerFlagsOf,
+  formerFlagWarning,
+  type Given,
+  withSuccessor,
+} from './flags/former-flags.ts'
 import { variablesOf } from './flags/variables.ts'
 
 /** Commands that replace programs of Go. */
 const GO_COMMANDS: ReadonlySet<string> = new Set(['serve', 'node-cache'])
-const GO_FLAGS: ReadonlyMap<string, Flag> = new Map(Object.entries(FLAGS))
+/** Placeholders of their values, by flag. */
+const GO_FLAGS: ReadonlyMap<string, string | undefined> = new Map([
+  ...FORMER_FLAGS.map(({ name, value }) => [name, value] as const),
+  ...Object.entries(FLAGS).map(([name, { value }]) => [name, value] as const),
+])
+
+/** Arguments begin with the command, without programs before it. */
+const FROM_USER = { from: 'user' } as const
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -25,7 +40,7 @@ export async function main(
 ): Promise<number> {
   const program = createProgram(output, environment)
   try {
-    await program.parseAsync(withGoFlags(withHelpFlag(args, program)), { from: 'user' })
+    await program.parseAsync(withGoFlags(withHelpFlag(args, program)), FROM_USER)
     return EXIT.DONE
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.DONE : EXIT.USAGE
@@ -72,9 +87,8 @@ function withGoFlags(args: readonly string[]): readonly string[] {
   if (!GO_COMMANDS.has(args[0] ?? '')) return args
   return args.map((arg) => {
     const [, name = '', value] = /^--?([a-z][a-z.-]+)(=.*)?$/s.exec(arg) ?? []
-    const flag = GO_FLAGS.get(name)
-    if (flag === undefined && name !== 'version') return arg
-    return `--${name}${value ?? (flag?.value === 'BOOL' ? '=true' : '')}`
+    if (!GO_FLAGS.has(name) && name !== 'version') return arg
+    return `--${name}${value ?? (GO_FLAGS.get(name) === 'BOOL' ? '=true' : '')}`
   })
 }
 
@@ -121,6 +135,8 @@ function addCommand(
   configure(line, output).description(command.summary)
   for (const arg of command.args ?? []) line.argument(arg.startsWith('[') ? arg : `<${arg}>`)
   for (const name of command.flags ?? []) line.addOption(optionOf(name, FLAGS[name]))
+  const formers = formerFlagsOf(command.name)
+  for (const flag of formers) line.addOption(optionOf(flag.name, flag).hideHelp())
   line.showHelpAfterError(`Usage: kubedoh ${command.name} ${line.usage()} (see --help)`)
   const lines = command.examples.map((example) => `  ${example}`)
   const notes = command.notes ?? []
@@ -128,16 +144,21 @@ function addCommand(
   const parts = [
     ['', 'Examples:', ...lines],
     ...(notes.length === 0 ? [] : [['', ...notes]]),
-    ...(variables.length === 0 ? [] : [['', 'Variables:', ...variables]]),
+    ...(variables.length === 0 ? [] : [['', 'Environment:', ...variables]]),
   ]
   line.addHelpText('after', parts.flat().join('\n'))
   line.action(async () => {
-    const options: Readonly<Record<string, unknown>> = line.opts()
-    const given = new Map(
-      Object.entries(options).map(([key, value]) => [kebabCase(key), listOf(value)]),
-    )
-    if (command.readsCorefile && !given.get('conf')?.at(-1)) given.set('conf', ['Corefile'])
-    const input = new Input(line.args, given, environment)
+    const flags = flagsOf(line)
+    if (command.readsCorefile && !flags.get('conf')?.at(-1)) flags.set('conf', ['Corefile'])
+    const used = formers.filter(({ name }) => flags.has(name))
+    for (const flag of used) output.stderr.write(formerFlagWarning(flag))
+    const instead = used.find(({ successor }) => successor.startsWith('kubedoh '))?.successor
+    if (instead !== undefined) {
+      await createProgram(output, environment).parseAsync(instead.split(' ').slice(1), FROM_USER)
+      return
+    }
+    const given = used.reduce<Given>(withSuccessor, { args: line.args, flags, environment })
+    const input = new Input(given.args, given.flags, given.environment)
     for (const name of command.required ?? []) {
       if (input.text(name) !== '' || input.texts(name).length > 0) continue
       line.error(`kubedoh: --${name} is required`, { exitCode: EXIT.USAGE })
@@ -152,18 +173,25 @@ function addCommand(
 }
 
 async function run(command: Command, input: Input, output: Output): Promise<void> {
-  const ca = command.flags?.includes('ca') ? input.text('ca') : ''
+  const isClient = command.flags?.some((name) => name === 'gateway' || name === 'ca')
+  const ca = isClient ? input.text('ca') : ''
   if (ca !== '') (await import('./flags/authorities.ts')).trustAuthorities(ca)
   await command.run(input, output)
 }
 
-function optionOf(name: string, flag: Flag): Option {
-  const help = flagHelp(flag)
-  const names = `${flag.short === undefined ? '' : `-${flag.short}, `}--${name}`
+function optionOf(name: string, flag: Flag | FormerFlag): Option {
+  const help = 'help' in flag ? flagHelp(flag) : ''
+  const names = `${'short' in flag ? `-${flag.short}, ` : ''}--${name}`
   if (flag.value === undefined) return new Option(names, help)
   const option = new Option(`${names} <${flag.value}>`, help)
   if (flag.isRepeated === undefined) return option
   return option.argParser((text: string, before: unknown) => [...listOf(before), text])
+}
+
+/** Returns the values of the flags that were given; a boolean one has ''. */
+function flagsOf(line: CommandLine): Map<string, readonly string[]> {
+  const options: Readonly<Record<string, unknown>> = line.opts()
+  return new Map(Object.entries(options).map(([key, value]) => [kebabCase(key), listOf(value)]))
 }
 
 /** Undoes commander's renaming of `signing-key` to `signingKey`. */
