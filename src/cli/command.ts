@@ -1,5 +1,5 @@
 /**
- * What a command is, and a list of them.
+ * What a command is, and lists of them.
  * @module
  */
 import type { Output } from '../server/node/output.ts'
@@ -23,6 +23,9 @@ export type Command = {
   readonly notes?: readonly string[]
   readonly run: (input: Input, output: Output) => Promise<void>
 }
+
+/** Commands that help shows under one title. */
+export type Purpose = { readonly title: string; readonly commands: readonly Command[] }
 
 /** All commands, as help, completion and the manual list them. */
 export type CommandList = {

@@ -7,7 +7,7 @@ import { CommanderError, Command as CommandLine, Option } from 'commander'
 import { VERSION } from '../dns/telemetry/version.ts'
 import { describeError, EXIT, type Output, UsageError } from '../server/node/output.ts'
 import type { Command } from './command.ts'
-import { COMMANDS, GROUPS } from './commands.ts'
+import { COMMANDS, GROUPS, PURPOSES } from './commands.ts'
 import { FLAGS, type Flag, flagHelp, Input } from './flags/flags.ts'
 import {
   FORMER_FLAGS,
@@ -31,6 +31,7 @@ const GO_FLAGS: ReadonlyMap<string, string | undefined> = new Map([
 const FROM_USER = { from: 'user' } as const
 
 type Environment = Readonly<Record<string, string | undefined>>
+type World = { readonly output: Output; readonly environment: Environment }
 
 /** Runs a command line and resolves with the exit status: 0, 1 for a failure, 2 for wrong usage. */
 export async function main(
@@ -98,21 +99,28 @@ function createProgram(output: Output, environment: Environment): CommandLine {
     .description('Resolves Kubernetes names inside and outside the cluster.')
     .version(VERSION, '-v, --version', 'print the version')
     .addHelpText('after', '\nFlags and examples of a command: kubedoh COMMAND --help')
-  const groups = new Map<string, CommandLine>()
-  for (const command of COMMANDS) {
-    const [first = '', second] = command.name.split(' ')
-    let parent = program
-    if (second !== undefined) {
-      parent = groups.get(first) ?? configure(program.command(first), output)
-      if (!groups.has(first)) {
-        parent.description(GROUPS[first] ?? '')
-        parent.showHelpAfterError(`Usage: kubedoh ${first} COMMAND (see --help)`)
-      }
-      groups.set(first, parent)
-    }
-    addCommand(parent.command(second ?? first), command, { output, environment })
+  for (const { title, commands } of PURPOSES) {
+    program.commandsGroup(`${title}:`)
+    for (const command of commands) addToProgram(program, command, { output, environment })
   }
   return program
+}
+
+/** Adds a command, and before the first one of a group the group. */
+function addToProgram(program: CommandLine, command: Command, world: World): void {
+  const [first = '', second] = command.name.split(' ')
+  if (second === undefined) {
+    addCommand(program.command(first), command, world)
+    return
+  }
+  const group = program.commands.find((one) => one.name() === first)
+  addCommand((group ?? addGroup(program, first, world)).command(second), command, world)
+}
+
+function addGroup(program: CommandLine, name: string, { output }: World): CommandLine {
+  return configure(program.command(name), output)
+    .description(GROUPS[name] ?? '')
+    .showHelpAfterError(`Usage: kubedoh ${name} COMMAND (see --help)`)
 }
 
 /** Configures one level of the command line: kubedoh, a group or a command. */
@@ -127,11 +135,7 @@ function configure(line: CommandLine, output: Output): CommandLine {
     })
 }
 
-function addCommand(
-  line: CommandLine,
-  command: Command,
-  { output, environment }: { output: Output; environment: Environment },
-): void {
+function addCommand(line: CommandLine, command: Command, { output, environment }: World): void {
   configure(line, output).description(command.summary)
   for (const arg of command.args ?? []) line.argument(arg.startsWith('[') ? arg : `<${arg}>`)
   for (const name of command.flags ?? []) line.addOption(optionOf(name, FLAGS[name]))
