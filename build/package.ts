@@ -4,6 +4,7 @@
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { COMMANDS } from '../src/cli/commands.ts'
 import { formatManual } from '../src/cli/manual.ts'
 import { bundle } from './bundle.ts'
 import { LIBRARY, libraryTypes } from './library.ts'
@@ -33,7 +34,7 @@ export async function buildPackage(folder: string): Promise<readonly string[]> {
     mkdirSync(join(folder, 'types', dirname(path)), { recursive: true })
     writeFileSync(join(folder, 'types', path), text)
   }
-  writeFileSync(join(folder, 'kubedoh.1'), formatManual())
+  writeFileSync(join(folder, 'kubedoh.1'), formatManual(COMMANDS))
   writeFileSync(join(folder, 'worker.js'), await bundleWorker())
   writeFileSync(join(folder, 'LICENSES.txt'), licencesOf(ROOT, modules))
   return modules

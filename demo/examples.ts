@@ -119,7 +119,7 @@ function operatorLines({ url, adminToken, limited, isDemo }: ExampleOptions): st
       'what the client below does not see',
       `npx kubedoh explain ${forbidden(isDemo)} --gateway ${url} --as ${limited.id}`,
     ),
-    example('a token', `npx kubedoh token create --gateway ${url} --name me --expires 1h`),
+    example('a token', `npx kubedoh token create me --gateway ${url} --expires 1h`),
     example('all tokens', `npx kubedoh token list --gateway ${url}`),
   ]
 }

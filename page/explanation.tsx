@@ -73,9 +73,9 @@ function failureText(error: unknown): string {
   if (!(error instanceof GatewayFailure)) return String(error)
   const { kind, message } = error.failure
   if (kind === 'forbidden')
-    return 'This token may not have answers explained. Its operator can create one with --explain.'
+    return 'This token may not explain answers. Its operator can create one with --allow explain.'
   return kind === 'denied'
-    ? 'To have answers explained, enter a token that its operator created with --explain.'
+    ? 'To have answers explained, enter a token that its operator created with --allow explain.'
     : message
 }
 

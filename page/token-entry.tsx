@@ -61,7 +61,7 @@ export function TokenEntry({
       </p>
       <h3>No token yet?</h3>
       <p>The operator of this gateway creates one with this command:</p>
-      <Command text={`kubedoh token create --gateway ${location.origin} --name YOUR-NAME`} />
+      <Command text={`kubedoh token create YOUR-NAME --gateway ${location.origin}`} />
     </section>
   )
 }

@@ -7,10 +7,13 @@ import { deepEqual, ok } from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, it } from 'vitest'
-import { COMMANDS } from '../src/cli/commands.ts'
+import { COMMANDS, PURPOSES } from '../src/cli/commands.ts'
 import { FLAGS, type Flag } from '../src/cli/flags/flags.ts'
+import { FORMER_FLAGS } from '../src/cli/flags/former-flags.ts'
+import { isOf } from '../src/cli/flags/variables.ts'
 import { LEFT_OUT, type LeftOut } from '../src/resolver/chain/left-out.ts'
 import { ALL_PLUGINS } from '../src/resolver/plugins/all-plugins.ts'
+import { codes, section, tableRows } from './docs/pages.ts'
 import { MAY_IMPORT } from './tidy.ts'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -39,15 +42,30 @@ describe('README.md', () => {
   const text = read('README.md')
 
   it('has a row for each flag on a page of its own, as the code has it', () => {
-    const rows = read('docs/flags.md')
-      .split('\n')
-      .filter((line) => line.startsWith('| `--'))
+    const [page = ''] = read('docs/flags.md').split('\n## Former flags\n')
+    const rows = page.split('\n').filter((line) => line.startsWith('| `--'))
     deepEqual(rows, Object.entries(FLAGS).map(flagRow))
   })
 
-  it('has a page that names each command', () => {
+  it('has a row for each former flag there', () => {
+    const rows = FORMER_FLAGS.map(({ name, value = '', takenBy, successor }) => [
+      `\`${`--${name} ${value}`.trim()}\``,
+      takenBy.map((one) => `\`${one.replace(/^token$/, 'token …')}\``).join(', '),
+      successor.startsWith('the ') ? successor : `\`${successor}\``,
+    ])
+    deepEqual(tableRows(section(read('docs/flags.md'), '## Former flags')), rows)
+  })
+
+  it('has a page with the commands by purpose, as help lists them', () => {
     const page = read('docs/commands.md')
-    for (const { name } of COMMANDS) ok(page.includes(`\`${name}`), name)
+    const onPage = [...page.matchAll(/^## (.+)$/gm)].map(([, title = '']) => {
+      const named = tableRows(section(page, `## ${title}`)).flatMap(([cell = '']) =>
+        codes(cell).flatMap((code) => COMMANDS.find(({ name }) => isOf(code, [name]))?.name ?? []),
+      )
+      return [title, [...new Set(named)]]
+    })
+    const inHelp = PURPOSES.map(({ title, commands }) => [title, commands.map(({ name }) => name)])
+    deepEqual(onPage, inHelp)
   })
 
   it('has a page that names exactly the plugins that there are', () => {

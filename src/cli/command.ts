@@ -1,5 +1,5 @@
 /**
- * What a command is.
+ * What a command is, and lists of them.
  * @module
  */
 import type { Output } from '../server/node/output.ts'
@@ -22,4 +22,15 @@ export type Command = {
   /** Lines printed below the examples. */
   readonly notes?: readonly string[]
   readonly run: (input: Input, output: Output) => Promise<void>
+}
+
+/** Commands that help shows under one title. */
+export type Purpose = { readonly title: string; readonly commands: readonly Command[] }
+
+/** All commands, as help, completion and the manual list them. */
+export type CommandList = {
+  /** In the order of help. */
+  readonly commands: readonly Command[]
+  /** Summaries of the groups of two-word commands, by the first word. */
+  readonly groups: Readonly<Record<string, string>>
 }

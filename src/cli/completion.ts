@@ -5,8 +5,7 @@
  */
 
 import { type Output, UsageError } from '../server/node/output.ts'
-import type { Command } from './command.ts'
-import { COMMANDS, GROUPS } from './commands.ts'
+import type { Command, CommandList } from './command.ts'
 import { FLAGS, type FlagName, type Input } from './flags/flags.ts'
 
 /** Placeholders of values that are paths. */
@@ -16,32 +15,36 @@ const PATHS: ReadonlySet<string> = new Set(['COREFILE', 'FILE', 'FOLDER', 'PATH'
 type Choice = { readonly name: string; readonly help: string }
 
 /** Prints the completion script of a shell. */
-export async function runCompletion({ args: [shell = ''] }: Input, output: Output): Promise<void> {
+export function runCompletion(
+  list: CommandList,
+  { args: [shell = ''] }: Input,
+  output: Output,
+): void {
   const format = SHELLS.get(shell)
   if (format === undefined) {
     throw new UsageError(`"${shell}" is not one of ${[...SHELLS.keys()].join(', ')}`)
   }
-  output.stdout.write(`${format().join('\n')}\n`)
+  output.stdout.write(`${format(list).join('\n')}\n`)
 }
 
-const SHELLS: ReadonlyMap<string, () => readonly string[]> = new Map([
+const SHELLS: ReadonlyMap<string, (list: CommandList) => readonly string[]> = new Map([
   ['bash', bashLines],
   ['zsh', zshLines],
   ['fish', fishLines],
 ])
 
 /** Completes file names where there are no words: after flags with a value, and as arguments. */
-function bashLines(): string[] {
-  const groups = [...groupChoices()].map(
+function bashLines(list: CommandList): string[] {
+  const groups = [...groupChoices(list)].map(
     ([group, choices]) =>
       `    2,${group}' '*) words=${quote(choices.map(({ name }) => name).join(' '))} ;;`,
   )
-  const commands = COMMANDS.map(({ name, flags = [] }) => {
+  const commands = list.commands.map(({ name, flags = [] }) => {
     const words = [...flags, 'help'].map((flag) => `--${flag}`).join(' ')
     return `    *,${quote(`${name} `)}*) words=${quote(words)} ;;`
   })
-  const secondAfter = [...groupChoices().keys()].join('|')
-  const first = firstChoices().map(({ name }) => name)
+  const secondAfter = [...groupChoices(list).keys()].join('|')
+  const first = firstChoices(list).map(({ name }) => name)
   return [
     '# bash completion of kubedoh, for: source <(kubedoh completion bash)',
     '_kubedoh() {',
@@ -64,13 +67,13 @@ function bashLines(): string[] {
   ]
 }
 
-function zshLines(): string[] {
+function zshLines(list: CommandList): string[] {
   const describe = (choices: readonly Choice[]): string =>
     choices.map(({ name, help }) => quote(`${name}:${help}`)).join(' ')
-  const groups = [...groupChoices()].map(
+  const groups = [...groupChoices(list)].map(
     ([group, choices]) => `      ${group}) names=(${describe(choices)}) ;;`,
   )
-  const commands = COMMANDS.map(({ name, flags = [] }) => {
+  const commands = list.commands.map(({ name, flags = [] }) => {
     const specs = [...flags.map(zshSpec), quote('--help[print this help]'), quote('*:file:_files')]
     return `    ${quote(`${name} `)}*) _arguments ${specs.join(' ')} ;;`
   })
@@ -80,7 +83,7 @@ function zshLines(): string[] {
     '_kubedoh() {',
     '  local -a names',
     '  case $CURRENT in',
-    `    2) names=(${describe(firstChoices())}) ;;`,
+    `    2) names=(${describe(firstChoices(list))}) ;;`,
     '    3) case $words[2] in',
     ...groups,
     '    esac ;;',
@@ -101,18 +104,18 @@ function zshSpec(name: FlagName): string {
   return quote(`${isRepeated ? '*' : ''}--${name}[${text}]${action.replaceAll('HOST:', 'HOST\\:')}`)
 }
 
-function fishLines(): string[] {
+function fishLines(list: CommandList): string[] {
   const add = (condition: string, ...rest: readonly string[]): string =>
     `complete -c kubedoh -n ${quote(condition)} ${rest.join(' ')}`
-  const first = firstChoices().map(({ name, help }) =>
+  const first = firstChoices(list).map(({ name, help }) =>
     add('__fish_use_subcommand', '-f', '-a', name, '-d', fishQuote(help)),
   )
-  const groups = [...groupChoices()].flatMap(([group, choices]) => {
+  const groups = [...groupChoices(list)].flatMap(([group, choices]) => {
     const names = choices.map(({ name }) => name).join(' ')
     const condition = `${seen(group)}; and not ${seen(names)}`
     return choices.map(({ name, help }) => add(condition, '-f', '-a', name, '-d', fishQuote(help)))
   })
-  const flags = COMMANDS.flatMap((command) =>
+  const flags = list.commands.flatMap((command) =>
     (command.flags ?? []).map((name) => {
       const { help, value } = FLAGS[name]
       const takes = value === undefined ? '' : PATHS.has(value) ? ' -r' : ' -x'
@@ -129,23 +132,25 @@ function seen(words: string): string {
 }
 
 /** Commands of one word, and groups. */
-function firstChoices(): Choice[] {
-  const groups = Object.entries(GROUPS).map(([name, help]) => ({ name, help }))
-  const single = COMMANDS.filter(({ name }) => !name.includes(' '))
-  return [...single.map(({ name, summary }) => ({ name, help: summary })), ...groups]
+function firstChoices({ commands, groups }: CommandList): Choice[] {
+  const single = commands.filter(({ name }) => !name.includes(' '))
+  return [
+    ...single.map(({ name, summary }) => ({ name, help: summary })),
+    ...Object.entries(groups).map(([name, help]) => ({ name, help })),
+  ]
 }
 
 /** The second words of commands, by the first. */
-function groupChoices(): ReadonlyMap<string, readonly Choice[]> {
-  const groups = Map.groupBy(
-    COMMANDS.filter(({ name }) => name.includes(' ')),
+function groupChoices({ commands }: CommandList): ReadonlyMap<string, readonly Choice[]> {
+  const byGroup = Map.groupBy(
+    commands.filter(({ name }) => name.includes(' ')),
     ({ name }) => name.split(' ')[0] ?? '',
   )
   const choiceOf = ({ name, summary }: Command): Choice => ({
     name: name.split(' ')[1] ?? '',
     help: summary,
   })
-  return new Map([...groups].map(([group, commands]) => [group, commands.map(choiceOf)]))
+  return new Map([...byGroup].map(([group, members]) => [group, members.map(choiceOf)]))
 }
 
 function flagsWithValues(): string[] {

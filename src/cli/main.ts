@@ -7,15 +7,31 @@ import { CommanderError, Command as CommandLine, Option } from 'commander'
 import { VERSION } from '../dns/telemetry/version.ts'
 import { describeError, EXIT, type Output, UsageError } from '../server/node/output.ts'
 import type { Command } from './command.ts'
-import { COMMANDS, GROUPS } from './commands.ts'
+import { COMMANDS, GROUPS, PURPOSES } from './commands.ts'
 import { FLAGS, type Flag, flagHelp, Input } from './flags/flags.ts'
+import {
+  FORMER_FLAGS,
+  type FormerFlag,
+  formerFlagsOf,
+  formerFlagWarning,
+  type Given,
+  withSuccessor,
+} from './flags/former-flags.ts'
 import { variablesOf } from './flags/variables.ts'
 
 /** Commands that replace programs of Go. */
 const GO_COMMANDS: ReadonlySet<string> = new Set(['serve', 'node-cache'])
-const GO_FLAGS: ReadonlyMap<string, Flag> = new Map(Object.entries(FLAGS))
+/** Placeholders of their values, by flag. */
+const GO_FLAGS: ReadonlyMap<string, string | undefined> = new Map([
+  ...FORMER_FLAGS.map(({ name, value }) => [name, value] as const),
+  ...Object.entries(FLAGS).map(([name, { value }]) => [name, value] as const),
+])
+
+/** Arguments begin with the command, without programs before it. */
+const FROM_USER = { from: 'user' } as const
 
 type Environment = Readonly<Record<string, string | undefined>>
+type World = { readonly output: Output; readonly environment: Environment }
 
 /** Runs a command line and resolves with the exit status: 0, 1 for a failure, 2 for wrong usage. */
 export async function main(
@@ -25,7 +41,7 @@ export async function main(
 ): Promise<number> {
   const program = createProgram(output, environment)
   try {
-    await program.parseAsync(withGoFlags(withHelpFlag(args, program)), { from: 'user' })
+    await program.parseAsync(withGoFlags(withHelpFlag(args, program)), FROM_USER)
     return EXIT.DONE
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.DONE : EXIT.USAGE
@@ -72,9 +88,8 @@ function withGoFlags(args: readonly string[]): readonly string[] {
   if (!GO_COMMANDS.has(args[0] ?? '')) return args
   return args.map((arg) => {
     const [, name = '', value] = /^--?([a-z][a-z.-]+)(=.*)?$/s.exec(arg) ?? []
-    const flag = GO_FLAGS.get(name)
-    if (flag === undefined && name !== 'version') return arg
-    return `--${name}${value ?? (flag?.value === 'BOOL' ? '=true' : '')}`
+    if (!GO_FLAGS.has(name) && name !== 'version') return arg
+    return `--${name}${value ?? (GO_FLAGS.get(name) === 'BOOL' ? '=true' : '')}`
   })
 }
 
@@ -84,21 +99,28 @@ function createProgram(output: Output, environment: Environment): CommandLine {
     .description('Resolves Kubernetes names inside and outside the cluster.')
     .version(VERSION, '-v, --version', 'print the version')
     .addHelpText('after', '\nFlags and examples of a command: kubedoh COMMAND --help')
-  const groups = new Map<string, CommandLine>()
-  for (const command of COMMANDS) {
-    const [first = '', second] = command.name.split(' ')
-    let parent = program
-    if (second !== undefined) {
-      parent = groups.get(first) ?? configure(program.command(first), output)
-      if (!groups.has(first)) {
-        parent.description(GROUPS[first] ?? '')
-        parent.showHelpAfterError(`Usage: kubedoh ${first} COMMAND (see --help)`)
-      }
-      groups.set(first, parent)
-    }
-    addCommand(parent.command(second ?? first), command, { output, environment })
+  for (const { title, commands } of PURPOSES) {
+    program.commandsGroup(`${title}:`)
+    for (const command of commands) addToProgram(program, command, { output, environment })
   }
   return program
+}
+
+/** Adds a command, and before the first one of a group the group. */
+function addToProgram(program: CommandLine, command: Command, world: World): void {
+  const [first = '', second] = command.name.split(' ')
+  if (second === undefined) {
+    addCommand(program.command(first), command, world)
+    return
+  }
+  const group = program.commands.find((one) => one.name() === first)
+  addCommand((group ?? addGroup(program, first, world)).command(second), command, world)
+}
+
+function addGroup(program: CommandLine, name: string, { output }: World): CommandLine {
+  return configure(program.command(name), output)
+    .description(GROUPS[name] ?? '')
+    .showHelpAfterError(`Usage: kubedoh ${name} COMMAND (see --help)`)
 }
 
 /** Configures one level of the command line: kubedoh, a group or a command. */
@@ -113,14 +135,12 @@ function configure(line: CommandLine, output: Output): CommandLine {
     })
 }
 
-function addCommand(
-  line: CommandLine,
-  command: Command,
-  { output, environment }: { output: Output; environment: Environment },
-): void {
+function addCommand(line: CommandLine, command: Command, { output, environment }: World): void {
   configure(line, output).description(command.summary)
   for (const arg of command.args ?? []) line.argument(arg.startsWith('[') ? arg : `<${arg}>`)
   for (const name of command.flags ?? []) line.addOption(optionOf(name, FLAGS[name]))
+  const formers = formerFlagsOf(command.name)
+  for (const flag of formers) line.addOption(optionOf(flag.name, flag).hideHelp())
   line.showHelpAfterError(`Usage: kubedoh ${command.name} ${line.usage()} (see --help)`)
   const lines = command.examples.map((example) => `  ${example}`)
   const notes = command.notes ?? []
@@ -128,16 +148,21 @@ function addCommand(
   const parts = [
     ['', 'Examples:', ...lines],
     ...(notes.length === 0 ? [] : [['', ...notes]]),
-    ...(variables.length === 0 ? [] : [['', 'Variables:', ...variables]]),
+    ...(variables.length === 0 ? [] : [['', 'Environment:', ...variables]]),
   ]
   line.addHelpText('after', parts.flat().join('\n'))
   line.action(async () => {
-    const options: Readonly<Record<string, unknown>> = line.opts()
-    const given = new Map(
-      Object.entries(options).map(([key, value]) => [kebabCase(key), listOf(value)]),
-    )
-    if (command.readsCorefile && !given.get('conf')?.at(-1)) given.set('conf', ['Corefile'])
-    const input = new Input(line.args, given, environment)
+    const flags = flagsOf(line)
+    if (command.readsCorefile && !flags.get('conf')?.at(-1)) flags.set('conf', ['Corefile'])
+    const used = formers.filter(({ name }) => flags.has(name))
+    for (const flag of used) output.stderr.write(formerFlagWarning(flag))
+    const instead = used.find(({ successor }) => successor.startsWith('kubedoh '))?.successor
+    if (instead !== undefined) {
+      await createProgram(output, environment).parseAsync(instead.split(' ').slice(1), FROM_USER)
+      return
+    }
+    const given = used.reduce<Given>(withSuccessor, { args: line.args, flags, environment })
+    const input = new Input(given.args, given.flags, given.environment)
     for (const name of command.required ?? []) {
       if (input.text(name) !== '' || input.texts(name).length > 0) continue
       line.error(`kubedoh: --${name} is required`, { exitCode: EXIT.USAGE })
@@ -152,18 +177,25 @@ function addCommand(
 }
 
 async function run(command: Command, input: Input, output: Output): Promise<void> {
-  const ca = command.flags?.includes('ca') ? input.text('ca') : ''
+  const isClient = command.flags?.some((name) => name === 'gateway' || name === 'ca')
+  const ca = isClient ? input.text('ca') : ''
   if (ca !== '') (await import('./flags/authorities.ts')).trustAuthorities(ca)
   await command.run(input, output)
 }
 
-function optionOf(name: string, flag: Flag): Option {
-  const help = flagHelp(flag)
-  const names = `${flag.short === undefined ? '' : `-${flag.short}, `}--${name}`
+function optionOf(name: string, flag: Flag | FormerFlag): Option {
+  const help = 'help' in flag ? flagHelp(flag) : ''
+  const names = `${'short' in flag ? `-${flag.short}, ` : ''}--${name}`
   if (flag.value === undefined) return new Option(names, help)
   const option = new Option(`${names} <${flag.value}>`, help)
   if (flag.isRepeated === undefined) return option
   return option.argParser((text: string, before: unknown) => [...listOf(before), text])
+}
+
+/** Returns the values of the flags that were given; a boolean one has ''. */
+function flagsOf(line: CommandLine): Map<string, readonly string[]> {
+  const options: Readonly<Record<string, unknown>> = line.opts()
+  return new Map(Object.entries(options).map(([key, value]) => [kebabCase(key), listOf(value)]))
 }
 
 /** Undoes commander's renaming of `signing-key` to `signingKey`. */

@@ -4,20 +4,13 @@
  */
 
 import { VERSION } from '../dns/telemetry/version.ts'
-import type { Output } from '../server/node/output.ts'
 import type { Command } from './command.ts'
-import { COMMANDS } from './commands.ts'
-import { FLAGS, type FlagName, flagHelp, type Input } from './flags/flags.ts'
+import { FLAGS, type FlagName, flagHelp } from './flags/flags.ts'
 import { VARIABLES } from './flags/variables.ts'
 
-/** Prints the page as roff, with the macros of man(7). */
-export async function runMan(_: Input, output: Output): Promise<void> {
-  output.stdout.write(formatManual())
-}
-
-/** Formats kubedoh(1). */
-export function formatManual(): string {
-  const used = new Set(COMMANDS.flatMap(({ flags = [] }) => flags))
+/** Formats kubedoh(1) as roff, with the macros of man(7). */
+export function formatManual(commands: readonly Command[]): string {
+  const used = new Set(commands.flatMap(({ flags = [] }) => flags))
   const lines = [
     `.TH KUBEDOH 1 "" "kubedoh ${VERSION}"`,
     '.SH NAME',
@@ -27,7 +20,7 @@ export function formatManual(): string {
     '.I COMMAND',
     '[flags] [arguments]',
     '.SH COMMANDS',
-    ...COMMANDS.flatMap(commandLines),
+    ...commands.flatMap(commandLines),
     '.SH FLAGS',
     ...[...used].flatMap((name) => entry(optionText(name), flagHelp(FLAGS[name]))),
     '.SH ENVIRONMENT',

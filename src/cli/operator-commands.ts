@@ -10,30 +10,14 @@ export const OPERATOR_COMMANDS: readonly Command[] = [
   ofOperator({
     name: 'token create',
     summary: 'create a client token for all names or some of them',
-    flags: [
-      'name',
-      'clusters',
-      'origins',
-      'namespaces',
-      'recurse',
-      'explain',
-      'identity',
-      'expires',
-      'kit',
-      'domain',
-      'tls-cert',
-      'tls-key',
-      'json',
-    ],
+    args: ['[NAME]'],
+    flags: ['clusters', 'origins', 'namespaces', 'allow', 'expires', 'kit', 'json'],
     examples: [
       'export KUBEDOH_ADMIN_TOKEN=…   # printed by: kubedoh keys --admin',
-      "kubedoh token create --gateway https://dns.example.org --name ci --namespaces 'shop,team-*' --expires 90d",
-      'kubedoh token create --gateway https://dns.example.org --name laptops --kit laptops',
+      "kubedoh token create ci --gateway https://dns.example.org --namespaces 'shop,team-*' --expires 90d",
+      'kubedoh token create laptops --gateway https://dns.example.org --allow recurse,explain --kit laptops',
     ],
-    notes: [
-      'The domains of --kit are those of the clusters that the token sees, or those of --domain.',
-      'With --tls-cert and --tls-key, openssl signs the profile for Apple devices.',
-    ],
+    notes: ['NAME is the label in token list.'],
     run: async (input, output) =>
       (await import('./gateway/token.ts')).runTokenCreate(input, output),
   }),
@@ -101,6 +85,6 @@ export const OPERATOR_COMMANDS: readonly Command[] = [
 
 /** Adds the flags of commands that send requests to a gateway. */
 function ofOperator(command: Omit<Command, 'required'>): Command {
-  const flags: readonly FlagName[] = ['gateway', ...(command.flags ?? []), 'insecure', 'ca']
+  const flags: readonly FlagName[] = ['gateway', ...(command.flags ?? [])]
   return { ...command, flags, required: ['gateway'] }
 }

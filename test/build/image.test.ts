@@ -114,6 +114,6 @@ test('the entry point takes the flags of CoreDNS, and commands', (t) => {
     spawnSync(process.execPath, [join(folder, 'entry.js'), ...args], { encoding: 'utf8' }).stdout
   assert.equal(run('-conf', '/etc/coredns/Corefile'), 'serve -conf /etc/coredns/Corefile\n')
   assert.equal(run(), 'serve\n')
-  assert.equal(run('export', '--lease', 'a/b'), 'export --lease a/b\n')
+  assert.equal(run('export', '--cluster', 'a'), 'export --cluster a\n')
   assert.equal(run('--help'), '--help\n')
 })

@@ -153,12 +153,14 @@ describeUnless(typeof binaries === 'string' && binaries, "the chart's processes"
     await gateway.line(/^ready: /)
     const listen = `${HOST}:${await freePort()}`
     const [container] = Object(find('Deployment', 'exporter').spec).template.spec.containers
-    const args = container.args.filter((arg: string) => /^(export$|--cluster|--lease)/.test(arg))
+    const args = container.args.filter((arg: string) => /^(export$|--cluster)/.test(arg))
     const own = ['--gateway', gatewayUrl, '--listen', listen, '--conf', join(folder, 'exporter')]
     const config = await configOf('exporter')
     const exporter = run([...args, ...own, '--kubeconfig', config], {
       KUBEDOH_TOKEN: keys.token,
       KUBEDOH_SIGNING_KEY: keys.signingKey,
+      KUBEDOH_LEASE: container.env.find(({ name }: { name: string }) => name === 'KUBEDOH_LEASE')
+        .value,
     })
     await untilScraped(new Map(), `http://${listen}`, 'kubedoh_exporter_generation')
     await api.create(changedSlice('seen-by-exporter'))
@@ -241,11 +243,11 @@ describeUnless(typeof binaries === 'string' && binaries, "the chart's processes"
     const first = startNginx()
     const replaced = [
       ...['--conf', write('router', corefileOf('router')), '--http', `${HOST}:${port}`],
-      ...['--listen', `${HOST}:${status}`, '--folder', place, '--nginx', 'not-in-this-image'],
+      ...['--listen', `${HOST}:${status}`, '--folder', place],
       ...['--kubeconfig', await configOf('router')],
     ]
     const args = router.args.filter((one: string) => !/^--(conf|http|listen)=/.test(one))
-    const kubedoh = run([...args, ...replaced])
+    const kubedoh = run([...args, ...replaced], { KUBEDOH_NGINX: 'not-in-this-image' })
     const get = (host: string) => fetchFrom(port, `${host}.apps.example.org`, '/')
     const route = (host: string) =>
       hostRoute(`shop/${host}`, `${host}.apps.example.org`, '/ absent 80')

@@ -175,10 +175,12 @@ describeUnless(typeof binaries === 'string' && binaries, 'switches of the chart'
       const monitor = objects.findLast(isKind('ServiceMonitor'))
       const [{ tlsConfig }] = Object(monitor?.spec).endpoints
       const [{ secret } = { secret: undefined }] = exporter.volumes ?? []
-      return [exporter.containers[0].args.at(-1), secret?.secretName, tlsConfig.ca?.secret.name]
+      const { env } = exporter.containers[0]
+      const own = env.find(({ name }: { name: string }) => name === 'KUBEDOH_CA')?.value
+      return [own, secret?.secretName, tlsConfig.ca?.secret.name]
     }
-    assert.deepEqual(trusts(), ['--listen=:9154', undefined, undefined])
-    const ca = ['--ca=/etc/kubedoh-ca/ca.crt', 'authority', 'authority']
+    assert.deepEqual(trusts(), [undefined, undefined, undefined])
+    const ca = ['/etc/kubedoh-ca/ca.crt', 'authority', 'authority']
     assert.deepEqual(trusts('gateway.caSecretName=authority'), ca)
   })
 

@@ -26,7 +26,7 @@ describe('the completion of bash', () => {
   const cases = [
     { words: ['to'], offers: ['token'] },
     { words: ['token', ''], offers: ['create', 'list', 'revoke', 'rotate'] },
-    { words: ['token', 'create', '--n'], offers: ['--name', '--namespaces'] },
+    { words: ['token', 'create', '--n'], offers: ['--namespaces'] },
     { words: ['serve', '--c'], offers: ['--conf'] },
     // Without an offer, bash completes the names of files.
     { words: ['serve', '--conf', ''], offers: [] },

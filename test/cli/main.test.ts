@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'vitest'
-import { COMMANDS } from '../../src/cli/commands.ts'
+import { COMMANDS, PURPOSES } from '../../src/cli/commands.ts'
 import { runCli } from './run-cli.ts'
 
 describe('main', () => {
@@ -123,7 +123,7 @@ describe('main', () => {
     }
   })
 
-  test('lists the commands without arguments', async () => {
+  test('lists the commands by purpose without arguments', async () => {
     const { status, stdout, stderr } = await runCli([])
     assert.deepEqual([status, stderr], [0, ''])
     for (const word of ['-h', '--help', 'help']) {
@@ -131,9 +131,11 @@ describe('main', () => {
     }
     const ofCommand = await runCli(['token', 'create', '--help'])
     assert.deepEqual(await runCli(['help', 'token', 'create']), ofCommand)
-    for (const { name } of COMMANDS) {
-      const [first = ''] = name.split(' ')
-      assert.match(stdout, new RegExp(`^  ${first} `, 'm'))
+    for (const { title, commands } of PURPOSES) {
+      const start = stdout.indexOf(`\n${title}:\n`)
+      assert.ok(start > 0, title)
+      const group = stdout.slice(start, stdout.indexOf('\n\n', start))
+      for (const { name } of commands) assert.ok(group.includes(`\n  ${name.split(' ')[0]} `), name)
     }
   })
 
@@ -189,7 +191,7 @@ describe('main', () => {
     const { stderr } = await runCli(['serve', '-dns.port=70000', '-conf', 'none'])
     assert.equal(stderr, 'kubedoh: --dns.port is "70000", expected 0 to 65535\n')
     const short = await runCli(['serve', '-p', '70001', '-quiet', '-pidfile', ''])
-    assert.equal(short.stderr, 'kubedoh: --dns.port is "70001", expected 0 to 65535\n')
+    assert.match(short.stderr, /^kubedoh: --dns.port is "70001", expected 0 to 65535\n$/m)
     const { status, stdout } = await runCli(['serve', '-plugins'])
     assert.equal(status, 0)
     assert.deepEqual(stdout.split('\n').slice(0, 2), ['dns.acl', 'dns.any'])

@@ -48,13 +48,14 @@ export class Screen implements Output {
   }
 }
 
-/** Runs a command line to its end. What `--ca` trusts ends with it. */
+/** Runs a command line to its end. What `--ca` or KUBEDOH_CA trusts ends with it. */
 export async function runCli(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
 ): Promise<Ran> {
   const screen = new Screen()
-  const trusted = args.includes('--ca') ? getCACertificates('default') : undefined
+  const trusted =
+    args.includes('--ca') || 'KUBEDOH_CA' in environment ? getCACertificates('default') : undefined
   try {
     const status = await main(args, screen, { ...ENVIRONMENT, ...environment })
     return { status, ...screen.text }

@@ -45,10 +45,14 @@ describeUnless(NEEDS_ROOT ?? missing, 'the onboarding kit', () => {
     pages = await gateways.startPage(SCRIPT, (host) => host.startsWith(NAME))
     page = `http://${NAME}:${gateways.pagePort}/`
     origin = await startShipped(gateways)
-    const signed = ['--tls-cert', file('cert.pem'), '--tls-key', file('key.pem')]
-    const create = ['token', 'create', '--gateway', origin, '--ca', file('ca.pem')]
-    const args = [RUN, ...create, '--kit', file('kit'), ...signed]
-    const environment = { ...process.env, KUBEDOH_ADMIN_TOKEN: ADMIN }
+    const args = [RUN, 'token', 'create', '--gateway', origin, '--kit', file('kit')]
+    const environment = {
+      ...process.env,
+      KUBEDOH_ADMIN_TOKEN: ADMIN,
+      KUBEDOH_CA: file('ca.pem'),
+      KUBEDOH_PROFILE_CERT: file('cert.pem'),
+      KUBEDOH_PROFILE_KEY: file('key.pem'),
+    }
     const made = spawnSync(process.execPath, args, { env: environment, encoding: 'utf8' })
     token = made.stdout.trim()
     deepEqual(made.status, 0, made.stderr)

@@ -186,7 +186,7 @@ for (const [name, program] of Object.entries(BROWSERS) as [BrowserName, string][
       await paste(page, '#name', 'postgres.data.svc.demo.test')
       await until(page, shows('No such name.'))
       await click(page, 'Why this answer')
-      await until(page, shows('may not have answers explained'))
+      await until(page, shows('may not explain answers'))
       await click(page, 'demo.test')
       await click(page, 'svc')
       await until(page, shows('1 namespace'))

@@ -66,7 +66,7 @@ async function start(t: TestContext, folder: string, keys: ClusterKeys): Promise
 }
 
 async function createClient({ run }: Gateway): Promise<string> {
-  const { stdout } = await run('token', 'create', '--name', 'laptop')
+  const { stdout } = await run('token', 'create', 'laptop')
   return stdout.trim()
 }
 

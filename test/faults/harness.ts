@@ -104,11 +104,13 @@ export class FaultedServer {
   /** Starts it again at the same port; resolves when it is ready. */
   async restart(): Promise<void> {
     const { flags = [], environment = {}, descriptorsMax } = this.options
-    const own = flags.map((flag) => flag.replace('FOLDER', this.folder))
+    const fill = (text: string): string => text.replace('FOLDER', this.folder)
+    const own = flags.map(fill)
+    const filled = Object.entries(environment).map(([name, text]) => [name, fill(text)] as const)
     const args = ['serve', '--conf', this.path('Corefile'), ...own]
     this.current = await startProgram(args, {
       ready: /^ready/,
-      environment,
+      environment: Object.fromEntries(filled),
       ...(descriptorsMax !== undefined && { descriptorsMax }),
     })
   }

@@ -135,8 +135,8 @@ export async function killAndRestart(t: TestContext): Promise<void> {
   const random = randomOf('SIGKILL')
   const workers = 1 + Math.floor(2 * random())
   const objects = ['--objects', 'FOLDER/objects.json']
-  const flags = [...objects, '--pidfile', 'FOLDER/pid', '--workers', String(workers)]
-  const server = await startServer(t, { flags })
+  const flags = [...objects, '--workers', String(workers)]
+  const server = await startServer(t, { flags, environment: { KUBEDOH_PIDFILE: 'FOLDER/pid' } })
   const load = await server.load(t, QUERIES)
   const kills = 3 * SCALE
   for (let i = 0; i < kills; i++) {

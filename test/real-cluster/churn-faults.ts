@@ -161,7 +161,7 @@ export class ChurnProcesses {
 
   private startExporter(i: number): void {
     const conf = ['--conf', join(this.folder, 'export'), '--listen', '127.0.0.1:0']
-    const to = ['--gateway', this.url, '--cluster', 'test', '--lease', LEASE]
+    const to = ['--gateway', this.url, '--cluster', 'test']
     this.exporters[i] = this.startSkewed(i, ['export', ...to, ...conf])
   }
 
@@ -171,6 +171,7 @@ export class ChurnProcesses {
       FAULT_JUMP: join(this.folder, `clock-${i}`),
       KUBEDOH_TOKEN: this.keys.token,
       KUBEDOH_SIGNING_KEY: this.keys.signingKey,
+      KUBEDOH_LEASE: LEASE,
     })
   }
 

@@ -253,7 +253,8 @@ describeUnless(skip, 'the walk-through of', () => {
     const place = ['--objects', objects, '--conf', conf]
     const startExporter = async (): Promise<Running> => {
       const args = ['--gateway', gateway.url, '--cluster', 'test', '--listen', '', ...place]
-      const exporter = start(KUBEDOH, ['export', ...args, '--mini-k8s', `127.0.0.1:${rest}`], {
+      const exporter = start(KUBEDOH, ['export', ...args], {
+        KUBEDOH_MINI_K8S: `127.0.0.1:${rest}`,
         KUBEDOH_TOKEN: keys.token,
         KUBEDOH_SIGNING_KEY: keys.signingKey,
       })

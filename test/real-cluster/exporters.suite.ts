@@ -42,8 +42,9 @@ describeUnless(skip, 'exporters of a real cluster', () => {
   const startExporter = async (lease = LEASE): Promise<Exporter> => {
     const listen = `127.0.0.1:${await freePort()}`
     const args = ['--gateway', gateway.url, '--cluster', 'test', '--conf', corefile]
-    const election = lease === '' ? [] : ['--lease', lease, '--canary', 'shop/canary']
-    const one = start(KUBEDOH, ['export', ...args, '--listen', listen, ...election], {
+    const election = lease !== '' && { KUBEDOH_LEASE: lease, KUBEDOH_CANARY: 'shop/canary' }
+    const one = start(KUBEDOH, ['export', ...args, '--listen', listen], {
+      ...election,
       KUBEDOH_TOKEN: keys.token,
       KUBEDOH_SIGNING_KEY: keys.signingKey,
       KUBEDOH_CLIENT_TOKEN: keys.token,

@@ -105,8 +105,8 @@ describeUnless(skip, 'kubedoh router nginx', () => {
 
   function startRouter(): Running {
     const args = ['--conf', join(folder, 'Corefile'), '--kubeconfig', api.exporterConfig]
-    const own = ['--http', `127.0.0.1:${port}`, '--folder', place, '--nginx', program]
-    return start(KUBEDOH, ['router', 'nginx', ...args, ...own])
+    const own = ['--http', `127.0.0.1:${port}`, '--folder', place]
+    return start(KUBEDOH, ['router', 'nginx', ...args, ...own], { KUBEDOH_NGINX: program })
   }
 
   const routes = [

@@ -133,7 +133,7 @@ function readme(cluster: string, domain: string, tarball: string | undefined): s
 
    \`\`\`sh
    set -a; . ./operator.env; set +a
-   npx kubedoh token create --gateway https://YOUR-WORKER --name laptop --kit ../laptop
+   npx kubedoh token create laptop --gateway https://YOUR-WORKER --kit ../laptop
    npx kubedoh query kubernetes.default.svc.${domain} --server https://YOUR-WORKER --token TOKEN
    \`\`\`
 

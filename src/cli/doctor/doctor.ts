@@ -121,7 +121,7 @@ async function examineGateway(input: Input): Promise<readonly Finding[]> {
     return [ok('gateway', 'reachable'), ...describeAges(await metrics.text(), waiting)]
   } catch (error) {
     if (!(error instanceof CommandError)) throw error
-    return [problem('gateway', error.message, 'check --gateway, --ca and the network')]
+    return [problem('gateway', error.message, 'check --gateway, KUBEDOH_CA and the network')]
   }
 }
 

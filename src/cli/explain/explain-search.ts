@@ -61,7 +61,7 @@ async function searchOf(input: Input): Promise<PodSearch> {
   }
   const domain = `${input.text('cluster-domain').replace(/\.$/, '')}.`
   if (parseName(domain) === undefined) {
-    throw new CommandError(`--cluster-domain "${domain}" is not a domain name`)
+    throw new CommandError(`CLUSTER_DOMAIN "${domain}" is not a domain name`)
   }
   const pod = name === undefined ? undefined : await readPod(input, namespace, name)
   return podSearch(pod, namespace, domain)

@@ -1,5 +1,5 @@
 /**
- * The canary of `kubedoh export`, by the flag `--canary`.
+ * The canary of `kubedoh export`.
  * @module
  */
 
@@ -33,18 +33,19 @@ type CanaryParts = {
 }
 
 /**
- * Creates the canary of the flag; `undefined` without it.
- * @throws {CommandError} if the flag is invalid or a token is missing
+ * Creates the canary of KUBEDOH_CANARY; `undefined` without it.
+ * @throws {CommandError} if it is invalid or a token is missing
  */
 export function createCanary(input: Input, parts: CanaryParts): Canary | undefined {
-  const text = input.text('canary')
+  const text = input.env('KUBEDOH_CANARY')
   if (text === '') return undefined
   const [, namespace, name] = SERVICE.exec(text) ?? []
   if (namespace === undefined || name === undefined) {
-    throw new CommandError(`--canary "${text}": use NAMESPACE/NAME, such as default/canary`)
+    throw new CommandError(`KUBEDOH_CANARY "${text}": use NAMESPACE/NAME, such as default/canary`)
   }
-  const token = readToken(input.text('token'), '--token')
-  if (token === '') throw new CommandError('--canary needs a client token: set --token')
+  const token = readToken(input.text('token'), 'KUBEDOH_CLIENT_TOKEN')
+  if (token === '')
+    throw new CommandError('KUBEDOH_CANARY needs a client token: set KUBEDOH_CLIENT_TOKEN')
   const { origin, log, ...rest } = parts
   const message = writeQuery({
     name: nameOf(`${name}.${namespace}.svc.${formatName(origin)}`),

@@ -1,5 +1,5 @@
 /**
- * The election of one of several exporters, by the flag `--lease`.
+ * The election of one of several exporters.
  * @module
  */
 import { randomUUID } from 'node:crypto'
@@ -18,19 +18,21 @@ import type { Input } from '../flags/flags.ts'
 const LEASE = /^([a-z0-9][a-z0-9-]{0,62})\/([a-z0-9][a-z0-9.-]{0,252})$/
 
 /**
- * Returns the Lease of the flag; `undefined` without it.
+ * Returns the Lease of KUBEDOH_LEASE; `undefined` without it.
  * @throws {CommandError} if it is invalid, or with flags that exclude it
  */
 export function leaseOf(input: Input): LeaseName | undefined {
-  const text = input.text('lease')
+  const text = input.env('KUBEDOH_LEASE')
   if (text === '') return undefined
   const [, namespace, name] = LEASE.exec(text) ?? []
   if (namespace === undefined || name === undefined) {
-    throw new CommandError(`--lease "${text}": use NAMESPACE/NAME, such as kube-system/kubedoh`)
+    throw new CommandError(
+      `KUBEDOH_LEASE "${text}": use NAMESPACE/NAME, such as kube-system/kubedoh`,
+    )
   }
-  if (input.isSet('once')) throw new CommandError('--once publishes at once; remove --lease')
+  if (input.isSet('once')) throw new CommandError('--once publishes at once; unset KUBEDOH_LEASE')
   if (input.texts('objects').length > 0) {
-    throw new CommandError('--lease needs an API server; remove --objects or --lease')
+    throw new CommandError('KUBEDOH_LEASE needs an API server; remove --objects or unset it')
   }
   return { namespace, name }
 }

@@ -1,5 +1,5 @@
 /**
- * `kubedoh export --mini-k8s`: the REST paths of mini-k8s for its DNS objects.
+ * `kubedoh export` with KUBEDOH_MINI_K8S: the REST paths of mini-k8s for its DNS objects.
  * @module
  */
 import { existsSync, statSync } from 'node:fs'
@@ -33,31 +33,31 @@ export type MiniK8sPlace = {
 }
 
 /**
- * Returns where to serve the paths, and creates their file; `undefined` without `--mini-k8s`.
+ * Returns where to serve the paths, and creates their file; `undefined` without KUBEDOH_MINI_K8S.
  * @throws {CommandError} without a folder for the file, and for an address that other machines
- * reach, unless there are a token and `--insecure`
+ * reach, unless there are a token and KUBEDOH_INSECURE
  */
 export function miniK8sPlace(input: Input): MiniK8sPlace | undefined {
-  const address = input.text('mini-k8s')
+  const address = input.env('KUBEDOH_MINI_K8S')
   if (address === '') return undefined
   const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory()
   const folder = input.texts('objects').find(isFolder)
   if (folder === undefined || input.isSet('once')) {
-    throw new CommandError('--mini-k8s needs --objects with a folder, and works without --once')
+    throw new CommandError('KUBEDOH_MINI_K8S needs --objects with a folder, and no --once')
   }
   const { host = '127.0.0.1', port } = parseListenAddress(address)
-  const path = input.text('mini-k8s-token')
+  const path = input.env('KUBEDOH_MINI_K8S_TOKEN')
   const token = path === '' ? '' : readOwnToken(requireTextFile(path), path)
-  if (path !== '' && token === '') throw new CommandError(`--mini-k8s-token ${path}: it is empty`)
+  if (path !== '' && token === '') throw new CommandError(`${path} is empty`)
   if (!LOOPBACK.has(host) && (token === '' || !input.isSet('insecure'))) {
-    const wanted = 'use a loopback address, or pass --mini-k8s-token and --insecure'
-    throw new CommandError(`--mini-k8s ${address} lets other machines write names; ${wanted}`)
+    const wanted = 'use a loopback address, or set KUBEDOH_MINI_K8S_TOKEN and KUBEDOH_INSECURE=1'
+    throw new CommandError(`KUBEDOH_MINI_K8S ${address} lets other machines write; ${wanted}`)
   }
   const file = join(folder, FILE)
   try {
     if (!existsSync(file)) save(file, [])
   } catch (error) {
-    throw new CommandError(`--mini-k8s: ${errorText(error)}`)
+    throw new CommandError(`KUBEDOH_MINI_K8S: ${errorText(error)}`)
   }
   return { host, port, token, file }
 }
@@ -74,7 +74,9 @@ export async function listenMiniK8s(
   try {
     await server.listen(host, port)
   } catch (error) {
-    throw new CommandError(listenMessage(error, `--mini-k8s ${host}:${port}`), { cause: error })
+    throw new CommandError(listenMessage(error, `KUBEDOH_MINI_K8S ${host}:${port}`), {
+      cause: error,
+    })
   }
   return server
 }
@@ -115,7 +117,7 @@ function admit(c: Context, token: string): void {
   }
   if (isBearer(c.req.header('authorization'), token)) return
   const challenge = { 'www-authenticate': 'Bearer realm="kubedoh"' }
-  throw new HttpError(401, 'unauthorized', 'The token of --mini-k8s-token is needed', challenge)
+  throw new HttpError(401, 'unauthorized', 'The bearer token is needed', challenge)
 }
 
 function keyOf(c: Context): string {

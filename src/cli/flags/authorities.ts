@@ -16,12 +16,12 @@ export function readAuthorities(path: string): string {
   try {
     ca = readFileSync(path, 'utf8')
   } catch {
-    throw new CommandError(`Cannot read --ca ${path}: ${whyUnreadable(path)}`)
+    throw new CommandError(`Cannot read the CA file ${path}: ${whyUnreadable(path)}`)
   }
   try {
     checkFiles({ ca })
   } catch (cause) {
-    throw new CommandError(`--ca ${path}: no PEM certificate in this file`, { cause })
+    throw new CommandError(`No PEM certificate in the CA file ${path}`, { cause })
   }
   return ca
 }

@@ -9,7 +9,7 @@ export type Flag = {
   readonly value?: string
   /** One-letter form, without the dash. */
   readonly short?: string
-  /** Environment variable that is read when the flag is not given. */
+  /** Environment variable that is read when the flag is not given; `1` sets a boolean flag. */
   readonly env?: string
   /** Value when neither is given; '' when left out. */
   readonly default?: string
@@ -30,9 +30,13 @@ const TABLE = {
     default: '53',
     help: 'port of server blocks without a port',
   },
-  quiet: { help: 'do not print the ready line' },
+  quiet: { env: 'KUBEDOH_QUIET', help: 'do not print the ready line' },
   plugins: { help: 'list the plugins and exit' },
-  pidfile: { value: 'FILE', help: 'write the process ID to this file; remove the file on exit' },
+  pidfile: {
+    value: 'FILE',
+    env: 'KUBEDOH_PIDFILE',
+    help: 'write the process ID to this file; remove the file on exit',
+  },
   objects: {
     value: 'PATH',
     help: 'read Kubernetes objects from a JSON or YAML file or a folder, not from an API server',
@@ -61,7 +65,6 @@ const TABLE = {
     default: '/run/kubedoh-router',
     help: "folder of nginx's configuration, pid file, socket and temporary files",
   },
-  nginx: { value: 'FILE', default: 'nginx', help: 'program of nginx' },
   attach: { help: 'reload the nginx whose pid file is FOLDER/nginx.pid, and start none' },
   configmap: {
     value: 'NAMESPACE/NAME',
@@ -72,46 +75,22 @@ const TABLE = {
     value: 'HOST:PORT',
     help: 'also serve DNS over HTTP without TLS on this loopback address',
   },
-  'explain-token': {
+  insecure: { env: 'KUBEDOH_INSECURE', help: 'allow plain HTTP to and from other machines' },
+  etcd: {
     value: 'FILE',
-    help: 'file with the token of /v1/explain over HTTP; empty uses KUBEDOH_EXPLAIN_TOKEN',
+    env: 'KUBEDOH_ETCD',
+    help: 'read keys from a JSON file, [{"key","value"}], not from etcd',
   },
-  insecure: { help: 'allow plain HTTP to and from other machines' },
-  etcd: { value: 'FILE', help: 'read keys from a JSON file, [{"key","value"}], not from etcd' },
   workers: {
     value: 'COUNT',
     default: '1',
     help: 'number of threads; they share the ports and one watch per cluster',
-  },
-  linger: {
-    value: 'DURATION',
-    default: '0s',
-    help: 'after lameduck, stay while queries come over UDP, at most this long (1h)',
   },
   gateway: { value: 'URL', env: 'KUBEDOH_GATEWAY', help: 'URL of the gateway' },
   cluster: { value: 'ID', help: 'ID of the cluster at the gateway' },
   'signing-key': {
     value: 'FILE',
     help: 'read the signing key from this file; empty uses KUBEDOH_SIGNING_KEY',
-  },
-  lease: {
-    value: 'NAMESPACE/NAME',
-    env: 'KUBEDOH_LEASE',
-    help: 'Lease that elects one of several exporters to publish; empty publishes without election',
-  },
-  canary: {
-    value: 'NAMESPACE/NAME',
-    help: 'publish a name of its own for this Service, change it and time the gateway with it',
-  },
-  'mini-k8s': {
-    value: 'HOST:PORT',
-    env: 'KUBEDOH_MINI_K8S',
-    help: 'address of the REST paths of mini-k8s (no HOST: 127.0.0.1); --objects keeps the objects',
-  },
-  'mini-k8s-token': {
-    value: 'FILE',
-    env: 'KUBEDOH_MINI_K8S_TOKEN',
-    help: 'file with the bearer token of --mini-k8s; other machines need it, and --insecure',
   },
   once: { help: 'publish or write once and exit' },
   listen: {
@@ -161,8 +140,8 @@ const TABLE = {
     help: 'create a token that can only read /readyz and /metrics, and use kubedoh explain',
   },
   name: {
-    value: 'TEXT',
-    help: 'label in token list (doctor: name that all upstreams must answer alike)',
+    value: 'NAME',
+    help: 'name that all upstreams must answer alike',
   },
   clusters: {
     value: 'IDS',
@@ -179,11 +158,9 @@ const TABLE = {
     help: 'comma-separated namespaces or labels (team=a&tier=*); * matches any text (empty: all)',
     isRepeated: true,
   },
-  recurse: { help: 'let the token query external names through forward' },
-  explain: { help: 'let the token use kubedoh explain' },
-  identity: {
-    value: 'ID',
-    help: 'admit a client without secret: cert:SHA256, access:MAIL or access:@DOMAIN (Cloudflare)',
+  allow: {
+    value: 'WHAT',
+    help: 'recurse (external names), explain, or clients: cert:SHA256, access:MAIL, access:@DOMAIN',
     isRepeated: true,
   },
   kit: {
@@ -311,9 +288,10 @@ export class Input {
     return (this.given.get(name) ?? []).filter((text) => text !== '')
   }
 
-  /** Returns whether a flag was given, with or without a value. */
+  /** Returns whether a flag was given, with or without a value, or its variable is 1. */
   isSet(name: FlagName): boolean {
-    return this.given.has(name)
+    const { env = '', value } = FLAGS[name]
+    return this.given.has(name) || (value === undefined && this.environment[env] === '1')
   }
 
   /** Returns an environment variable; '' when it is not set. */

@@ -114,7 +114,7 @@ export function readOwnToken(text: string, from: string): string {
 /**
  * Reads `--gateway`. Never sends a token unencrypted to another machine.
  * @throws {CommandError} for other text than a URL, and `http://` to another machine without
- *   `--insecure`
+ *   KUBEDOH_INSECURE
  */
 export function readGatewayUrl(input: Input): string {
   const text = input.text('gateway')
@@ -130,7 +130,7 @@ export function readGatewayUrl(input: Input): string {
   }
   if (isHttp && !input.isSet('insecure') && !LOOPBACK.has(url.hostname)) {
     throw new CommandError(
-      `--gateway ${text} would send the token unencrypted; use https:// or pass --insecure`,
+      `--gateway ${text} would send the token unencrypted; use https:// or set KUBEDOH_INSECURE=1`,
     )
   }
   return text

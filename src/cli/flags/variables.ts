@@ -1,6 +1,6 @@
 /**
- * The environment variables of commands, beside those of flags. A test compares them with
- * docs/environment.md.
+ * The environment variables of commands, without those that a flag of the same command has. A test
+ * compares them with docs/environment.md.
  * @module
  */
 
@@ -12,7 +12,16 @@ export type Variable = {
   readonly help: string
 }
 
-const OPERATORS = ['token', 'generations', 'diff', 'rollback', 'conflicts', 'explain', 'doctor']
+/** First words of the commands that send requests to a gateway for its operator. */
+export const OPERATORS: readonly string[] = [
+  'token',
+  'generations',
+  'diff',
+  'rollback',
+  'conflicts',
+  'explain',
+  'doctor',
+]
 const SERVERS = ['serve', 'node-cache']
 const WATCHERS = [
   ...SERVERS,
@@ -36,6 +45,36 @@ export const VARIABLES: readonly Variable[] = [
     help: "the exporter's signing key, unless --signing-key names a file",
   },
   {
+    name: 'KUBEDOH_LEASE',
+    readBy: ['export'],
+    help: 'Lease, NAMESPACE/NAME, that elects one of several exporters to publish',
+  },
+  {
+    name: 'KUBEDOH_CANARY',
+    readBy: ['export'],
+    help: 'Service, NAMESPACE/NAME, to publish and change, to time the gateway with',
+  },
+  {
+    name: 'KUBEDOH_CLIENT_TOKEN',
+    readBy: ['export'],
+    help: 'client token with which KUBEDOH_CANARY queries the gateway',
+  },
+  {
+    name: 'KUBEDOH_ETCD',
+    readBy: ['export'],
+    help: 'JSON file of keys, [{"key","value"}], to read in place of etcd',
+  },
+  {
+    name: 'KUBEDOH_MINI_K8S',
+    readBy: ['export'],
+    help: 'HOST:PORT of the REST paths of mini-k8s; --objects keeps the objects',
+  },
+  {
+    name: 'KUBEDOH_MINI_K8S_TOKEN',
+    readBy: ['export'],
+    help: 'file with the bearer token of KUBEDOH_MINI_K8S',
+  },
+  {
     name: 'KUBEDOH_ADMIN_TOKEN',
     readBy: OPERATORS,
     help: "the operator's token (kubedoh keys --admin)",
@@ -43,7 +82,42 @@ export const VARIABLES: readonly Variable[] = [
   {
     name: 'KUBEDOH_EXPLAIN_TOKEN',
     readBy: ['serve'],
-    help: 'the token of /v1/explain, unless --explain-token names a file',
+    help: 'the token of /v1/explain over HTTP (--doh.listen)',
+  },
+  { name: 'KUBEDOH_EXPLAIN_TOKEN_FILE', readBy: ['serve'], help: 'file with that token' },
+  {
+    name: 'KUBEDOH_LINGER',
+    readBy: ['serve'],
+    help: 'after lameduck, stay while queries come over UDP, at most this long (default 0s)',
+  },
+  { name: 'KUBEDOH_PIDFILE', readBy: ['serve'], help: 'file for the process ID' },
+  { name: 'KUBEDOH_QUIET', readBy: ['serve'], help: '1 prints no ready line' },
+  { name: 'KUBEDOH_NGINX', readBy: ['router nginx'], help: 'program of nginx (default nginx)' },
+  {
+    name: 'KUBEDOH_KIT_DOMAINS',
+    readBy: ['token create'],
+    help: 'comma-separated domains of --kit (default those of the clusters that the token sees)',
+  },
+  {
+    name: 'KUBEDOH_PROFILE_CERT',
+    readBy: ['token create'],
+    help: 'PEM file of the certificate chain that signs the profile for Apple devices',
+  },
+  { name: 'KUBEDOH_PROFILE_KEY', readBy: ['token create'], help: 'PEM file of its private key' },
+  {
+    name: 'KUBEDOH_CA',
+    readBy: ['export', ...OPERATORS],
+    help: "PEM file of the CAs to trust (default the system's)",
+  },
+  {
+    name: 'KUBEDOH_INSECURE',
+    readBy: ['serve', 'export', 'connect', ...OPERATORS],
+    help: '1 allows plain HTTP to and from other machines',
+  },
+  {
+    name: 'CLUSTER_DOMAIN',
+    readBy: ['explain'],
+    help: 'domain of the cluster (default cluster.local)',
   },
   {
     name: 'KUBEDOH_UDP_BATCHES',
@@ -79,7 +153,10 @@ export const VARIABLES: readonly Variable[] = [
 
 /** Returns the variables that a command reads. */
 export function variablesOf(command: string): readonly Variable[] {
-  return VARIABLES.filter(({ readBy }) =>
-    readBy.some((one) => one === command || command.startsWith(`${one} `)),
-  )
+  return VARIABLES.filter(({ readBy }) => isOf(command, readBy))
+}
+
+/** Returns whether a command is in a list of commands, or its first word is. */
+export function isOf(command: string, list: readonly string[]): boolean {
+  return list.some((one) => one === command || command.startsWith(`${one} `))
 }

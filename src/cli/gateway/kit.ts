@@ -17,7 +17,7 @@ const OPENSSL_MS = 10_000
 const PROFILE = 'apple.mobileconfig'
 
 /**
- * Checks the flags of a kit, before there is a token.
+ * Checks what a kit is made from, before there is a token.
  * @throws {CommandError} for a folder that is not empty, a gateway without TLS, an invalid domain,
  *   and half of a signature
  */
@@ -26,8 +26,8 @@ export function checkKit(input: Input): void {
   if (folder === '') return
   // A wrong --gateway is another error than one without TLS.
   withoutKitError(() => readKit(readGatewayUrl(input), '', domainsOf(input, ['example.org'])))
-  if ((input.text('tls-cert') === '') !== (input.text('tls-key') === '')) {
-    throw new CommandError('--tls-cert and --tls-key sign the profile together: pass both')
+  if ((input.env('KUBEDOH_PROFILE_CERT') === '') !== (input.env('KUBEDOH_PROFILE_KEY') === '')) {
+    throw new CommandError('KUBEDOH_PROFILE_CERT and KUBEDOH_PROFILE_KEY belong together: set both')
   }
   try {
     if (!existsSync(folder) || readdirSync(folder).length === 0) return
@@ -47,13 +47,13 @@ export async function writeKit(input: Input, created: string): Promise<void> {
   const to = domainsOf(input, isTexts(domains) ? domains : [])
   const folder = input.text('kit')
   if (to.length === 0)
-    throw new CommandError('The token sees no domain of a cluster; pass --domain')
+    throw new CommandError('The token sees no domain of a cluster; set KUBEDOH_KIT_DOMAINS')
   const kit = withoutKitError(() => readKit(readGatewayUrl(input), String(token), to))
   const files = await kitFiles(kit)
   try {
     mkdirSync(folder, { recursive: true, mode: FOLDER_MODE })
     for (const { name, text } of files) {
-      const isSigned = name === PROFILE && input.text('tls-cert') !== ''
+      const isSigned = name === PROFILE && input.env('KUBEDOH_PROFILE_CERT') !== ''
       const bytes = isSigned ? sign(input, text) : text
       writeFileSync(join(folder, name), bytes, { mode: FILE_MODE, flag: 'wx' })
     }
@@ -63,7 +63,7 @@ export async function writeKit(input: Input, created: string): Promise<void> {
 }
 
 function domainsOf(input: Input, otherwise: readonly string[]): readonly string[] {
-  const given = input.texts('domain')
+  const given = input.env('KUBEDOH_KIT_DOMAINS').split(',').filter(Boolean)
   return given.length > 0 ? given : otherwise
 }
 
@@ -77,9 +77,17 @@ function withoutKitError<T>(read: () => T): T {
 
 /** Signs as Apple's systems read it: CMS with the content inside, by openssl. Node has no CMS. */
 function sign(input: Input, text: string): Uint8Array {
-  const chain = input.text('tls-cert')
+  const chain = input.env('KUBEDOH_PROFILE_CERT')
   // -certfile has the signer's certificate too, which openssl refuses to add twice.
-  const key = ['-signer', chain, '-nocerts', '-certfile', chain, '-inkey', input.text('tls-key')]
+  const key = [
+    '-signer',
+    chain,
+    '-nocerts',
+    '-certfile',
+    chain,
+    '-inkey',
+    input.env('KUBEDOH_PROFILE_KEY'),
+  ]
   const how = ['cms', '-sign', '-nodetach', '-binary', '-outform', 'DER', ...key]
   const { status, stdout, stderr, error } = spawnSync('openssl', how, {
     input: text,

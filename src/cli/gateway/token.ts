@@ -16,12 +16,13 @@ export async function runTokenCreate(input: Input, output: Output): Promise<void
     const patterns = listOf(input, flag)
     return patterns.length === 0 ? [] : [[flag, patterns] as const]
   })
+  const allowed = listOf(input, 'allow')
   const body = {
-    name: input.text('name'),
+    name: input.args[0] ?? '',
     ...Object.fromEntries(lists),
-    recurse: input.isSet('recurse'),
-    ...(input.isSet('explain') && { explain: true }),
-    identities: listOf(input, 'identity'),
+    recurse: allowed.includes('recurse'),
+    ...(allowed.includes('explain') && { explain: true }),
+    identities: allowed.filter((one) => one !== 'recurse' && one !== 'explain'),
     ...(expires === '' ? {} : { expiresInSeconds: seconds('expires', expires) }),
   }
   checkKit(input)

@@ -57,7 +57,7 @@ export async function runRouterNginx(input: Input, output: Output): Promise<void
   let isApplied = false
   const over = Promise.withResolvers<CommandError | undefined>()
   const nginx = new Nginx({
-    program: input.text('nginx'),
+    program: input.env('KUBEDOH_NGINX') || 'nginx',
     folder: options.folder,
     isAttached: input.isSet('attach'),
     onError: routing.fail,

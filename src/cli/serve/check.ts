@@ -19,6 +19,7 @@ import { createResolver } from '../../resolver/chain/create-resolver.ts'
 import type { Resolver } from '../../resolver/chain/resolver.ts'
 import type { PluginHost } from '../../resolver/contract/plugin-entry.ts'
 import { type DefaultPorts, STANDARD_PORTS } from '../../resolver/contract/server-address.ts'
+import { ALL_PLUGINS } from '../../resolver/plugins/all-plugins.ts'
 import { CONFIG_FILES, tryCorefile } from '../../server/node/load-corefile.ts'
 import { CommandError, type Output } from '../../server/node/output.ts'
 import type { Input } from '../flags/flags.ts'
@@ -29,6 +30,16 @@ import { type CheckedPlace, type CheckTarget, checkingHost } from './checking-ho
  * @throws {ConfigError} with all errors and warnings if there is an error
  */
 export async function runCheck(input: Input, output: Output): Promise<void> {
+  if (input.isSet('plugins')) {
+    // CoreDNS prints `dns.NAME`.
+    output.stdout.write(
+      [...ALL_PLUGINS.keys()]
+        .sort()
+        .map((name) => `dns.${name}\n`)
+        .join(''),
+    )
+    return
+  }
   const [path = 'Corefile'] = input.args
   const files = input.text('files')
   const target = targetOf(input.text('for'))

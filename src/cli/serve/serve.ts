@@ -6,7 +6,6 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { sleep } from '../../cluster/api/backoff.ts'
 import { fileReason } from '../../dns/bytes/unknown.ts'
-import { ALL_PLUGINS } from '../../resolver/plugins/all-plugins.ts'
 import { storeCompiledCode } from '../../server/node/compile-cache.ts'
 import { inheritedSockets } from '../../server/node/inherited-sockets.ts'
 import { watchLoop } from '../../server/node/loop-watch.ts'
@@ -24,21 +23,13 @@ import { readOwnToken } from '../flags/operator-call.ts'
 
 /** Maximum of --workers: one for each CPU of a large machine. */
 const WORKERS_MAX = 256
-/** Holds the token of `/v1/explain` without `--explain-token`. */
-const EXPLAIN_VARIABLE = 'KUBEDOH_EXPLAIN_TOKEN'
-/** Maximum of --linger, in seconds. */
+/** Maximum of KUBEDOH_LINGER, in seconds. */
 const LINGER_MAX = 3600
 /** Interval of the checks whether a started server is ready. */
 const READY_POLL_MS = 50
 
 /** Runs the command until SIGINT or SIGTERM. */
 export async function runServe(input: Input, output: Output): Promise<void> {
-  if (input.isSet('plugins')) {
-    // CoreDNS prints `dns.NAME`.
-    const names = [...ALL_PLUGINS.keys()].sort().map((name) => `dns.${name}\n`)
-    output.stdout.write(names.join(''))
-    return
-  }
   await withPidfile(input, () => serveUntilSignal(input, output))
 }
 
@@ -117,23 +108,22 @@ export async function untilReady(
   return false
 }
 
-/** Reads `--linger`, in seconds. @throws {CommandError} */
+/** Reads KUBEDOH_LINGER, in seconds. @throws {CommandError} */
 function readLinger(input: Input): number {
-  const text = input.text('linger')
+  const text = input.env('KUBEDOH_LINGER') || '0s'
   const seconds = parseDuration(text)
   if (seconds !== undefined && seconds <= LINGER_MAX) return seconds
-  throw new CommandError(`--linger is "${text}", expected 0s to 1h, such as 60s`)
+  throw new CommandError(`KUBEDOH_LINGER is "${text}", expected 0s to 1h, such as 60s`)
 }
 
 /** Reads the token of `/v1/explain`; '' for no such route. @throws {CommandError} */
 function readExplainToken(input: Input): string {
-  const path = input.text('explain-token')
-  const [text, from] =
-    path === '' ? [input.env(EXPLAIN_VARIABLE), EXPLAIN_VARIABLE] : [requireTextFile(path), path]
-  const token = readOwnToken(text, from)
-  if (path !== '' && token === '') throw new CommandError(`${from} is empty`)
-  if (path !== '' && input.text('doh.listen') === '') {
-    throw new CommandError('--explain-token needs --doh.listen, where /v1/explain is served')
+  const path = input.env('KUBEDOH_EXPLAIN_TOKEN_FILE')
+  if (path === '') return readOwnToken(input.env('KUBEDOH_EXPLAIN_TOKEN'), 'KUBEDOH_EXPLAIN_TOKEN')
+  const token = readOwnToken(requireTextFile(path), path)
+  if (token === '') throw new CommandError(`${path} is empty`)
+  if (input.text('doh.listen') === '') {
+    throw new CommandError('/v1/explain needs --doh.listen; unset KUBEDOH_EXPLAIN_TOKEN_FILE')
   }
   return token
 }
@@ -142,7 +132,9 @@ function writePid(path: string): void {
   try {
     writeFileSync(path, `${process.pid}\n`)
   } catch (error) {
-    throw new CommandError(`Cannot write --pidfile ${path}: ${fileReason(error)}`, { cause: error })
+    throw new CommandError(`Cannot write the process ID to ${path}: ${fileReason(error)}`, {
+      cause: error,
+    })
   }
 }
 

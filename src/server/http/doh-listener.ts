@@ -46,7 +46,7 @@ export async function listenDoh(
   if (!isInsecure && !LOOPBACK.has(host ?? '')) {
     throw new CommandError(
       `--doh.listen ${address} would send responses unencrypted; use a loopback address, ` +
-        'put a TLS proxy in front of it, or pass --insecure',
+        'put a TLS proxy in front of it, or set KUBEDOH_INSECURE=1',
     )
   }
   const incoming = new Incoming()
@@ -80,7 +80,7 @@ function explainRoute(resolver: () => Resolver | undefined, token: string): Hono
         return { client: { ...remoteOf(c.env), transport: 'https' } }
       }
       const challenge = { 'www-authenticate': 'Bearer realm="kubedoh"' }
-      throw new HttpError(401, 'unauthorized', 'The token of --explain-token is needed', challenge)
+      throw new HttpError(401, 'unauthorized', 'The explain token is needed', challenge)
     },
     explain: (message, client) => explainMessage(resolver(), message, client),
   })

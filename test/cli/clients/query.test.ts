@@ -233,7 +233,7 @@ describe('an invalid query', () => {
     {
       name: 'missing authorities',
       args: ['a', '--server', 'tls://127.0.0.1', '--ca', '/none/ca.pem'],
-      line: 'Cannot read --ca /none/ca.pem: no such file',
+      line: 'Cannot read the CA file /none/ca.pem: no such file',
     },
   ]
   for (const { name, args, line } of cases) {

@@ -6,9 +6,11 @@ import { nameOf } from '../../../src/dns/names/name.ts'
 import { Metrics } from '../../../src/dns/telemetry/metrics.ts'
 import type { Canary } from '../../../src/exporter/canary.ts'
 
-function canaryOf(given: Readonly<Record<string, string>>): Canary | undefined {
-  const flags = Object.entries(given).map(([name, value]) => [name, [value]] as const)
-  return createCanary(new Input([], new Map(flags), {}), {
+const GATEWAY = 'https://dns.example.org'
+
+function canaryOf(service: string, token = 'x'.repeat(40)): Canary | undefined {
+  const environment = { KUBEDOH_CANARY: service, KUBEDOH_CLIENT_TOKEN: token }
+  return createCanary(new Input([], new Map([['gateway', [GATEWAY]]]), environment), {
     origin: nameOf('cluster.local'),
     log: () => undefined,
     metrics: new Metrics(),
@@ -18,22 +20,19 @@ function canaryOf(given: Readonly<Record<string, string>>): Canary | undefined {
 }
 
 describe('createCanary', () => {
-  const gateway = 'https://dns.example.org'
-  const token = 'x'.repeat(40)
-
-  test('needs the flag', () => {
-    assert.equal(canaryOf({ gateway, token }), undefined)
-    assert.ok(canaryOf({ gateway, token, canary: 'default/canary' }))
+  test('needs the variable', () => {
+    assert.equal(canaryOf(''), undefined)
+    assert.ok(canaryOf('default/canary'))
   })
 
   for (const canary of ['canary', 'default/', 'a/b/c', 'Default/x', 'a/b.c']) {
     test(`refuses ${canary}`, () => {
-      assert.throws(() => canaryOf({ gateway, token, canary }), { message: /use NAMESPACE\/NAME/ })
+      assert.throws(() => canaryOf(canary), { message: /use NAMESPACE\/NAME/ })
     })
   }
 
   test('refuses to start without a token', () => {
-    const message = '--canary needs a client token: set --token'
-    assert.throws(() => canaryOf({ gateway, canary: 'default/canary' }), { message })
+    const message = 'KUBEDOH_CANARY needs a client token: set KUBEDOH_CLIENT_TOKEN'
+    assert.throws(() => canaryOf('default/canary', ''), { message })
   })
 })

@@ -12,23 +12,26 @@ function inputOf(given: Readonly<Record<string, string>>, environment = {}): Inp
 }
 
 describe('leaseOf', () => {
-  test('reads the flag, or the environment', () => {
+  test('reads the variable', () => {
     const lease = 'kube-system/kubedoh'
-    assert.deepEqual(leaseOf(inputOf({ lease })), LEASE)
     assert.deepEqual(leaseOf(inputOf({}, { KUBEDOH_LEASE: lease })), LEASE)
     assert.equal(leaseOf(inputOf({})), undefined)
   })
 
   for (const lease of ['kubedoh', '/kubedoh', 'kube-system/', 'a/b/c', 'Kube/doh', '../x/y']) {
     test(`refuses ${lease}`, () => {
-      assert.throws(() => leaseOf(inputOf({ lease })), { message: /use NAMESPACE\/NAME/ })
+      assert.throws(() => leaseOf(inputOf({}, { KUBEDOH_LEASE: lease })), {
+        message: /use NAMESPACE\/NAME/,
+      })
     })
   }
 
   test('refuses flags that exclude an election', () => {
-    const lease = 'kube-system/kubedoh'
-    assert.throws(() => leaseOf(inputOf({ lease, once: '' })), { message: /remove --lease/ })
-    assert.throws(() => leaseOf(inputOf({ lease, objects: 'a.yaml' })), { message: /API server/ })
+    const environment = { KUBEDOH_LEASE: 'kube-system/kubedoh' }
+    assert.throws(() => leaseOf(inputOf({ once: '' }, environment)), { message: /unset/ })
+    assert.throws(() => leaseOf(inputOf({ objects: 'a.yaml' }, environment)), {
+      message: /API server/,
+    })
   })
 })
 

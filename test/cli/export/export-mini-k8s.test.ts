@@ -195,47 +195,56 @@ describe('the REST paths of mini-k8s', () => {
   })
 })
 
-describe('kubedoh export --mini-k8s', () => {
-  const place = (t: TestContext, flags: Readonly<Record<string, string>>, names = ['objects']) => {
+describe('kubedoh export with KUBEDOH_MINI_K8S', () => {
+  const place = (
+    t: TestContext,
+    variables: Readonly<Record<string, string>>,
+    names = ['objects'],
+  ) => {
     const folder = temporaryFolder(t, {
       'objects/a.yaml': '',
       token: `${TOKEN}\n`,
       none: '\n',
       short: 'secret\n',
     })
-    const given = Object.entries(flags).map(([flag, value]) => {
-      return [flag, [flag === 'mini-k8s-token' ? join(folder, value) : value]] as const
-    })
-    const objects = names.map((name) => join(folder, name))
-    return miniK8sPlace(
-      new Input([], new Map<string, readonly string[]>([...given, ['objects', objects]]), {}),
-    )
+    const file = variables.KUBEDOH_MINI_K8S_TOKEN
+    const token = file === undefined ? {} : { KUBEDOH_MINI_K8S_TOKEN: join(folder, file) }
+    const flags = new Map([['objects', names.map((name) => join(folder, name))]])
+    if (variables.once !== undefined) flags.set('once', [''])
+    return miniK8sPlace(new Input([], flags, { ...variables, ...token }))
   }
 
   test('listens on loopback, unless it gets another address and a token', (t) => {
     assert.equal(place(t, {}), undefined)
-    const own = place(t, { 'mini-k8s': ':8080' })
+    const own = place(t, { KUBEDOH_MINI_K8S: ':8080' })
     assert.deepEqual([own?.host, own?.port, own?.token], ['127.0.0.1', 8080, ''])
     assert.equal(readFileSync(own?.file ?? '', 'utf8'), '{"items":[]}')
-    const open = { 'mini-k8s': '[::]:80', 'mini-k8s-token': 'token', insecure: '' }
+    const open = {
+      KUBEDOH_MINI_K8S: '[::]:80',
+      KUBEDOH_MINI_K8S_TOKEN: 'token',
+      KUBEDOH_INSECURE: '1',
+    }
     assert.deepEqual(place(t, open)?.token, TOKEN)
   })
 
   const refused: readonly (readonly [Readonly<Record<string, string>>, RegExp, string[]?])[] = [
-    [{ 'mini-k8s': '0.0.0.0:80' }, /lets other machines write names; use a loopback address/],
-    [{ 'mini-k8s': '0.0.0.0:80', insecure: '' }, /lets other machines/],
-    [{ 'mini-k8s': '0.0.0.0:80', 'mini-k8s-token': 'token' }, /lets other machines/],
-    [{ 'mini-k8s': ':80', 'mini-k8s-token': 'none' }, /none: it is empty$/],
-    [{ 'mini-k8s': ':80', 'mini-k8s-token': 'short' }, /short has fewer than 16 characters$/],
-    [{ 'mini-k8s': ':80', 'mini-k8s-token': 'absent' }, /^Cannot read .*absent/],
-    [{ 'mini-k8s': 'localhost' }, /"localhost" is not HOST:PORT/],
-    [{ 'mini-k8s': ':80', once: '' }, /needs --objects with a folder, and works without --once/],
-    [{ 'mini-k8s': ':80' }, /needs --objects with a folder/, ['token']],
-    [{ 'mini-k8s': ':80' }, /needs --objects with a folder/, []],
+    [{ KUBEDOH_MINI_K8S: '0.0.0.0:80' }, /lets other machines write; use a loopback address/],
+    [{ KUBEDOH_MINI_K8S: '0.0.0.0:80', KUBEDOH_INSECURE: '1' }, /lets other machines/],
+    [{ KUBEDOH_MINI_K8S: '0.0.0.0:80', KUBEDOH_MINI_K8S_TOKEN: 'token' }, /lets other machines/],
+    [{ KUBEDOH_MINI_K8S: ':80', KUBEDOH_MINI_K8S_TOKEN: 'none' }, /none is empty$/],
+    [
+      { KUBEDOH_MINI_K8S: ':80', KUBEDOH_MINI_K8S_TOKEN: 'short' },
+      /short has fewer than 16 characters$/,
+    ],
+    [{ KUBEDOH_MINI_K8S: ':80', KUBEDOH_MINI_K8S_TOKEN: 'absent' }, /^Cannot read .*absent/],
+    [{ KUBEDOH_MINI_K8S: 'localhost' }, /"localhost" is not HOST:PORT/],
+    [{ KUBEDOH_MINI_K8S: ':80', once: '' }, /needs --objects with a folder, and no --once/],
+    [{ KUBEDOH_MINI_K8S: ':80' }, /needs --objects with a folder/, ['token']],
+    [{ KUBEDOH_MINI_K8S: ':80' }, /needs --objects with a folder/, []],
   ]
-  for (const [flags, message, names] of refused) {
-    test(`refuses ${JSON.stringify([flags, names])}`, (t) => {
-      assert.throws(() => place(t, flags, names), { message })
+  for (const [variables, message, names] of refused) {
+    test(`refuses ${JSON.stringify([variables, names])}`, (t) => {
+      assert.throws(() => place(t, variables, names), { message })
     })
   }
 })

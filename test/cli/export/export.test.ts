@@ -101,8 +101,9 @@ describe('export --once', () => {
     ]
     const corefile = '. {\n  kubernetes cluster.local\n  etcd example.org\n}\n'
     const folder = shopFolder(t, { Corefile: corefile, 'etcd.json': JSON.stringify(keys) })
-    const flags = ['--conf', join(folder, 'Corefile'), '--etcd', join(folder, 'etcd.json')]
-    const { status, stderr } = await exportOnce(gateway, folder, ...flags)
+    const environment = { ...gateway.environment, KUBEDOH_ETCD: join(folder, 'etcd.json') }
+    const to = { url: gateway.url, environment }
+    const { status, stderr } = await exportOnce(to, folder, '--conf', join(folder, 'Corefile'))
     assert.equal(status, 0)
     assert.match(stderr, /example\/bad.* of .*: its value is not JSON/)
     assert.equal((await gateway.manifest())?.trees?.etcd?.records, 2)
@@ -178,14 +179,14 @@ describe('export --once', () => {
       flags: ['--gateway', 'http://dns.example.org'],
       line:
         'kubedoh: --gateway http://dns.example.org would send the token unencrypted; ' +
-        'use https:// or pass --insecure',
+        'use https:// or set KUBEDOH_INSECURE=1',
     },
     {
       name: 'http:// to a name like this machine’s',
       flags: ['--gateway', 'http://localhost.example.org'],
       line:
         'kubedoh: --gateway http://localhost.example.org would send the token unencrypted; ' +
-        'use https:// or pass --insecure',
+        'use https:// or set KUBEDOH_INSECURE=1',
     },
     {
       name: 'a gateway that is not a URL',
@@ -244,11 +245,12 @@ describe('export --once', () => {
     })
   }
 
-  test('sends the token unencrypted with --insecure', async (t) => {
-    const { environment } = await startGatewayServer(t)
+  test('sends the token unencrypted with KUBEDOH_INSECURE', async (t) => {
+    const gateway = await startGatewayServer(t)
+    const environment = { ...gateway.environment, KUBEDOH_INSECURE: '1' }
     // No such host: RFC 6761 §6.4.
     const url = 'http://gateway.invalid'
-    const { stderr } = await exportOnce({ url, environment }, shopFolder(t), '--insecure')
+    const { stderr } = await exportOnce({ url, environment }, shopFolder(t))
     assert.match(stderr, /^kubedoh: http:\/\/gateway\.invalid cannot be reached: /)
   })
 })

@@ -7,7 +7,7 @@ import { AUTHORITY, SERVER } from '../../certificates.ts'
 import { temporaryFolder } from '../../cluster/follow/temporary-folder.ts'
 import { runCli } from '../run-cli.ts'
 
-describe('--ca', () => {
+describe('KUBEDOH_CA', () => {
   test('replaces the system CAs in commands that call a gateway', async (t) => {
     const server = createServer(SERVER, (_, response) => response.end('{"tokens":[]}'))
     await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
@@ -19,13 +19,13 @@ describe('--ca', () => {
     const environment = { KUBEDOH_ADMIN_TOKEN: 'a' }
     const distrusted = await runCli(args, environment)
     assert.match(distrusted.stderr, /^kubedoh: https:\S+ [^\n]*certificate[^\n]*\n$/)
-    const trusted = await runCli([...args, '--ca', join(folder, 'ca.pem')], environment)
+    const trusted = await runCli(args, { ...environment, KUBEDOH_CA: join(folder, 'ca.pem') })
     assert.deepEqual([trusted.status, trusted.stderr], [0, ''])
   })
 
   test('rejects a file without a certificate', (t) => {
     const path = join(temporaryFolder(t, { 'ca.pem': 'no' }), 'ca.pem')
-    const message = `--ca ${path}: no PEM certificate in this file`
+    const message = `No PEM certificate in the CA file ${path}`
     assert.throws(() => readAuthorities(path), { name: 'CommandError', message })
   })
 })

@@ -64,9 +64,17 @@ describe('other input of a command', () => {
     assert.deepEqual(inputOf({}).texts('objects'), [])
   })
 
-  test('knows whether a boolean flag was given', () => {
+  test('knows whether a boolean flag was given, or its variable is 1', () => {
     const input = inputOf({ once: [''] })
     assert.deepEqual([input.isSet('once'), input.isSet('json')], [true, false])
+    for (const [value, isSet] of [
+      ['1', true],
+      ['0', false],
+      ['', false],
+      ['true', false],
+    ] as const) {
+      assert.equal(inputOf({}, { KUBEDOH_QUIET: value }).isSet('quiet'), isSet)
+    }
   })
 
   test('has the positional arguments', () => {
@@ -81,10 +89,10 @@ describe('other input of a command', () => {
 })
 
 describe('the flags', () => {
-  test('have no default, variable or repetition if boolean', () => {
+  test('have no default or repetition if boolean', () => {
     for (const flag of Object.values(FLAGS)) {
       if (flag.value !== undefined) continue
-      assert.deepEqual([flag.default, flag.env, flag.isRepeated], [undefined, undefined, undefined])
+      assert.deepEqual([flag.default, flag.isRepeated], [undefined, undefined])
     }
   })
 

@@ -70,10 +70,9 @@ test('formatColumns aligns cells, without trailing spaces', () => {
   assert.equal(formatColumns([]), '')
 })
 
-function read(url: string, ...flags: readonly string[]): string {
+function read(url: string, environment: Readonly<Record<string, string>> = {}): string {
   const given = new Map<string, string[]>([['gateway', [url]]])
-  for (const flag of flags) given.set(flag, [''])
-  return readGatewayUrl(new Input([], given, {}))
+  return readGatewayUrl(new Input([], given, environment))
 }
 
 describe('a token', () => {
@@ -107,8 +106,11 @@ describe('the gateway of a command', () => {
     })
   }
 
-  test('can be any http:// URL with --insecure', () => {
-    assert.equal(read('http://dns.example.org', 'insecure'), 'http://dns.example.org')
+  test('can be any http:// URL with KUBEDOH_INSECURE', () => {
+    assert.equal(
+      read('http://dns.example.org', { KUBEDOH_INSECURE: '1' }),
+      'http://dns.example.org',
+    )
   })
 
   for (const url of ['http://dns.example.org', 'dns.example.org', 'ftp://127.0.0.1', '']) {

@@ -14,8 +14,13 @@ type Started = {
   readonly url: string
   /** Has the files `ca.pem`, `cert.pem` and `key.pem`, and room for kits. */
   readonly folder: string
-  /** Runs `token create` with more flags. */
-  readonly create: (...flags: readonly string[]) => Promise<Ran>
+  /** The variables of an operator. */
+  readonly environment: Readonly<Record<string, string>>
+  /** Runs `token create` with more flags and variables. */
+  readonly create: (
+    flags: readonly string[],
+    variables?: Readonly<Record<string, string>>,
+  ) => Promise<Ran>
 }
 
 /** Starts a gateway over TLS. */
@@ -25,17 +30,18 @@ async function start(t: TestContext): Promise<Started> {
   const url = `https://localhost:${await startOperatedGateway(t, variables, { tls })}`
   const pems = { 'ca.pem': AUTHORITY, 'cert.pem': SERVER.cert, 'key.pem': SERVER.key }
   const folder = temporaryFolder(t, pems)
-  const create = (...flags: readonly string[]): Promise<Ran> => {
-    const args = ['token', 'create', '--gateway', url, '--ca', join(folder, 'ca.pem'), ...flags]
-    return runCli(args, { KUBEDOH_ADMIN_TOKEN: ADMIN })
+  const environment = { KUBEDOH_ADMIN_TOKEN: ADMIN, KUBEDOH_CA: join(folder, 'ca.pem') }
+  const create: Started['create'] = (flags, variables = {}) => {
+    const args = ['token', 'create', '--gateway', url, ...flags]
+    return runCli(args, { ...environment, ...variables })
   }
-  return { url, folder, create }
+  return { folder, environment, url, create }
 }
 
 test('a kit is for the domains that the token sees, and for its owner only', async (t) => {
   const { url, folder, create } = await start(t)
   const kit = join(folder, 'a/kit')
-  const { status, stdout, stderr } = await create('--origins', 'lab.test', '--kit', kit)
+  const { status, stdout, stderr } = await create(['--origins', 'lab.test', '--kit', kit])
   assert.equal(status, 0)
   assert.ok(stderr.endsWith(`set-up files for devices are in ${kit}; begin with README.md there\n`))
   const policy = JSON.parse(readFileSync(join(kit, 'chromium-policies.json'), 'utf8'))
@@ -47,54 +53,60 @@ test('a kit is for the domains that the token sees, and for its owner only', asy
   assert.deepEqual([modes[0], ...new Set(modes.slice(1))], [0o700, 0o600])
 })
 
-test('--domain replaces the domains of the token', async (t) => {
+test('KUBEDOH_KIT_DOMAINS replaces the domains of the token', async (t) => {
   const { folder, create } = await start(t)
   const kit = join(folder, 'kit')
-  await create('--kit', kit, '--domain', 'one.test', '--domain', 'two.test')
+  await create(['--kit', kit], { KUBEDOH_KIT_DOMAINS: 'one.test,two.test' })
   assert.match(readFileSync(join(kit, 'README.md'), 'utf8'), /^# Names of one\.test, two\.test\n/)
 })
 
 test('a token that sees no domain is printed, and its kit is an error', async (t) => {
   const { folder, create } = await start(t)
-  const { status, stdout, stderr } = await create('--origins', 'x', '--kit', join(folder, 'kit'))
+  const { status, stdout, stderr } = await create(['--origins', 'x', '--kit', join(folder, 'kit')])
   assert.equal(status, 1)
   assert.match(stdout, /^kdt_/)
-  assert.match(stderr, /^kubedoh: The token sees no domain of a cluster; pass --domain$/m)
+  assert.match(stderr, /^kubedoh: The token sees no domain of a cluster; set KUBEDOH_KIT_DOMAINS$/m)
 })
 
 test('an invalid kit stops the command before it creates a token', async (t) => {
-  const { url, folder, create } = await start(t)
-  const cases: [flags: readonly string[], line: string][] = [
+  const { url, folder, environment, create } = await start(t)
+  const kit = ['--kit', join(folder, 'kit')]
+  const cases: [flags: readonly string[], line: string, Readonly<Record<string, string>>?][] = [
     [['--kit', folder], `kubedoh: --kit ${folder} is not empty; name a new folder`],
     [
       ['--kit', join(folder, 'ca.pem')],
       `kubedoh: --kit ${folder}/ca.pem: ENOTDIR: not a directory, scandir '${folder}/ca.pem'`,
     ],
     [
-      ['--kit', join(folder, 'kit'), '--domain', 'a b'],
+      kit,
       'kubedoh: --kit: "a b" is not a domain such as prod.example.org',
+      { KUBEDOH_KIT_DOMAINS: 'a b' },
     ],
     [
-      ['--kit', join(folder, 'kit'), '--tls-cert', 'cert.pem'],
-      'kubedoh: --tls-cert and --tls-key sign the profile together: pass both',
+      kit,
+      'kubedoh: KUBEDOH_PROFILE_CERT and KUBEDOH_PROFILE_KEY belong together: set both',
+      { KUBEDOH_PROFILE_CERT: 'cert.pem' },
     ],
     [
-      ['--kit', join(folder, 'kit'), '--gateway', 'http://localhost:1'],
+      [...kit, '--gateway', 'http://localhost:1'],
       'kubedoh: --kit: "http://localhost:1" is not a URL such as https://dns.example.org: ' +
         'devices send DNS over HTTPS to https:// URLs only',
     ],
   ]
-  for (const [flags, line] of cases) assert.deepEqual(await create(...flags), failed(line))
-  const args = ['token', 'list', '--gateway', url, '--ca', join(folder, 'ca.pem')]
-  const { stdout } = await runCli(args, { KUBEDOH_ADMIN_TOKEN: ADMIN })
+  for (const [flags, line, variables] of cases) {
+    assert.deepEqual(await create(flags, variables), failed(line))
+  }
+  const { stdout } = await runCli(['token', 'list', '--gateway', url], environment)
   assert.equal(stdout.trimEnd().split('\n').length, 1)
 })
 
 test('a profile that cannot be signed is an error', async (t) => {
   const { folder, create } = await start(t)
   const [cert, kit] = [join(folder, 'cert.pem'), join(folder, 'kit')]
-  const files = ['--kit', kit, '--tls-cert', cert, '--tls-key', join(folder, 'none.pem')]
-  const { status, stderr } = await create(...files)
+  const { status, stderr } = await create(['--kit', kit], {
+    KUBEDOH_PROFILE_CERT: cert,
+    KUBEDOH_PROFILE_KEY: join(folder, 'none.pem'),
+  })
   assert.equal(status, 1)
   assert.match(stderr, /^kubedoh: --kit .*: openssl cannot sign apple\.mobileconfig: .+$/m)
   assert.ok(!readdirSync(kit).includes('apple.mobileconfig'))

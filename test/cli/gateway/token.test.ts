@@ -18,7 +18,7 @@ describe('kubedoh token', () => {
   test('creates, lists, rotates and revokes', async (t) => {
     const run = await start(t)
     const scope = '--clusters prod,lab --origins prod.test --namespaces shop --namespaces team-*'
-    const made = await run(`create --name ci --recurse --expires 90d ${scope}`)
+    const made = await run(`create ci --allow recurse --expires 90d ${scope}`)
     assert.equal(made.status, 0)
     const [, id = ''] = /^kdt_([0-9a-f]{12})_[\w-]{43}\n$/.exec(made.stdout) ?? []
     assert.match(made.stderr, /^token [0-9a-f]{12} is valid until 20\d\d-/m)
@@ -47,7 +47,7 @@ describe('kubedoh token', () => {
   test('warns about unknown clusters, and lists the name', async (t) => {
     const run = await start(t)
     const identity = 'access:@example.com'
-    const flags = `--clusters prod --origins prod.test --identity ${identity} --explain`
+    const flags = `--clusters prod --origins prod.test --allow ${identity},explain`
     const { status, stderr } = await run(`create ${flags}`)
     assert.equal(status, 0)
     assert.deepEqual(stderr.split('\n').slice(0, 3), [
@@ -60,8 +60,15 @@ describe('kubedoh token', () => {
       row,
       /^\S+ +- +prod +prod\.test\. +\* +no +yes +access:@example\.com +never +never$/,
     )
-    const malformed = await run('create --identity cert:AB:CD')
+    const malformed = await run('create --allow cert:AB:CD')
     assert.match(malformed.stderr, /^kubedoh: URL: "identities" has "cert:AB:CD", expected cert: /)
+  })
+
+  test('takes the flags that it had before', async (t) => {
+    const run = await start(t)
+    await run('create --name ci --recurse --explain --identity access:@example.com')
+    const [, row = ''] = (await run('list')).stdout.split('\n')
+    assert.match(row, /^\S+ +ci +\* +\* +\* +yes +yes +access:@example\.com +never +never$/)
   })
 
   test('prints JSON', async (t) => {

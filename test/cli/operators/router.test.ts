@@ -35,9 +35,10 @@ describe('router nginx', () => {
     })
     chmodSync(`${folder}/nginx`, 0o755)
     const files = ['--conf', `${folder}/Corefile`, '--objects', `${folder}/shop.yaml`]
-    const program = ['--folder', `${folder}/run`, '--nginx', `${folder}/nginx`]
+    const environment = { ...ENVIRONMENT, KUBEDOH_NGINX: `${folder}/nginx` }
+    files.push('--folder', `${folder}/run`)
     const screen = new Screen()
-    const ended = main(['router', 'nginx', ...files, ...program], screen, ENVIRONMENT)
+    const ended = main(['router', 'nginx', ...files], screen, environment)
     await screen.shows('stdout', /^ready: 1 hosts with 1 paths are routed$/m)
     process.kill(Number(readFileSync(`${folder}/run/nginx.pid`, 'utf8')), 'SIGKILL')
     assert.equal(await within(ended, 'the end of the command'), 1)

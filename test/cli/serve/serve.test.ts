@@ -269,7 +269,7 @@ describe('a server with DNS over HTTP', () => {
     assert.deepEqual(await answersOf(`http://${dohListen}`), [`${WEB}. 30 IN A 192.0.2.10`])
   })
 
-  test('rejects other addresses than loopback without --insecure, and closes its ports', async (t) => {
+  test('rejects other addresses than loopback without KUBEDOH_INSECURE, and closes its ports', async (t) => {
     const dnsPort = await freePort()
     const dohListen = `0.0.0.0:${await freePort()}`
     await assert.rejects(serve(serveOptions(shopFolder(t), { dnsPort, dohListen }), new Screen()), {
@@ -306,6 +306,7 @@ describe('the command serve', () => {
     name: string
     corefile?: string
     flags?: readonly string[]
+    environment?: Readonly<Record<string, string>>
     line: string
   }[] = [
     {
@@ -359,8 +360,8 @@ describe('the command serve', () => {
     },
     {
       name: 'a time to linger without a unit',
-      flags: ['--linger', '60'],
-      line: 'kubedoh: --linger is "60", expected 0s to 1h, such as 60s',
+      environment: { KUBEDOH_LINGER: '60' },
+      line: 'kubedoh: KUBEDOH_LINGER is "60", expected 0s to 1h, such as 60s',
     },
     {
       name: 'workers that would each have a port of their own',
@@ -368,12 +369,12 @@ describe('the command serve', () => {
       line: 'kubedoh: --workers above 1 needs a fixed port; set --dns.port to 1 to 65535',
     },
   ]
-  for (const { name, corefile = SHOP_COREFILE, flags = [], line } of refusals) {
+  for (const { name, corefile = SHOP_COREFILE, flags = [], environment, line } of refusals) {
     test(`refuses ${name}, in one line`, async (t) => {
       const folder = shopFolder(t, { Corefile: corefile })
       const words = flags.map((word) => word.replace('FOLDER', folder))
       const args = ['serve', '--conf', join(folder, 'Corefile'), '--dns.port', '0', ...words]
-      const { stderr, ...ran } = await within(runCli(args), 'the end')
+      const { stderr, ...ran } = await within(runCli(args, environment), 'the end')
       assert.deepEqual({ ...ran, stderr: stderr.replaceAll(folder, 'FOLDER') }, failed(line))
     })
   }

@@ -85,7 +85,7 @@ describe('listenDoh', () => {
         name: 'CommandError',
         message:
           `--doh.listen ${address} would send responses unencrypted; use a loopback address, ` +
-          'put a TLS proxy in front of it, or pass --insecure',
+          'put a TLS proxy in front of it, or set KUBEDOH_INSECURE=1',
       })
     })
   }

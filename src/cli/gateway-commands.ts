@@ -1,0 +1,68 @@
+/**
+ * The commands that run a gateway and publish clusters to it.
+ * @module
+ */
+import type { Command } from './command.ts'
+
+/** The commands, in the order of help. */
+export const GATEWAY_COMMANDS: readonly Command[] = [
+  {
+    name: 'gateway',
+    summary: 'run the gateway on this machine instead of Cloudflare Workers',
+    flags: ['conf', 'listen', 'store', 'tls-cert', 'tls-key', 'client-ca', 'insecure'],
+    readsCorefile: true,
+    examples: [
+      'export CLUSTERS=… ADMIN_TOKEN_SHA256=…   # as in wrangler.toml; printed by: kubedoh keys',
+      'kubedoh gateway --conf gateway.Corefile --store file:/var/lib/kubedoh',
+      'kubedoh gateway --conf gateway.Corefile --listen :443 --tls-cert cert.pem --tls-key key.pem',
+    ],
+    notes: [
+      'SIGHUP and SIGUSR1 reload the Corefile and the certificate. The gateway also reloads the',
+      'certificate when its files change. Environment variables are read only at start.',
+    ],
+    run: async (input, output) => (await import('./gateway/gateway.ts')).runGateway(input, output),
+  },
+  {
+    name: 'keys',
+    summary: 'create the keys a cluster needs to publish to a gateway',
+    args: ['[CLUSTER]'],
+    flags: ['admin', 'read-only'],
+    examples: ['kubedoh keys prod', 'kubedoh keys --admin', 'kubedoh keys --read-only'],
+    run: async (input, output) => (await import('./gateway/keys.ts')).runKeys(input, output),
+  },
+  {
+    name: 'export',
+    summary: 'watch a cluster and publish its names to a gateway',
+    flags: ['gateway', 'cluster', 'conf', 'kubeconfig', 'objects', 'once', 'signing-key', 'listen'],
+    required: ['gateway', 'cluster'],
+    examples: [
+      'export KUBEDOH_TOKEN=… KUBEDOH_SIGNING_KEY=…   # printed by: kubedoh keys prod',
+      'kubedoh export --gateway https://dns.example.org --cluster prod',
+      'kubedoh export --gateway https://dns.example.org --cluster prod --objects prod.yaml --once',
+    ],
+    run: async (input, output) => (await import('./export/export.ts')).runExport(input, output),
+  },
+  {
+    name: 'init worker',
+    summary:
+      'write a folder from which the gateway is deployed as a Cloudflare Worker, with new keys',
+    args: ['FOLDER', 'DOMAIN'],
+    flags: ['cluster'],
+    examples: ['kubedoh init worker kubedoh-worker prod.k8s.example.org --cluster prod'],
+    notes: [
+      'FOLDER gets a README.md with the next steps. The ID of the cluster is "prod" by default.',
+    ],
+    run: async (input, output) =>
+      (await import('./deploy/init-worker.ts')).runInitWorker(input, output),
+  },
+  {
+    name: 'deploy',
+    summary: 'check the variables of wrangler.toml, then deploy the Worker',
+    args: ['[FLAGS...]'],
+    examples: ['kubedoh deploy', 'kubedoh deploy -- --env staging', 'kubedoh deploy -- --dry-run'],
+    notes: [
+      'Flags after -- are those of "wrangler deploy", which must be installed in the folder.',
+    ],
+    run: async (input, output) => (await import('./deploy/deploy.ts')).runDeploy(input, output),
+  },
+]
