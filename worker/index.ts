@@ -99,16 +99,16 @@ async function answerDirectly(
   context: ExecutionContext,
 ): Promise<Response | undefined> {
   const { url, method, headers: sent } = request
-  const ticket = direct.admit({
+  const admitted = direct.admit({
     method,
     path: url.slice(url.indexOf('/', 'https://'.length)),
     header: (name) => sent.get(name),
     address: sent.get('cf-connecting-ip') ?? LOOPBACK,
     identities: () => identitiesOf(request),
   })
-  if (ticket === undefined) return undefined
-  const bytes = ticket.isPost ? new Uint8Array(await request.arrayBuffer()) : undefined
-  const { status, headers, body } = await direct.answer(ticket, bytes, (promise) => {
+  if (admitted === undefined) return undefined
+  const bytes = admitted.isPost ? new Uint8Array(await request.arrayBuffer()) : undefined
+  const { status, headers, body } = await direct.answer(admitted, bytes, (promise) => {
     context.waitUntil(promise)
   })
   return new Response(body, { status, headers })

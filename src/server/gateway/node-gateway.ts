@@ -87,8 +87,8 @@ async function serve(config: GatewayConfig, runtime: GatewayRuntime): Promise<Se
   const keepAlive = (promise: Promise<void>): void => void promise
   const app = createGatewayApp(config, withReload(runtime, gateway), gateway)
   const direct: Direct = (head) => {
-    const ticket = doh.admit(head)
-    return ticket && ((body) => doh.answer(ticket, body, keepAlive))
+    const admitted = doh.admit(head)
+    return admitted && ((body) => doh.answer(admitted, body, keepAlive))
   }
   return { app, direct, gateway }
 }
