@@ -12,8 +12,10 @@ const PROJECT = join(import.meta.dirname, 'tsconfig.library.json')
 const TSC = join(ROOT, 'node_modules/typescript/bin/tsc')
 const IMPORT = /(?:from|import\() ?['"](\.[^'"]+)\.ts['"]/g
 
-/** The modules of `src/library`, which package.json exports. */
-export const LIBRARY = ['corefile', 'dns', 'gateway', 'snapshot'] as const
+/** The modules of `src/library` that are bundled for Node. */
+export const NODE_LIBRARY = ['corefile', 'dns', 'gateway', 'snapshot'] as const
+/** The modules of `src/library` that package.json exports. */
+export const LIBRARY: readonly string[] = [...NODE_LIBRARY, 'edge']
 
 /**
  * Compiles the declarations of {@link LIBRARY} and of all that they mention.

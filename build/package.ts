@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path'
 import { COMMANDS } from '../src/cli/commands.ts'
 import { formatManual } from '../src/cli/manual.ts'
 import { bundle } from './bundle.ts'
-import { LIBRARY, libraryTypes } from './library.ts'
+import { libraryTypes, NODE_LIBRARY } from './library.ts'
 import { licencesOf } from './licences.ts'
 import { bundleWorker } from './worker.ts'
 
@@ -16,8 +16,8 @@ const ROOT = join(import.meta.dirname, '..')
 /**
  * Bundles what the package ships into a folder, which is emptied first. `run.js` is what
  * `bin/kubedoh` runs, `serve-worker.js` a thread of `serve --workers`, `watch-worker.js` the one of
- * large clusters, `worker.js` the gateway for Cloudflare, `kubedoh.1` the manual page, and the others
- * are the library.
+ * large clusters, `worker.js` the gateway for Cloudflare, `edge.js` that for other runtimes with Web
+ * APIs, `kubedoh.1` the manual page, and the others are the library for Node.
  * @returns the paths below the root of all modules in the bundle
  */
 export async function buildPackage(folder: string): Promise<readonly string[]> {
@@ -25,7 +25,7 @@ export async function buildPackage(folder: string): Promise<readonly string[]> {
     join(ROOT, 'src/cli/run.ts'),
     join(ROOT, 'src/server/serve/serve-worker.ts'),
     join(ROOT, 'src/server/serve/watch-worker.ts'),
-    ...LIBRARY.map((name) => join(ROOT, `src/library/${name}.ts`)),
+    ...NODE_LIBRARY.map((name) => join(ROOT, `src/library/${name}.ts`)),
   ])
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
@@ -36,6 +36,7 @@ export async function buildPackage(folder: string): Promise<readonly string[]> {
   }
   writeFileSync(join(folder, 'kubedoh.1'), formatManual(COMMANDS))
   writeFileSync(join(folder, 'worker.js'), await bundleWorker())
+  writeFileSync(join(folder, 'edge.js'), await bundleWorker(join(ROOT, 'src/library/edge.ts')))
   writeFileSync(join(folder, 'LICENSES.txt'), licencesOf(ROOT, modules))
   return modules
 }

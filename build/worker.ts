@@ -1,5 +1,5 @@
 /**
- * Bundles the gateway's Worker as it is deployed.
+ * Bundles the gateway's Worker as it is deployed, and other modules that use Web APIs only.
  * @module
  */
 import { join } from 'node:path'
@@ -10,7 +10,8 @@ const ENTRY = join(import.meta.dirname, '../worker/index.ts')
 const bundles = new Map<string, Promise<Uint8Array>>()
 
 /**
- * Bundles a module for Workers, once per process: tests start many gateways. Returns the script.
+ * Bundles a module without modules of Node, once per process: tests start many gateways. Returns the
+ * script.
  * @throws {Error} when the module cannot be bundled
  */
 export function bundleWorker(entry: string = ENTRY): Promise<Uint8Array> {

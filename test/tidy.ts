@@ -41,9 +41,24 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'node:',
   ],
   'src/cli': ['src', 'node:', 'hono'],
-  'src/library': ['src/dns', 'src/snapshot', 'src/corefile', 'src/gateway', 'src/server'],
+  'src/library': [
+    'src/dns',
+    'src/snapshot',
+    'src/corefile',
+    'src/resolver',
+    'src/gateway',
+    'src/server',
+  ],
   page: ['src/dns', 'hono'],
-  worker: ['src/dns', 'src/snapshot', 'src/resolver', 'src/gateway', 'cloudflare:', 'hono'],
+  worker: [
+    'src/dns',
+    'src/snapshot',
+    'src/resolver',
+    'src/gateway',
+    'src/library',
+    'cloudflare:',
+    'hono',
+  ],
 }
 
 /** The rooms of a wing, the lowest first: a room imports only rooms below it. */

@@ -17,24 +17,23 @@ import {
   type ServedManifest,
   StoreError,
 } from '../src/gateway/snapshots/store.ts'
+import { createWebHost } from '../src/library/web-host.ts'
 import { importPublicKey } from '../src/snapshot/format/signature.ts'
 import type { ClusterCalls, ClusterIdentity } from './cluster-stub.ts'
-import type { Env } from './env.ts'
 import { SqlStore } from './sql-store.ts'
-import { createWorkerHost } from './worker-host.ts'
 
 type Opened = { readonly store: ClusterStore; readonly writer: LocalWriter }
 
 /** Holds one cluster's manifest and shards. */
-export class ClusterObject extends DurableObject<Env> implements ClusterCalls {
+export class ClusterObject extends DurableObject<object> implements ClusterCalls {
   private readonly store: ClusterStore
-  private readonly log = createWorkerHost().log
+  private readonly log = createWebHost({ runtime: 'workerd' }).log
   /** Serializes writes, whichever public key they are for. */
   private readonly mutex = new Mutex()
   /** By public key, because an object outlives a change of the configuration. */
   private readonly opened = new Map<string, Promise<Opened>>()
 
-  constructor(state: DurableObjectState, env: Env) {
+  constructor(state: DurableObjectState, env: object) {
     super(state, env)
     this.store = new SqlStore(state.storage)
   }

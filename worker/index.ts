@@ -2,7 +2,7 @@
  * The Worker: wires the gateway to Cloudflare.
  * @module
  */
-import type { Context, Hono } from 'hono'
+import type { Hono } from 'hono'
 import { isRecord } from '../src/dns/bytes/unknown.ts'
 import type { TokenStore } from '../src/gateway/access/token-store.ts'
 import {
@@ -16,19 +16,19 @@ import { uncached } from '../src/gateway/doh/json-response.ts'
 import { createGatewayApp } from '../src/gateway/routes/app.ts'
 import { DirectDoh } from '../src/gateway/routes/direct-doh.ts'
 import { Gateway, type GatewayRuntime } from '../src/gateway/routes/gateway.ts'
+import { answerRequest } from '../src/gateway/routes/web-request.ts'
 import {
   type BlobStore,
   type ClusterBlobs,
   originWithBlobs,
   writerWithBlobs,
 } from '../src/gateway/snapshots/blob-store.ts'
-import type { Client } from '../src/resolver/contract/client.ts'
+import { createWebHost, logError } from '../src/library/web-host.ts'
 import { pointWriter } from './analytics.ts'
 import { kvBlobs, r2Blobs } from './blob-stores.ts'
 import { ClusterStub } from './cluster-stub.ts'
 import type { Env } from './env.ts'
 import type { TokenObject } from './token-object.ts'
-import { createWorkerHost, logError } from './worker-host.ts'
 
 /** The client's address outside of Cloudflare, as in tests. */
 const LOOPBACK = '127.0.0.1'
@@ -37,8 +37,6 @@ const RETRY_SECONDS = '60'
 /** A variable in a Corefile. Its value may be a secret, and errors quote words of the Corefile. */
 const VARIABLE = /\{[$%]/
 const IN_LOG = 'The configuration is invalid; the log of the Worker says where'
-/** A path with segments of dots (RFC 3986 §5.2.4), which may be percent-encoded. */
-const DOT_SEGMENT = /\/(?:\.|%2e)/i
 
 export { ClusterObject } from './cluster-object.ts'
 export { TokenObject } from './token-object.ts'
@@ -47,8 +45,7 @@ export { TokenObject } from './token-object.ts'
 let served: { readonly app: Hono; readonly direct: DirectDoh } | undefined
 
 export default {
-  async fetch(sent: Request, env: Env, context: ExecutionContext): Promise<Response> {
-    const request = withoutDots(sent)
+  async fetch(request: Request, env: Env, context: ExecutionContext): Promise<Response> {
     try {
       served ??= await createGateway(env)
     } catch (error) {
@@ -62,17 +59,13 @@ export default {
     if (isInTheClear(request)) {
       return errorResponse(new HttpError(403, 'https_only', 'Use https:'))
     }
-    return (
-      (await answerDirectly(served.direct, request, context)) ??
-      served.app.fetch(request, env, context)
-    )
+    const { app, direct } = served
+    return answerRequest(direct, (one) => app.fetch(one, env, context), request, {
+      address: addressOf(request.headers),
+      identities: () => identitiesOf(request),
+      keepAlive: (promise) => context.waitUntil(promise),
+    })
   },
-}
-
-/** Resolves dot segments (RFC 3986 §5.2.4), as Node, Bun and Deno do before the app runs. */
-function withoutDots(request: Request): Request {
-  const { url } = request
-  return DOT_SEGMENT.test(url) ? new Request(new URL(url).href, request) : request
 }
 
 /**
@@ -87,31 +80,10 @@ function isInTheClear({ url, headers }: Request): boolean {
 async function createGateway(env: Env): Promise<NonNullable<typeof served>> {
   const files = readVariableFiles(env)
   const config = await readGatewayConfig(env, { file: 'COREFILE', source: files.source })
-  const runtime = createRuntime(env, config, createWorkerHost(files))
+  const runtime = createRuntime(env, config, createWebHost({ runtime: 'workerd', files }))
   const gateway = await Gateway.open(config, runtime)
   const app = createGatewayApp(config, runtime, gateway)
   return { app, direct: new DirectDoh(gateway, config) }
-}
-
-async function answerDirectly(
-  direct: DirectDoh,
-  request: Request,
-  context: ExecutionContext,
-): Promise<Response | undefined> {
-  const { url, method, headers: sent } = request
-  const ticket = direct.admit({
-    method,
-    path: url.slice(url.indexOf('/', 'https://'.length)),
-    header: (name) => sent.get(name),
-    address: sent.get('cf-connecting-ip') ?? LOOPBACK,
-    identities: () => identitiesOf(request),
-  })
-  if (ticket === undefined) return undefined
-  const bytes = ticket.isPost ? new Uint8Array(await request.arrayBuffer()) : undefined
-  const { status, headers, body } = await direct.answer(ticket, bytes, (promise) => {
-    context.waitUntil(promise)
-  })
-  return new Response(body, { status, headers })
 }
 
 function createRuntime(
@@ -137,7 +109,7 @@ function createRuntime(
     tokenStore: tokenStoreOf(env),
     randomBytes: (size) => crypto.getRandomValues(new Uint8Array(size)),
     fetch: (url) => fetch(url),
-    clientOf,
+    clientOf: (c) => ({ address: addressOf(c.req.raw.headers), port: 0, transport: 'https' }),
     identitiesOf: (c) => identitiesOf(c.req.raw),
     ...limiterOf(env),
     ...observerOf(env),
@@ -183,7 +155,6 @@ function identitiesOf({ cf }: Request): readonly string[] {
 }
 
 /** The platform sets this header; clients cannot. */
-function clientOf(c: Context): Client {
-  const address = c.req.header('cf-connecting-ip') ?? LOOPBACK
-  return { address, port: 0, transport: 'https' }
+function addressOf(headers: Headers): string {
+  return headers.get('cf-connecting-ip') ?? LOOPBACK
 }

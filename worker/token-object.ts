@@ -13,13 +13,12 @@ import {
   parseTokenRecord,
   type TokenDays,
 } from '../src/gateway/access/token-store.ts'
-import type { Env } from './env.ts'
 
 /** The tokens of one gateway. */
-export class TokenObject extends DurableObject<Env> {
+export class TokenObject extends DurableObject<object> {
   private readonly sql: SqlStorage
 
-  constructor(state: DurableObjectState, env: Env) {
+  constructor(state: DurableObjectState, env: object) {
     super(state, env)
     this.sql = state.storage.sql
     this.sql.exec('CREATE TABLE IF NOT EXISTS tokens (id TEXT PRIMARY KEY, record TEXT NOT NULL)')

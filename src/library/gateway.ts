@@ -6,14 +6,27 @@
 import type { Log } from '../dns/telemetry/log.ts'
 import type { GatewayVariables } from '../gateway/config/config.ts'
 import { GatewayConfigError, readGatewayConfig } from '../gateway/config/config.ts'
-import { createNodeGateway } from '../server/gateway/node-gateway.ts'
+import type { GatewayStore } from '../gateway/snapshots/store.ts'
+import { createNodeGateway, createNodeStore } from '../server/gateway/node-gateway.ts'
 
-export { GatewayConfigError, type GatewayVariables }
+export type { TokenRecord } from '../gateway/access/token.ts'
+export type { Addition, TokenDays, TokenStore } from '../gateway/access/token-store.ts'
+export {
+  type ClusterStore,
+  createMemoryGatewayStore,
+  type Kept,
+  type SignedManifest,
+  type StoredManifest,
+  type StoredShard,
+} from '../gateway/snapshots/store.ts'
+export { GatewayConfigError, type GatewayStore, type GatewayVariables }
 
 /** Where a gateway keeps snapshots and tokens, and where it reports. */
 export type GatewayOptions = {
   /** Folder for snapshots and tokens (default: memory, which the end of the process loses). */
   readonly folder?: string
+  /** A store of your own, in place of `folder`. */
+  readonly store?: GatewayStore
   /** Receives warnings and errors (default: they are dropped). */
   readonly log?: Log
 }
@@ -35,12 +48,12 @@ export type LibraryGateway = {
  */
 export async function createGateway(
   variables: GatewayVariables,
-  { folder, log = () => {} }: GatewayOptions = {},
+  { folder, store, log = () => {} }: GatewayOptions = {},
 ): Promise<LibraryGateway> {
   const config = await readGatewayConfig(variables)
   const gateway = await createNodeGateway({
     config,
-    folder,
+    store: store ?? createNodeStore(folder, log),
     corefileFolder: '/',
     tls: undefined,
     log,

@@ -34,6 +34,7 @@ export function checkLibrary(t: TestContext, packed: string): void {
   assert.deepEqual(ran.stdout.split('\n'), [
     '1 this "{" is not closed',
     'web.test. 3600 IN A 192.0.2.1',
+    '200',
     'Cannot open shard: 3 bytes are not a shard',
     '',
   ])

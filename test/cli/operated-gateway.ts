@@ -6,6 +6,7 @@ import type { TestContext } from 'vitest'
 import { createGatewayClient } from '../../src/exporter/gateway-client.ts'
 import { hashToken } from '../../src/gateway/access/token.ts'
 import { type GatewayVariables, readGatewayConfig } from '../../src/gateway/config/config.ts'
+import { createMemoryGatewayStore } from '../../src/gateway/snapshots/store.ts'
 import { createNodeGateway } from '../../src/server/gateway/node-gateway.ts'
 import { keys } from '../cluster/follow/memory-gateway.ts'
 import { snapshotOf, WEB } from '../gateway/publishing.ts'
@@ -21,7 +22,7 @@ export async function startOperatedGateway(
 ): Promise<number> {
   const server = await createNodeGateway({
     config: await readGatewayConfig({ ...variables, ADMIN_TOKEN_SHA256: await hashToken(ADMIN) }),
-    folder: undefined,
+    store: createMemoryGatewayStore(),
     corefileFolder: '/',
     tls: undefined,
     log: () => undefined,

@@ -2,6 +2,7 @@
 
 import { readGatewayConfig } from '../../src/gateway/config/config.ts'
 import { WIRE_TYPE } from '../../src/gateway/doh/negotiate.ts'
+import { createMemoryGatewayStore } from '../../src/gateway/snapshots/store.ts'
 import { createNodeGateway } from '../../src/server/gateway/node-gateway.ts'
 import { CONFIG_FILES } from '../../src/server/node/load-corefile.ts'
 import { sendTo } from '../gateway/doh/replies.ts'
@@ -23,7 +24,13 @@ async function openNodeGateway(place: Place): Promise<Transport> {
     source: CONFIG_FILES,
   })
   const log = (): void => undefined
-  const options = { config, folder: undefined, corefileFolder: files, tls: undefined, log }
+  const options = {
+    config,
+    store: createMemoryGatewayStore(),
+    corefileFolder: files,
+    tls: undefined,
+    log,
+  }
   const gateway = await createNodeGateway(options)
   const port = await gateway.listen(undefined, 0)
   await publish(`http://127.0.0.1:${port}`, published, place)

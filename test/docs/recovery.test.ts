@@ -9,7 +9,7 @@ import { describe, type TestContext, test } from 'vitest'
 import { type ClusterKeys, createClusterKeys } from '../../src/exporter/cluster-keys.ts'
 import { hashToken } from '../../src/gateway/access/token.ts'
 import { readGatewayConfig } from '../../src/gateway/config/config.ts'
-import { createNodeGateway } from '../../src/server/gateway/node-gateway.ts'
+import { createNodeGateway, createNodeStore } from '../../src/server/gateway/node-gateway.ts'
 import { type Ran, runCli } from '../cli/run-cli.ts'
 import { SHOP_YAML } from '../cli/shop.ts'
 import { temporaryFolder } from '../cluster/follow/temporary-folder.ts'
@@ -40,7 +40,7 @@ async function start(t: TestContext, folder: string, keys: ClusterKeys): Promise
       CLUSTERS: JSON.stringify({ prod: { publicKey, tokenSha256 } }),
       ADMIN_TOKEN_SHA256: await hashToken(ADMIN),
     }),
-    folder,
+    store: createNodeStore(folder, () => undefined),
     corefileFolder: '/',
     tls: undefined,
     log: () => undefined,

@@ -1,10 +1,9 @@
 /**
- * Tokens for tests, and a book that knows them.
+ * Tokens for tests, and a store that has them.
  * @module
  */
 import { randomBytes } from 'node:crypto'
 import { newSecret, newTokenId, type TokenRecord } from '../../src/gateway/access/token.ts'
-import { TokenBook } from '../../src/gateway/access/token-book.ts'
 import { createMemoryTokenStore, type TokenStore } from '../../src/gateway/access/token-store.ts'
 import { WHOLE_SCOPE } from './whole-scope.ts'
 
@@ -32,14 +31,4 @@ export function storeOf(records: readonly TokenRecord[]): TokenStore {
   const store = createMemoryTokenStore()
   for (const record of records) void store.add(record)
   return store
-}
-
-/** A book that reads some records, at a time that stands still. */
-export function bookOf(records: readonly TokenRecord[]): TokenBook {
-  return new TokenBook({
-    store: storeOf(records),
-    after: () => () => undefined,
-    clock: { now: () => 0, elapsed: () => 0 },
-    onError: () => undefined,
-  })
 }

@@ -13,7 +13,11 @@ import {
   readGatewayConfig,
 } from '../../gateway/config/config.ts'
 import type { TlsService } from '../../resolver/contract/feature.ts'
-import { createNodeGateway, type GatewayServer } from '../../server/gateway/node-gateway.ts'
+import {
+  createNodeGateway,
+  createNodeStore,
+  type GatewayServer,
+} from '../../server/gateway/node-gateway.ts'
 import { prepareStoreFolder } from '../../server/gateway/store-folder.ts'
 import { LOOPBACK } from '../../server/http/doh-listener.ts'
 import { CertificateFiles } from '../../server/keys/certificate-files.ts'
@@ -124,9 +128,10 @@ async function createServer(
 ): Promise<GatewayServer> {
   const folder = storeFolder(input.text('store'))
   if (folder !== undefined) prepareFolder(folder, log)
+  const store = createNodeStore(folder, log)
   const corefileFolder = dirname(input.text('conf'))
   try {
-    return await createNodeGateway({ config, folder, corefileFolder, tls, log })
+    return await createNodeGateway({ config, store, corefileFolder, tls, log })
   } catch (error) {
     if (error instanceof GatewayConfigError) throw commandError(error)
     const text = errorText(error)

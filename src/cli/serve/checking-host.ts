@@ -142,7 +142,7 @@ function checkPublished(
   throw configError(options, `CLUSTERS has no cluster "${cluster}"`)
 }
 
-/** Removes what a Worker lacks (worker/worker-host.ts): sockets, and plain DNS. */
+/** Removes what a Worker lacks (src/library/web-host.ts): sockets, and plain DNS. */
 function workerHost(host: PluginHost): PluginHost {
   const { readBytes: _, ...rest } = host
   return {

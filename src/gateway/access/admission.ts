@@ -1,10 +1,9 @@
 /**
- * Admits requests: finds out which client sends one and what that client may see, and refuses
- * clients that send too many.
+ * Admits requests: remembers the caller of each, counts what it sends, and refuses callers that
+ * send too many.
  * @module
  */
 import type { Context } from 'hono'
-import { errorText } from '../../dns/bytes/unknown.ts'
 import type { Client } from '../../resolver/contract/client.ts'
 import type { Host } from '../../resolver/contract/host.ts'
 import type { MaybePromise } from '../../resolver/contract/maybe-promise.ts'
@@ -12,29 +11,17 @@ import type { Access, GatewayConfig } from '../config/config.ts'
 import type { ExplainFor } from '../doh/explain-route.ts'
 import { HttpError } from '../doh/http-error.ts'
 import type { HeldClock } from '../timing/held-clock.ts'
-import {
-  type Caller,
-  type Carriers,
-  findCaller,
-  findKnownCaller,
-  headerToken,
-  RemoteClient,
-  tokenSent,
-} from './access.ts'
-import { AccessAssertions, ASSERTION_HEADER } from './access-assertions.ts'
 import { noteFacts } from './audit.ts'
+import { type Caller, CallerFinder, type CallerRuntime, type RequestHead } from './caller.ts'
 import { isAdmin, isExplainer, unauthorized } from './operators.ts'
 import { addressKey, RateBuckets, type RateLimiter, tooMany } from './rate-limiter.ts'
-import { TokenBook } from './token-book.ts'
 import type { TokenStore } from './token-store.ts'
 import { TokenUse } from './token-use.ts'
 
 /** What admission needs of the runtime. */
-export type AdmissionRuntime = {
-  readonly host: Pick<Host, 'after' | 'log' | 'metrics'>
-  readonly tokenStore: Pick<TokenStore, 'list' | 'noteUse'>
-  /** Sends an HTTP GET request: Cloudflare Access publishes its signing keys. */
-  readonly fetch: (url: string) => Promise<Response>
+export type AdmissionRuntime = CallerRuntime & {
+  readonly host: Pick<Host, 'metrics'>
+  readonly tokenStore: Pick<TokenStore, 'noteUse'>
   /** Returns the client that sent a request, without its visibility. */
   readonly clientOf: (c: Context) => Client
   /** Returns the client identities that the runtime has verified: `cert:SHA256`. */
@@ -43,50 +30,43 @@ export type AdmissionRuntime = {
   readonly limiter?: RateLimiter
 }
 
-/** A client that may query; a platform's rate limiter takes a moment to count the request. */
+/** A caller that may query; a platform's rate limiter takes a moment to count the request. */
 export type Admitted = {
-  readonly client: Client
+  readonly caller: Caller
   readonly isWithinRate: MaybePromise<boolean>
 }
 
-const RETRY_SECONDS = '5'
-
-/** Decides which requests are answered, and for which client. */
+/** Decides which requests are answered, and for which caller. */
 export class Admission {
   private readonly config: GatewayConfig
   private readonly runtime: AdmissionRuntime
   private readonly clock: HeldClock
-  private readonly tokens: TokenBook
+  private readonly finder: CallerFinder
   private readonly use: TokenUse
-  private readonly assertions: AccessAssertions | undefined
   private readonly limiter: RateLimiter
   private readonly callers = new WeakMap<Request, Caller>()
-  /** The token of CLIENT_TOKEN_SHA256, once it was sent: to hash it takes as long as the answer. */
-  private readonly shared = new Set<string>()
 
   constructor(config: GatewayConfig, runtime: AdmissionRuntime, clock: HeldClock) {
     this.config = config
     this.runtime = runtime
     this.clock = clock
-    const { application, requestsPerMinute: perMinute } = config
-    const { fetch, tokenStore: store } = runtime
-    const { after, log, metrics } = runtime.host
-    const failing = (message: string) => (error: string) => log({ level: 'error', message, error })
-    this.tokens = new TokenBook({ store, after, clock, onError: failing('cannot read the tokens') })
-    const onError = failing('cannot store when tokens were used')
-    this.use = new TokenUse({ store, metrics, clock, onError })
-    this.assertions = application && new AccessAssertions({ ...application, fetch, after, clock })
+    const { log, metrics } = runtime.host
+    this.finder = new CallerFinder(config, runtime, clock)
+    const message = 'cannot store when tokens were used'
+    const onError = (error: string): void => log({ level: 'error', message, error })
+    this.use = new TokenUse({ store: runtime.tokenStore, metrics, clock, onError })
+    const { requestsPerMinute: perMinute } = config
     this.limiter = runtime.limiter ?? new RateBuckets({ perMinute, elapsed: clock.elapsed })
   }
 
   /** Whether the visibility of some token depends on the labels of namespaces. */
   get usesLabels(): boolean {
-    return this.tokens.usesLabels
+    return this.finder.tokens.usesLabels
   }
 
   /** Reads the tokens that an operator has just changed; logs a failure. */
   reloadTokens(): Promise<void> {
-    return this.tokens.reload()
+    return this.finder.tokens.reload()
   }
 
   /**
@@ -94,66 +74,53 @@ export class Admission {
    * promise to keep alive.
    */
   refreshIfDue(): Promise<void> | undefined {
-    const refresh = this.tokens.refreshIfDue()
+    const refresh = this.finder.tokens.refreshIfDue()
     const write = this.use.writeIfDue()
     if (write === undefined) return refresh
     return Promise.all([refresh, write]).then(() => undefined)
   }
 
   /**
-   * Admits the client of a request for DNS; {@link clientOf} then returns what it may see.
+   * Admits the caller of a request for DNS; {@link clientOf} then returns it.
    * @throws {HttpError} 401 without a valid credential, 429 over the rate limit, 503 when the
    * tokens or Cloudflare Access cannot be checked
    */
-  async admit(
-    c: Context,
-    pathToken: string | undefined,
-    access: Access = this.config.access,
-  ): Promise<Caller> {
-    const identities = (): Promise<readonly string[]> => this.identitiesOf(c)
-    const caller = await findCaller(access, this.tokens, c.req.raw, { pathToken, identities })
-    this.callers.set(c.req.raw, caller)
-    // Nothing but the token of CLIENT_TOKEN_SHA256 sees everything and is in no list.
-    if (caller.mayExplain && caller.tokenId === undefined) {
-      const token = pathToken ?? headerToken(c.req.raw)
-      if (token !== undefined) this.shared.add(token)
+  async admit(c: Context, pathToken: string | undefined, access?: Access): Promise<Caller> {
+    const sent = {
+      client: this.runtime.clientOf(c),
+      header: (name: string) => c.req.header(name),
+      identities: () => this.runtime.identitiesOf(c),
     }
-    await this.count(caller.tokenId ?? addressKey(this.runtime.clientOf(c)))
+    const caller = await this.finder.find(sent, pathToken, access)
+    this.callers.set(c.req.raw, caller)
+    await this.count(rateKey(caller))
     if (caller.tokenId !== undefined) this.use.note(caller.tokenId)
     return caller
   }
 
   /**
-   * Admits the client of a request on the fast path; `undefined` when only {@link admit} can
-   * decide: the credential is new, invalid or expired, or the client is over its rate limit.
+   * Admits the caller of a request on the fast path; `undefined` when only {@link admit} can
+   * decide: the credential is new, invalid or expired, or the caller is over its rate limit.
    */
   admitAtOnce(
-    carriers: Carriers,
-    {
-      pathToken,
-      bytesMax,
-    }: { readonly pathToken: string | undefined; readonly bytesMax: number | undefined },
+    head: RequestHead,
+    pathToken: string | undefined,
+    bytesMax: number | undefined,
   ): Admitted | undefined {
-    const { access, requestsPerMinute } = this.config
     return this.clock.during(() => {
-      const sent = { carriers, pathToken }
-      const seesAll = access.isPublic || this.shared.has(tokenSent(carriers, pathToken) ?? '')
-      const known = seesAll ? undefined : findKnownCaller(this.tokens, this.assertions, sent)
-      if (!seesAll && known === undefined) return undefined
-      const client = new RemoteClient(carriers, known?.visibility, bytesMax)
-      const key = (): string => known?.record.id ?? addressKey(client)
-      const isWithinRate = requestsPerMinute === 0 || this.limiter.allow(key())
+      const caller = this.finder.findAtOnce(head, pathToken, bytesMax)
+      if (caller === undefined) return undefined
+      const isUnlimited = this.config.requestsPerMinute === 0
+      const isWithinRate = isUnlimited || this.limiter.allow(rateKey(caller))
       if (isWithinRate === false) return undefined
-      if (known !== undefined) this.use.note(known.record.id)
-      return { client, isWithinRate }
+      if (caller.tokenId !== undefined) this.use.note(caller.tokenId)
+      return { caller, isWithinRate }
     })
   }
 
-  /** Returns the client of a request, with the visibility that {@link admit} found. */
+  /** Returns the client of a request: its caller, once {@link admit} has found that. */
   clientOf(c: Context): Client {
-    const client = this.runtime.clientOf(c)
-    const visibility = this.callers.get(c.req.raw)?.visibility
-    return visibility === undefined ? client : { ...client, visibility: visibility }
+    return this.callers.get(c.req.raw) ?? this.runtime.clientOf(c)
   }
 
   /**
@@ -168,14 +135,14 @@ export class Admission {
       noteFacts(c, { name: c.req.query('name'), as })
       const client = this.runtime.clientOf(c)
       if (as === undefined) return { client }
-      const known = await this.tokens.findById(as)
+      const known = await this.finder.tokens.findById(as)
       if (known !== undefined) {
         return { client: { ...client, visibility: known.visibility }, whole: client }
       }
       throw new HttpError(404, 'unknown_token', 'No valid token has that identifier')
     }
-    const { mayExplain } = await this.admitByToken(c)
-    if (mayExplain && as === undefined) return { client: this.clientOf(c) }
+    const caller = await this.admitByToken(c)
+    if (caller.mayExplain && as === undefined) return { client: caller }
     throw new HttpError(403, 'forbidden', 'This needs a token that may explain')
   }
 
@@ -185,8 +152,7 @@ export class Admission {
    */
   async admitBrowser(c: Context): Promise<Client> {
     if (await isAdmin(c, this.config.adminSha256)) return this.runtime.clientOf(c)
-    await this.admitByToken(c)
-    return this.clientOf(c)
+    return this.admitByToken(c)
   }
 
   /**
@@ -211,19 +177,9 @@ export class Admission {
   async countRefused(c: Context): Promise<void> {
     await this.count(`refused ${addressKey(this.runtime.clientOf(c))}`)
   }
+}
 
-  private async identitiesOf(c: Context): Promise<readonly string[]> {
-    const own = this.runtime.identitiesOf(c)
-    const assertion = c.req.header(ASSERTION_HEADER)
-    if (this.assertions === undefined || assertion === undefined) return own
-    try {
-      return [...own, ...(await this.assertions.identitiesOf(assertion))]
-    } catch (error) {
-      const message = 'cannot check who Cloudflare Access let in'
-      this.runtime.host.log({ level: 'error', message, error: errorText(error) })
-      throw new HttpError(503, 'access_unavailable', 'Access cannot be checked at the moment', {
-        'retry-after': RETRY_SECONDS,
-      })
-    }
-  }
+/** Callers with a token share the limit of the token, wherever they are. */
+function rateKey(caller: Caller): string {
+  return caller.tokenId ?? addressKey(caller)
 }

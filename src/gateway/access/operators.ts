@@ -6,8 +6,8 @@
 import type { Context } from 'hono'
 import type { GatewayConfig } from '../config/config.ts'
 import { HttpError } from '../doh/http-error.ts'
-import { headerToken } from './access.ts'
 import { noteOperator } from './audit.ts'
+import { sentToken } from './caller.ts'
 import { hasHash } from './token.ts'
 
 type AdminHash = GatewayConfig['adminSha256']
@@ -50,8 +50,12 @@ export async function checkStatusReader(
   throw unauthorized("An operator's or exporter's token is needed")
 }
 
-async function carriesToken(c: Context, hashes: readonly (string | undefined)[]): Promise<boolean> {
-  const token = headerToken(c.req.raw)
+/** Returns whether a request carries a token with one of some hashes, compared in constant time. */
+export async function carriesToken(
+  c: Context,
+  hashes: readonly (string | undefined)[],
+): Promise<boolean> {
+  const token = sentToken(c.req)
   if (token === undefined) return false
   for (const sha256 of hashes) {
     if (sha256 !== undefined && (await hasHash(token, sha256))) return true

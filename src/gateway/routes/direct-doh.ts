@@ -7,37 +7,32 @@
 
 import type { Query, Refusal } from '../../dns/wire/query.ts'
 import { andThen, type MaybePromise } from '../../resolver/contract/maybe-promise.ts'
-import type { Carriers } from '../access/access.ts'
 import type { Admitted } from '../access/admission.ts'
+import type { RequestHead } from '../access/caller.ts'
 import { CorsHeaders } from '../access/cors.ts'
 import { tooMany } from '../access/rate-limiter.ts'
 import type { GatewayConfig } from '../config/config.ts'
 import {
   badMessage,
+  type DirectMessage,
   type DirectResponse,
   directRefusal,
   directResponse,
   isQuery,
-  type MessageHead,
   noAnswer,
   readDirect,
 } from '../doh/direct-message.ts'
 import type { HttpError } from '../doh/http-error.ts'
 import type { Gateway, KeepAlive } from './gateway.ts'
 
-/** A request without its body; `address` is the client's. */
-export type RequestHead = MessageHead & Carriers
-
-/** A request that the fast path answers. */
-type Ticket = Admitted & {
-  readonly method: 'GET' | 'POST'
-  readonly head: RequestHead
-  readonly isPost: boolean
-  /** The message of a GET; the message of a POST is its body. */
-  readonly message: Uint8Array | undefined
-  /** The `Origin` header, '' without one; `undefined` when CORS is not configured. */
-  readonly origin: string | undefined
-}
+/** A request that the fast path answers, once its body is here. */
+type DirectRequest = Admitted &
+  DirectMessage & {
+    readonly method: 'GET' | 'POST'
+    readonly head: RequestHead
+    /** The `Origin` header, '' without one; `undefined` when CORS is not configured. */
+    readonly origin: string | undefined
+  }
 
 type Body = Uint8Array | undefined
 
@@ -59,51 +54,51 @@ export class DirectDoh {
   }
 
   /** Admits a request; `undefined` leaves it to the app. */
-  admit(head: RequestHead): Ticket | undefined {
+  admit(head: RequestHead): DirectRequest | undefined {
     const { token: pathToken, routeStart } = splitTokenPath(head.path)
     const query = readDirect(head, routeStart)
     if (query === undefined) return undefined
     const { isPost, message, bytesMax } = query
-    const admitted = this.gateway.admission.admitAtOnce(head, { pathToken, bytesMax })
+    const admitted = this.gateway.admission.admitAtOnce(head, pathToken, bytesMax)
     if (admitted === undefined) return undefined
-    const { client, isWithinRate } = admitted
+    const { caller, isWithinRate } = admitted
     const origin = this.cors && (head.header('origin') ?? '')
     const method = isPost ? 'POST' : 'GET'
-    return { client, isWithinRate, method, head, isPost, message, origin }
+    return { caller, isWithinRate, method, head, isPost, message, bytesMax, origin }
   }
 
   /**
    * Answers an admitted request.
    * @param body the body of a POST
    */
-  answer(ticket: Ticket, body: Body, keepAlive: KeepAlive): MaybePromise<DirectResponse> {
-    return andThen(ticket.isWithinRate, (isWithinRate) =>
-      isWithinRate ? this.answerNow(ticket, body, keepAlive) : this.refuse(ticket, tooMany()),
+  answer(request: DirectRequest, body: Body, keepAlive: KeepAlive): MaybePromise<DirectResponse> {
+    return andThen(request.isWithinRate, (isWithinRate) =>
+      isWithinRate ? this.answerNow(request, body, keepAlive) : this.refuse(request, tooMany()),
     )
   }
 
   private answerNow(
-    ticket: Ticket,
+    request: DirectRequest,
     body: Body,
     keepAlive: KeepAlive,
   ): MaybePromise<DirectResponse> {
-    const message = ticket.message ?? body
-    if (message === undefined || !isQuery(message)) return this.refuse(ticket, badMessage())
-    const incoming = this.gateway.read(message, ticket.client)
+    const message = request.message ?? body
+    if (message === undefined || !isQuery(message)) return this.refuse(request, badMessage())
+    const incoming = this.gateway.read(message, request.caller)
     const { parsed } = incoming
-    const reply = this.gateway.answerFor(incoming, keepAlive, ticket)
-    return andThen(reply, (bytes) => this.respond(ticket, parsed, bytes))
+    const reply = this.gateway.answerFor(incoming, keepAlive, request)
+    return andThen(reply, (bytes) => this.respond(request, parsed, bytes))
   }
 
-  private respond(ticket: Ticket, query: Query | Refusal, reply: Body): DirectResponse {
-    if (reply === undefined) return this.refuse(ticket, noAnswer())
-    const { client, isPost, origin } = ticket
-    const age = this.gateway.ageHeaders(query, client.visibility)
+  private respond(request: DirectRequest, query: Query | Refusal, reply: Body): DirectResponse {
+    if (reply === undefined) return this.refuse(request, noAnswer())
+    const { caller, isPost, origin } = request
+    const age = this.gateway.ageHeaders(query, caller.visibility)
     const more = origin === undefined ? age : (this.cors?.with(age, origin, ['Accept']) ?? age)
     return directResponse(reply, { isPrivate: this.isPrivate, isPost }, more)
   }
 
-  private refuse({ origin = '' }: Ticket, error: HttpError): DirectResponse {
+  private refuse({ origin = '' }: DirectRequest, error: HttpError): DirectResponse {
     return directRefusal(error, this.cors?.with(NO_HEADERS, origin, []))
   }
 }

@@ -8,7 +8,7 @@ import { Hono } from 'hono/tiny'
 import { zonesOf } from '../../corefile/arguments.ts'
 import { formatName, isSubdomain, nameOf } from '../../dns/names/name.ts'
 import type { ClientVisibility } from '../../resolver/contract/client.ts'
-import { headerToken } from '../access/access.ts'
+import { sentToken } from '../access/caller.ts'
 import { CLUSTER_READERS, type GatewayConfig } from '../config/config.ts'
 import { HttpError, notFound } from '../doh/http-error.ts'
 import { uncached } from '../doh/json-response.ts'
@@ -68,7 +68,7 @@ async function respond(c: Context, options: KitRouteOptions, name: string): Prom
 
 async function filesFor(c: Context, options: KitRouteOptions): Promise<readonly KitFile[]> {
   const { isPublic } = options
-  const token = isPublic ? '' : (c.req.param('token') ?? headerToken(c.req.raw) ?? '')
+  const token = isPublic ? '' : (c.req.param('token') ?? sentToken(c.req) ?? '')
   if (token === '' && !isPublic) {
     throw new HttpError(400, 'no_kit', 'A kit contains a token: open /t/TOKEN/kit')
   }

@@ -5,9 +5,7 @@
 import type { Context } from 'hono'
 import { Hono } from 'hono/tiny'
 import { MANIFEST_BYTES_MAX, type Manifest } from '../../snapshot/format/manifest.ts'
-import { headerToken } from '../access/access.ts'
-import { unauthorized } from '../access/operators.ts'
-import { hasHash } from '../access/token.ts'
+import { carriesToken, unauthorized } from '../access/operators.ts'
 import type { GatewayConfig } from '../config/config.ts'
 import { HttpError } from '../doh/http-error.ts'
 import { jsonResponse } from '../doh/json-response.ts'
@@ -94,8 +92,7 @@ export function createPublishRoutes(options: PublishOptions): Hono {
 async function authorize(c: Context, options: PublishOptions): Promise<ClusterWriter> {
   const id = c.req.param('id') ?? ''
   const cluster = options.clusters.get(id)
-  const token = headerToken(c.req.raw)
-  if (cluster !== undefined && token !== undefined && (await hasHash(token, cluster.tokenSha256))) {
+  if (cluster !== undefined && (await carriesToken(c, [cluster.tokenSha256]))) {
     await options.count(id)
     return options.writerOf(id, c)
   }

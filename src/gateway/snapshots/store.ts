@@ -4,6 +4,7 @@
  */
 
 import { type Manifest, parseManifest } from '../../snapshot/format/manifest.ts'
+import { createMemoryTokenStore, type TokenStore } from '../access/token-store.ts'
 import { HttpError } from '../doh/http-error.ts'
 
 /** A published manifest. */
@@ -38,7 +39,7 @@ export type ServedManifest = SignedManifest & {
 export type StoredManifest = ServedManifest & { readonly generation: number }
 
 /** A shard in a store. */
-type StoredShard = {
+export type StoredShard = {
   readonly sha256: string
   readonly bytes: number
   /** When it was written, in milliseconds since 1970. */
@@ -93,7 +94,19 @@ export type ClusterStore = {
   readonly pin: (generation: number | undefined) => Promise<boolean>
 }
 
-/** Creates a store in memory, for tests and for gateways without a folder. */
+/** Where a gateway keeps snapshots and tokens. */
+export type GatewayStore = {
+  /** Returns the store of a cluster's snapshots. Called once for each cluster. */
+  readonly clusterStore: (cluster: string) => ClusterStore
+  readonly tokenStore: TokenStore
+}
+
+/** Creates a store in memory, which the end of the process loses. */
+export function createMemoryGatewayStore(): GatewayStore {
+  return { clusterStore: createMemoryStore, tokenStore: createMemoryTokenStore() }
+}
+
+/** Creates a store of one cluster in memory. */
 export function createMemoryStore(): ClusterStore {
   const shards = new Map<string, { readonly bytes: Uint8Array; readonly writtenMs: number }>()
   const manifests = new Map<number, StoredManifest>()

@@ -1,21 +1,17 @@
 /**
- * The gateway as a server on Node: the same app as the Worker's, with stores in a folder or in
- * memory.
+ * The gateway as a server on Node: the same app as the Worker's, with a store of its own.
  * @module
  */
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
+import type { Context } from 'hono'
 import type { Log } from '../../dns/telemetry/log.ts'
 import { Metrics } from '../../dns/telemetry/metrics.ts'
-import { createMemoryTokenStore, type TokenStore } from '../../gateway/access/token-store.ts'
 import type { GatewayConfig } from '../../gateway/config/config.ts'
-import { createGatewayApp } from '../../gateway/routes/app.ts'
-import { DirectDoh } from '../../gateway/routes/direct-doh.ts'
-import { Gateway, type GatewayRuntime } from '../../gateway/routes/gateway.ts'
-import { CheckedStore } from '../../gateway/snapshots/checked-store.ts'
-import { LocalWriter } from '../../gateway/snapshots/local-writer.ts'
-import type { ClusterWriter } from '../../gateway/snapshots/publish-routes.ts'
-import { createMemoryStore } from '../../gateway/snapshots/store.ts'
+import type { GatewayRuntime } from '../../gateway/routes/gateway.ts'
+import { openStoredGateway, withStore } from '../../gateway/routes/stored-gateway.ts'
+import { createMemoryGatewayStore, type GatewayStore } from '../../gateway/snapshots/store.ts'
+import type { Client } from '../../resolver/contract/client.ts'
 import type { TlsService } from '../../resolver/contract/feature.ts'
 import type { PluginHost } from '../../resolver/contract/plugin-entry.ts'
 import { type AppServer, createAppServer } from '../http/app-server.ts'
@@ -52,10 +48,15 @@ export type GatewayServer = Pick<AppServer, 'close'> & {
 export async function createNodeGateway(options: NodeGatewayOptions): Promise<GatewayServer> {
   const { config, tls } = options
   const runtime = { ...createNodeRuntime(options), hasTls: tls !== undefined }
-  let served = await serve(config, runtime)
+  let served = await openStoredGateway(config, runtime)
   served.gateway.start()
   const app: App = { fetch: (request, env, context) => served.app.fetch(request, env, context) }
-  const direct: Direct = (head) => served.direct(head)
+  const keepAlive = (promise: Promise<void>): void => void promise
+  const direct: Direct = (head) => {
+    const { direct: doh } = served
+    const admitted = doh.admit(head)
+    return admitted && ((body) => doh.answer(admitted, body, keepAlive))
+  }
   const server = createAppServer(app, { direct, ...(tls && { tls }) })
   return {
     fetch: async (request, remoteAddress) =>
@@ -67,7 +68,7 @@ export async function createNodeGateway(options: NodeGatewayOptions): Promise<Ga
     },
     renew: (next) => server.renew(next),
     reload: async ({ blocks }) => {
-      const next = await serve({ ...config, blocks }, runtime)
+      const next = await openStoredGateway({ ...config, blocks }, runtime)
       // Loads the snapshots first, so that no query waits for them.
       await next.gateway.zones.notReady()
       next.gateway.start()
@@ -77,85 +78,26 @@ export async function createNodeGateway(options: NodeGatewayOptions): Promise<Ga
   }
 }
 
-/** The app and fast path of one configuration. */
-type Served = { readonly app: App; readonly direct: Direct; readonly gateway: Gateway }
-
-async function serve(config: GatewayConfig, runtime: GatewayRuntime): Promise<Served> {
-  const gateway = await Gateway.open(config, runtime)
-  for (const message of gateway.notices) runtime.host.log({ level: 'warning', message })
-  const doh = new DirectDoh(gateway, config)
-  const keepAlive = (promise: Promise<void>): void => void promise
-  const app = createGatewayApp(config, withReload(runtime, gateway), gateway)
-  const direct: Direct = (head) => {
-    const ticket = doh.admit(head)
-    return ticket && ((body) => doh.answer(ticket, body, keepAlive))
-  }
-  return { app, direct, gateway }
-}
-
-/**
- * Makes a gateway answer from a manifest as soon as it is stored. Otherwise its readers would see
- * it at their next interval, as they see what another process stores.
- */
-function withReload(runtime: GatewayRuntime, { zones }: Gateway): GatewayRuntime {
-  const writerOf: GatewayRuntime['writerOf'] = (cluster, c) => {
-    const writer = runtime.writerOf(cluster, c)
-    const reloading =
-      (put: ClusterWriter['putManifest']): ClusterWriter['putManifest'] =>
-      async (...manifest) => {
-        const result = await put(...manifest)
-        if (result.kind === 'stored') await zones.reload(cluster)
-        return result
-      }
-    const { putManifest, putPublication } = writer
-    return {
-      ...writer,
-      putManifest: reloading(putManifest),
-      putPublication: reloading(putPublication),
-    }
-  }
-  return { ...runtime, writerOf }
-}
-
 /** What the runtime is made of. */
 type NodeRuntimeOptions = {
   readonly config: GatewayConfig
-  /** Folder for snapshots and tokens; `undefined` keeps them in memory. */
-  readonly folder: string | undefined
+  readonly store: GatewayStore
   /** Folder of the Corefile, which its paths are relative to. */
   readonly corefileFolder: string
   readonly log: Log
 }
 
-/** A cluster's snapshots, and their single writer. */
-type StoredCluster = { readonly store: CheckedStore; readonly writer: LocalWriter }
-
-/** Creates the runtime, and starts to check what the folder has. */
+/** Creates the runtime, and starts to check what the store has. */
 export function createNodeRuntime(options: NodeRuntimeOptions): GatewayRuntime {
-  const clusters = new Map(
-    [...options.config.clusters.keys()].map((id) => [id, openCluster(id, options)] as const),
-  )
-  return {
+  const runtime = {
     host: createHost(options),
-    originOf: (id) => known(clusters, id).store,
-    writerOf: (id) => known(clusters, id).writer,
-    tokenStore: openTokenStore(options),
     randomBytes,
     fetch,
-    clientOf: (c) => ({ ...remoteOf(c.env), transport: 'https' }),
-    identitiesOf: (c) => identitiesOf(c.env),
-    keepAlive: (_, promise) => void promise,
+    clientOf: (c: Context): Client => ({ ...remoteOf(c.env), transport: 'https' }),
+    identitiesOf: (c: Context) => identitiesOf(c.env),
+    keepAlive: (_: Context, promise: Promise<void>) => void promise,
   }
-}
-
-function openCluster(cluster: string, { config, folder, log }: NodeRuntimeOptions): StoredCluster {
-  const { publicKey } = known(config.clusters, cluster)
-  const warn = (message: string): void => log({ level: 'warning', message, cluster })
-  const files =
-    folder === undefined ? createMemoryStore() : createFileStore(join(folder, 'clusters', cluster))
-  const store = new CheckedStore({ cluster, publicKey, store: files, warn })
-  store.start()
-  return { store, writer: new LocalWriter({ cluster, publicKey, store, now: Date.now }) }
+  return withStore(options.config, runtime, options.store)
 }
 
 function createHost({ corefileFolder, log }: NodeRuntimeOptions): PluginHost {
@@ -170,16 +112,14 @@ function createHost({ corefileFolder, log }: NodeRuntimeOptions): PluginHost {
   })
 }
 
-function openTokenStore({ folder, log }: NodeRuntimeOptions): TokenStore {
-  if (folder === undefined) return createMemoryTokenStore()
+/** Creates the store in a folder, which logs broken lines of its tokens; in memory without one. */
+export function createNodeStore(folder: string | undefined, log: Log): GatewayStore {
+  if (folder === undefined) return createMemoryGatewayStore()
   const message = 'a line of the token file is broken and authorizes nobody'
-  return createFileTokenStore(join(folder, 'tokens.jsonl'), {
-    onBroken: (file, line) => log({ level: 'warning', message, file, line }),
-  })
-}
-
-function known<T>(all: ReadonlyMap<string, T>, cluster: string): T {
-  const found = all.get(cluster)
-  if (found === undefined) throw new TypeError(`CLUSTERS has no cluster "${cluster}"`)
-  return found
+  return {
+    clusterStore: (cluster) => createFileStore(join(folder, 'clusters', cluster)),
+    tokenStore: createFileTokenStore(join(folder, 'tokens.jsonl'), {
+      onBroken: (file, line) => log({ level: 'warning', message, file, line }),
+    }),
+  }
 }

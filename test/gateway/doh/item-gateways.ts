@@ -10,6 +10,7 @@ import { connect as connectTcp, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { hashToken } from '../../../src/gateway/access/token.ts'
 import { type GatewayVariables, readGatewayConfig } from '../../../src/gateway/config/config.ts'
+import { createMemoryGatewayStore } from '../../../src/gateway/snapshots/store.ts'
 import { createNodeGateway } from '../../../src/server/gateway/node-gateway.ts'
 import { AUTHORITY, SERVER } from '../../certificates.ts'
 import { keys } from '../../cluster/follow/memory-gateway.ts'
@@ -160,7 +161,7 @@ export async function startOnNode(): Promise<Gateways> {
   for (const which of ALL) {
     const server = await createNodeGateway({
       config: await readGatewayConfig(await variablesOf(which)),
-      folder: undefined,
+      store: createMemoryGatewayStore(),
       corefileFolder: '/',
       tls: { ...SERVER, clientAuth: 'nocert' },
       log: (event) => logs.push(JSON.stringify(event)),

@@ -280,7 +280,7 @@ export const ABUSE: readonly Item[] = [
       },
     ],
     untested:
-      'requests that a page of another site has certificates go with: test/gateway/access/access.test.ts',
+      'requests that a page of another site has certificates go with: test/gateway/access/caller.test.ts',
   },
   {
     topic: 'DNS rebinding',

@@ -4,16 +4,13 @@ import type { Hono } from 'hono'
 import { describe, test } from 'vitest'
 import { encodeBase64url } from '../../../src/dns/bytes/base64url.ts'
 import { ASSERTION_HEADER } from '../../../src/gateway/access/access-assertions.ts'
+import type { RequestHead } from '../../../src/gateway/access/caller.ts'
 import type { RateLimiter } from '../../../src/gateway/access/rate-limiter.ts'
 import { hashToken } from '../../../src/gateway/access/token.ts'
 import { createMemoryTokenStore } from '../../../src/gateway/access/token-store.ts'
 import { type GatewayVariables, readGatewayConfig } from '../../../src/gateway/config/config.ts'
 import { createGatewayApp } from '../../../src/gateway/routes/app.ts'
-import {
-  DirectDoh,
-  type RequestHead,
-  splitTokenPath,
-} from '../../../src/gateway/routes/direct-doh.ts'
+import { DirectDoh, splitTokenPath } from '../../../src/gateway/routes/direct-doh.ts'
 import { Gateway } from '../../../src/gateway/routes/gateway.ts'
 import { createMemoryStore } from '../../../src/gateway/snapshots/store.ts'
 import { keys } from '../../cluster/follow/memory-gateway.ts'
@@ -107,9 +104,15 @@ class Fixture {
   async directly({ method, path, headers, body }: Sent): Promise<Got | undefined> {
     const header: RequestHead['header'] = (name) => headers[name]
     const identities = (): readonly string[] => this.identities
-    const ticket = this.started.direct.admit({ method, path, header, identities, address: ADDRESS })
-    if (ticket === undefined) return undefined
-    const ready = await this.started.direct.answer(ticket, body, () => undefined)
+    const admitted = this.started.direct.admit({
+      method,
+      path,
+      header,
+      identities,
+      address: ADDRESS,
+    })
+    if (admitted === undefined) return undefined
+    const ready = await this.started.direct.answer(admitted, body, () => undefined)
     return { status: ready.status, headers: { ...ready.headers }, body: [...ready.body] }
   }
 }

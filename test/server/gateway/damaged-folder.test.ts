@@ -7,7 +7,7 @@ import type { LogEvent } from '../../../src/dns/telemetry/log.ts'
 import { createGatewayClient, type GatewayClient } from '../../../src/exporter/gateway-client.ts'
 import { hashToken } from '../../../src/gateway/access/token.ts'
 import { readGatewayConfig } from '../../../src/gateway/config/config.ts'
-import { createNodeGateway } from '../../../src/server/gateway/node-gateway.ts'
+import { createNodeGateway, createNodeStore } from '../../../src/server/gateway/node-gateway.ts'
 import { keys } from '../../cluster/follow/memory-gateway.ts'
 import { temporaryFolder } from '../../cluster/follow/temporary-folder.ts'
 import { snapshotOf } from '../../gateway/publishing.ts'
@@ -42,7 +42,7 @@ class Fixture {
     const log = (event: LogEvent): void => void this.events.push(event)
     const server = await createNodeGateway({
       config,
-      folder,
+      store: createNodeStore(folder, log),
       corefileFolder: '/',
       tls: undefined,
       log,

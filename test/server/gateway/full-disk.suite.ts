@@ -13,7 +13,7 @@ import { main } from '../../../src/cli/main.ts'
 import { createGatewayClient } from '../../../src/exporter/gateway-client.ts'
 import { hashToken } from '../../../src/gateway/access/token.ts'
 import { readGatewayConfig } from '../../../src/gateway/config/config.ts'
-import { createNodeGateway } from '../../../src/server/gateway/node-gateway.ts'
+import { createNodeGateway, createNodeStore } from '../../../src/server/gateway/node-gateway.ts'
 import { runCli, Screen } from '../../cli/run-cli.ts'
 import { keys } from '../../cluster/follow/memory-gateway.ts'
 import { temporaryFolder } from '../../cluster/follow/temporary-folder.ts'
@@ -60,7 +60,7 @@ async function start(t: TestContext, folder: string): Promise<string> {
   const log = (): void => undefined
   const server = await createNodeGateway({
     config,
-    folder,
+    store: createNodeStore(folder, () => undefined),
     corefileFolder: '/',
     tls: undefined,
     log,

@@ -10,7 +10,12 @@ import { encodeBase64url } from '../../../src/dns/bytes/base64url.ts'
 import { createGatewayClient } from '../../../src/exporter/gateway-client.ts'
 import { hashToken } from '../../../src/gateway/access/token.ts'
 import { readGatewayConfig } from '../../../src/gateway/config/config.ts'
-import { createNodeGateway, createNodeRuntime } from '../../../src/server/gateway/node-gateway.ts'
+import { createMemoryGatewayStore } from '../../../src/gateway/snapshots/store.ts'
+import {
+  createNodeGateway,
+  createNodeRuntime,
+  createNodeStore,
+} from '../../../src/server/gateway/node-gateway.ts'
 import { AUTHORITY, CLIENT, SERVER } from '../../certificates.ts'
 import { keys } from '../../cluster/follow/memory-gateway.ts'
 import { temporaryFolder } from '../../cluster/follow/temporary-folder.ts'
@@ -33,7 +38,7 @@ async function start(t: TestContext, folder?: string, isSecure = true): Promise<
   })
   const server = await createNodeGateway({
     config,
-    folder,
+    store: createNodeStore(folder, () => undefined),
     corefileFolder: '/',
     tls: isSecure ? { ...SERVER, ca: AUTHORITY, clientAuth: 'request' } : undefined,
     log: () => undefined,
@@ -218,7 +223,12 @@ describe('the gateway on Node', () => {
 
   test('ends while connections are open', async (t) => {
     const config = await readGatewayConfig({ COREFILE: '. {\n}\n' })
-    const options = { config, folder: undefined, corefileFolder: '/', log: () => undefined }
+    const options = {
+      config,
+      store: createMemoryGatewayStore(),
+      corefileFolder: '/',
+      log: () => undefined,
+    }
     const tls = { ...SERVER, clientAuth: 'nocert' } as const
     const server = await createNodeGateway({ ...options, tls })
     const port = await server.listen('127.0.0.1', 0)
@@ -237,7 +247,7 @@ test('plugins work in the background: a changed zone file is read again', async 
   write(1, '192.0.2.1')
   const corefile = (ms: number): string => `a.test {\n  file db {\n    reload ${ms}ms\n  }\n}\n`
   const config = await readGatewayConfig({ COREFILE: corefile(20), PUBLIC: 'true' })
-  const place = { folder: undefined, corefileFolder: folder, tls: undefined }
+  const place = { store: createMemoryGatewayStore(), corefileFolder: folder, tls: undefined }
   const server = await createNodeGateway({ config, ...place, log: () => undefined })
   const port = await server.listen(undefined, 0)
   t.onTestFinished(() => server.close())
@@ -259,14 +269,9 @@ async function options(
 ): Promise<Parameters<typeof createNodeRuntime>[0]> {
   const CLUSTERS = JSON.stringify({ shop: { publicKey, tokenSha256: 'a'.repeat(64) } })
   const config = await readGatewayConfig({ COREFILE: '. {\n}\n', CLUSTERS })
-  return { config, folder, corefileFolder: '/', log: () => undefined }
+  const log = (): void => undefined
+  return { config, store: createNodeStore(folder, log), corefileFolder: '/', log }
 }
-
-test('a cluster that CLUSTERS lacks has no store and no writer', async () => {
-  const runtime = createNodeRuntime(await options(undefined))
-  assert.equal(await runtime.originOf('shop').readManifest(), undefined)
-  assert.throws(() => runtime.originOf('lab'), /CLUSTERS has no cluster "lab"/)
-})
 
 test('tokens stay in the folder, and nowhere without one', async (t) => {
   const folder = temporaryFolder(t)

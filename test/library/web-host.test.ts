@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test, vi } from 'vitest'
 import { createDohApp } from '../../src/gateway/doh/app.ts'
+import { createWebHost } from '../../src/library/web-host.ts'
 import type { Upstream, UpstreamOptions } from '../../src/resolver/contract/host.ts'
 import { HttpServer } from '../../src/server/http/http-server.ts'
-import { createWorkerHost } from '../../worker/worker-host.ts'
 import { formatReply, parseQuestion, writeReplyText } from '../message-text.ts'
 
 const REPLY = ['NOERROR rd ra', 'www.example.org. 60 IN A 192.0.2.1']
@@ -28,7 +28,10 @@ describe('a Worker asks upstreams', () => {
     const upstream: Upstream = { transport: 'https', address: '127.0.0.1', port, url }
     const { message } = parseQuestion('www.example.org A')
     for (const dohMethod of ['POST', 'GET'] as const) {
-      const client = createWorkerHost().openUpstream(upstream, { ...PLAIN, dohMethod })
+      const client = createWebHost({ runtime: 'workerd' }).openUpstream(upstream, {
+        ...PLAIN,
+        dohMethod,
+      })
       const reply = await client.exchange(message, { protocol: 'udp', timeoutMs: 5000 })
       assert.deepEqual(formatReply(reply), REPLY)
       client.close()
@@ -49,14 +52,14 @@ describe('a Worker asks upstreams', () => {
   for (const { name, upstream, options } of refused) {
     test(`and not with ${name}`, () => {
       const open = (): unknown =>
-        createWorkerHost().openUpstream(upstream, { ...PLAIN, ...options })
+        createWebHost({ runtime: 'workerd' }).openUpstream(upstream, { ...PLAIN, ...options })
       assert.throws(open, /^Error: a Worker /)
     })
   }
 })
 
 test('tasks run after their time, unless they are called off', async () => {
-  const host = createWorkerHost()
+  const host = createWebHost({ runtime: 'workerd' })
   const ran: string[] = []
   const callOff = host.after(1, () => ran.push('called off'))
   callOff()
@@ -70,7 +73,7 @@ test('tasks run after their time, unless they are called off', async () => {
 })
 
 test('numbers are drawn from all of 16 bits', () => {
-  const { random16 } = createWorkerHost()
+  const { random16 } = createWebHost({ runtime: 'workerd' })
   const drawn = Array.from({ length: 2000 }, random16)
   assert.ok(drawn.every((number) => Number.isInteger(number) && number >= 0 && number <= 65_535))
   assert.ok(drawn.some((number) => number > 32_767) && drawn.some((number) => number < 32_768))
@@ -81,7 +84,7 @@ test('events and lines go to the log of the platform', () => {
   const lines: unknown[] = []
   vi.spyOn(console, 'log').mockImplementation((line: unknown) => lines.push(line))
   vi.spyOn(console, 'error').mockImplementation((line: unknown) => lines.push(line))
-  const host = createWorkerHost()
+  const host = createWebHost({ runtime: 'workerd' })
   host.log({ level: 'error', message: 'no upstream', zone: 'example.org' })
   host.print('a line')
   host.abort('a loop')

@@ -1,34 +1,56 @@
 import assert from 'node:assert/strict'
 import { describe, it, test } from 'vitest'
 import {
-  findCaller,
-  findKnownCaller,
-  headerToken,
-  RemoteClient,
-} from '../../../src/gateway/access/access.ts'
-import { hashToken, visibilityOf } from '../../../src/gateway/access/token.ts'
-import { TokenBook } from '../../../src/gateway/access/token-book.ts'
-import { createMemoryTokenStore } from '../../../src/gateway/access/token-store.ts'
+  type Caller,
+  CallerFinder,
+  type RequestHead,
+  sentToken,
+} from '../../../src/gateway/access/caller.ts'
+import { hashToken, type TokenRecord } from '../../../src/gateway/access/token.ts'
 import type { Access } from '../../../src/gateway/config/config.ts'
 import { HttpError } from '../../../src/gateway/doh/http-error.ts'
 import { FakeHost } from '../../fake-host.ts'
-import { bookOf, tokenRecord } from '../tokens.ts'
+import { storeOf, tokenRecord } from '../tokens.ts'
 
 const TOKEN = 'kd_Zm9v-YmFy'
 const sha256 = await hashToken(TOKEN)
 
-function request(authorization: string | undefined): Request {
-  const headers = authorization === undefined ? {} : { authorization }
-  return new Request('https://dns.example.org/dns-query', { headers })
+const CLOSED: Access = { isPublic: false, sha256: undefined }
+
+type Headers = Readonly<Record<string, string | undefined>>
+
+function headOf(headers: Headers, identities: readonly string[] = []): RequestHead {
+  return {
+    method: 'GET',
+    path: '/dns-query',
+    address: '192.0.2.1',
+    header: (name) => headers[name],
+    identities: () => identities,
+  }
 }
 
-describe('headerToken', () => {
+/** A finder that knows some tokens. */
+function finderOf(records: readonly TokenRecord[], access = CLOSED): CallerFinder {
+  const host = new FakeHost()
+  const fetch = (): never => assert.fail('no request is expected')
+  const runtime = { host, tokenStore: storeOf(records), fetch }
+  return new CallerFinder({ access, application: undefined }, runtime, host)
+}
+
+function find(finder: CallerFinder, head: RequestHead, pathToken?: string): Promise<Caller> {
+  const client = { address: head.address, port: 53, transport: 'https' } as const
+  const { header, identities = () => [] } = head
+  return finder.find({ client, header, identities }, pathToken)
+}
+
+describe('sentToken', () => {
   const cases: { header: string | undefined; token: string | undefined }[] = [
     { header: undefined, token: undefined },
     { header: '', token: undefined },
     { header: `Bearer ${TOKEN}`, token: TOKEN },
     { header: `bearer   ${TOKEN}`, token: TOKEN },
     { header: 'Bearer', token: undefined },
+    { header: `Bearer  ${TOKEN}`, token: TOKEN },
     { header: `Bearer ${TOKEN} more`, token: undefined },
     { header: `Basic ${btoa(`anyone:${TOKEN}`)}`, token: TOKEN },
     { header: `BASIC ${btoa(`:${TOKEN}`)}`, token: TOKEN },
@@ -41,18 +63,17 @@ describe('headerToken', () => {
   ]
   for (const { header, token } of cases) {
     test(`reads ${token} from "${header}"`, () => {
-      assert.equal(headerToken(request(header)), token)
+      assert.equal(sentToken(headOf({ authorization: header })), token)
     })
   }
 })
 
 const made = await tokenRecord({ identities: ['cert:ab'] })
 
-describe('findCaller', () => {
+describe('find', () => {
   const { id } = made.record
   const open: Access = { isPublic: true, sha256: undefined }
   const one: Access = { isPublic: false, sha256 }
-  const closed: Access = { isPublic: false, sha256: undefined }
   const bearer = `Bearer ${TOKEN}`
   type Case = {
     name: string
@@ -79,43 +100,42 @@ describe('findCaller', () => {
       who: undefined,
     },
     { name: 'goes by the path first', access: one, header: bearer, path: 'x', who: undefined },
-    { name: 'keeps everybody out by default', access: closed, who: undefined },
+    { name: 'keeps everybody out by default', access: CLOSED, who: undefined },
     {
       name: 'rejects a client that guesses',
-      access: closed,
+      access: CLOSED,
       header: bearer,
       path: TOKEN,
       who: undefined,
     },
-    { name: 'knows a token that was made', access: closed, path: made.token, who: id },
+    { name: 'knows a token that was made', access: CLOSED, path: made.token, who: id },
     {
       name: 'knows it as a password',
-      access: closed,
+      access: CLOSED,
       header: `Basic ${btoa(`me:${made.token}`)}`,
       who: id,
     },
     { name: 'knows it beside the other', access: one, path: made.token, who: id },
-    { name: 'knows a certificate', access: closed, identities: ['cert:ab'], who: id },
+    { name: 'knows a certificate', access: CLOSED, identities: ['cert:ab'], who: id },
     { name: 'knows one of several', access: one, identities: ['cert:cd', 'cert:ab'], who: id },
     { name: 'knows no other certificate', access: one, identities: ['cert:cd'], who: undefined },
     {
       name: 'does not know half a token',
-      access: closed,
+      access: CLOSED,
       path: made.token.slice(0, -1),
       who: undefined,
     },
     {
       name: 'does not know a token with another secret',
-      access: closed,
+      access: CLOSED,
       path: made.token.replace(/.{5}$/, 'AAAAA'),
       who: undefined,
     },
   ]
   for (const { name, access, header, path, identities = [], who } of cases) {
     test(name, async () => {
-      const book = bookOf([made.record])
-      const credentials = { pathToken: path, identities: () => identities }
-      const found = findCaller(access, book, request(header), credentials)
+      const finder = finderOf([made.record], access)
+      const found = find(finder, headOf({ authorization: header }, identities), path)
       if (who === undefined) await assert.rejects(found, isChallenge)
       else assert.equal((await found).tokenId ?? 'everybody', who)
     })
@@ -123,18 +143,9 @@ describe('findCaller', () => {
 })
 
 test('what a page of another site has a browser send is not its owner’s', async () => {
-  const book = bookOf([made.record])
-  const access: Access = { isPublic: false, sha256: undefined }
-  const credentials = { pathToken: undefined, identities: () => ['cert:ab'] }
-  const ask = (site: string): ReturnType<typeof findCaller> => {
-    const headers = { 'sec-fetch-site': site }
-    return findCaller(
-      access,
-      book,
-      new Request('https://dns.test/resolve', { headers }),
-      credentials,
-    )
-  }
+  const finder = finderOf([made.record])
+  const ask = (site: string): Promise<Caller> =>
+    find(finder, headOf({ 'sec-fetch-site': site }, ['cert:ab']))
   await assert.rejects(ask('cross-site'), isChallenge)
   for (const site of ['same-origin', 'none'])
     assert.equal((await ask(site)).tokenId, made.record.id)
@@ -153,16 +164,6 @@ function isChallenge(error: unknown): boolean {
 }
 
 const { token, record } = await tokenRecord()
-
-async function openBook(): Promise<TokenBook> {
-  const host = new FakeHost()
-  const store = createMemoryTokenStore()
-  await store.add({ ...record, identities: ['cert:a'] })
-  const { after } = host
-  const book = new TokenBook({ store, clock: host, after, onError: (error) => assert.fail(error) })
-  await book.find(token)
-  return book
-}
 
 const CASES: readonly {
   name: string
@@ -205,39 +206,53 @@ const CASES: readonly {
 
 for (const { name, headers = {}, pathToken, identities = [], isKnown } of CASES) {
   test(`${isKnown ? 'knows' : 'leaves to the slow path'} ${name}`, async () => {
-    const carriers = {
-      address: '192.0.2.1',
-      header: (one: string) => headers[one],
-      identities: () => identities,
-    }
-    const found = findKnownCaller(await openBook(), undefined, { carriers, pathToken })
-    assert.equal(found?.record.id, isKnown ? record.id : undefined)
+    const finder = finderOf([{ ...record, identities: ['cert:a'] }])
+    await finder.tokens.find(token)
+    const found = finder.findAtOnce(headOf(headers, identities), pathToken, undefined)
+    assert.equal(found?.tokenId, isKnown ? record.id : undefined)
+    assert.equal(found !== undefined, isKnown)
   })
 }
 
-describe('RemoteClient', () => {
+describe('findAtOnce', () => {
+  const bearer = { authorization: `Bearer ${TOKEN}` }
+
+  it('knows the configured client token once it was found', async () => {
+    const finder = finderOf([], { isPublic: false, sha256 })
+    assert.equal(finder.findAtOnce(headOf(bearer), undefined, undefined), undefined)
+    await find(finder, headOf({}), TOKEN)
+    for (const path of [TOKEN, undefined]) {
+      const found = finder.findAtOnce(headOf(path === undefined ? bearer : {}), path, undefined)
+      assert.deepEqual([found?.tokenId, found?.mayExplain], [undefined, true])
+    }
+    assert.equal(finder.findAtOnce(headOf(bearer), 'x', undefined), undefined)
+  })
+
   it('reads the address when it is wanted, and not before', () => {
     let reads = 0
-    const client = new RemoteClient({
+    const head = {
+      ...headOf({}),
       get address() {
         reads++
         return '192.0.2.1'
       },
-    })
+    }
+    const caller = finderOf([], { isPublic: true, sha256 }).findAtOnce(head, undefined, 512)
     assert.equal(reads, 0)
-    assert.equal(client.address, '192.0.2.1')
+    assert.equal(caller?.address, '192.0.2.1')
     assert.equal(reads, 1)
+    assert.equal(caller.bytesMax, 512)
   })
 
-  it('sees everything without a view', () => {
-    const remote = { address: '192.0.2.1' }
-    assert.equal(new RemoteClient(remote).visibility, undefined)
-    const view = visibilityOf({
-      clusters: ['*'],
-      origins: ['*'],
-      namespaces: ['shop'],
-      recurse: false,
-    })
-    assert.equal(new RemoteClient(remote, view).visibility, view)
+  it('gives what the token may see, which is everything without one', async () => {
+    const scope = { clusters: ['*'], origins: ['*'], namespaces: ['shop'], recurse: false }
+    const finder = finderOf([{ ...record, scope }])
+    await finder.tokens.find(token)
+    const { visibility } = finder.findAtOnce(headOf({}), token, undefined) ?? {}
+    assert.equal(visibility?.id, JSON.stringify(scope))
+    assert.equal((await find(finder, headOf({}), token)).visibility, visibility)
+    const everybody = finderOf([], { isPublic: true, sha256: undefined })
+    assert.equal('visibility' in (await find(everybody, headOf({}))), false)
+    assert.equal(everybody.findAtOnce(headOf({}), undefined, undefined)?.visibility, undefined)
   })
 })

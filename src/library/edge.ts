@@ -1,0 +1,76 @@
+/**
+ * `kubedoh/edge`: the gateway by Web APIs alone, for Deno, Bun, AWS Lambda, service workers and any
+ * other runtime with `Request`, `Response`, `fetch` and `crypto.subtle`.
+ * @module
+ */
+import type { Log } from '../dns/telemetry/log.ts'
+import { type GatewayVariables, readGatewayConfig } from '../gateway/config/config.ts'
+import { readVariableFiles } from '../gateway/config/variable-files.ts'
+import { openStoredGateway, withStore } from '../gateway/routes/stored-gateway.ts'
+import { answerRequest } from '../gateway/routes/web-request.ts'
+import { createMemoryGatewayStore, type GatewayStore } from '../gateway/snapshots/store.ts'
+import { createWebHost } from './web-host.ts'
+
+export { GatewayConfigError } from '../gateway/config/config.ts'
+export { createMemoryGatewayStore, type GatewayStore, type GatewayVariables }
+
+/** The gateway's variables, and the files that its Corefile names. */
+export type EdgeVariables = GatewayVariables & {
+  /** Texts of files by path, as an object or its JSON. */
+  readonly FILES?: string | Readonly<Record<string, string>>
+}
+
+/** Where a gateway keeps snapshots and tokens, and where it reports. */
+export type EdgeOptions = {
+  /** The store (default: memory, which the end of the process loses). */
+  readonly store?: GatewayStore
+  /** Receives warnings and errors (default: the console, as JSON lines). */
+  readonly log?: Log
+}
+
+/** A gateway. */
+export type EdgeGateway = {
+  /**
+   * Answers one request; `address` is the client's, which limits and `view` go by.
+   * @param waitUntil keeps a promise alive beyond the response, where the runtime would end it
+   */
+  readonly fetch: (
+    request: Request,
+    address: string,
+    waitUntil?: (promise: Promise<void>) => void,
+  ) => Promise<Response>
+}
+
+/**
+ * Creates a gateway from the same variables as the Worker (docs/gateway-variables.md). It has the
+ * plugins of a Worker, and queries upstreams over HTTPS only.
+ * @throws {GatewayConfigError} with the variable and the problem
+ */
+export async function createEdgeGateway(
+  variables: EdgeVariables,
+  { store = createMemoryGatewayStore(), log }: EdgeOptions = {},
+): Promise<EdgeGateway> {
+  const files = readVariableFiles(variables)
+  const config = await readGatewayConfig(variables, { file: 'COREFILE', source: files.source })
+  const runtime = withStore(
+    config,
+    {
+      host: createWebHost({ runtime: 'edge', files, ...(log && { log }) }),
+      randomBytes: (size) => crypto.getRandomValues(new Uint8Array(size)),
+      fetch: (url) => fetch(url),
+      clientOf: (c) => ({ address: String(c.env.address), port: 0, transport: 'https' }),
+      identitiesOf: () => [],
+      keepAlive: (c, promise) => c.env.waitUntil(promise),
+    },
+    store,
+  )
+  const { app, direct } = await openStoredGateway(config, runtime)
+  return {
+    fetch: (sent, address, waitUntil = () => {}) =>
+      answerRequest(direct, (request) => app.fetch(request, { address, waitUntil }), sent, {
+        address,
+        identities: () => [],
+        keepAlive: waitUntil,
+      }),
+  }
+}
