@@ -5,8 +5,8 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { RunningLoad, sumOf } from '../faults/checked-load.ts'
-import type { CheckedQuery, Tally } from '../faults/checking-client.ts'
+import { RunningLoad, sumOf } from '../test/faults/checked-load.ts'
+import type { CheckedQuery, Tally } from '../test/faults/checking-client.ts'
 import { BUNDLES } from './places.ts'
 import { type Row, row } from './row.ts'
 import type { BenchCluster } from './server-cluster.ts'

@@ -5,10 +5,10 @@
 import { createSocket, type Socket } from 'node:dgram'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseAddress } from '../../src/dns/names/address.ts'
-import { nameOf } from '../../src/dns/names/name.ts'
-import { TYPE } from '../../src/dns/names/rr-type.ts'
-import { writeQuery } from '../../src/dns/wire/write-query.ts'
+import { parseAddress } from '../src/dns/names/address.ts'
+import { nameOf } from '../src/dns/names/name.ts'
+import { TYPE } from '../src/dns/names/rr-type.ts'
+import { writeQuery } from '../src/dns/wire/write-query.ts'
 import type { NamedAddress } from './server-cluster.ts'
 
 const NOTHING = Buffer.alloc(0)

@@ -3,12 +3,12 @@
  * @module
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { compareBytes } from '../../src/dns/bytes/bytes.ts'
-import { parseAddress } from '../../src/dns/names/address.ts'
-import { nameOf } from '../../src/dns/names/name.ts'
-import { TYPE } from '../../src/dns/names/rr-type.ts'
-import { writeQuery } from '../../src/dns/wire/write-query.ts'
-import { askDoh } from '../../src/gateway/doh/doh-client.ts'
+import { compareBytes } from '../src/dns/bytes/bytes.ts'
+import { parseAddress } from '../src/dns/names/address.ts'
+import { nameOf } from '../src/dns/names/name.ts'
+import { TYPE } from '../src/dns/names/rr-type.ts'
+import { writeQuery } from '../src/dns/wire/write-query.ts'
+import { askDoh } from '../src/gateway/doh/doh-client.ts'
 import { percentiles } from './dns-load.ts'
 import { type Row, row } from './row.ts'
 import type { NamedAddress } from './server-cluster.ts'

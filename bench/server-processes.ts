@@ -7,8 +7,8 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { freePort } from '../free-port.ts'
-import { type Running, start } from '../real-cluster/processes.ts'
+import { freePort } from '../test/free-port.ts'
+import { type Running, start } from '../test/real-cluster/processes.ts'
 import { BUNDLES, ROOT } from './places.ts'
 
 /** The core of the server under test, and that of everything else. */
@@ -68,7 +68,7 @@ export function prepareProgram(command: string, debian: string): string | undefi
 /** Compiles the C echo server. Returns its path. */
 export function compileEcho(folder: string): string {
   const path = join(folder, 'udp-echo')
-  execFileSync('cc', ['-O2', '-o', path, join(ROOT, 'test/bench/servers/udp-echo.c')])
+  execFileSync('cc', ['-O2', '-o', path, join(ROOT, 'bench/servers/udp-echo.c')])
   return path
 }
 

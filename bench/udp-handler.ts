@@ -8,9 +8,9 @@
 
 import { createSocket, type RemoteInfo, Socket } from 'node:dgram'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import type { Metrics } from '../../src/dns/telemetry/metrics.ts'
-import type { Resolver } from '../../src/resolver/chain/resolver.ts'
-import { DnsServer } from '../../src/server/serve/dns-server.ts'
+import type { Metrics } from '../src/dns/telemetry/metrics.ts'
+import type { Resolver } from '../src/resolver/chain/resolver.ts'
+import { DnsServer } from '../src/server/serve/dns-server.ts'
 
 type Handler = (message: Uint8Array, remote: RemoteInfo) => void
 

@@ -6,9 +6,9 @@
 import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type ApiObject, ApiServer } from '../real-cluster/api-server.ts'
-import type { Binaries } from '../real-cluster/binaries.ts'
-import { namespace, RIGHTS, service, shopObjects, slice } from '../real-cluster/objects.ts'
+import { type ApiObject, ApiServer } from '../test/real-cluster/api-server.ts'
+import type { Binaries } from '../test/real-cluster/binaries.ts'
+import { namespace, RIGHTS, service, shopObjects, slice } from '../test/real-cluster/objects.ts'
 import { randomFrom } from './cluster-objects.ts'
 import { BUNDLES } from './places.ts'
 

@@ -2,7 +2,7 @@
  * How long it takes to build a snapshot, and to follow one change.
  * @module
  */
-import { openShard } from '../../src/snapshot/read/open-shard.ts'
+import { openShard } from '../src/snapshot/read/open-shard.ts'
 import { FollowedCluster } from './followed-cluster.ts'
 import { median, type Row, row } from './row.ts'
 

@@ -2,16 +2,16 @@
  * What a gateway holds that has loaded all shards of a cluster.
  * @module
  */
-import { ClusterReader } from '../../src/gateway/snapshots/cluster-reader.ts'
-import { ShardMemory } from '../../src/gateway/snapshots/snapshot-loader.ts'
-import { formatManifest, MANIFEST_VERSION } from '../../src/snapshot/format/manifest.ts'
+import { ClusterReader } from '../src/gateway/snapshots/cluster-reader.ts'
+import { ShardMemory } from '../src/gateway/snapshots/snapshot-loader.ts'
+import { formatManifest, MANIFEST_VERSION } from '../src/snapshot/format/manifest.ts'
 import {
   generateKeyPair,
   importPrivateKey,
   importPublicKey,
   sha256Hex,
   signBytes,
-} from '../../src/snapshot/format/signature.ts'
+} from '../src/snapshot/format/signature.ts'
 import { FollowedCluster } from './followed-cluster.ts'
 import { heapBytes } from './heap.ts'
 import { type Row, row } from './row.ts'

@@ -4,7 +4,7 @@
  * @module
  */
 import { join } from 'node:path'
-import { prepareCoreDns } from '../real-cluster/binaries.ts'
+import { prepareCoreDns } from '../test/real-cluster/binaries.ts'
 import { msUntilAnswered } from './dns-probe.ts'
 import { ROOT } from './places.ts'
 import { median, type Row, ratioRow } from './row.ts'

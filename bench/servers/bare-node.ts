@@ -3,7 +3,7 @@
  * @module
  */
 import { readFileSync } from 'node:fs'
-import { HttpServer } from '../../../src/server/http/http-server.ts'
+import { HttpServer } from '../../src/server/http/http-server.ts'
 import { bareApp } from './bare-app.ts'
 
 const [, , cert = '', key = ''] = process.argv

@@ -2,8 +2,8 @@
  * What a change costs to publish, in bytes: the shards that it re-writes, and the manifest.
  * @module
  */
-import type { BuiltSnapshot } from '../../src/cluster/follow/snapshot-builder.ts'
-import { formatManifest, MANIFEST_VERSION } from '../../src/snapshot/format/manifest.ts'
+import type { BuiltSnapshot } from '../src/cluster/follow/snapshot-builder.ts'
+import { formatManifest, MANIFEST_VERSION } from '../src/snapshot/format/manifest.ts'
 import { apiObjects, type GeneratedService, generateServices } from './cluster-objects.ts'
 import { changedBytes, FollowedCluster } from './followed-cluster.ts'
 import { parsed } from './generated-server.ts'

@@ -18,7 +18,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
-import { cacheFolder } from '../cache-folder.ts'
+import { cacheFolder } from '../test/cache-folder.ts'
 import type { ApiObject } from './cluster-objects.ts'
 import type { Questions } from './generated-server.ts'
 

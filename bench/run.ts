@@ -9,19 +9,19 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Plugin } from 'esbuild'
-import { bundle } from '../../build/bundle.ts'
-import { buildPackage } from '../../build/package.ts'
+import { bundle } from '../build/bundle.ts'
+import { buildPackage } from '../build/package.ts'
 
 const ENTRIES = ['measure.ts', 'plugin-cost.ts', 'servers/bare-node.ts', 'servers/bare-http2.ts']
 const QUICK = '--quick'
 /** Below the checkout, where packages outside of the bundle are found. */
-const CACHE = join(import.meta.dirname, '../../.cache')
+const CACHE = join(import.meta.dirname, '../.cache')
 
 /** Gives modules of the build, the demo and tests the folder of their source, where their files are. */
 const inTheirFolders: Plugin = {
   name: 'import.meta.dirname of the source',
   setup({ onLoad }) {
-    onLoad({ filter: /\/(build|demo|test)\/.*\.ts$/ }, async ({ path }) => {
+    onLoad({ filter: /\/(bench|build|demo|test)\/.*\.ts$/ }, async ({ path }) => {
       const text = await readFile(path, 'utf8')
       const folder = JSON.stringify(dirname(path))
       return { contents: text.replaceAll('import.meta.dirname', folder), loader: 'ts' }

@@ -2,9 +2,9 @@
  * A generated cluster that is built as an exporter builds it, and changes to it.
  * @module
  */
-import { ClusterBuilder } from '../../src/cluster/follow/cluster-builder.ts'
-import type { BuiltSnapshot } from '../../src/cluster/follow/snapshot-builder.ts'
-import type { ClusterObject } from '../../src/cluster/objects/objects.ts'
+import { ClusterBuilder } from '../src/cluster/follow/cluster-builder.ts'
+import type { BuiltSnapshot } from '../src/cluster/follow/snapshot-builder.ts'
+import type { ClusterObject } from '../src/cluster/objects/objects.ts'
 import {
   apiObjects,
   type GeneratedService,

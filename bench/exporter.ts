@@ -9,7 +9,11 @@
  * @module
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Binaries, prepareBinaries, prepareExternalDns } from '../real-cluster/binaries.ts'
+import {
+  type Binaries,
+  prepareBinaries,
+  prepareExternalDns,
+} from '../test/real-cluster/binaries.ts'
 import { changeRows, type Edge, msUntilEdge } from './edge-probe.ts'
 import { BenchHosts, HOSTS_BLOCK, HOSTS_DIRECTIVE, hostCostRow } from './exporter-hosts.ts'
 import {

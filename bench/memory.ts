@@ -2,7 +2,7 @@
  * What a snapshot takes in memory: its bytes, and the objects beside them.
  * @module
  */
-import type { Snapshot } from '../../src/snapshot/read/snapshot.ts'
+import type { Snapshot } from '../src/snapshot/read/snapshot.ts'
 import { FollowedCluster } from './followed-cluster.ts'
 import { openBuilt } from './generated-server.ts'
 import { heapBytes } from './heap.ts'

@@ -8,8 +8,8 @@
  * @module
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { errorText } from '../../src/dns/bytes/unknown.ts'
-import { type Binaries, prepareBinaries } from '../real-cluster/binaries.ts'
+import { errorText } from '../src/dns/bytes/unknown.ts'
+import { type Binaries, prepareBinaries } from '../test/real-cluster/binaries.ts'
 import { type LoadResult, saturate } from './dns-load.ts'
 import { msUntilAnswered } from './dns-probe.ts'
 import { BUNDLES } from './places.ts'

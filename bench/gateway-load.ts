@@ -6,7 +6,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { encodeBase64url } from '../../src/dns/bytes/base64url.ts'
+import { encodeBase64url } from '../src/dns/bytes/base64url.ts'
 
 /** How to ask. */
 export type Asking = {
