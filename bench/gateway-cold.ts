@@ -4,7 +4,7 @@
  * none is compiled.
  * @module
  */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { encodeBase64url } from '../src/dns/bytes/base64url.ts'
@@ -14,6 +14,7 @@ import { writeQuery } from '../src/dns/wire/write-query.ts'
 import type { GatewayVariables } from '../src/gateway/config/config.ts'
 import { type LocalGateway, startGateway } from '../test/workerd.ts'
 import { FollowedCluster } from './followed-cluster.ts'
+import { cpuUs } from './gateway-load.ts'
 import { benchGatewayOf, publishTo, tokenFrom } from './gateway-servers.ts'
 import { median, type Row, row } from './row.ts'
 
@@ -111,7 +112,7 @@ async function coldRound(published: Published, round: number): Promise<Cold> {
   const gateway = await startGateway({ port: 0, variables, storage })
   try {
     const { startMs } = gateway
-    const startCpuMs = cpuMs(gateway)
+    const startCpuMs = cpuUs(gateway.pid) / 1000
     const first = await ask(gateway, published, names[round * 1009] ?? '')
     const second = await ask(gateway, published, names[round * 1009 + 503] ?? '')
     return { startMs, startCpuMs, first, second }
@@ -123,20 +124,11 @@ async function coldRound(published: Published, round: number): Promise<Cold> {
 async function ask(gateway: LocalGateway, { token }: Published, name: string): Promise<Taken> {
   const dns = encodeBase64url(writeQuery({ name: nameOf(name), type: TYPE.A }))
   const headers = { authorization: `Bearer ${token}` }
-  const beforeMs = cpuMs(gateway)
+  const beforeMs = cpuUs(gateway.pid) / 1000
   const startMs = performance.now()
   const response = await fetch(`${gateway.url}/dns-query?dns=${dns}`, { headers })
   const reply = new Uint8Array(await response.arrayBuffer())
   const waitMs = performance.now() - startMs
   if ((reply[7] ?? 0) === 0) throw new Error(`No answer for ${name}: status ${response.status}`)
-  return { waitMs, cpuMs: cpuMs(gateway) - beforeMs }
-}
-
-/** CPU time of a process: the nanoseconds that Linux counts for each of its threads. */
-function cpuMs({ pid }: LocalGateway): number {
-  const threads = readdirSync(`/proc/${pid}/task`)
-  return threads.reduce((sum, thread) => {
-    const [nanoseconds] = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')
-    return sum + Number(nanoseconds) / 1e6
-  }, 0)
+  return { waitMs, cpuMs: cpuUs(gateway.pid) / 1000 - beforeMs }
 }

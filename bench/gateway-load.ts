@@ -3,7 +3,7 @@
  * @module
  */
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { encodeBase64url } from '../src/dns/bytes/base64url.ts'
@@ -17,8 +17,6 @@ export type Asking = {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** Microseconds in one tick of `/proc/PID/stat`, of which there are a hundred a second. */
-const TICK_US = 10_000
 const CONNECTIONS = 8
 const STREAMS = 16
 const LOAD_MS_MAX = 60_000
@@ -33,11 +31,16 @@ export function prepareLoad(): string | undefined {
   return isThere() ? undefined : 'h2load is missing: install nghttp2-client'
 }
 
-/** CPU time that a process has used, in microseconds. */
+/**
+ * CPU time that a process has used, in microseconds: the nanoseconds that Linux counts for each of its
+ * threads. Lacks threads that have ended, and keeps what short phases lose to `/proc/PID/stat`.
+ */
 export function cpuUs(pid: number): number {
-  const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
-  return TICK_US * (Number(fields[11]) + Number(fields[12]))
+  const threads = readdirSync(`/proc/${pid}/task`)
+  return threads.reduce((sum, thread) => {
+    const [nanoseconds] = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')
+    return sum + Number(nanoseconds) / 1000
+  }, 0)
 }
 
 /** Sends so many requests and resolves with the server's CPU time for one, in microseconds. */

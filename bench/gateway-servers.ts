@@ -17,6 +17,7 @@ import type { GatewayVariables } from '../src/gateway/config/config.ts'
 import { importPrivateKey } from '../src/snapshot/format/signature.ts'
 import { SERVER } from '../test/certificates.ts'
 import { freePort } from '../test/free-port.ts'
+import { OWN_BUILD } from './against/commit.ts'
 import { BUNDLES } from './places.ts'
 
 /** Of who may make tokens. */
@@ -71,16 +72,19 @@ export async function publishTo(
   await publisher.publish(built, { sources: {}, confirmedMs: Date.now() })
 }
 
-/** Starts `kubedoh gateway`, over TLS or in the clear, on Node or by another command. */
+/** Starts `kubedoh gateway`, over TLS or in the clear, on Node or another runtime, from a bundle. */
 export function startOurs(
   { COREFILE, ...variables }: GatewayVariables & { readonly COREFILE: string },
   isSecure: boolean,
-  command: string = process.execPath,
+  {
+    command = process.execPath,
+    entry = OWN_BUILD.entry,
+  }: { readonly command?: string; readonly entry?: string } = {},
 ): Promise<BenchServer> {
   const folder = benchFolder({ Corefile: COREFILE })
   const tls = isSecure ? ['--tls-cert', join(folder, 'cert'), '--tls-key', join(folder, 'key')] : []
   const flags = ['--conf', join(folder, 'Corefile'), '--listen', '127.0.0.1:0', ...tls]
-  const args = [join(BUNDLES, 'package/run.js'), 'gateway', ...flags]
+  const args = [entry, 'gateway', ...flags]
   return startProcess(command, args, {
     folder,
     variables,

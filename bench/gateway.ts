@@ -100,7 +100,7 @@ async function nodeRows(
 ): Promise<Row[]> {
   const { keys, variables } = await benchGatewayOf()
   const ours = await startOurs(variables, true)
-  const bun = await startOurs(variables, true, BUN.command)
+  const bun = await startOurs(variables, true, { command: BUN.command })
   const bare = await startBare('bare-node')
   const http2 = await startBare('bare-http2')
   const coredns = await startCoreDns(prepareCoreDns(), hosts)

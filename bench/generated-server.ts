@@ -55,8 +55,12 @@ const COREFILE = `.:0 {
     loadbalance
 }
 `
-/** Questions of one kind, as messages. */
-export type Questions = { readonly kind: string; readonly messages: readonly Uint8Array[] }
+/** Questions of one kind, as messages, and as names with types. */
+export type Questions = {
+  readonly kind: string
+  readonly messages: readonly Uint8Array[]
+  readonly texts: readonly string[]
+}
 
 /** Reads objects as a watch does. */
 export function clusterOf(objects: Iterable<ApiObject>): Cluster {
@@ -168,28 +172,30 @@ export function questionsTo(
   const about = (
     kind: string,
     isWanted: (service: GeneratedService) => boolean,
-    question: (service: GeneratedService) => readonly [name: string, type: number],
+    question: (service: GeneratedService) => readonly [name: string, type: keyof typeof TYPE],
   ): Questions => {
     const wanted = services.filter(isWanted)
-    const messages = Array.from({ length: count }, (_, id) => {
+    const asked = Array.from({ length: count }, () => {
       const service = wanted[Math.floor(random() * wanted.length)]
       if (service === undefined) throw new RangeError(`No Service for ${kind}`)
-      const [name, type] = question(service)
-      return writeQuery({ name: nameOf(name), type, id })
+      return question(service)
     })
-    return { kind, messages: packed(messages) }
+    const messages = asked.map(([name, type], id) =>
+      writeQuery({ name: nameOf(name), type: TYPE[type], id }),
+    )
+    return { kind, messages: packed(messages), texts: asked.map((one) => one.join(' ')) }
   }
   const hasIp = ({ isHeadless }: GeneratedService): boolean => !isHeadless
   const isSingle = (one: GeneratedService): boolean => hasIp(one) && !one.isDualStack
   const hasTen = (one: GeneratedService): boolean =>
     one.isHeadless && !one.isDualStack && one.endpoints.length === 10
   return [
-    about('A', hasIp, (one) => [nameText(one), TYPE.A]),
-    about('AAAA, NODATA', isSingle, (one) => [nameText(one), TYPE.AAAA]),
-    about('NXDOMAIN', hasIp, (one) => [`no-${nameText(one)}`, TYPE.A]),
-    about('SRV', hasIp, (one) => [`_http._tcp.${nameText(one)}`, TYPE.SRV]),
-    about('PTR', hasIp, ({ clusterIPs: [ip = ''] }) => [reverseText(ip), TYPE.PTR]),
-    about('headless A of 10', hasTen, (one) => [nameText(one), TYPE.A]),
+    about('A', hasIp, (one) => [nameText(one), 'A']),
+    about('AAAA, NODATA', isSingle, (one) => [nameText(one), 'AAAA']),
+    about('NXDOMAIN', hasIp, (one) => [`no-${nameText(one)}`, 'A']),
+    about('SRV', hasIp, (one) => [`_http._tcp.${nameText(one)}`, 'SRV']),
+    about('PTR', hasIp, ({ clusterIPs: [ip = ''] }) => [reverseText(ip), 'PTR']),
+    about('headless A of 10', hasTen, (one) => [nameText(one), 'A']),
   ]
 }
 

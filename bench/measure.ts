@@ -4,10 +4,11 @@
  * @module
  */
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { CONTESTS, compareWith, formatPaired } from './against/against.ts'
 import { benchBuild } from './build.ts'
 import { benchCore } from './core.ts'
 import { benchExporter } from './exporter.ts'
@@ -37,15 +38,19 @@ const BENCHES: ReadonlyMap<string, () => Promise<Row[]> | Row[]> = new Map<
 ])
 
 const { values, positionals } = parseArgs({
-  options: { json: { type: 'string' }, markdown: { type: 'boolean', default: false } },
+  options: {
+    against: { type: 'string' },
+    json: { type: 'string' },
+    markdown: { type: 'boolean', default: false },
+  },
   allowPositionals: true,
 })
-const names = positionals.length === 0 ? [...BENCHES.keys()] : positionals
-const unknown = names.find((name) => !BENCHES.has(name))
+const known = [...(values.against === undefined ? BENCHES : CONTESTS).keys()]
+const names = positionals.length === 0 ? known : positionals
+const unknown = names.find((name) => !known.includes(name))
 if (unknown !== undefined) {
-  process.stderr.write(
-    `There is no benchmark "${unknown}"; there are ${[...BENCHES.keys()].join(', ')}\n`,
-  )
+  const flag = values.against === undefined ? '' : ' with --against'
+  process.stderr.write(`no benchmark "${unknown}"${flag}; use one of ${known.join(', ')}\n`)
   process.exit(2)
 }
 const [only = ''] = names
@@ -55,9 +60,18 @@ if (values.json !== undefined) writeFileSync(values.json, lines)
 /** Runs one benchmark and prints its table. Returns its rows, a line of JSON each. */
 async function measure(name: string): Promise<string> {
   process.stderr.write(`${name} …\n`)
+  if (values.against !== undefined) return compare(name, values.against)
   const rows = (await BENCHES.get(name)?.()) ?? []
   process.stdout.write(`${formatTable(rows)}\n`)
   if (values.markdown) process.stdout.write(`${formatMarkdown(rows)}\n`)
+  return rows.map((one) => `${JSON.stringify(one)}\n`).join('')
+}
+
+/** The same beside another commit. A row that got slower makes this process fail at its end. */
+async function compare(name: string, ref: string): Promise<string> {
+  const rows = await compareWith(ref, name)
+  process.stdout.write(`${formatPaired(rows)}\n`)
+  if (rows.some(({ verdict }) => verdict === 'slower')) process.exitCode = 1
   return rows.map((one) => `${JSON.stringify(one)}\n`).join('')
 }
 
@@ -69,11 +83,15 @@ function measureApart(name: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'kubedoh-bench-'))
   try {
     const file = join(folder, 'rows')
-    const flags = ['--json', file, ...(values.markdown ? ['--markdown'] : [])]
+    const flags = [
+      ...['--json', file],
+      ...(values.markdown ? ['--markdown'] : []),
+      ...(values.against === undefined ? [] : ['--against', values.against]),
+    ]
     const args = [...process.execArgv, import.meta.filename, name, ...flags]
     const { status } = spawnSync(process.execPath, args, { stdio: 'inherit' })
-    if (status !== 0) process.exit(status ?? 1)
-    return readFileSync(file, 'utf8')
+    if (status !== 0) process.exitCode = status ?? 1
+    return existsSync(file) ? readFileSync(file, 'utf8') : ''
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

@@ -52,15 +52,18 @@ export function formatTable(rows: readonly Row[]): string {
     one.goal ?? '',
     one.holds === undefined ? '' : one.holds ? 'holds' : 'missed',
   ])
-  const widths = head.map((_, i) =>
-    Math.max(...[head, ...cells].map((line) => line[i]?.length ?? 0)),
-  )
+  return formatColumns([head, ...cells])
+}
+
+/** Formats lines of cells as a table, each column as wide as its longest cell. */
+export function formatColumns(lines: readonly (readonly string[])[]): string {
+  const widths = lines[0]?.map((_, i) => Math.max(...lines.map((line) => line[i]?.length ?? 0)))
   const format = (line: readonly string[]): string =>
     line
-      .map((cell, i) => cell.padEnd(widths[i] ?? 0))
+      .map((cell, i) => cell.padEnd(widths?.[i] ?? 0))
       .join('  ')
       .trimEnd()
-  return [head, ...cells].map((line) => `${format(line)}\n`).join('')
+  return lines.map((line) => `${format(line)}\n`).join('')
 }
 
 /**

@@ -1,7 +1,7 @@
 /**
- * `npm run bench -- [NAME…] [--json FILE] [--markdown] [--quick]`: bundles the benchmarks and the command as
- * the package ships them, and runs `measure.ts`, so that what is measured is what users run.
- * `--markdown` prints the table for documents, too. `--quick` takes less, for small machines.
+ * `npm run bench -- [NAME…] [--json FILE] [--markdown] [--quick] [--against REF]`: bundles the
+ * benchmarks and the command as the package ships them, and runs `measure.ts`, so that what is
+ * measured is what users run. `README.md` has the flags.
  * @module
  */
 import { spawnSync } from 'node:child_process'

@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '../test/free-port.ts'
 import { type Running, start } from '../test/real-cluster/processes.ts'
+import { type Build, OWN_BUILD } from './against/commit.ts'
 import { BUNDLES, ROOT } from './places.ts'
 
 /** The core of the server under test, and that of everything else. */
@@ -157,9 +158,14 @@ export async function formatCorefile(
 `
 }
 
-/** Starts CoreDNS or the bundle of `kubedoh serve`, on Node or a `runtime`, with a Corefile. */
+/** Starts CoreDNS or a bundle of `kubedoh serve`, on Node or a `runtime`, with a Corefile. */
 export async function startCorefile(
-  server: { readonly name: string; readonly coredns?: string; readonly runtime?: string },
+  server: {
+    readonly name: string
+    readonly coredns?: string
+    readonly runtime?: string
+    readonly build?: Build
+  },
   text: string,
   options: Pick<Command, 'variables'> & { readonly flags?: readonly string[] } = {},
 ): Promise<DnsProcess> {
@@ -167,22 +173,20 @@ export async function startCorefile(
   const corefile = join(BUNDLES, `Corefile-${port}`)
   writeFileSync(corefile, text.replace('.:53', `.:${port}`))
   const { flags = [], ...rest } = options
-  const { name, coredns, runtime } = server
+  const { name, coredns, runtime, build: { command, entry } = OWN_BUILD } = server
   const begin = (
-    command: string,
+    program: string,
     args: readonly string[],
     variables = rest.variables,
-  ): DnsProcess =>
-    Object.assign(
-      startProcess({ name, port, command, args, ...rest, ...(variables && { variables }) }),
-      { corefile },
-    )
+  ): DnsProcess => {
+    const parts = { name, port, command: program, args, ...rest, ...(variables && { variables }) }
+    return Object.assign(startProcess(parts), { corefile })
+  }
   if (coredns !== undefined) return begin(coredns, ['-conf', corefile])
   const args = ['serve', '--conf', corefile, ...flags]
-  const entry = join(BUNDLES, 'package/run.js')
   if (runtime !== undefined) return begin(runtime, [entry, ...args])
   const variables = { KUBEDOH_ENTRY: entry, ...rest.variables }
-  return begin(join(ROOT, 'bin/kubedoh'), args, variables)
+  return begin(command, args, variables)
 }
 
 /**

@@ -15,7 +15,7 @@ import { msUntilAnswered } from './dns-probe.ts'
 import { BUNDLES } from './places.ts'
 import { median, type Row, ratioRow, row } from './row.ts'
 import { changeRows, type Peers } from './server-changes.ts'
-import { BenchCluster, localData, type NamedAddress } from './server-cluster.ts'
+import { BenchCluster, CLUSTER_SIZE, localData, type NamedAddress } from './server-cluster.ts'
 import { costRows, type LoadedServer } from './server-costs.ts'
 import { disturbedRows } from './server-disturbed.ts'
 import { httpsRows } from './server-https.ts'
@@ -33,7 +33,6 @@ import {
 } from './server-processes.ts'
 
 const IS_QUICK = process.env.BENCH_QUICK === '1'
-const SIZE = IS_QUICK ? { plain: 400, headless: 320 } : { plain: 2000, headless: 1592 }
 const LARGE = IS_QUICK ? { plain: 1000, headless: 800 } : { plain: 20_000, headless: 15_992 }
 const ROUNDS = IS_QUICK ? 2 : 5
 const SECONDS = IS_QUICK ? 0.5 : 1
@@ -82,19 +81,21 @@ class ServerBench {
     const { cluster } = this
     const missing = prepareProgram('unbound', 'unbound')
     const unbound =
-      missing === undefined ? this.keep(await startUnbound(BUNDLES, localData(SIZE))) : missing
+      missing === undefined
+        ? this.keep(await startUnbound(BUNDLES, localData(CLUSTER_SIZE)))
+        : missing
     if (typeof unbound === 'string') process.stderr.write(`${unbound}\n`)
     else this.upstream = unbound.port
     await this.part('memory with the demo cluster', () => this.demoRows())
-    say(`storing ${BenchCluster.endpoints(SIZE)}`)
-    await cluster.grow(SIZE)
+    say(`storing ${BenchCluster.endpoints(CLUSTER_SIZE)}`)
+    await cluster.grow(CLUSTER_SIZE)
     await this.part('starts', () => this.startRows())
     say('starting servers')
     const kubeadm = await this.startPeers('kubeadm')
     const alone = await this.startPeers('alone')
     await this.part('load', () => this.costRows({ kubeadm, alone, unbound }))
     await this.part('memory', async () =>
-      this.memoryRows(BenchCluster.endpoints(SIZE), kubeadm, 1.2),
+      this.memoryRows(BenchCluster.endpoints(CLUSTER_SIZE), kubeadm, 1.2),
     )
     await this.stop(kubeadm.coredns, kubeadm.ours)
     await this.part('threads', () => this.threadRows())
@@ -188,7 +189,7 @@ class ServerBench {
         await this.stop(server)
       }
     }
-    const metric = `start → first right answer, ${BenchCluster.endpoints(SIZE)}`
+    const metric = `start → first right answer, ${BenchCluster.endpoints(CLUSTER_SIZE)}`
     const peer = { name: 'CoreDNS', value: median(times.CoreDNS) }
     const base = { bench: 'server', metric, unit: 'ms' }
     return [ratioRow(base, median(times.ours), peer, { atLeast: 1 / 1.5 })]
