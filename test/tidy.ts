@@ -161,9 +161,9 @@ export function violations(root: string): string[] {
   return found
 }
 
-/** The build, the tests and the demo are held to the same length. */
+/** The benchmarks, the build, the demo and the tests are held to the same length. */
 function tooLong(root: string): string[] {
-  return ['build', 'demo', 'test'].flatMap((top) => {
+  return ['bench', 'build', 'demo', 'test'].flatMap((top) => {
     const folder = join(root, top)
     return (existsSync(folder) ? walk(folder) : []).flatMap((path) => {
       const { length } = readFileSync(path, 'utf8').split('\n')

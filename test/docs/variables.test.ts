@@ -92,8 +92,10 @@ describe('docs/environment.md', () => {
     )
   })
 
-  test('has the variables of the tests', () => {
-    const files = filesBelow('test', '.ts').filter((file) => !file.startsWith('test/docs/'))
+  test('has the variables of the tests and benchmarks', () => {
+    const files = ['bench', 'test']
+      .flatMap((top) => filesBelow(top, '.ts'))
+      .filter((file) => !file.startsWith('test/docs/'))
     const listed = names(ENVIRONMENT, '## Tests and benchmarks')
     const elsewhere = [...names(ENVIRONMENT, '## kubedoh'), 'PATH']
     const own = readBy(files).filter((name) => listed.includes(name) || !elsewhere.includes(name))

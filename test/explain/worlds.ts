@@ -5,6 +5,7 @@
  */
 import assert from 'node:assert/strict'
 import { parse } from 'yaml'
+import { parsed } from '../../bench/generated-server.ts'
 import { createObjectSource } from '../../src/cluster/follow/export-source.ts'
 import { namingOptions, publishedTrees } from '../../src/cluster/follow/naming.ts'
 import { parseKubernetes } from '../../src/corefile/kubernetes-options.ts'
@@ -16,7 +17,6 @@ import { type ExplanationJson, explanationJson } from '../../src/resolver/chain/
 import { Incoming } from '../../src/resolver/chain/incoming.ts'
 import { parseK8sGateway } from '../../src/resolver/plugins/k8s-gateway/options.ts'
 import { parseDirective, serve } from '../ask.ts'
-import { parsed } from '../bench/generated-server.ts'
 import { FakeHost, type UpstreamScript } from '../fake-host.ts'
 import { Running } from '../gateway/running.ts'
 import { tokenRecord } from '../gateway/tokens.ts'

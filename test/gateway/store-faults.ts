@@ -5,6 +5,8 @@
  * that the runs can run where a store runs, they need only Web APIs.
  * @module
  */
+
+import { randomFrom } from '../../bench/cluster-objects.ts'
 import { equalBytes } from '../../src/dns/bytes/bytes.ts'
 import { CheckedStore } from '../../src/gateway/snapshots/checked-store.ts'
 import { ClusterReader } from '../../src/gateway/snapshots/cluster-reader.ts'
@@ -14,7 +16,6 @@ import { ShardMemory, type SnapshotOrigin } from '../../src/gateway/snapshots/sn
 import type { ClusterStore } from '../../src/gateway/snapshots/store.ts'
 import { shardRecords } from '../../src/snapshot/read/shard-records.ts'
 import type { Snapshot } from '../../src/snapshot/read/snapshot.ts'
-import { randomFrom } from '../bench/cluster-objects.ts'
 import { ORIGIN } from '../snapshot/entries.ts'
 import {
   Clock,

@@ -4,6 +4,14 @@
  */
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
+import {
+  type ApiObject,
+  apiObjects,
+  type GeneratedService,
+  generateServices,
+  randomFrom,
+} from '../../bench/cluster-objects.ts'
+import { clusterOf, kubeadmNaming, openBuilt } from '../../bench/generated-server.ts'
 import { parseCorefile } from '../../src/corefile/parse-corefile.ts'
 import { nameOf } from '../../src/dns/names/name.ts'
 import { parseType } from '../../src/dns/names/rr-type.ts'
@@ -16,14 +24,6 @@ import type { Client, ClientVisibility } from '../../src/resolver/contract/clien
 import { readLabels } from '../../src/snapshot/read/namespace-labels.ts'
 import { openShard } from '../../src/snapshot/read/open-shard.ts'
 import type { Snapshot } from '../../src/snapshot/read/snapshot.ts'
-import {
-  type ApiObject,
-  apiObjects,
-  type GeneratedService,
-  generateServices,
-  randomFrom,
-} from '../bench/cluster-objects.ts'
-import { clusterOf, kubeadmNaming, openBuilt } from '../bench/generated-server.ts'
 import { buildSnapshot } from '../cluster/follow/whole-snapshot.ts'
 import { sourceOf } from '../corefile/source.ts'
 import { FakeHost } from '../fake-host.ts'

@@ -2,7 +2,7 @@
  * Asks pairs of gateways for the same things and counts where they differ.
  * @module
  */
-import { randomFrom } from '../bench/cluster-objects.ts'
+import { randomFrom } from '../../bench/cluster-objects.ts'
 import { drawRequest } from './requests.ts'
 import { drawWorld, type ViewRequest } from './worlds.ts'
 

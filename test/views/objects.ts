@@ -2,7 +2,7 @@
  * Small clusters in which everything collides: addresses, names, and the DNS server's own address.
  * @module
  */
-import type { ApiObject } from '../bench/cluster-objects.ts'
+import type { ApiObject } from '../../bench/cluster-objects.ts'
 import { pickFrom, type Random, someFrom } from './random.ts'
 
 /** Namespaces of the clusters; which of them are there is drawn. */

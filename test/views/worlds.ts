@@ -4,6 +4,8 @@
  * @module
  */
 
+import type { ApiObject } from '../../bench/cluster-objects.ts'
+import { parsed } from '../../bench/generated-server.ts'
 import { createObjectSource } from '../../src/cluster/follow/export-source.ts'
 import { namingOptions, publishedTrees } from '../../src/cluster/follow/naming.ts'
 import { parseKubernetes } from '../../src/corefile/kubernetes-options.ts'
@@ -19,8 +21,6 @@ import { formatManifest, MANIFEST_VERSION } from '../../src/snapshot/format/mani
 import type { ShardEntry } from '../../src/snapshot/format/shard-list.ts'
 import { sha256Hex } from '../../src/snapshot/format/signature.ts'
 import { parseDirective } from '../ask.ts'
-import type { ApiObject } from '../bench/cluster-objects.ts'
-import { parsed } from '../bench/generated-server.ts'
 import { keys } from '../cluster/follow/memory-gateway.ts'
 import { FakeHost } from '../fake-host.ts'
 import { signedBy } from '../gateway/publishing.ts'

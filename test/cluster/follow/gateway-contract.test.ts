@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'vitest'
+import { randomFrom } from '../../../bench/cluster-objects.ts'
 import { EMPTY } from '../../../src/dns/bytes/bytes.ts'
 import {
   createGatewayClient,
@@ -14,7 +15,6 @@ import {
 } from '../../../src/snapshot/format/manifest.ts'
 import { isSignedBy, sha256Hex, signBytes } from '../../../src/snapshot/format/signature.ts'
 import { buildShards } from '../../../src/snapshot/write/build-shards.ts'
-import { randomFrom } from '../../bench/cluster-objects.ts'
 import { clusterOf, optionsOf } from '../naming.ts'
 import { memoryGateway } from './memory-gateway.ts'
 import { buildSnapshot } from './whole-snapshot.ts'

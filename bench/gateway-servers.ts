@@ -1,0 +1,157 @@
+/**
+ * The servers that benchmarks of the gateway ask, each in a process of its own.
+ * @module
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { Readable } from 'node:stream'
+import type { BuiltSnapshot } from '../src/cluster/follow/snapshot-builder.ts'
+import { type ClusterKeys, createClusterKeys } from '../src/exporter/cluster-keys.ts'
+import { createGatewayClient } from '../src/exporter/gateway-client.ts'
+import { Publisher } from '../src/exporter/publisher.ts'
+import { hashToken } from '../src/gateway/access/token.ts'
+import type { GatewayVariables } from '../src/gateway/config/config.ts'
+import { importPrivateKey } from '../src/snapshot/format/signature.ts'
+import { SERVER } from '../test/certificates.ts'
+import { freePort } from '../test/free-port.ts'
+import { OWN_BUILD } from './against/commit.ts'
+import { BUNDLES } from './places.ts'
+
+/** Of who may make tokens. */
+export const ADMIN = 'the-operator-of-a-benchmark'
+/** The cluster that is published. */
+export const CLUSTER = 'bench'
+
+/** A server that runs. */
+export type BenchServer = { readonly url: string; readonly pid: number; readonly stop: () => void }
+
+/** A cluster's keys, and the variables of a gateway that takes it. */
+export async function benchGatewayOf(): Promise<{
+  readonly keys: ClusterKeys
+  readonly variables: GatewayVariables & { readonly COREFILE: string }
+}> {
+  const keys = await createClusterKeys()
+  const { publicKey, tokenSha256 } = keys
+  return {
+    keys,
+    variables: {
+      COREFILE: `. {\n  errors\n  kubernetes cluster.local {\n    cluster ${CLUSTER}\n  }\n}\n`,
+      CLUSTERS: JSON.stringify({ [CLUSTER]: { publicKey, tokenSha256 } }),
+      ADMIN_TOKEN_SHA256: await hashToken(ADMIN),
+      REQUESTS_PER_MINUTE: '0',
+      // Nobody confirms the names while it is measured, and what is stale is answered at length.
+      STALE_SECONDS: '3600',
+    },
+  }
+}
+
+/** Has a gateway make a token that sees some namespaces. */
+export async function tokenFrom(url: string, namespaces: readonly string[]): Promise<string> {
+  const response = await fetch(`${url}/v1/tokens`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${ADMIN}` },
+    body: JSON.stringify({ namespaces }),
+  })
+  const { token } = JSON.parse(await response.text())
+  return String(token)
+}
+
+/** Publishes a snapshot. */
+export async function publishTo(
+  url: string,
+  { token, signingKey }: ClusterKeys,
+  built: BuiltSnapshot,
+): Promise<void> {
+  const key = await importPrivateKey(signingKey)
+  if (key === undefined) throw new TypeError('Not a key')
+  const gateway = createGatewayClient({ url, cluster: CLUSTER, token })
+  const publisher = new Publisher({ cluster: CLUSTER, gateway, key, now: Date.now })
+  await publisher.publish(built, { sources: {}, confirmedMs: Date.now() })
+}
+
+/** Starts `kubedoh gateway`, over TLS or in the clear, on Node or another runtime, from a bundle. */
+export function startOurs(
+  { COREFILE, ...variables }: GatewayVariables & { readonly COREFILE: string },
+  isSecure: boolean,
+  {
+    command = process.execPath,
+    entry = OWN_BUILD.entry,
+  }: { readonly command?: string; readonly entry?: string } = {},
+): Promise<BenchServer> {
+  const folder = benchFolder({ Corefile: COREFILE })
+  const tls = isSecure ? ['--tls-cert', join(folder, 'cert'), '--tls-key', join(folder, 'key')] : []
+  const flags = ['--conf', join(folder, 'Corefile'), '--listen', '127.0.0.1:0', ...tls]
+  const args = [entry, 'gateway', ...flags]
+  return startProcess(command, args, {
+    folder,
+    variables,
+    ready: /(https?:\S+)\/dns-query/,
+  })
+}
+
+/** Starts a bare server over TLS: the bare app, or `node:http2` alone. */
+export async function startBare(name: 'bare-node' | 'bare-http2'): Promise<BenchServer> {
+  const folder = benchFolder({})
+  const script = join(BUNDLES, `${name}.js`)
+  const args = [script, join(folder, 'cert'), join(folder, 'key')]
+  const server = await startProcess(process.execPath, args, { folder, ready: /^ready: (\d+)/ })
+  return { ...server, url: `https://127.0.0.1:${server.url}` }
+}
+
+/** Starts CoreDNS with an `https://` block that has some names. */
+export async function startCoreDns(binary: string, hosts: string): Promise<BenchServer> {
+  const port = await freePort()
+  const folder = benchFolder({ hosts })
+  const corefile = `https://.:${port} {
+  bind 127.0.0.1
+  tls ${join(folder, 'cert')} ${join(folder, 'key')}
+  hosts ${join(folder, 'hosts')}
+}
+`
+  writeFileSync(join(folder, 'Corefile'), corefile)
+  const args = ['-conf', join(folder, 'Corefile')]
+  const server = await startProcess(binary, args, { folder, ready: /(CoreDNS-)/ })
+  return { ...server, url: `https://127.0.0.1:${port}` }
+}
+
+function benchFolder(files: Readonly<Record<string, string>>): string {
+  const folder = mkdtempSync(join(tmpdir(), 'kubedoh-bench-'))
+  for (const [name, text] of Object.entries({ ...SERVER, ...files })) {
+    writeFileSync(join(folder, name), text)
+  }
+  return folder
+}
+
+function startProcess(
+  command: string,
+  args: readonly string[],
+  options: {
+    readonly folder: string
+    readonly ready: RegExp
+    readonly variables?: Readonly<Record<string, string | undefined>>
+  },
+): Promise<BenchServer> {
+  const { folder, ready, variables } = options
+  const env = { ...process.env, ...variables, GOMAXPROCS: '1' }
+  const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const stop = (): void => {
+    child.kill('SIGTERM')
+    rmSync(folder, { recursive: true, force: true })
+  }
+  return new Promise((resolve, reject) => {
+    child.once('exit', () => {
+      reject(new Error(`${command} ended`))
+    })
+    onLine(child, (line) => {
+      const [, url] = ready.exec(line) ?? []
+      if (url !== undefined) resolve({ url, pid: child.pid ?? 0, stop })
+    })
+  })
+}
+
+function onLine({ stdout }: ChildProcess, take: (line: string) => void): void {
+  if (stdout instanceof Readable) createInterface(stdout).on('line', take)
+}
