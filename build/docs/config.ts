@@ -27,6 +27,7 @@ const STYLE = `
 .vp-doc table { font-size: 14px; }
 .vp-doc th, .vp-doc td { min-width: 6em; padding: 6px 10px; vertical-align: top; }
 .vp-doc td code { overflow-wrap: anywhere; padding: 1px 4px; }
+.vp-doc td:first-child:has(code) { min-width: 14em; }
 `
 
 const ROOT = join(import.meta.dirname, '../..')
