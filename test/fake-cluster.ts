@@ -2,7 +2,7 @@
  * A cluster for tests: objects as YAML in, snapshots out, as far as they are said to be there.
  * @module
  */
-import { parse } from 'yaml'
+import { parseAllDocuments } from 'yaml'
 import { namingOptions } from '../src/cluster/follow/naming.ts'
 import { Cluster } from '../src/cluster/objects/cluster.ts'
 import type { ClusterObject } from '../src/cluster/objects/objects.ts'
@@ -28,7 +28,7 @@ export const GENERATION = 1767225600
 
 /** A cluster and how much of its snapshot there is. */
 export type FakeClusterOptions = {
-  /** A YAML list of objects. */
+  /** Objects as YAML: a list, or documents. */
   readonly objects: string
   /** A power of two. */
   readonly shardCount?: number
@@ -151,9 +151,9 @@ function objectsOf(text: string): readonly ClusterObject[] {
 }
 
 function parseObjects(text: string): ClusterObject[] {
-  const values: unknown = parse(text)
-  if (!Array.isArray(values)) throw new TypeError('Objects of a test are a YAML list')
-  return values.map((value: unknown) => {
+  const documents = parseAllDocuments(text)
+  const values: unknown[] = documents.flatMap((document) => document.toJS())
+  return values.map((value) => {
     const object = parseObject(value)
     if (object === undefined) throw new TypeError(`No names come from ${JSON.stringify(value)}`)
     if (object.kind === 'problem') throw new TypeError(object.message)

@@ -80,7 +80,10 @@ async function main(): Promise<void> {
   const startedOn = new Date().toISOString()
   const tags = lines(git('tag', '--points-at', 'HEAD'))
   const changes = lines(git('status', '--porcelain')).map((line) => line.slice(3))
-  const problems = releaseProblems({ read, tags, changes })
+  const fragments = readdirSync(join(ROOT, '.changes/unreleased')).filter(
+    (name) => name !== '.gitkeep',
+  )
+  const problems = releaseProblems({ read, tags, changes, fragments })
   if (problems.length > 0 && !values.draft) throw new Error(problems.join('\nrelease: '))
   for (const problem of problems) process.stderr.write(`draft: ${problem}\n`)
 

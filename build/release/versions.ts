@@ -32,6 +32,8 @@ export type Checkout = {
   readonly tags: readonly string[]
   /** Files that differ from the commit. */
   readonly changes: readonly string[]
+  /** Changes that the changelog does not have yet. */
+  readonly fragments: readonly string[]
 }
 
 type Manifest = { readonly [field in 'repository' | 'bugs']?: { readonly url?: string } }
@@ -45,7 +47,7 @@ export function releaseVersion(read: ReadText): string {
 }
 
 /** Returns a line for each reason why the checkout is not a release. */
-export function releaseProblems({ read, tags, changes }: Checkout): string[] {
+export function releaseProblems({ read, tags, changes, fragments }: Checkout): string[] {
   const version = releaseVersion(read)
   const problems = PLACES.flatMap(([path, pattern]) => {
     const found = pattern.exec(read(path))?.[1] ?? 'no version'
@@ -54,6 +56,10 @@ export function releaseProblems({ read, tags, changes }: Checkout): string[] {
   const date = /^## \S+ — (.*)$/m.exec(read('CHANGELOG.md'))?.[1] ?? ''
   if (!DATE.test(date)) {
     problems.push(`CHANGELOG.md: "${date}" is no date; write "## ${version} — YYYY-MM-DD"`)
+  }
+  if (fragments.length > 0) {
+    const gather = `npm run changie -- batch ${version} && npm run changie -- merge`
+    problems.push(`CHANGELOG.md lacks ${fragments.join(', ')}; run ${gather}`)
   }
   const { repository, bugs }: Manifest = JSON.parse(read('package.json'))
   if (repository?.url === undefined || bugs?.url === undefined) {

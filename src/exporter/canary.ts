@@ -10,7 +10,7 @@ import type { ClusterObject } from '../cluster/objects/objects.ts'
 import { parseObject } from '../cluster/objects/parse-object.ts'
 import { equalBytes } from '../dns/bytes/bytes.ts'
 import { parseAddress } from '../dns/names/address.ts'
-import { type MetricInfo, type Metrics, observe } from '../dns/telemetry/metrics.ts'
+import { type Metrics, metricInfo, observe } from '../dns/telemetry/metrics.ts'
 import { parseResponse } from '../dns/wire/message.ts'
 
 /** Interval of changes. */
@@ -22,16 +22,14 @@ const LOST_MS = 30_000
 /** Addresses of 198.18.0.0/15, which no network uses (RFC 2544). */
 const ADDRESSES = 2 ** 17
 
-const EDGE: MetricInfo = {
-  name: 'kubedoh_exporter_edge_duration_seconds',
-  help: 'Time from a change of the canary to the first response of the gateway that has it.',
-  labels: [],
-}
-const LOST: MetricInfo = {
-  name: 'kubedoh_exporter_canary_lost_total',
-  help: 'Changes of the canary that no response had within 30 seconds.',
-  labels: [],
-}
+const EDGE = metricInfo(
+  'kubedoh_exporter_edge_duration_seconds',
+  'Time from a change of the canary to the first response of the gateway that has it.',
+)
+const LOST = metricInfo(
+  'kubedoh_exporter_canary_lost_total',
+  'Changes of the canary that no response had within 30 seconds.',
+)
 
 /** Options of a canary. */
 export type CanaryOptions = Pick<Timing, 'sleep' | 'random' | 'elapsed'> & {

@@ -6,34 +6,60 @@
 import type { ExportSource } from '../cluster/follow/export-source.ts'
 import { PROGRAMMING_BOUNDS } from '../cluster/follow/programming-latency.ts'
 import type { BuiltSnapshot } from '../cluster/follow/snapshot-builder.ts'
-import { type MetricInfo, type Metrics, observe } from '../dns/telemetry/metrics.ts'
+import { type Metrics, metricInfo, observe } from '../dns/telemetry/metrics.ts'
 import type { PublishReport } from './publisher.ts'
 
-const PUBLISHES = info(
+const PUBLISHES = metricInfo(
   'kubedoh_exporter_publishes_total',
   'Manifests that the gateway took, and attempts that failed.',
   'result',
 )
-const OBJECTS = info('kubedoh_exporter_objects', 'Objects that names come from.', 'resource')
-const INVALID_HELP = 'Objects that cannot be parsed; they have no names.'
-const INVALID = info('kubedoh_exporter_invalid_objects', INVALID_HELP, 'resource')
-const LISTS_HELP =
-  'How often a collection was listed: once, again each hour, and after each 410 Gone.'
-const LISTS = info('kubedoh_exporter_lists_total', LISTS_HELP, 'resource')
-const MISSED_HELP = 'Changes that a watch should have reported, found by a later list.'
-const MISSED = info('kubedoh_exporter_missed_changes_total', MISSED_HELP, 'resource')
-const CONNECTED = info('kubedoh_exporter_watch_connected', 'Whether a watch is open.', 'resource')
-const AVAILABLE_HELP = 'Whether the API server serves a kind and the role may read it.'
-const AVAILABLE = info('kubedoh_exporter_kind_available', AVAILABLE_HELP, 'resource')
-const UPLOADED = info(
+const OBJECTS = metricInfo('kubedoh_exporter_objects', 'Objects that names come from.', 'resource')
+const INVALID = metricInfo(
+  'kubedoh_exporter_invalid_objects',
+  'Objects that cannot be parsed; they have no names.',
+  'resource',
+)
+const LISTS = metricInfo(
+  'kubedoh_exporter_lists_total',
+  'How often a collection was listed: once, again each hour, and after each 410 Gone.',
+  'resource',
+)
+const MISSED = metricInfo(
+  'kubedoh_exporter_missed_changes_total',
+  'Changes that a watch should have reported, found by a later list.',
+  'resource',
+)
+const CONNECTED = metricInfo(
+  'kubedoh_exporter_watch_connected',
+  'Whether a watch is open.',
+  'resource',
+)
+const AVAILABLE = metricInfo(
+  'kubedoh_exporter_kind_available',
+  'Whether the API server serves a kind and the role may read it.',
+  'resource',
+)
+const UPLOADED = metricInfo(
   'kubedoh_exporter_uploaded_bytes_total',
   'Bytes of shards and manifests that were uploaded.',
 )
-
-const ACKNOWLEDGED = info(
+const ACKNOWLEDGED = metricInfo(
   'kubedoh_exporter_acknowledged_duration_seconds',
   'Time from the oldest change that a publication has until the gateway took it.',
 )
+const RECORDS = metricInfo('kubedoh_exporter_records', 'Records of the snapshot.')
+const SHARDS = metricInfo('kubedoh_exporter_shards', 'Shards of the snapshot.')
+const UNNAMED = metricInfo('kubedoh_exporter_unnamed_objects', 'Things that DNS cannot name.')
+const CONFLICTS = metricInfo(
+  'kubedoh_exporter_host_conflicts',
+  'Hostnames that objects of several namespaces claim.',
+)
+const CONFIRMED = metricInfo(
+  'kubedoh_exporter_confirmed_timestamp_seconds',
+  'When the published names were last known to be right.',
+)
+const GENERATION = metricInfo('kubedoh_exporter_generation', 'Generation of the snapshot.')
 
 /** An accepted publication; the report is `undefined` if the gateway had all of it. */
 type Published = {
@@ -72,27 +98,18 @@ export function recordPublished(metrics: Metrics, outcome: Published | undefined
     return
   }
   const { built, report, confirmedMs } = outcome
-  const set = (name: string, help: string, value: number): void => {
-    metrics.gauge(info(name, help)).value = value
-  }
-  set('kubedoh_exporter_records', 'Records of the snapshot.', built.records)
-  set('kubedoh_exporter_shards', 'Shards of the snapshot.', built.shards.length)
-  set('kubedoh_exporter_unnamed_objects', 'Things that DNS cannot name.', built.warnings.length)
-  const contested = 'Hostnames that objects of several namespaces claim.'
-  set('kubedoh_exporter_host_conflicts', contested, built.conflicts?.length ?? 0)
-  const confirmed = 'When the published names were last known to be right.'
-  set('kubedoh_exporter_confirmed_timestamp_seconds', confirmed, confirmedMs / 1000)
+  metrics.gauge(RECORDS).value = built.records
+  metrics.gauge(SHARDS).value = built.shards.length
+  metrics.gauge(UNNAMED).value = built.warnings.length
+  metrics.gauge(CONFLICTS).value = built.conflicts?.length ?? 0
+  metrics.gauge(CONFIRMED).value = confirmedMs / 1000
   if (report === undefined) return
   metrics.counter(PUBLISHES, ['stored']).value++
   metrics.counter(UPLOADED).value += report.shardBytes + report.manifestBytes
-  set('kubedoh_exporter_generation', 'Generation of the snapshot.', report.generation)
+  metrics.gauge(GENERATION).value = report.generation
 }
 
 /** Records how long a change took from the exporter's watch to the gateway's acknowledgement. */
 export function recordAcknowledged(metrics: Metrics, seconds: number): void {
   observe(metrics.histogram(ACKNOWLEDGED, PROGRAMMING_BOUNDS), PROGRAMMING_BOUNDS, seconds)
-}
-
-function info(name: string, help: string, ...labels: string[]): MetricInfo {
-  return { name, help, labels }
 }

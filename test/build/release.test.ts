@@ -26,7 +26,7 @@ const dated: ReadText = (path) => {
   const bugs = { url: 'https://git.example.org/kubedoh/issues' }
   return JSON.stringify({ repository, bugs, ...JSON.parse(text) }, undefined, 2)
 }
-const READY: Checkout = { read: dated, tags: [`v${VERSION}`], changes: [] }
+const READY: Checkout = { read: dated, tags: [`v${VERSION}`], changes: [], fragments: [] }
 
 /** Reads one file with a replacement, which must change it. */
 function edited(file: string, from: string | RegExp, to: string): ReadText {
@@ -68,9 +68,15 @@ describe('the checkout', () => {
     })
   }
 
+  test('is refused with changes that the changelog lacks', () => {
+    assert.deepEqual(releaseProblems({ ...READY, fragments: ['Added-1.yaml'] }), [
+      `CHANGELOG.md lacks Added-1.yaml; run npm run changie -- batch ${VERSION} && npm run changie -- merge`,
+    ])
+  })
+
   test('is refused without a date, a tag, or with changes', () => {
     const read = edited('CHANGELOG.md', /— \d.*$/m, '— unreleased')
-    assert.deepEqual(releaseProblems({ read, tags: ['v9'], changes: ['README.md'] }), [
+    assert.deepEqual(releaseProblems({ ...READY, read, tags: ['v9'], changes: ['README.md'] }), [
       `CHANGELOG.md: "unreleased" is no date; write "## ${VERSION} — YYYY-MM-DD"`,
       `the commit has no tag v${VERSION}; run git tag -s v${VERSION}`,
       'files differ from the commit: README.md',

@@ -12,6 +12,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, test } from 'vitest'
 import { errorText } from '../../src/dns/bytes/unknown.ts'
 import { describeUnless } from '../describe-unless.ts'
+import { objectBlocks } from '../docs/pages.ts'
 import { type ApiObject, ApiServer } from '../real-cluster/api-server.ts'
 import {
   KUBERNETES,
@@ -35,6 +36,9 @@ const ALL_COMPONENTS = [
   'router.enabled=true',
   'router.corefile=k8s_gateway',
 ]
+/** Groups of objects on pages that the API server has without operators. */
+const PAGE_GROUPS = /^(v1|(networking\.k8s\.io|rbac\.authorization\.k8s\.io|kubedoh\.dev)\/\w+)$/
+const PAGE_RECORD = { zone: 'example.org', name: 'probe', type: 'A', values: ['192.0.2.1'] }
 /** A new custom resource takes the API server a second or two. */
 const SERVED_MS = 20_000
 
@@ -173,6 +177,24 @@ describeUnless(typeof binaries === 'string' && binaries, 'the chart', () => {
     }
   })
 
+  test('the objects on pages of docs are accepted', async () => {
+    const version = ['--kube-version', KUBERNETES]
+    const { stdout } = helm('template', 'crds', join(DEPLOY, 'crds'), ...version)
+    for (const object of objectsOf(stdout)) await api.create(object)
+    await untilServed(api, 'DNSRecord', PAGE_RECORD, 'kubedoh.dev/v1alpha1')
+    for (const name of ['shop', 'infra', 'blog']) {
+      await api.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+    }
+    const objects = objectBlocks().flatMap(({ place, text }) =>
+      objectsOf(text).map((object) => ({ place, object })),
+    )
+    const known = objects.filter(({ object }) => PAGE_GROUPS.test(object.apiVersion))
+    assert.ok(known.length > 15, `${known.length} objects`)
+    for (const { place, object } of known) {
+      await api.check(object).catch((error) => assert.fail(`${place}: ${errorText(error)}`))
+    }
+  })
+
   test('a dry run refuses an unknown field, and an unknown value', async () => {
     const [first] = objectsOf(render().stdout)
     assert.ok(first !== undefined)
@@ -193,9 +215,14 @@ describeUnless(typeof binaries === 'string' && binaries, 'the chart', () => {
 })
 
 /** Waits until the API server takes objects of a custom resource. */
-async function untilServed(api: ApiServer, kind: string, spec: unknown): Promise<void> {
+async function untilServed(
+  api: ApiServer,
+  kind: string,
+  spec: unknown,
+  apiVersion = 'monitoring.coreos.com/v1',
+): Promise<void> {
   const metadata = { name: 'probe', namespace: 'kube-system' }
-  const object: ApiObject = { apiVersion: 'monitoring.coreos.com/v1', kind, metadata, spec }
+  const object: ApiObject = { apiVersion, kind, metadata, spec }
   const deadline = Date.now() + SERVED_MS
   for (;;) {
     const problem = await api.check(object).then(() => undefined, errorText)

@@ -101,3 +101,17 @@ export function constantValue(name: string, text: string): number {
     )
     .reduce((product, factor) => product * factor, 1)
 }
+
+/** Returns the YAML blocks of `docs` that have objects of Kubernetes, with page and line. */
+export function objectBlocks(): readonly { page: string; place: string; text: string }[] {
+  return filesBelow('docs', '.md').flatMap((page) => {
+    const content = read(page)
+    const blocks = [...content.matchAll(/^```ya?ml\n(.*?)^```/gms)]
+    return blocks
+      .filter(([, text = '']) => /^(- )?(apiVersion|kind):/m.test(text))
+      .map(({ index, 1: text = '' }) => {
+        const line = content.slice(0, index).split('\n').length
+        return { page, place: `${page}:${line}`, text }
+      })
+  })
+}

@@ -4,13 +4,12 @@
  */
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { describe, test } from 'vitest'
 import { parse } from 'yaml'
-import { codes, filesBelow, ROOT, read, section, tableRows } from './pages.ts'
+import { codes, ROOT, read, section, tableRows } from './pages.ts'
 
 const CONTRIBUTING = read('CONTRIBUTING.md')
-const DOCUMENTS = ['CONTRIBUTING.md', 'SECURITY.md', ...filesBelow('docs', '.md')]
 const SCRIPTS = [...read('package.json').matchAll(/^ {4}"([\w:]+)": "/gm)].map(
   ([, name = '']) => name,
 )
@@ -97,34 +96,4 @@ describe('.github', () => {
       }
     })
   }
-})
-
-describe('links', () => {
-  for (const page of DOCUMENTS) {
-    test(`of ${page} lead somewhere`, () => {
-      const links = [...read(page).matchAll(/\]\(([^)]+)\)/g)].map(([, link = '']) => link)
-      const local = links.filter((link) => !link.startsWith('https://'))
-      const broken = local.filter((link) => {
-        const [path = '', anchor = ''] = link.split('#')
-        if (path === '') return !read(page).toLowerCase().includes(`# ${anchor}\n`)
-        return !existsSync(join(ROOT, dirname(page), path))
-      })
-      assert.deepEqual(broken, [])
-    })
-  }
-
-  test('of docs/README.md reach every page once, except those below an overview', () => {
-    const pages = filesBelow('docs', '.md').filter(
-      (page) => !/^docs\/((migration|plugins|sources)\/[^R]|README)/.test(page),
-    )
-    const links = [...read('docs/README.md').matchAll(/\]\(([^)]+)\)/g)].map(([, link]) => link)
-    const counts = [...pages, 'docs/plugins', 'CONTRIBUTING.md'].map((page) => {
-      const link = page.startsWith('docs/') ? page.slice(5) : `../${page}`
-      return [page, links.filter((one) => one === link).length]
-    })
-    assert.deepEqual(
-      counts.filter(([, count]) => count !== 1),
-      [],
-    )
-  })
 })

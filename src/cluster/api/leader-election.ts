@@ -3,7 +3,7 @@
  * Lease is free when it has not changed for its duration, as observed here.
  * @module
  */
-import type { MetricInfo, Metrics } from '../../dns/telemetry/metrics.ts'
+import { type Metrics, metricInfo } from '../../dns/telemetry/metrics.ts'
 import { Backoff, type Timing } from './backoff.ts'
 import {
   claimRequest,
@@ -38,16 +38,16 @@ const CONFLICT_MS = 100
 /** Longest pause after failures. */
 const RETRY_MS_MAX = 2000
 
-const LEADS: MetricInfo = {
-  name: 'leader_election_master_status',
-  help: 'Whether this exporter is the leader: 1, or 0 for a follower.',
-  labels: ['name'],
-}
-const ELECTED: MetricInfo = {
-  name: 'kubedoh_exporter_elected_total',
-  help: 'How often this exporter became the leader.',
-  labels: ['name'],
-}
+const LEADS = metricInfo(
+  'leader_election_master_status',
+  'Whether this exporter is the leader: 1, or 0 for a follower.',
+  'name',
+)
+const ELECTED = metricInfo(
+  'kubedoh_exporter_elected_total',
+  'How often this exporter became the leader.',
+  'name',
+)
 
 /** Options of an election. */
 export type ElectionOptions = Timing & {

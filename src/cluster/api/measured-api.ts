@@ -2,7 +2,7 @@
  * Counts and times the requests to an API server, as CoreDNS does (plugin/kubernetes/metrics.go).
  * @module
  */
-import { type MetricInfo, type Metrics, observe } from '../../dns/telemetry/metrics.ts'
+import { type Metrics, metricInfo, observe } from '../../dns/telemetry/metrics.ts'
 import type { Sleep } from './backoff.ts'
 import { ApiError, type ObjectApi, STATUS_OK } from './object-api.ts'
 import { TokenBucket } from './token-bucket.ts'
@@ -11,22 +11,22 @@ import { TokenBucket } from './token-bucket.ts'
 export const USUAL_BOUNDS: readonly number[] = [
   0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 ]
-const REQUESTS: MetricInfo = {
-  name: 'coredns_kubernetes_rest_client_requests_total',
-  help: 'Number of HTTP requests, partitioned by status code, method, and host.',
-  labels: ['code', 'method', 'host'],
-}
-const DURATION: MetricInfo = {
-  name: 'coredns_kubernetes_rest_client_request_duration_seconds',
-  help: 'Request latency in seconds. Broken down by verb and host.',
-  labels: ['verb', 'host'],
-}
+const REQUESTS = metricInfo(
+  'coredns_kubernetes_rest_client_requests_total',
+  'Number of HTTP requests, partitioned by status code, method, and host.',
+  'code method host',
+)
+const DURATION = metricInfo(
+  'coredns_kubernetes_rest_client_request_duration_seconds',
+  'Request latency in seconds. Broken down by verb and host.',
+  'verb host',
+)
 /** Requests by kind: CoreDNS has no such metric. */
-const KIND_REQUESTS: MetricInfo = {
-  name: 'kubedoh_kubernetes_requests_total',
-  help: 'Requests to the API server by kind of object, verb and status code.',
-  labels: ['resource', 'verb', 'code'],
-}
+const KIND_REQUESTS = metricInfo(
+  'kubedoh_kubernetes_requests_total',
+  'Requests to the API server by kind of object, verb and status code.',
+  'resource verb code',
+)
 
 /** Ends a request with its status, `undefined` if there was no response. */
 type End = (status: number | undefined) => void
@@ -119,11 +119,11 @@ export type Throttle = {
 /** Defaults of Kubernetes's client if only one of the two is given (client-go, rest/config.go). */
 const REQUESTS_PER_SECOND_DEFAULT = 5
 const BURST_DEFAULT = 10
-const WAITED: MetricInfo = {
-  name: 'coredns_kubernetes_rest_client_rate_limiter_duration_seconds',
-  help: 'Client side rate limiter latency in seconds. Broken down by verb and host.',
-  labels: ['verb', 'host'],
-}
+const WAITED = metricInfo(
+  'coredns_kubernetes_rest_client_rate_limiter_duration_seconds',
+  'Client side rate limiter latency in seconds. Broken down by verb and host.',
+  'verb host',
+)
 
 type Runtime = {
   readonly metrics: Metrics

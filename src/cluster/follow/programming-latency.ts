@@ -5,8 +5,8 @@
 
 import {
   type HistogramSeries,
-  type MetricInfo,
   type Metrics,
+  metricInfo,
   observe,
 } from '../../dns/telemetry/metrics.ts'
 import type { EndpointSlice, Service } from '../objects/objects.ts'
@@ -18,11 +18,11 @@ export const PROGRAMMING_BOUNDS: readonly number[] = Array.from(
   { length: 20 },
   (_, i) => 0.001 * 2 ** i,
 )
-const DURATION: MetricInfo = {
-  name: 'coredns_kubernetes_dns_programming_duration_seconds',
-  help: 'Histogram of the time (in seconds) it took to program a dns instance.',
-  labels: ['service_kind'],
-}
+const DURATION = metricInfo(
+  'coredns_kubernetes_dns_programming_duration_seconds',
+  'Histogram of the time (in seconds) it took to program a dns instance.',
+  'service_kind',
+)
 
 /** Measures one cluster. */
 export class ProgrammingLatency {

@@ -25,6 +25,14 @@ export type MetricInfo = {
   readonly seriesMax?: number
 }
 
+/**
+ * Declares a metric, with the names of its labels separated by spaces. `build/metrics-page.ts`
+ * reads all calls: name and help are literals, and constants hold the result.
+ */
+export function metricInfo(name: string, help: string, labels = ''): MetricInfo {
+  return { name, help, labels: labels === '' ? [] : labels.split(' ') }
+}
+
 type Metric = MetricInfo & {
   readonly type: 'counter' | 'gauge' | 'histogram'
   readonly bounds: readonly number[]

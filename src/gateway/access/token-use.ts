@@ -4,7 +4,12 @@
  * @module
  */
 import { errorText } from '../../dns/bytes/unknown.ts'
-import type { MetricInfo, Metrics, Series } from '../../dns/telemetry/metrics.ts'
+import {
+  type MetricInfo,
+  type Metrics,
+  metricInfo,
+  type Series,
+} from '../../dns/telemetry/metrics.ts'
 import type { GatewayClock } from '../timing/held-clock.ts'
 import { DAY_MS } from './token.ts'
 import { TOKENS_MAX, type TokenStore } from './token-store.ts'
@@ -13,9 +18,11 @@ import { TOKENS_MAX, type TokenStore } from './token-store.ts'
 const WRITE_MS = 60_000
 
 const REQUESTS: MetricInfo = {
-  name: 'kubedoh_gateway_token_requests_total',
-  help: 'Requests by client token; the first 100 tokens used, and the rest as "other".',
-  labels: ['token'],
+  ...metricInfo(
+    'kubedoh_gateway_token_requests_total',
+    'Requests by client token; the first 100 tokens used, and the rest as "other".',
+    'token',
+  ),
   seriesMax: 100,
 }
 

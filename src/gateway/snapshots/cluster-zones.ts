@@ -10,7 +10,7 @@ import { configError } from '../../corefile/problem.ts'
 import { asWordBytes, type SizedBytes } from '../../dns/bytes/bytes.ts'
 import type { Turns } from '../../dns/bytes/steps.ts'
 import { equalNames, isSubdomain } from '../../dns/names/name.ts'
-import type { MetricInfo, Metrics, Series } from '../../dns/telemetry/metrics.ts'
+import { type Metrics, metricInfo, type Series } from '../../dns/telemetry/metrics.ts'
 import { endsIn, type Query, type Refusal } from '../../dns/wire/query.ts'
 import type { ClientVisibility } from '../../resolver/contract/client.ts'
 import type { Host, SnapshotSource } from '../../resolver/contract/host.ts'
@@ -48,11 +48,22 @@ export type ServedZone = {
   readonly requests: Set<Series>
 }
 
-const REQUESTS: MetricInfo = {
-  name: 'kubedoh_gateway_cluster_requests_total',
-  help: 'Queries by cluster: those for the closest zone with its names.',
-  labels: ['cluster'],
-}
+const REQUESTS = metricInfo(
+  'kubedoh_gateway_cluster_requests_total',
+  'Queries by cluster: those for the closest zone with its names.',
+  'cluster',
+)
+const AGE = metricInfo(
+  'kubedoh_snapshot_age_seconds',
+  'Seconds since the source confirmed it.',
+  'cluster',
+)
+const GENERATION = metricInfo(
+  'kubedoh_snapshot_generation',
+  'Generation of the snapshot.',
+  'cluster',
+)
+const RECORDS = metricInfo('kubedoh_snapshot_records', 'Records in the snapshot.', 'cluster')
 
 /** The body of `/v1/conflicts`. */
 type Conflicts = {
@@ -236,15 +247,11 @@ export function formatGatewayMetrics(
   readers: ReadonlyMap<string, ClusterReader>,
 ): Generator<string> {
   for (const [cluster, reader] of readers) {
-    const set = (name: string, help: string, value: number): void => {
-      metrics.gauge({ name, help, labels: ['cluster'] }, [cluster]).value = value
-    }
     const manifest = reader.describe()
     if (manifest === undefined) continue
-    const ageSeconds = reader.ageMs() / 1000
-    set('kubedoh_snapshot_age_seconds', 'Seconds since the source confirmed it.', ageSeconds)
-    set('kubedoh_snapshot_generation', 'Generation of the snapshot.', manifest.generation)
-    set('kubedoh_snapshot_records', 'Records in the snapshot.', manifest.records)
+    metrics.gauge(AGE, [cluster]).value = reader.ageMs() / 1000
+    metrics.gauge(GENERATION, [cluster]).value = manifest.generation
+    metrics.gauge(RECORDS, [cluster]).value = manifest.records
   }
   return metrics.texts()
 }

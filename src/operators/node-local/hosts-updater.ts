@@ -4,7 +4,7 @@
  */
 import { errorCode } from '../../dns/bytes/unknown.ts'
 import type { Log } from '../../dns/telemetry/log.ts'
-import type { Metrics, Series } from '../../dns/telemetry/metrics.ts'
+import { type Metrics, metricInfo, type Series } from '../../dns/telemetry/metrics.ts'
 import type { FoundService } from './find-service.ts'
 import { countEntries, mergeHosts } from './hosts-file.ts'
 import { readText, replaceFile } from './replace-file.ts'
@@ -19,20 +19,29 @@ export type HostsOptions = {
   readonly metrics: Metrics
 }
 
+const LOOKUP_FAILURES = metricInfo(
+  'kubedoh_hosts_lookup_failures_total',
+  'Failed look-ups of a Service; its entries stay.',
+)
+const WRITE_FAILURES = metricInfo(
+  'kubedoh_hosts_write_failures_total',
+  'Failed writes of the hosts file.',
+)
+const ENTRIES = metricInfo('kubedoh_hosts_entries', 'Entries in the hosts file.')
+
 /** Updates one hosts file. */
 export class HostsUpdater {
   private readonly options: HostsOptions
   /** The last logged reason by Service, so that each outage is logged once. */
   private readonly failing = new Map<string, string>()
   private fileError = ''
+  private readonly lookupFailures: Series
+  private readonly writeFailures: Series
 
   constructor(options: HostsOptions) {
     this.options = options
-    this.count(
-      'kubedoh_hosts_lookup_failures_total',
-      'Failed look-ups of a Service; its entries stay.',
-    )
-    this.count('kubedoh_hosts_write_failures_total', 'Failed writes of the hosts file.')
+    this.lookupFailures = options.metrics.counter(LOOKUP_FAILURES)
+    this.writeFailures = options.metrics.counter(WRITE_FAILURES)
   }
 
   /** Looks all Services up and returns the text that the file should have. */
@@ -57,10 +66,10 @@ export class HostsUpdater {
         return merged
       })
       if (how !== 'unchanged') log({ level: 'info', message: `wrote ${path}`, entries, how })
-      this.gauge('kubedoh_hosts_entries', 'Entries in the hosts file.').value = entries
+      this.options.metrics.gauge(ENTRIES).value = entries
       this.fileError = ''
     } catch (error) {
-      this.count('kubedoh_hosts_write_failures_total').value++
+      this.writeFailures.value++
       const code = errorCode(error)
       if (code !== this.fileError) log({ level: 'error', message: `cannot write ${path}: ${code}` })
       this.fileError = code
@@ -85,18 +94,10 @@ export class HostsUpdater {
       this.failing.delete(service)
       return found.addresses
     }
-    this.count('kubedoh_hosts_lookup_failures_total').value++
+    this.lookupFailures.value++
     const message = `cannot resolve ${service}: ${found.reason}; its entries stay`
     if (previous !== found.reason) log({ level: 'warning', message })
     this.failing.set(service, found.reason)
     return undefined
-  }
-
-  private count(name: string, help = ''): Series {
-    return this.options.metrics.counter({ name, help, labels: [] })
-  }
-
-  private gauge(name: string, help: string): Series {
-    return this.options.metrics.gauge({ name, help, labels: [] })
   }
 }

@@ -7,7 +7,7 @@ import { execFile } from 'node:child_process'
 import { createSocket } from 'node:dgram'
 import { errorCode, errorText, recordOf } from '../../dns/bytes/unknown.ts'
 import type { Log } from '../../dns/telemetry/log.ts'
-import type { Metrics, Series } from '../../dns/telemetry/metrics.ts'
+import { type Metrics, metricInfo, type Series } from '../../dns/telemetry/metrics.ts'
 import {
   BRIDGE_NOTE,
   interfaceRemovalScript,
@@ -38,11 +38,11 @@ export type RunScript = (script: string) => Promise<string>
 
 /** Counts setup errors as NodeLocal DNSCache does. */
 export function setupErrors(metrics: Metrics): (kind: SetupError) => Series {
-  const info = {
-    name: 'coredns_nodecache_setup_errors_total',
-    help: 'The number of errors during periodic network setup for node-cache',
-    labels: ['errortype'],
-  }
+  const info = metricInfo(
+    'coredns_nodecache_setup_errors_total',
+    'The number of errors during periodic network setup for node-cache',
+    'errortype',
+  )
   const find = (kind: SetupError): Series => metrics.counter(info, [kind])
   const kinds = ['iptables', 'iptables_lock', 'interface_add', 'interface_check', 'configmap']
   for (const kind of [...kinds, 'nftables']) metrics.counter(info, [kind])

@@ -13,7 +13,7 @@ import {
 } from '../../cluster/api/object-api.ts'
 import { ChangeLoop } from '../../cluster/follow/change-loop.ts'
 import { recordOf, textOf } from '../../dns/bytes/unknown.ts'
-import type { MetricInfo, Metrics } from '../../dns/telemetry/metrics.ts'
+import { type Metrics, metricInfo } from '../../dns/telemetry/metrics.ts'
 import {
   type Condition,
   conditionsOf,
@@ -49,11 +49,11 @@ const STATUS_SUFFIX = '-status'
 /** Time to gather changes: `oc apply` of an object and its ConfigMap is two of them. */
 const GATHER_MS = 100
 
-const CONDITION: MetricInfo = {
-  name: 'kubedoh_openshift_condition',
-  help: 'Conditions of the operator of OpenShift DNS: 1 for True, 0 for False.',
-  labels: ['type'],
-}
+const CONDITION = metricInfo(
+  'kubedoh_openshift_condition',
+  'Conditions of the operator of OpenShift DNS: 1 for True, 0 for False.',
+  'type',
+)
 
 /** The operator. */
 export class DnsOperator {

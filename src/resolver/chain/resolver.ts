@@ -2,11 +2,13 @@
  * The resolver: from the bytes of a query to the bytes of its reply.
  * @module
  */
+
 import type { Problem } from '../../corefile/problem.ts'
 import { EMPTY } from '../../dns/bytes/bytes.ts'
 import { RCODE } from '../../dns/names/rcode.ts'
 import { CLASS } from '../../dns/names/rr-class.ts'
 import { isTransferType } from '../../dns/names/rr-type.ts'
+import { metricInfo } from '../../dns/telemetry/metrics.ts'
 import {
   type EdnsOption,
   EXTENDED_ERROR,
@@ -46,21 +48,16 @@ const MIRRORED: ReadonlySet<number> = new Set([OPTION.NSID, OPTION.COOKIE])
 /** The reason for refusing a query without a server block. */
 const NO_BLOCK = extendedError(EXTENDED_ERROR.NOT_AUTHORITATIVE)
 const { IN } = CLASS
-const PANICS = {
-  name: 'coredns_panics_total',
-  help: 'A metrics that counts the number of panics.',
-  labels: [],
-}
+const PANICS = metricInfo('coredns_panics_total', 'A metrics that counts the number of panics.')
 /**
  * Queries that plugins have not answered yet, per process or `--workers` thread: twice as many as
  * may wait for upstreams, so that a silent upstream leaves room for the others.
  */
 const DEFERRED_MAX = 8192
-const REJECTS = {
-  name: 'kubedoh_deferred_rejects_total',
-  help: 'Queries refused because too many others waited for plugins.',
-  labels: [],
-}
+const REJECTS = metricInfo(
+  'kubedoh_deferred_rejects_total',
+  'Queries refused because too many others waited for plugins.',
+)
 /** The reason for refusing such a query; CoreDNS refuses queries over `max_concurrent`. */
 const OVERLOADED = extendedError(EXTENDED_ERROR.OTHER, 'too many queries under way')
 /** Look-ups within look-ups. */

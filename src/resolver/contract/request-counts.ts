@@ -9,6 +9,7 @@ import {
   bucketOf,
   type HistogramSeries,
   type Metrics,
+  metricInfo,
   type Series,
 } from '../../dns/telemetry/metrics.ts'
 import type { Client } from './client.ts'
@@ -18,38 +19,37 @@ import type { ServerAddress } from './server-address.ts'
 const DURATION_BOUNDS = Array.from({ length: 16 }, (_, i) => 0.00025 * 2 ** i)
 const SIZE_BOUNDS = [0, 100, 200, 300, 400, 511, 1023, 2047, 4095, 8291, 16e3, 32e3, 48e3, 64e3]
 
-const REQUESTS = {
-  name: 'coredns_dns_requests_total',
-  help: 'Counter of DNS requests made per zone, protocol and family.',
-  labels: ['server', 'zone', 'view', 'proto', 'family', 'type'],
-}
-const DNSSEC_REQUESTS = {
-  name: 'coredns_dns_do_requests_total',
-  help: 'Counter of DNS requests with DO bit set per zone.',
-  labels: ['server', 'zone', 'view'],
-}
-const DURATION = {
-  name: 'coredns_dns_request_duration_seconds',
-  help:
-    'Histogram of the time (in seconds) each request took per zone. On Cloudflare Workers the ' +
+const REQUESTS = metricInfo(
+  'coredns_dns_requests_total',
+  'Counter of DNS requests made per zone, protocol and family.',
+  'server zone view proto family type',
+)
+const DNSSEC_REQUESTS = metricInfo(
+  'coredns_dns_do_requests_total',
+  'Counter of DNS requests with DO bit set per zone.',
+  'server zone view',
+)
+const DURATION = metricInfo(
+  'coredns_dns_request_duration_seconds',
+  'Histogram of the time (in seconds) each request took per zone. On Cloudflare Workers the ' +
     'clock stands still while code runs, so there it is the time that the request waited.',
-  labels: ['server', 'zone', 'view'],
-}
-const REQUEST_SIZE = {
-  name: 'coredns_dns_request_size_bytes',
-  help: 'Size of the request in bytes per zone and protocol.',
-  labels: ['server', 'zone', 'view', 'proto'],
-}
-const RESPONSE_SIZE = {
-  name: 'coredns_dns_response_size_bytes',
-  help: 'Size of the returned response in bytes.',
-  labels: ['server', 'zone', 'view', 'proto'],
-}
-const RESPONSES = {
-  name: 'coredns_dns_responses_total',
-  help: 'Counter of response status codes.',
-  labels: ['server', 'zone', 'view', 'rcode', 'plugin'],
-}
+  'server zone view',
+)
+const REQUEST_SIZE = metricInfo(
+  'coredns_dns_request_size_bytes',
+  'Size of the request in bytes per zone and protocol.',
+  'server zone view proto',
+)
+const RESPONSE_SIZE = metricInfo(
+  'coredns_dns_response_size_bytes',
+  'Size of the returned response in bytes.',
+  'server zone view proto',
+)
+const RESPONSES = metricInfo(
+  'coredns_dns_responses_total',
+  'Counter of response status codes.',
+  'server zone view rcode plugin',
+)
 
 /** Types with series of their own; the rest are `other`, so that clients cannot create series. */
 const COUNTED_TYPES: ReadonlySet<number> = new Set([

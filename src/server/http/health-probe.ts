@@ -4,22 +4,20 @@
  * @module
  */
 import { Agent, get } from 'node:http'
-import { type Metrics, observe } from '../../dns/telemetry/metrics.ts'
+import { type Metrics, metricInfo, observe } from '../../dns/telemetry/metrics.ts'
 
 const INTERVAL_MS = 1000
 const TIMEOUT_MS = 3000
 const DURATION_BOUNDS = [0.00025, 0.0025, 0.025, 0.25, 2.5]
 
-const DURATION = {
-  name: 'coredns_health_request_duration_seconds',
-  help: 'Histogram of the time (in seconds) each request took.',
-  labels: [],
-}
-const FAILURES = {
-  name: 'coredns_health_request_failures_total',
-  help: 'The number of times the health check failed.',
-  labels: [],
-}
+const DURATION = metricInfo(
+  'coredns_health_request_duration_seconds',
+  'Histogram of the time (in seconds) each request took.',
+)
+const FAILURES = metricInfo(
+  'coredns_health_request_failures_total',
+  'The number of times the health check failed.',
+)
 
 /** Starts to probe a server. Returns a function that stops the probe. */
 export function startHealthProbe(

@@ -3,7 +3,7 @@
  * @module
  */
 
-import type { Metrics, Series } from '../../dns/telemetry/metrics.ts'
+import { type Metrics, metricInfo, type Series } from '../../dns/telemetry/metrics.ts'
 import type { Listener } from '../../resolver/chain/listener.ts'
 import type { ConnectionBounds } from '../../resolver/contract/feature.ts'
 import type { Answer } from '../sockets/answer.ts'
@@ -11,11 +11,11 @@ import type { StreamServer, Streams } from '../sockets/sockets.ts'
 import { TCP_LIMITS, TcpServer, TLS_LIMITS } from '../sockets/tcp-server.ts'
 import { createDohServer } from './doh-server.ts'
 
-const HTTPS_RESPONSES = {
-  name: 'coredns_dns_https_responses_total',
-  help: 'Counter of DoH responses per server and http status code.',
-  labels: ['server', 'status'],
-}
+const HTTPS_RESPONSES = metricInfo(
+  'coredns_dns_https_responses_total',
+  'Counter of DoH responses per server and http status code.',
+  'server status',
+)
 
 /** The current state of the listener; called for each message or connection. */
 export type StreamParts = {

@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto'
 import type { Log } from '../../dns/telemetry/log.ts'
-import type { MetricInfo, Metrics, Series } from '../../dns/telemetry/metrics.ts'
+import { type Metrics, metricInfo, type Series } from '../../dns/telemetry/metrics.ts'
 import type { Feature, TlsService } from '../../resolver/contract/feature.ts'
 import { CertificateFiles } from '../keys/certificate-files.ts'
 import { isCurrent, type LoadedCorefile, loadInSlices } from '../node/load-corefile.ts'
@@ -21,18 +21,16 @@ import {
 } from './reload-lines.ts'
 
 /** CoreDNS's metrics of reloads. */
-const FAILED: MetricInfo = {
-  name: 'coredns_reload_failed_total',
-  help: 'Counter of the number of failed reload attempts.',
-  labels: [],
-}
-const VERSION: MetricInfo = {
-  name: 'coredns_reload_version_info',
-  help:
-    "A metric with a constant '1' value labeled by hash, and value which type of hash " +
+const FAILED = metricInfo(
+  'coredns_reload_failed_total',
+  'Counter of the number of failed reload attempts.',
+)
+const VERSION = metricInfo(
+  'coredns_reload_version_info',
+  "A metric with a constant '1' value labeled by hash, and value which type of hash " +
     'generated.',
-  labels: ['hash', 'value'],
-}
+  'hash value',
+)
 
 /** The Corefile to watch, and how to apply it. */
 export type ReloadOptions = {

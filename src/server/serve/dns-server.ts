@@ -3,7 +3,7 @@
  * @module
  */
 
-import type { Metrics } from '../../dns/telemetry/metrics.ts'
+import { type Metrics, metricInfo } from '../../dns/telemetry/metrics.ts'
 import { type AnswerResult, Incoming } from '../../resolver/chain/incoming.ts'
 import type { Listener } from '../../resolver/chain/listener.ts'
 import type { Resolver } from '../../resolver/chain/resolver.ts'
@@ -26,16 +26,14 @@ const HANDOVER_MS = 1000
 const LINGER_POLL_MS = 500
 const QUIET_POLLS = 6
 
-const QUERIES_DROPPED = {
-  name: 'kubedoh_udp_queries_dropped_total',
-  help: 'Queries over UDP dropped because they waited for 2 s or too many waited.',
-  labels: [],
-}
-const RESPONSES_DROPPED = {
-  name: 'kubedoh_udp_responses_dropped_total',
-  help: 'Responses over UDP dropped because the network did not take them.',
-  labels: [],
-}
+const QUERIES_DROPPED = metricInfo(
+  'kubedoh_udp_queries_dropped_total',
+  'Queries over UDP dropped because they waited for 2 s or too many waited.',
+)
+const RESPONSES_DROPPED = metricInfo(
+  'kubedoh_udp_responses_dropped_total',
+  'Responses over UDP dropped because the network did not take them.',
+)
 
 type Bound = { readonly sockets: Sockets; listener: Listener; resolver: Resolver }
 

@@ -5,7 +5,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { createSharedPause, withPauses } from '../../dns/bytes/steps.ts'
 import { mergeMetrics } from '../../dns/telemetry/merge-metrics.ts'
-import type { Metrics } from '../../dns/telemetry/metrics.ts'
+import { type Metrics, metricInfo } from '../../dns/telemetry/metrics.ts'
 import type { Listener } from '../../resolver/chain/listener.ts'
 import { localAddresses, resolveBind } from '../node/local-addresses.ts'
 import { NODE_TURNS } from '../node/node-turns.ts'
@@ -17,16 +17,36 @@ export type ListenPlace = Pick<Listener, 'transport' | 'addresses' | 'except' | 
 /** Interval at which the event loop's lag is measured. */
 const RESOLUTION_MS = 10
 
-const CPU_SECONDS = {
-  name: 'process_cpu_seconds_total',
-  help: 'Total user and system CPU time in seconds.',
-  labels: [],
-}
-const DROPS = {
-  name: 'kubedoh_udp_dropped_total',
-  help: 'Datagrams that the kernel dropped, mostly because the receive buffer was full.',
-  labels: ['address'],
-}
+const CPU_SECONDS = metricInfo(
+  'process_cpu_seconds_total',
+  'Total user and system CPU time in seconds.',
+)
+const DROPS = metricInfo(
+  'kubedoh_udp_dropped_total',
+  'Datagrams that the kernel dropped, mostly because the receive buffer was full.',
+  'address',
+)
+const RESIDENT = metricInfo('process_resident_memory_bytes', 'Resident memory size in bytes.')
+const HEAP = metricInfo(
+  'nodejs_heap_size_used_bytes',
+  'Process heap size used from Node.js in bytes.',
+)
+const STARTED = metricInfo(
+  'process_start_time_seconds',
+  'Start time of the process since unix epoch in seconds.',
+)
+const LAG_P50 = metricInfo(
+  'nodejs_eventloop_lag_p50_seconds',
+  'Lag of the event loop since the previous scrape, p50.',
+)
+const LAG_P99 = metricInfo(
+  'nodejs_eventloop_lag_p99_seconds',
+  'Lag of the event loop since the previous scrape, p99.',
+)
+const LAG_MAX = metricInfo(
+  'nodejs_eventloop_lag_max_seconds',
+  'Lag of the event loop since the previous scrape, max.',
+)
 
 type Delays = ReturnType<typeof monitorEventLoopDelay>
 
@@ -37,19 +57,12 @@ export async function formatMetrics(
   metrics: Metrics,
   listeners: readonly ListenPlace[] = [],
 ): Promise<string> {
-  const gauge = (name: string, help: string, value: number): void => {
-    metrics.gauge({ name, help, labels: [] }).value = value
-  }
   const { rss, heapUsed } = process.memoryUsage()
   const { user, system } = process.cpuUsage()
-  gauge('process_resident_memory_bytes', 'Resident memory size in bytes.', rss)
-  gauge('nodejs_heap_size_used_bytes', 'Process heap size used from Node.js in bytes.', heapUsed)
+  metrics.gauge(RESIDENT).value = rss
+  metrics.gauge(HEAP).value = heapUsed
   metrics.counter(CPU_SECONDS).value = (user + system) / 1e6
-  gauge(
-    'process_start_time_seconds',
-    'Start time of the process since unix epoch in seconds.',
-    Math.round((Date.now() - process.uptime() * 1000) / 1000),
-  )
+  metrics.gauge(STARTED).value = Math.round((Date.now() - process.uptime() * 1000) / 1000)
   await countDrops(metrics, listeners)
   return formatThreadMetrics(metrics)
 }
@@ -60,15 +73,11 @@ export async function formatMetrics(
  */
 export async function formatThreadMetrics(metrics: Metrics): Promise<string> {
   delays ??= startDelays()
-  const { max } = delays
-  const values = { p50: delays.percentile(50), p99: delays.percentile(99), max: max > 0 ? max : 0 }
-  for (const [part, nanoseconds] of Object.entries(values)) {
-    const name = `nodejs_eventloop_lag_${part}_seconds`
-    const help = `Lag of the event loop since the previous scrape, ${part}.`
-    // The monitor reports the time between its timer's runs, which includes the interval itself.
-    const lag = Math.max(0, nanoseconds / 1e9 - RESOLUTION_MS / 1000)
-    metrics.gauge({ name, help, labels: [] }).value = lag
-  }
+  // The monitor reports the time between its timer's runs, which includes the interval itself.
+  const lag = (nanoseconds: number): number => Math.max(0, nanoseconds / 1e9 - RESOLUTION_MS / 1000)
+  metrics.gauge(LAG_P50).value = lag(delays.percentile(50))
+  metrics.gauge(LAG_P99).value = lag(delays.percentile(99))
+  metrics.gauge(LAG_MAX).value = lag(delays.max)
   delays.reset()
   const pause = createSharedPause(NODE_TURNS)
   const texts: string[] = []

@@ -17,7 +17,7 @@ import {
 } from '../../../dns/names/network.ts'
 import { RCODE } from '../../../dns/names/rcode.ts'
 import { formatType, parseType } from '../../../dns/names/rr-type.ts'
-import type { Metrics } from '../../../dns/telemetry/metrics.ts'
+import { type MetricInfo, metricInfo } from '../../../dns/telemetry/metrics.ts'
 import { EXTENDED_ERROR, extendedError } from '../../../dns/wire/edns.ts'
 import { EMPTY_REPLY, type Reply } from '../../../dns/wire/message.ts'
 import { isWithinZone, type Query } from '../../../dns/wire/query.ts'
@@ -69,15 +69,28 @@ const FILTERED: Reply = {
   dnssecOk: true,
 }
 
-const ALLOWED = {
-  name: 'coredns_acl_allowed_requests_total',
-  help: 'Counter of DNS requests being allowed.',
-  labels: ['server', 'view'],
-}
-const DONE_TO: Readonly<Record<Verdict['action'], string>> = {
-  block: 'blocked',
-  filter: 'filtered',
-  drop: 'dropped',
+const ALLOWED = metricInfo(
+  'coredns_acl_allowed_requests_total',
+  'Counter of DNS requests being allowed.',
+  'server view',
+)
+const LABELS = 'server zone view'
+const ENDED: Readonly<Record<Verdict['action'], MetricInfo>> = {
+  block: metricInfo(
+    'coredns_acl_blocked_requests_total',
+    'Counter of DNS requests being blocked.',
+    LABELS,
+  ),
+  filter: metricInfo(
+    'coredns_acl_filtered_requests_total',
+    'Counter of DNS requests being filtered.',
+    LABELS,
+  ),
+  drop: metricInfo(
+    'coredns_acl_dropped_requests_total',
+    'Counter of DNS requests being dropped.',
+    LABELS,
+  ),
 }
 
 /**
@@ -108,7 +121,8 @@ export const aclPlugin: PluginEntry = {
             return next(request)
           }
           const zone = closestZone(verdict.rule.zones, request.lowerName)
-          count(host.metrics, verdict, [server, zone === undefined ? '' : formatName(zone), view])
+          const labels = [server, zone === undefined ? '' : formatName(zone), view]
+          host.metrics.counter(ENDED[verdict.action], labels).value++
           return outcomeOf(verdict)
         },
       },
@@ -125,16 +139,6 @@ function outcomeOf({ action }: Verdict): Outcome {
     case 'drop':
       return { kind: 'drop' }
   }
-}
-
-function count(metrics: Metrics, { action }: Verdict, labels: readonly string[]): void {
-  const done = DONE_TO[action]
-  const info = {
-    name: `coredns_acl_${done}_requests_total`,
-    help: `Counter of DNS requests being ${done}.`,
-    labels: ['server', 'zone', 'view'],
-  }
-  metrics.counter(info, labels).value++
 }
 
 /** All rules; matches a client against their networks once, not for every query. */

@@ -15,7 +15,7 @@ import { equalNames, joinName, ROOT } from '../../../dns/names/name.ts'
 import { RCODE } from '../../../dns/names/rcode.ts'
 import { CLASS } from '../../../dns/names/rr-class.ts'
 import { TYPE } from '../../../dns/names/rr-type.ts'
-import type { Series } from '../../../dns/telemetry/metrics.ts'
+import { metricInfo, type Series } from '../../../dns/telemetry/metrics.ts'
 import type { Reply } from '../../../dns/wire/message.ts'
 import { isWithinZone, type Query } from '../../../dns/wire/query.ts'
 import { deriveRequest } from '../../chain/derived-request.ts'
@@ -34,11 +34,11 @@ type SearchPath = NonNullable<Plugin['searchPath']>
 /** Plugins that provide search lists of clients. */
 const PROVIDERS: ReadonlySet<string> = new Set(['kubernetes', 'erratic'])
 
-const SUCCESSES = {
-  name: 'coredns_autopath_success_total',
-  help: 'Counter of requests that did autopath.',
-  labels: ['server'],
-}
+const SUCCESSES = metricInfo(
+  'coredns_autopath_success_total',
+  'Counter of requests that did autopath.',
+  'server',
+)
 
 /** Configures `autopath [ZONE…] FILE|@PLUGIN`; the file is a resolv.conf, read once. */
 export const autopathPlugin: PluginEntry = {

@@ -5,9 +5,11 @@
  * A valid cookie or a connection proves it: a forged source address gets neither.
  * @module
  */
+
 import { readUint16 } from '../../../dns/bytes/bytes.ts'
 import { parseClientAddress } from '../../../dns/names/network.ts'
 import { RCODE } from '../../../dns/names/rcode.ts'
+import { metricInfo } from '../../../dns/telemetry/metrics.ts'
 import { type EdnsOption, OPTION } from '../../../dns/wire/edns.ts'
 import { EMPTY_REPLY } from '../../../dns/wire/message.ts'
 import type { Query } from '../../../dns/wire/query.ts'
@@ -31,11 +33,11 @@ export type CookiesHost = {
   readonly cookieSecret: Uint8Array
 }
 
-const LIMITED = {
-  name: 'kubedoh_cookies_limited_total',
-  help: 'UDP queries of unverified clients above the rate of their network.',
-  labels: ['server', 'response'],
-}
+const LIMITED = metricInfo(
+  'kubedoh_cookies_limited_total',
+  'UDP queries of unverified clients above the rate of their network.',
+  'server response',
+)
 
 /** Configures `cookies [SECRET-FILE] { rate N  slip N }`. */
 export const cookiesPlugin: PluginEntry<Host & CookiesHost> = {

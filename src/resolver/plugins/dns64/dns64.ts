@@ -20,6 +20,7 @@ import { type Network, parseNetwork } from '../../../dns/names/network.ts'
 import { RCODE } from '../../../dns/names/rcode.ts'
 import { CLASS } from '../../../dns/names/rr-class.ts'
 import { TYPE } from '../../../dns/names/rr-type.ts'
+import { metricInfo } from '../../../dns/telemetry/metrics.ts'
 import { EMPTY_REPLY, type Reply, type ResourceRecord } from '../../../dns/wire/message.ts'
 import type { Query } from '../../../dns/wire/query.ts'
 import type { Client } from '../../contract/client.ts'
@@ -43,11 +44,11 @@ const RESERVED_BYTE = 8
 /** Longest TTL of a translated address without an SOA record (RFC 6147 §5.1.7). */
 const TTL_SECONDS_MAX = 600
 
-const TRANSLATED = {
-  name: 'coredns_dns64_requests_translated_total',
-  help: 'Counter of DNS requests translated by dns64.',
-  labels: ['server'],
-}
+const TRANSLATED = metricInfo(
+  'coredns_dns64_requests_translated_total',
+  'Counter of DNS requests translated by dns64.',
+  'server',
+)
 
 /** Configures `dns64 [PREFIX=64:ff9b::/96] { prefix PREFIX; translate_all; allow_ipv4 }`. */
 export const dns64Plugin: PluginEntry = {

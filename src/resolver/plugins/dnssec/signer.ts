@@ -6,7 +6,7 @@
 import { concatBytes, toLatin1 } from '../../../dns/bytes/bytes.ts'
 import { lowerName } from '../../../dns/names/name.ts'
 import { TYPE } from '../../../dns/names/rr-type.ts'
-import type { Metrics, Series } from '../../../dns/telemetry/metrics.ts'
+import { type Metrics, metricInfo, type Series } from '../../../dns/telemetry/metrics.ts'
 import type { ResourceRecord } from '../../../dns/wire/message.ts'
 import {
   canonicalRecords,
@@ -108,19 +108,24 @@ type DnssecMetrics = {
   readonly misses: Series
 }
 
+const ENTRIES = metricInfo(
+  'coredns_dnssec_cache_entries',
+  'The number of elements in the dnssec cache.',
+  'server type',
+)
+const HITS = metricInfo('coredns_dnssec_cache_hits_total', 'The count of cache hits.', 'server')
+const MISSES = metricInfo(
+  'coredns_dnssec_cache_misses_total',
+  'The count of cache misses.',
+  'server',
+)
+
 /** Finds or creates the series of a server's cache. */
 export function dnssecMetrics(metrics: Metrics, server: string): DnssecMetrics {
-  const entries = {
-    name: 'coredns_dnssec_cache_entries',
-    help: 'The number of elements in the dnssec cache.',
-    labels: ['server', 'type'],
-  }
-  const counter = (name: string, help: string): Series =>
-    metrics.counter({ name: `coredns_dnssec_cache_${name}`, help, labels: ['server'] }, [server])
   return {
-    entries: metrics.gauge(entries, [server, 'signature']),
-    hits: counter('hits_total', 'The count of cache hits.'),
-    misses: counter('misses_total', 'The count of cache misses.'),
+    entries: metrics.gauge(ENTRIES, [server, 'signature']),
+    hits: metrics.counter(HITS, [server]),
+    misses: metrics.counter(MISSES, [server]),
   }
 }
 

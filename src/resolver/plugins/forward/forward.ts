@@ -5,7 +5,7 @@
 
 import { equalNames, isSubdomain } from '../../../dns/names/name.ts'
 import { RCODE } from '../../../dns/names/rcode.ts'
-import type { Metrics, Series } from '../../../dns/telemetry/metrics.ts'
+import { type Metrics, metricInfo, type Series } from '../../../dns/telemetry/metrics.ts'
 import { EXTENDED_ERROR, extendedError } from '../../../dns/wire/edns.ts'
 import type { Reply, Response } from '../../../dns/wire/message.ts'
 import type { Host } from '../../contract/host.ts'
@@ -31,21 +31,18 @@ const GRACE_MS = 1000
 /** Attempts for one query where `max_connect_attempts 0` bounds them by time alone. */
 const ATTEMPTS_MAX = 100
 
-const REJECTS = {
-  name: 'coredns_forward_max_concurrent_rejects_total',
-  help: 'Counter of the number of queries rejected because the concurrent queries were at maximum.',
-  labels: [],
-}
-const LATE = {
-  name: 'kubedoh_forward_late_total',
-  help: 'Queries over UDP without a response, because their clients had given up.',
-  labels: [],
-}
-const BROKEN_CHECKS = {
-  name: 'coredns_forward_healthcheck_broken_total',
-  help: 'Counter of the number of complete failures of the healthchecks.',
-  labels: [],
-}
+const REJECTS = metricInfo(
+  'coredns_forward_max_concurrent_rejects_total',
+  'Counter of the number of queries rejected because the concurrent queries were at maximum.',
+)
+const LATE = metricInfo(
+  'kubedoh_forward_late_total',
+  'Queries over UDP without a response, because their clients had given up.',
+)
+const BROKEN_CHECKS = metricInfo(
+  'coredns_forward_healthcheck_broken_total',
+  'Counter of the number of complete failures of the healthchecks.',
+)
 const NO_UPSTREAM = extendedError(EXTENDED_ERROR.NO_REACHABLE_AUTHORITY, 'no upstream answered')
 
 /** The result of a query. */

@@ -3,6 +3,7 @@
  * 2013).
  * @module
  */
+import { metricInfo } from '../../../dns/telemetry/metrics.ts'
 import type { Host } from '../../contract/host.ts'
 
 /** Second queries for each query, on average. */
@@ -10,11 +11,11 @@ const SHARE = 0.1
 /** Second queries that may be sent at once after a time without any. */
 const BURST = 10
 
-const HEDGES = {
-  name: 'kubedoh_forward_hedges_total',
-  help: 'Slow queries by what the second upstream did: won, lost, failed; or none was queried.',
-  labels: ['result'],
-}
+const HEDGES = metricInfo(
+  'kubedoh_forward_hedges_total',
+  'Slow queries by what the second upstream did: won, lost, failed; or none was queried.',
+  'result',
+)
 
 /** Starts a query; the signal ends it. */
 type Start<T> = (signal: AbortSignal) => Promise<T>

@@ -4,7 +4,7 @@
  */
 
 import { formatRcode } from '../../../dns/names/rcode.ts'
-import { observe } from '../../../dns/telemetry/metrics.ts'
+import { metricInfo, observe } from '../../../dns/telemetry/metrics.ts'
 import type { Response } from '../../../dns/wire/message.ts'
 import {
   type Host,
@@ -22,34 +22,34 @@ import { UpstreamHealth } from './upstream-health.ts'
 import { readDatagram, readStreamed, type Unreadable, upstreamQuery } from './upstream-query.ts'
 import { upstreamName } from './upstreams.ts'
 
-const DURATION = {
-  name: 'coredns_proxy_request_duration_seconds',
-  help: 'Histogram of the time each request took.',
-  labels: ['proxy_name', 'to', 'rcode'],
-}
+const DURATION = metricInfo(
+  'coredns_proxy_request_duration_seconds',
+  'Histogram of the time each request took.',
+  'proxy_name to rcode',
+)
 const DURATION_BOUNDS: readonly number[] = Array.from({ length: 16 }, (_, i) => 0.00025 * 2 ** i)
-const CONNECTION_LABELS = ['proxy_name', 'to', 'proto']
-const CONNECTION_HITS = {
-  name: 'coredns_proxy_conn_cache_hits_total',
-  help: 'Counter of connection cache hits per upstream and protocol.',
-  labels: CONNECTION_LABELS,
-}
-const CONNECTION_MISSES = {
-  name: 'coredns_proxy_conn_cache_misses_total',
-  help: 'Counter of connection cache misses per upstream and protocol.',
-  labels: CONNECTION_LABELS,
-}
-const CASE_MISMATCHES = {
-  name: 'kubedoh_forward_case_mismatches_total',
-  help: 'UDP responses that were dropped because their question has another letter case.',
-  labels: ['to'],
-}
+const CONNECTION_LABELS = 'proxy_name to proto'
+const CONNECTION_HITS = metricInfo(
+  'coredns_proxy_conn_cache_hits_total',
+  'Counter of connection cache hits per upstream and protocol.',
+  CONNECTION_LABELS,
+)
+const CONNECTION_MISSES = metricInfo(
+  'coredns_proxy_conn_cache_misses_total',
+  'Counter of connection cache misses per upstream and protocol.',
+  CONNECTION_LABELS,
+)
+const CASE_MISMATCHES = metricInfo(
+  'kubedoh_forward_case_mismatches_total',
+  'UDP responses that were dropped because their question has another letter case.',
+  'to',
+)
 
-const UNREADABLE = {
-  name: 'kubedoh_forward_unreadable_responses_total',
-  help: 'UDP responses that cannot be read, so that their queries were repeated over TCP.',
-  labels: ['to'],
-}
+const UNREADABLE = metricInfo(
+  'kubedoh_forward_unreadable_responses_total',
+  'UDP responses that cannot be read, so that their queries were repeated over TCP.',
+  'to',
+)
 
 /** A response that is of no use. */
 type Unusable = {

@@ -4,7 +4,7 @@
  */
 
 import { TYPE } from '../../../dns/names/rr-type.ts'
-import type { Series } from '../../../dns/telemetry/metrics.ts'
+import { metricInfo, type Series } from '../../../dns/telemetry/metrics.ts'
 import { FLAG } from '../../../dns/wire/query.ts'
 import { writeQuery } from '../../../dns/wire/write-query.ts'
 import type { Host, UpstreamClient } from '../../contract/host.ts'
@@ -35,11 +35,11 @@ export class UpstreamHealth {
   constructor(checked: Checked) {
     this.checked = checked
     this.failed = checked.host.metrics.counter(
-      {
-        name: 'coredns_proxy_healthcheck_failures_total',
-        help: 'Counter of the number of failed healthchecks.',
-        labels: ['proxy_name', 'to'],
-      },
+      metricInfo(
+        'coredns_proxy_healthcheck_failures_total',
+        'Counter of the number of failed healthchecks.',
+        'proxy_name to',
+      ),
       ['forward', checked.name],
     )
   }

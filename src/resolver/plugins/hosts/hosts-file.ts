@@ -2,8 +2,10 @@
  * The file of `hosts`, read again when it was written.
  * @module
  */
+
 import { createPause } from '../../../dns/bytes/steps.ts'
 import { errorText } from '../../../dns/bytes/unknown.ts'
+import { metricInfo } from '../../../dns/telemetry/metrics.ts'
 import type { Host } from '../../contract/host.ts'
 import { WatchedFiles } from '../../plugin-kit/watched-files.ts'
 import { type HostsOptions, HostsTable, readHosts } from './hosts-table.ts'
@@ -17,21 +19,20 @@ type FileOptions = HostsOptions & {
   readonly reloadMs: number
 }
 
-const ENTRIES = {
-  name: 'coredns_hosts_entries',
-  help: 'The combined number of entries in hosts and Corefile.',
-  labels: ['hostsfile'],
-}
-const RELOADED = {
-  name: 'coredns_hosts_reload_timestamp_seconds',
-  help: 'The timestamp of the last reload of hosts file.',
-  labels: [],
-}
-const READABLE = {
-  name: 'kubedoh_hosts_file_readable',
-  help: 'Whether the hosts file could be read at the last attempt: 1, or 0.',
-  labels: ['hostsfile'],
-}
+const ENTRIES = metricInfo(
+  'coredns_hosts_entries',
+  'The combined number of entries in hosts and Corefile.',
+  'hostsfile',
+)
+const RELOADED = metricInfo(
+  'coredns_hosts_reload_timestamp_seconds',
+  'The timestamp of the last reload of hosts file.',
+)
+const READABLE = metricInfo(
+  'kubedoh_hosts_file_readable',
+  'Whether the hosts file could be read at the last attempt: 1, or 0.',
+  'hostsfile',
+)
 
 /** Follows a hosts file. */
 export class HostsFile {

@@ -11,6 +11,7 @@ import { toLatin1 } from '../../../dns/bytes/bytes.ts'
 import { tailOffset } from '../../../dns/names/name.ts'
 import { RCODE } from '../../../dns/names/rcode.ts'
 import { isTransferType } from '../../../dns/names/rr-type.ts'
+import { metricInfo } from '../../../dns/telemetry/metrics.ts'
 import { EXTENDED_ERROR, extendedError } from '../../../dns/wire/edns.ts'
 import type { Reply, ResourceRecord } from '../../../dns/wire/message.ts'
 import type { Query } from '../../../dns/wire/query.ts'
@@ -62,11 +63,11 @@ type Finding = {
 
 /** Labels of a Service's name below the origin: `<service>.<namespace>.svc`. */
 const SERVICE_LABELS = 3
-const CONFLICTS = {
-  name: 'kubedoh_multicluster_conflicts_total',
-  help: 'Answers for which clusters published conflicting Services, by kind of conflict.',
-  labels: ['cluster', 'conflict'],
-}
+const CONFLICTS = metricInfo(
+  'kubedoh_multicluster_conflicts_total',
+  'Answers for which clusters published conflicting Services, by kind of conflict.',
+  'cluster conflict',
+)
 
 /** Configures a directive with more than one cluster. */
 export function mergedPlugin(options: KubernetesOptions, host: Host): Plugin {

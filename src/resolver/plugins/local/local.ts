@@ -17,6 +17,7 @@ import { nameKey, nameOf } from '../../../dns/names/name.ts'
 import { RCODE } from '../../../dns/names/rcode.ts'
 import { CLASS } from '../../../dns/names/rr-class.ts'
 import { TYPE } from '../../../dns/names/rr-type.ts'
+import { metricInfo } from '../../../dns/telemetry/metrics.ts'
 import { EMPTY_REPLY, type Reply, type ResourceRecord } from '../../../dns/wire/message.ts'
 import type { Query } from '../../../dns/wire/query.ts'
 import { constantRdata } from '../../../dns/wire/rdata-text.ts'
@@ -44,11 +45,10 @@ const ADDRESSES: ReadonlyMap<number, Uint8Array> = new Map([
 ])
 const SOA = constantRdata(TYPE.SOA, `localhost. root.localhost. 1 0 0 0 ${TTL_SECONDS}`)
 
-const INTERCEPTED = {
-  name: 'coredns_local_localhost_requests_total',
-  help: 'Counter of special localhost subdomain requests.',
-  labels: [],
-}
+const INTERCEPTED = metricInfo(
+  'coredns_local_localhost_requests_total',
+  'Counter of special localhost subdomain requests.',
+)
 
 /**
  * Configures `local { localhost_prefix on|off }`: whether `localhost.` before any other name, which

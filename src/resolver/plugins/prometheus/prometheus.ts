@@ -14,6 +14,7 @@ import {
 } from '../../../corefile/arguments.ts'
 import { type Problem, problemAt } from '../../../corefile/problem.ts'
 import { formatName } from '../../../dns/names/name.ts'
+import { metricInfo } from '../../../dns/telemetry/metrics.ts'
 import { VERSION } from '../../../dns/telemetry/version.ts'
 import type { Plugin } from '../../contract/plugin.ts'
 import type { PluginEntry } from '../../contract/plugin-entry.ts'
@@ -23,18 +24,17 @@ import { closestZoneIndex } from '../../plugin-kit/zones.ts'
 
 const ADDRESS_DEFAULT = 'localhost:9153'
 
-const ENABLED = {
-  name: 'coredns_plugin_enabled',
-  help: 'A metric that indicates whether a plugin is enabled on per server and zone basis.',
-  labels: ['server', 'zone', 'view', 'name'],
-}
-const BUILD = {
-  name: 'coredns_build_info',
-  help:
-    "A metric with a constant '1' value labeled by version, revision, and goversion from which " +
+const ENABLED = metricInfo(
+  'coredns_plugin_enabled',
+  'A metric that indicates whether a plugin is enabled on per server and zone basis.',
+  'server zone view name',
+)
+const BUILD = metricInfo(
+  'coredns_build_info',
+  "A metric with a constant '1' value labeled by version, revision, and goversion from which " +
     'CoreDNS was built.',
-  labels: ['version', 'revision', 'goversion'],
-}
+  'version revision goversion',
+)
 
 /** Configures `prometheus [ADDRESS] { runtime_metrics }` (default `localhost:9153`). */
 export const prometheusPlugin: PluginEntry = {

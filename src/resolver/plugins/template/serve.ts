@@ -8,7 +8,7 @@ import { nameText } from '../../../dns/names/name-text.ts'
 import { RCODE } from '../../../dns/names/rcode.ts'
 import { CLASS, formatClass } from '../../../dns/names/rr-class.ts'
 import { TYPE } from '../../../dns/names/rr-type.ts'
-import type { Metrics } from '../../../dns/telemetry/metrics.ts'
+import { type Metrics, metricInfo } from '../../../dns/telemetry/metrics.ts'
 import { EMPTY_REPLY, type Reply, type ResourceRecord } from '../../../dns/wire/message.ts'
 import { ExpressionError, type Value } from '../../../go/expression/value.ts'
 import { type Datum, TemplateError } from '../../../go/template/datum.ts'
@@ -30,22 +30,22 @@ export type Surroundings = {
   readonly metadata: (label: string, clientQuery: ClientQuery) => string | undefined
 }
 
-const MATCHES = {
-  name: 'coredns_template_matches_total',
-  help: 'Counter of template regex matches.',
-  labels: ['server', 'zone', 'view', 'class', 'type'],
-}
-const FAILURE_LABELS = [...MATCHES.labels, 'section', 'template']
-const TEMPLATE_FAILURES = {
-  name: 'coredns_template_template_failures_total',
-  help: 'Counter of go template failures.',
-  labels: FAILURE_LABELS,
-}
-const RECORD_FAILURES = {
-  name: 'coredns_template_rr_failures_total',
-  help: 'Counter of mis-templated RRs.',
-  labels: FAILURE_LABELS,
-}
+const MATCHES = metricInfo(
+  'coredns_template_matches_total',
+  'Counter of template regex matches.',
+  'server zone view class type',
+)
+const FAILURE_LABELS = 'server zone view class type section template'
+const TEMPLATE_FAILURES = metricInfo(
+  'coredns_template_template_failures_total',
+  'Counter of go template failures.',
+  FAILURE_LABELS,
+)
+const RECORD_FAILURES = metricInfo(
+  'coredns_template_rr_failures_total',
+  'Counter of mis-templated RRs.',
+  FAILURE_LABELS,
+)
 
 /** A match, or what happens without one. */
 type Verdict = TemplateMatch | 'stop' | 'next'
