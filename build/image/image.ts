@@ -60,7 +60,7 @@ export async function buildImage(
     const platforms = architectures.map((architecture): Platform => {
       const root = join(scratch, architecture)
       mkdirSync(root)
-      const controls = unpackDebian({ architecture, variant }, root, cache)
+      const controls = unpackDebian({ architecture, variant, cache }, root)
       const node = prepareNode(architecture, { cache, scratch })
       const components = componentsOf({ architecture, variant, node, modules })
       const sbom = spdxOf(components, new Date(created * 1000).toISOString().replace('.000', ''))

@@ -23,7 +23,7 @@ export function buildTestImages(coredns: string, debian: string): Buffer[] {
   try {
     const root = join(scratch, 'root')
     mkdirSync(root)
-    unpackDebian({ architecture: 'amd64', variant: '' }, root, cacheFolder('image'))
+    unpackDebian({ architecture: 'amd64', variant: '', cache: cacheFolder('image') }, root)
     const glibc = entriesOf(root)
     const compile = (args: readonly string[]): TarEntry => {
       const path = join(scratch, 'resolve')
