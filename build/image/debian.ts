@@ -11,8 +11,11 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { cacheFolder } from '../cache-folder.ts'
 import type { TarEntry } from './tar.ts'
 
+/** Keeps downloaded packages, and apt's lists for each architecture. */
+const CACHE = cacheFolder('image')
 const PINS = join(import.meta.dirname, 'debian.json')
 /** Of no use without a shell, man or other locales. Copyright files stay. */
 const EXCLUDED = ['*/gconv/*', '*/share/gcc/*', '*/share/gdb/*', '*/share/lintian/*']
@@ -41,9 +44,6 @@ function allPins(): Readonly<Record<string, Pin>> {
   return JSON.parse(readFileSync(PINS, 'utf8'))
 }
 
-/** For which processor, and the folder of apt's lists and of packages. */
-type AptOptions = { readonly architecture: string; readonly cache: string }
-
 /**
  * Unpacks the pinned packages of an architecture into a folder, without running their scripts.
  * Downloads what the cache lacks with apt, from the sources of this machine.
@@ -51,18 +51,18 @@ type AptOptions = { readonly architecture: string; readonly cache: string }
  * @throws {Error} when apt does not have a pinned version, or its file has another checksum
  */
 export function unpackDebian(
-  { architecture, variant, cache }: AptOptions & { readonly variant: Variant },
+  { architecture, variant }: { readonly architecture: string; readonly variant: Variant },
   folder: string,
 ): TarEntry[] {
   const packages = Object.entries(pinnedPackages(variant)).map(([name, pin]) => {
     const file = `${name}_${pin.version.replace(':', '%3a')}_${architecture}.deb`
-    return { name, pin, path: join(cache, file) }
+    return { name, pin, path: join(CACHE, file) }
   })
   const missing = packages.filter(({ path }) => !existsSync(path))
   if (missing.length > 0) {
-    updateLists({ architecture, cache })
+    updateLists(architecture)
     const wanted = missing.map(({ name, pin }) => `${name}=${pin.version}`)
-    apt('apt-get', ['download', ...wanted], { architecture, cache })
+    apt('apt-get', ['download', ...wanted], architecture)
   }
   return packages.map(({ name, pin, path }) => {
     const sum = createHash('sha256').update(readFileSync(path)).digest('hex')
@@ -82,14 +82,14 @@ export function unpackDebian(
  * Pins the newest versions that apt has, for all given architectures.
  * @throws {Error} when apt lacks a package, or its versions differ between architectures
  */
-export function pinNewest(architectures: readonly string[], cache: string): void {
+export function pinNewest(architectures: readonly string[]): void {
   const old = allPins()
   const shown = architectures.map((architecture) => {
-    updateLists({ architecture, cache })
+    updateLists(architecture)
     const args = ['show', '--no-all-versions', ...Object.keys(old)]
     return {
       architecture,
-      paragraphs: apt('apt-cache', args, { architecture, cache }).split('\n\n'),
+      paragraphs: apt('apt-cache', args, architecture).split('\n\n'),
     }
   })
   const pins = Object.entries(old).map(([name, pin]): [string, Pin] => {
@@ -107,39 +107,37 @@ export function pinNewest(architectures: readonly string[], cache: string): void
 }
 
 /** Fetches apt's lists; whether some source failed shows when a package is missing. */
-function updateLists({ architecture, cache }: AptOptions): void {
-  mkdirSync(join(listsOf({ architecture, cache }), 'partial'), { recursive: true })
-  spawnSync('apt-get', [...optionsOf({ architecture, cache }), 'update'], { cwd: cache })
+function updateLists(architecture: string): void {
+  mkdirSync(join(listsOf(architecture), 'partial'), { recursive: true })
+  spawnSync('apt-get', [...optionsOf(architecture), 'update'])
 }
 
 /** Runs a program of apt in the cache, and returns what it prints. @throws {Error} if it fails */
-function apt(program: string, args: readonly string[], options: AptOptions): string {
-  const flags = [...optionsOf(options), ...args]
-  const { status, stdout, stderr, error } = spawnSync(program, flags, {
-    cwd: options.cache,
+function apt(program: string, args: readonly string[], architecture: string): string {
+  const all = [...optionsOf(architecture), ...args]
+  const { status, stdout, stderr, error } = spawnSync(program, all, {
+    cwd: CACHE,
     encoding: 'utf8',
   })
   if (status === 0) return stdout
   const hint = 'to pin the newest versions: npm run image -- --pin'
   const reason = error?.message ?? stderr
-  throw new Error(
-    `${program} ${args.join(' ')} (${options.architecture}) failed; ${hint}\n${reason}`,
-  )
+  throw new Error(`${program} ${args.join(' ')} (${architecture}) failed; ${hint}\n${reason}`)
 }
 
 /** Returns options by which apt works for a processor that need not be this machine's. */
-function optionsOf({ architecture, cache }: AptOptions): readonly string[] {
+function optionsOf(architecture: string): readonly string[] {
   return [
     '-qq',
     `-oAPT::Architecture=${architecture}`,
     `-oAPT::Architectures=${architecture}`,
-    `-oDir::State::Lists=${listsOf({ architecture, cache })}`,
+    `-oDir::State::Lists=${listsOf(architecture)}`,
     '-oDir::Cache::pkgcache=',
     '-oDir::Cache::srcpkgcache=',
     '-oAPT::Sandbox::User=',
   ]
 }
 
-function listsOf({ architecture, cache }: AptOptions): string {
-  return join(cache, `lists-${architecture}`)
+function listsOf(architecture: string): string {
+  return join(CACHE, `lists-${architecture}`)
 }
