@@ -1,23 +1,21 @@
 /**
  * The shared libraries that Node needs, and the programs of image variants, from Debian's packages
- * at the versions and checksums that `debian.json` pins.
+ * at the versions and checksums that `debian.json` pins. Debian's own tools fetch and unpack them.
+ *
+ * No kept tool builds this image: it has the same bytes each time, without a daemon, root or a
+ * container registry, from which a base image such as distroless's or `crane append` starts; apko
+ * takes apk packages only. Node's file capability for port 53 is in the layer that `tar.ts` writes.
  * @module
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { cacheFolder } from '../cache-folder.ts'
 import type { TarEntry } from './tar.ts'
 
+/** Keeps downloaded packages, and apt's lists for each architecture. */
+const CACHE = cacheFolder('image')
 const PINS = join(import.meta.dirname, 'debian.json')
 /** Of no use without a shell, man or other locales. Copyright files stay. */
 const EXCLUDED = ['*/gconv/*', '*/share/gcc/*', '*/share/gdb/*', '*/share/lintian/*']
@@ -55,19 +53,19 @@ function allPins(): Readonly<Record<string, Pin>> {
 export function unpackDebian(
   { architecture, variant }: { readonly architecture: string; readonly variant: Variant },
   folder: string,
-  cache: string,
 ): TarEntry[] {
-  const pins = Object.entries(pinnedPackages(variant))
-  const files = pins.map(([name, pin]) => ({
-    name,
-    pin,
-    path: debPath(cache, name, { pin, architecture }),
-  }))
-  if (files.some(({ path }) => !existsSync(path))) refreshLists(architecture, cache)
-  return files.map(({ name, pin, path }) => {
-    const folders = { cache, into: cache }
-    if (!existsSync(path)) download([`${name}=${pin.version}`], architecture, folders)
-    const sum = checksum(path)
+  const packages = Object.entries(pinnedPackages(variant)).map(([name, pin]) => {
+    const file = `${name}_${pin.version.replace(':', '%3a')}_${architecture}.deb`
+    return { name, pin, path: join(CACHE, file) }
+  })
+  const missing = packages.filter(({ path }) => !existsSync(path))
+  if (missing.length > 0) {
+    updateLists(architecture)
+    const wanted = missing.map(({ name, pin }) => `${name}=${pin.version}`)
+    apt('apt-get', ['download', ...wanted], architecture)
+  }
+  return packages.map(({ name, pin, path }) => {
+    const sum = createHash('sha256').update(readFileSync(path)).digest('hex')
     if (sum !== pin.sha256[architecture]) throw new Error(`${path}: SHA-256 is ${sum}, not pinned`)
     const tar = execFileSync('dpkg-deb', ['--fsys-tarfile', path], { maxBuffer: 256 << 20 })
     const excluded = [...EXCLUDED, ...EXCLUDED_DOCS].map((pattern) => `--exclude=${pattern}`)
@@ -82,74 +80,64 @@ export function unpackDebian(
 
 /**
  * Pins the newest versions that apt has, for all given architectures.
- * @throws {Error} when apt cannot download a package
+ * @throws {Error} when apt lacks a package, or its versions differ between architectures
  */
-export function pinNewest(architectures: readonly string[], cache: string): void {
+export function pinNewest(architectures: readonly string[]): void {
   const old = allPins()
-  const names = Object.keys(old)
-  const pins = new Map<string, Pin & { sha256: Record<string, string> }>()
-  for (const architecture of architectures) {
-    refreshLists(architecture, cache)
-    const fresh = mkdtempSync(join(cache, 'pin-'))
-    download(names, architecture, { cache, into: fresh })
-    for (const name of names) {
-      const file = readdirSync(fresh).find((one) => one.startsWith(`${name}_`))
-      if (file === undefined) throw new Error(`apt downloaded no ${name}`)
-      renameSync(join(fresh, file), join(cache, file))
-      const path = join(cache, file)
-      const version = execFileSync('dpkg-deb', ['-f', path, 'Version'], { encoding: 'utf8' }).trim()
-      const pin = pins.get(name) ?? { ...old[name], version, sha256: {} }
-      if (pin.version !== version) throw new Error(`${name} is ${pin.version} and ${version}`)
-      pin.sha256[architecture] = checksum(path)
-      pins.set(name, pin)
+  const shown = architectures.map((architecture) => {
+    updateLists(architecture)
+    const args = ['show', '--no-all-versions', ...Object.keys(old)]
+    return {
+      architecture,
+      paragraphs: apt('apt-cache', args, architecture).split('\n\n'),
     }
-    rmSync(fresh, { recursive: true })
-  }
+  })
+  const pins = Object.entries(old).map(([name, pin]): [string, Pin] => {
+    const found = shown.map(({ architecture, paragraphs }) => {
+      const text = paragraphs.find((one) => one.startsWith(`Package: ${name}\n`)) ?? ''
+      const field = (key: string) => new RegExp(`^${key}: (.+)$`, 'm').exec(text)?.[1] ?? ''
+      return { architecture, version: field('Version'), sha256: field('SHA256') }
+    })
+    const [version = '', ...others] = new Set(found.map((one) => one.version))
+    if (others.length > 0) throw new Error(`${name} is ${version} and ${others.join(', ')}`)
+    const sums = found.map(({ architecture, sha256 }) => [architecture, sha256])
+    return [name, { ...pin, version, sha256: Object.fromEntries(sums) }]
+  })
   writeFileSync(PINS, `${JSON.stringify(Object.fromEntries(pins), undefined, 2)}\n`)
 }
 
-/** Where apt keeps its lists, and where it puts what it downloads. */
-type Folders = { readonly cache: string; readonly into: string }
-
-/** Fetches apt's lists of an architecture, which need not be this machine's, into the cache. */
-function refreshLists(architecture: string, cache: string): void {
-  mkdirSync(join(cache, `lists-${architecture}`, 'partial'), { recursive: true })
-  apt(['update'], architecture, { cache, into: cache })
+/** Fetches apt's lists; whether some source failed shows when a package is missing. */
+function updateLists(architecture: string): void {
+  mkdirSync(join(listsOf(architecture), 'partial'), { recursive: true })
+  spawnSync('apt-get', [...optionsOf(architecture), 'update'])
 }
 
-function download(packages: readonly string[], architecture: string, folders: Folders): void {
-  const problem = apt(['download', ...packages], architecture, folders)
-  if (problem === '') return
+/** Runs a program of apt in the cache, and returns what it prints. @throws {Error} if it fails */
+function apt(program: string, args: readonly string[], architecture: string): string {
+  const all = [...optionsOf(architecture), ...args]
+  const { status, stdout, stderr, error } = spawnSync(program, all, {
+    cwd: CACHE,
+    encoding: 'utf8',
+  })
+  if (status === 0) return stdout
   const hint = 'to pin the newest versions: npm run image -- --pin'
-  throw new Error(
-    `apt cannot download ${packages.join(' ')} (${architecture}); ${hint}\n${problem}`,
-  )
+  const reason = error?.message ?? stderr
+  throw new Error(`${program} ${args.join(' ')} (${architecture}) failed; ${hint}\n${reason}`)
 }
 
-/** Runs apt-get. @returns why it failed, empty if it did not */
-function apt(args: readonly string[], architecture: string, { cache, into }: Folders): string {
-  const options = [
+/** Returns options by which apt works for a processor that need not be this machine's. */
+function optionsOf(architecture: string): readonly string[] {
+  return [
     '-qq',
     `-oAPT::Architecture=${architecture}`,
     `-oAPT::Architectures=${architecture}`,
-    `-oDir::State::Lists=${join(cache, `lists-${architecture}`)}`,
+    `-oDir::State::Lists=${listsOf(architecture)}`,
     '-oDir::Cache::pkgcache=',
     '-oDir::Cache::srcpkgcache=',
     '-oAPT::Sandbox::User=',
   ]
-  const result = spawnSync('apt-get', [...options, ...args], { cwd: into, encoding: 'utf8' })
-  if (result.status === 0) return ''
-  return result.error === undefined ? result.stderr : result.error.message
 }
 
-function debPath(
-  cache: string,
-  name: string,
-  { pin, architecture }: { pin: Pin; architecture: string },
-): string {
-  return join(cache, `${name}_${pin.version.replace(':', '%3a')}_${architecture}.deb`)
-}
-
-function checksum(path: string): string {
-  return createHash('sha256').update(readFileSync(path)).digest('hex')
+function listsOf(architecture: string): string {
+  return join(CACHE, `lists-${architecture}`)
 }

@@ -7,7 +7,6 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { cacheFolder } from '../cache-folder.ts'
 import { packagesOf } from '../licences.ts'
 import { buildPackage } from '../package.ts'
 import { pinNewest, pinnedPackages, unpackDebian, type Variant } from './debian.ts'
@@ -49,8 +48,6 @@ export async function buildImage(
   architectures: readonly string[],
   variant: Variant = '',
 ): Promise<BuiltImage> {
-  const cache = cacheFolder('image')
-  mkdirSync(cache, { recursive: true })
   const scratch = mkdtempSync(join(tmpdir(), 'kubedoh-image-'))
   try {
     const created = Number(process.env.SOURCE_DATE_EPOCH ?? 0)
@@ -60,8 +57,8 @@ export async function buildImage(
     const platforms = architectures.map((architecture): Platform => {
       const root = join(scratch, architecture)
       mkdirSync(root)
-      const controls = unpackDebian({ architecture, variant }, root, cache)
-      const node = prepareNode(architecture, { cache, scratch })
+      const controls = unpackDebian({ architecture, variant }, root)
+      const node = prepareNode(architecture, scratch)
       const components = componentsOf({ architecture, variant, node, modules })
       const sbom = spdxOf(components, new Date(created * 1000).toISOString().replace('.000', ''))
       sboms.set(architecture, sbom)
@@ -191,9 +188,7 @@ async function main(): Promise<void> {
     throw new Error(`no architecture "${unknown}": ${ARCHITECTURES.join(', ')}`)
   const variant = VARIANTS.find((one) => one === values.variant)
   if (variant === undefined) throw new Error(`no variant "${values.variant}": node`)
-  const cache = cacheFolder('image')
-  mkdirSync(cache, { recursive: true })
-  if (values.pin) return pinNewest(ARCHITECTURES, cache)
+  if (values.pin) return pinNewest(ARCHITECTURES)
   const { archive, digest, size, sboms, strippedBy } = await buildImage(architectures, variant)
   mkdirSync(values.out, { recursive: true })
   const path = join(

@@ -4,8 +4,9 @@
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { cacheFolder } from '../cache-folder.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 /** Tools that remove symbols, in the order in which they are tried: the first reads all processors'. */
@@ -21,12 +22,13 @@ export type Node = {
 
 /**
  * Returns Node for `amd64` or `arm64`: from `node_modules`, or for another processor from npm.
+ * @param scratch a folder that is removed after the build
  * @throws {Error} when npm cannot download it, or its checksum is not that of package-lock.json
  */
-export function prepareNode(architecture: string, { cache, scratch }: Folders): Node {
+export function prepareNode(architecture: string, scratch: string): Node {
   const name = `node-linux-${architecture === 'amd64' ? 'x64' : architecture}`
   const installed = join(ROOT, 'node_modules', name)
-  const folder = existsSync(installed) ? installed : unpackFromNpm(name, { cache, scratch })
+  const folder = existsSync(installed) ? installed : unpackFromNpm(name, scratch)
   const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
   const stripped = join(scratch, `${name}-stripped`)
   const original = join(folder, 'bin/node')
@@ -36,10 +38,9 @@ export function prepareNode(architecture: string, { cache, scratch }: Folders): 
   return { binary, licence: readFileSync(join(folder, 'LICENSE')), version, strippedBy }
 }
 
-/** A folder of downloads, and one that is removed after the build. */
-type Folders = { readonly cache: string; readonly scratch: string }
-
-function unpackFromNpm(name: string, { cache, scratch }: Folders): string {
+function unpackFromNpm(name: string, scratch: string): string {
+  const cache = cacheFolder('image')
+  mkdirSync(cache, { recursive: true })
   const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'))
   const { version, integrity } = packages[`node_modules/${name}`]
   const file = join(cache, `${name}-${version}.tgz`)
@@ -52,14 +53,7 @@ function unpackFromNpm(name: string, { cache, scratch }: Folders): string {
     rmSync(file)
     throw new Error(`${name} ${version}: checksum is not that of package-lock.json`)
   }
-  execFileSync('tar', [
-    '-xzf',
-    file,
-    '-C',
-    scratch,
-    'package/bin',
-    'package/LICENSE',
-    'package/package.json',
-  ])
+  const parts = ['bin', 'LICENSE', 'package.json'].map((part) => `package/${part}`)
+  execFileSync('tar', ['-xzf', file, '-C', scratch, ...parts])
   return join(scratch, 'package')
 }

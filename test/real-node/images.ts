@@ -7,7 +7,6 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { cacheFolder } from '../../build/cache-folder.ts'
 import { unpackDebian } from '../../build/image/debian.ts'
 import { packImage } from '../../build/image/oci.ts'
 import { entriesOf, NET_BIND_SERVICE, type TarEntry } from '../../build/image/tar.ts'
@@ -23,7 +22,7 @@ export function buildTestImages(coredns: string, debian: string): Buffer[] {
   try {
     const root = join(scratch, 'root')
     mkdirSync(root)
-    unpackDebian({ architecture: 'amd64', variant: '' }, root, cacheFolder('image'))
+    unpackDebian({ architecture: 'amd64', variant: '' }, root)
     const glibc = entriesOf(root)
     const compile = (args: readonly string[]): TarEntry => {
       const path = join(scratch, 'resolve')

@@ -122,7 +122,8 @@ function addStatusRoutes(
   app.get('/readyz', async () => {
     const waiting = await gateway.zones.notReady()
     const isReady = waiting.length === 0
-    return text(isReady ? 200 : 503, isReady ? 'OK' : waiting.join(','), 'text/plain')
+    const text = isReady ? 'OK' : waiting.join(',')
+    return uncached(isReady ? 200 : 503, text, { 'content-type': 'text/plain' })
   })
   app.get('/metrics', () => {
     const body = streamOf(gateway.metrics(), createSharedPause(host))
@@ -132,10 +133,6 @@ function addStatusRoutes(
     await checkAdmin(c, config.adminSha256)
     return jsonResponse(200, await gateway.zones.conflicts())
   })
-}
-
-function text(status: number, body: string, type: string): Response {
-  return uncached(status, body, { 'content-type': type })
 }
 
 /** Returns the origin that the client used, also where a proxy terminates TLS. */
