@@ -33,7 +33,7 @@ export type Explanation = {
   readonly reason: Reason | undefined
 }
 
-/** The explanation of a response that no plugin had a part in. */
+/** The explanation of a response without plugins. */
 export const UNEXPLAINED: Omit<Explanation, 'reply'> = {
   serverBlock: undefined,
   plugins: [],
@@ -141,7 +141,7 @@ function reasonFor(query: Query, explained: Explained): Reason | undefined {
   return factReason(facts) ?? byPlugin(explained, response)
 }
 
-/** Returns the reason of the name that the query led to: the first of those that are most exact. */
+/** Returns the reason for the name that the query led to: the first of the most exact ones. */
 function factReason(facts: readonly Fact[]): Reason | undefined {
   const name = facts.findLast(({ reason }) => reason !== undefined)?.name
   const reasons = facts.flatMap((fact) => (fact.name === name ? (fact.reason ?? []) : []))

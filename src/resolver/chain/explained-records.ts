@@ -25,7 +25,7 @@ export type ExplainedRecord = {
   readonly generation: number | null
 }
 
-/** A response, and what is known of the names in it. */
+/** A response, and the known facts about its names. */
 type Explained = {
   readonly response: Response
   readonly facts: readonly Fact[]

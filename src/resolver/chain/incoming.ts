@@ -44,8 +44,8 @@ export class Incoming {
 }
 
 /**
- * Returns a response in memory of its own, for transports that hold on to what they send. A client
- * that never reads its response keeps a slab of 4 KiB alive.
+ * Returns a response in memory of its own, for transports that keep the bytes after this turn. A
+ * client that never reads its response keeps a slab of 4 KiB alive.
  */
 export function ownResponse(
   result: AnswerResult,

@@ -1,5 +1,5 @@
 /**
- * Has plugins read what they answer from.
+ * Makes plugins read the sources that they answer from.
  * @module
  */
 import { ConfigError, type Problem } from '../../corefile/problem.ts'
@@ -7,7 +7,7 @@ import type { Plugin } from '../contract/plugin.ts'
 
 /**
  * Prepares plugins one after the other, so that the memory for reading is that of one.
- * @throws {ConfigError} with every mistake in what they read
+ * @throws {ConfigError} with every mistake in the sources
  */
 export async function preparePlugins(plugins: readonly Plugin[]): Promise<void> {
   const problems: Problem[] = []

@@ -73,7 +73,7 @@ type RequestOrigin = {
   readonly listener: Listener
   /** Of nested look-ups. */
   readonly depth: number
-  /** What is left of `LOOKUPS_MAX`; all of them when absent. */
+  /** The rest of `LOOKUPS_MAX`; all of them when absent. */
   readonly budget?: LookupBudget | undefined
   /** The spans of the request's trace. */
   readonly spans?: Trace['spans']
@@ -200,8 +200,8 @@ export class Resolver {
   }
 
   /**
-   * Has plugins read what they answer from, one after the other. Call it before the first query.
-   * @throws {ConfigError} with every mistake in what they read
+   * Makes plugins read their sources, one after the other. Call it before the first query.
+   * @throws {ConfigError} with every mistake in the sources
    */
   prepare(): Promise<void> {
     return preparePlugins(this.plugins)

@@ -23,7 +23,7 @@ type EtcdWatchOptions = {
   readonly onWarning: (message: string) => void
   /** Receives errors of requests, which are retried. */
   readonly onError: (message: string) => void
-  /** Receives each change, and whether the key's value is valid; those of a list at its end. */
+  /** Receives each change, and whether the key's value is valid; changes of a list at its end. */
   readonly onChange?: OnKeyChange | undefined
   /** Called when the watch has opened, and when it has ended. */
   readonly onConnected?: () => void

@@ -172,7 +172,7 @@ class Versions {
     return this.last
   }
 
-  /** Formats the records of a version, in slices; those of the version before have their lines. */
+  /** Formats the records of a version, in slices; reuses the lines of the previous version. */
   private async format(
     { lines: known }: Contents,
     records: Records,

@@ -10,8 +10,8 @@ import { FOLDER_MODE } from './files.ts'
 const { R_OK, W_OK, X_OK } = constants
 
 /**
- * Creates the folder if there is none. Returns why it cannot be written, or `undefined` if it can:
- * what it has can be served all the same.
+ * Creates the folder if it is missing. Returns why it cannot be written, or `undefined` if it can.
+ * A gateway also serves the snapshots of a read-only folder.
  * @param access `accessSync` of `node:fs`; tests pass one that fails
  * @throws {Error} of the file system if there is no such folder, or it cannot be read
  */

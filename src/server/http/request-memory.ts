@@ -25,7 +25,7 @@ export type RequestHolder = {
 export class RequestMemory {
   private readonly bytesMax: number
   private readonly holders = new Set<RequestHolder>()
-  /** At least what the holders have: what was completed still counts, until a recount. */
+  /** At least the bytes of the holders: completed requests count until the next recount. */
   private bytes = 0
 
   /** @param bytesMax bytes of all requests that wait (default: by the memory limit) */

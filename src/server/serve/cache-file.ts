@@ -25,7 +25,7 @@ const HASHED_BYTES = 1024 * 1024
 /** Bytes of one write; entries are much smaller. */
 const WRITE_BYTES = 65_536
 
-/** Contents that this thread has started. Two names for them: a later one replaces what is left. */
+/** Files that this thread has begun. Their two names alternate: a later one replaces a leftover. */
 let contents = 0
 
 /** Returns the file of the cache with an identity. Touches nothing until it is used. */

@@ -1,5 +1,5 @@
 /**
- * How a connection has a message answered.
+ * How sockets get responses to messages.
  * @module
  */
 

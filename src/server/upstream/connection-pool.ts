@@ -74,7 +74,7 @@ export class ConnectionPool {
     for (const connection of this.connections) if (!isBusy(connection)) connection.end()
   }
 
-  /** Makes a connection the one that was used last. */
+  /** Marks a connection as the most recently used one. */
   private use(connection: StreamConnection): StreamConnection {
     this.connections = this.connections.filter((one) => one !== connection)
     this.connections.push(connection)

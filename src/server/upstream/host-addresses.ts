@@ -61,7 +61,7 @@ export class HostAddresses {
   }
 }
 
-/** By name and resolvers, the one that was opened last at the end. */
+/** By name and resolvers; the most recently used are at the end. */
 const KNOWN = new Map<string, HostAddresses>()
 
 /**
