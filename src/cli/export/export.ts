@@ -78,8 +78,7 @@ export async function runExport(input: Input, output: Output): Promise<void> {
     allowBufferGarbage()
     void watchLoop(input.env('KUBEDOH_SLOW_TURNS'), createLog(output))
   })
-  // The lists, and what parsed them, are garbage after the first publication.
-  const stopTrim = startMemoryTrim(running.first)
+  const stopTrim = startMemoryTrim()
   try {
     if (input.isSet('once')) await running.publishOnce()
     else await untilSignal()

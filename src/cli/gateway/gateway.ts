@@ -55,7 +55,7 @@ export async function runGateway(input: Input, output: Output): Promise<void> {
   const ended = untilSignal()
   output.stdout.write(`ready: DNS over ${scheme} on ${running.url}/dns-query\n`)
   void watchLoop(input.env('KUBEDOH_SLOW_TURNS'), createLog(output))
-  const stopTrim = startMemoryTrim(Promise.resolve())
+  const stopTrim = startMemoryTrim()
   await ended
   stopTrim()
   offReload()

@@ -79,8 +79,7 @@ export async function runUntilSignal(
   const ended = new AbortController()
   const signal = untilSignal().finally(() => ended.abort())
   const ready = untilReady(running, ended.signal)
-  const stopTrim = startMemoryTrim(ready)
-  // Before memory is compacted, which drops the code of the start.
+  const stopTrim = startMemoryTrim()
   void ready.then(() => {
     storeCompiledCode()
     void watchLoop(input.env('KUBEDOH_SLOW_TURNS'), log)

@@ -6,7 +6,7 @@
 
 import { Metrics } from '../../dns/telemetry/metrics.ts'
 import { elapsed } from '../node/elapsed.ts'
-import { startHeapTrim } from '../node/memory-trim.ts'
+import { startMemoryTrim } from '../node/memory-trim.ts'
 import { createLog, describeError, type Output } from '../node/output.ts'
 import { ClusterSources } from './cluster-sources.ts'
 import { type ClusterWanted, keyOf } from './cluster-wanted.ts'
@@ -103,6 +103,6 @@ export class WatchWorker {
 }
 
 runWorker((send) => {
-  startHeapTrim()
+  startMemoryTrim()
   return new WatchWorker(send, process)
 })

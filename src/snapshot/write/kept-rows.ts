@@ -8,8 +8,7 @@ import type { AddressTable } from '../format/address-table.ts'
 import { NAMESPACES_MAX } from '../format/layout.ts'
 import { addressUnitAt } from '../format/shard-key.ts'
 import type { Shard } from '../read/shard.ts'
-import type { PointerDraft } from './pointer-drafts.ts'
-import type { AddressRows, ShardWriter } from './shard-writer.ts'
+import type { AddressRows, PointerDraft, ShardWriter } from './shard-writer.ts'
 
 /** An address table of a shard, and where its RRsets end. */
 export type RowSection = {

@@ -12,8 +12,9 @@ import {
   type ZoneEntry,
 } from '../records/zone-entry.ts'
 import { compareNodes, NodeDraft, NodeTable } from './node-draft.ts'
-import { draftPointers, type PointerDraft } from './pointer-drafts.ts'
+import { draftPointers } from './pointer-drafts.ts'
 import { addRdata, finishSet } from './set-drafts.ts'
+import type { PointerDraft } from './shard-writer.ts'
 
 /** The input of a shard. */
 export type Drafts = {

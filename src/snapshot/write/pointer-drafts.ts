@@ -15,18 +15,8 @@ import { FORM, SET_TTL_MAX } from '../format/layout.ts'
 import { shardAddressKey } from '../format/shard-key.ts'
 import type { AddressEntry } from '../records/zone-entry.ts'
 import { ByteBuffer } from './byte-buffer.ts'
-import { draftSet, finishSet, mergeRdata, type SetDraft } from './set-drafts.ts'
-import type { ShardWriter } from './shard-writer.ts'
-
-/** The targets of one address in one namespace, and whether a Pod there has the address. */
-export type PointerDraft = {
-  readonly address: Uint8Array
-  readonly namespace: string
-  set: SetDraft | undefined
-  isPod: boolean
-  /** Whether they yield to the targets of other namespaces that the client sees. */
-  isYielding: boolean
-}
+import { draftSet, finishSet, mergeRdata } from './set-drafts.ts'
+import type { PointerDraft, ShardWriter } from './shard-writer.ts'
 
 /**
  * Merges the entries of each address and namespace, and sorts by both. Drops yielding pointers if

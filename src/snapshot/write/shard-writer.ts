@@ -15,9 +15,9 @@ import {
   YIELDING_BIT,
 } from '../format/layout.ts'
 import { ByteBuffer } from './byte-buffer.ts'
-import { type IndexPlan, placeNames } from './join-nodes.ts'
+import { type IndexPlan, placeNames } from './index-plan.ts'
 import type { NodeDraft } from './node-draft.ts'
-import type { PointerDraft } from './pointer-drafts.ts'
+import type { SetDraft } from './set-drafts.ts'
 import { reserveSet, UnitWriter, writeSet } from './unit-writer.ts'
 
 /** A shard, and its namespaces by number, which a patch needs. */
@@ -33,6 +33,16 @@ export function sortedNamespaces(namespaces: Iterable<string>): string[] {
   if (others.size <= NAMESPACES_MAX) return ['', ...[...others].sort()]
   const count = `${others.size} namespaces, at most ${NAMESPACES_MAX}`
   throw new SnapshotError(`Cannot build shard: ${count}`)
+}
+
+/** The targets of one address in one namespace, and whether a Pod there has the address. */
+export type PointerDraft = {
+  readonly address: Uint8Array
+  readonly namespace: string
+  set: SetDraft | undefined
+  isPod: boolean
+  /** Whether they yield to the targets of other namespaces that the client sees. */
+  isYielding: boolean
 }
 
 /** The columns of an address table, sorted by address. */
