@@ -92,9 +92,10 @@ describe('docs/environment.md', () => {
     )
   })
 
-  test('has the variables of the tests', () => {
-    const files = filesBelow('test', '.ts').filter((file) => !file.startsWith('test/docs/'))
-    const listed = names(ENVIRONMENT, '## Tests and benchmarks')
+  test('has the variables of the tests and the build', () => {
+    const all = ['build', 'test'].flatMap((folder) => filesBelow(folder, '.ts'))
+    const files = all.filter((file) => !file.startsWith('test/docs/'))
+    const listed = names(ENVIRONMENT, '## Tests, benchmarks and the build')
     const elsewhere = [...names(ENVIRONMENT, '## kubedoh'), 'PATH']
     const own = readBy(files).filter((name) => listed.includes(name) || !elsewhere.includes(name))
     assert.deepEqual(sorted(listed), sorted(own))
