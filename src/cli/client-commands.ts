@@ -2,10 +2,10 @@
  * The commands that resolve names, and say why an answer is what it is.
  * @module
  */
-import type { Command } from './command.ts'
+import type { CliCommand } from './command.ts'
 
 /** The commands, in the order of help. */
-export const CLIENT_COMMANDS: readonly Command[] = [
+export const CLIENT_COMMANDS: readonly CliCommand[] = [
   {
     name: 'query',
     summary: 'query a DNS server over UDP, TCP, TLS or HTTPS',

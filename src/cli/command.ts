@@ -6,7 +6,7 @@ import type { Output } from '../server/node/output.ts'
 import type { FlagName, Input } from './flags/flags.ts'
 
 /** A command of `kubedoh`. */
-export type Command = {
+export type CliCommand = {
   /** One or two words. */
   readonly name: string
   /** One line in the imperative. */
@@ -25,12 +25,12 @@ export type Command = {
 }
 
 /** Commands that help shows under one title. */
-export type Purpose = { readonly title: string; readonly commands: readonly Command[] }
+export type Purpose = { readonly title: string; readonly commands: readonly CliCommand[] }
 
 /** All commands, as help, completion and the manual list them. */
 export type CommandList = {
   /** In the order of help. */
-  readonly commands: readonly Command[]
+  readonly commands: readonly CliCommand[]
   /** Summaries of the groups of two-word commands, by the first word. */
   readonly groups: Readonly<Record<string, string>>
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import { CLIENT_COMMANDS } from './client-commands.ts'
-import type { Command, Purpose } from './command.ts'
+import type { CliCommand, Purpose } from './command.ts'
 import { FILE_COMMANDS } from './file-commands.ts'
 import { GATEWAY_COMMANDS } from './gateway-commands.ts'
 import { OPERATOR_COMMANDS } from './operator-commands.ts'
@@ -19,7 +19,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
   token: 'manage the client tokens of a gateway',
 }
 
-const SHELL_COMMANDS: readonly Command[] = [
+const SHELL_COMMANDS: readonly CliCommand[] = [
   {
     name: 'completion',
     summary: 'print the completion script of a shell: bash, zsh or fish',
@@ -54,4 +54,4 @@ export const PURPOSES: readonly Purpose[] = [
 ]
 
 /** The commands, in the order of help. */
-export const COMMANDS: readonly Command[] = PURPOSES.flatMap(({ commands }) => commands)
+export const COMMANDS: readonly CliCommand[] = PURPOSES.flatMap(({ commands }) => commands)

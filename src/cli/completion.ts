@@ -5,7 +5,7 @@
  */
 
 import { type Output, UsageError } from '../server/node/output.ts'
-import type { Command, CommandList } from './command.ts'
+import type { CliCommand, CommandList } from './command.ts'
 import { FLAGS, type FlagName, type Input } from './flags/flags.ts'
 
 /** Placeholders of values that are paths. */
@@ -146,7 +146,7 @@ function groupChoices({ commands }: CommandList): ReadonlyMap<string, readonly C
     commands.filter(({ name }) => name.includes(' ')),
     ({ name }) => name.split(' ')[0] ?? '',
   )
-  const choiceOf = ({ name, summary }: Command): Choice => ({
+  const choiceOf = ({ name, summary }: CliCommand): Choice => ({
     name: name.split(' ')[1] ?? '',
     help: summary,
   })

@@ -2,11 +2,11 @@
  * The `convert` commands, one for each system.
  * @module
  */
-import type { Command } from './command.ts'
+import type { CliCommand } from './command.ts'
 import type { ConvertSource } from './operators/convert.ts'
 
 /** The commands, in the order of help. */
-export const CONVERT_COMMANDS: readonly Command[] = [
+export const CONVERT_COMMANDS: readonly CliCommand[] = [
   convertFrom('openshift', {
     summary: "convert the DNS operator's object (dnses.operator.openshift.io) of OpenShift 4",
     flags: ['set'],
@@ -69,8 +69,8 @@ export const CONVERT_COMMANDS: readonly Command[] = [
 
 function convertFrom(
   source: ConvertSource,
-  about: Pick<Command, 'summary' | 'flags' | 'examples' | 'notes'>,
-): Command {
+  about: Pick<CliCommand, 'summary' | 'flags' | 'examples' | 'notes'>,
+): CliCommand {
   return {
     ...about,
     name: `convert ${source}`,

@@ -2,11 +2,11 @@
  * The commands for Corefiles and snapshots.
  * @module
  */
-import type { Command } from './command.ts'
+import type { CliCommand } from './command.ts'
 import { CONVERT_COMMANDS } from './convert-commands.ts'
 
 /** The commands, in the order of help. */
-export const FILE_COMMANDS: readonly Command[] = [
+export const FILE_COMMANDS: readonly CliCommand[] = [
   {
     name: 'check',
     summary: 'report every error and warning in a Corefile without starting a server',

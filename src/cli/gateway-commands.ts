@@ -2,10 +2,10 @@
  * The commands that run a gateway and publish clusters to it.
  * @module
  */
-import type { Command } from './command.ts'
+import type { CliCommand } from './command.ts'
 
 /** The commands, in the order of help. */
-export const GATEWAY_COMMANDS: readonly Command[] = [
+export const GATEWAY_COMMANDS: readonly CliCommand[] = [
   {
     name: 'gateway',
     summary: 'run the gateway on this machine instead of Cloudflare Workers',

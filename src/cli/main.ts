@@ -6,7 +6,7 @@
 import { CommanderError, Command as CommandLine, Option } from 'commander'
 import { VERSION } from '../dns/telemetry/version.ts'
 import { describeError, EXIT, type Output, UsageError } from '../server/node/output.ts'
-import type { Command } from './command.ts'
+import type { CliCommand } from './command.ts'
 import { COMMANDS, GROUPS, PURPOSES } from './commands.ts'
 import { FLAGS, type Flag, flagHelp, Input } from './flags/flags.ts'
 import {
@@ -107,7 +107,7 @@ function createProgram(output: Output, environment: Environment): CommandLine {
 }
 
 /** Adds a command, and before the first one of a group the group. */
-function addToProgram(program: CommandLine, command: Command, world: World): void {
+function addToProgram(program: CommandLine, command: CliCommand, world: World): void {
   const [first = '', second] = command.name.split(' ')
   if (second === undefined) {
     addCommand(program.command(first), command, world)
@@ -135,7 +135,7 @@ function configure(line: CommandLine, output: Output): CommandLine {
     })
 }
 
-function addCommand(line: CommandLine, command: Command, { output, environment }: World): void {
+function addCommand(line: CommandLine, command: CliCommand, { output, environment }: World): void {
   configure(line, output).description(command.summary)
   for (const arg of command.args ?? []) line.argument(arg.startsWith('[') ? arg : `<${arg}>`)
   for (const name of command.flags ?? []) line.addOption(optionOf(name, FLAGS[name]))
@@ -176,7 +176,7 @@ function addCommand(line: CommandLine, command: Command, { output, environment }
   })
 }
 
-async function run(command: Command, input: Input, output: Output): Promise<void> {
+async function run(command: CliCommand, input: Input, output: Output): Promise<void> {
   const isClient = command.flags?.some((name) => name === 'gateway' || name === 'ca')
   const ca = isClient ? input.text('ca') : ''
   if (ca !== '') (await import('./flags/authorities.ts')).trustAuthorities(ca)

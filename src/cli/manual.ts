@@ -4,12 +4,12 @@
  */
 
 import { VERSION } from '../dns/telemetry/version.ts'
-import type { Command } from './command.ts'
+import type { CliCommand } from './command.ts'
 import { FLAGS, type FlagName, flagHelp } from './flags/flags.ts'
 import { VARIABLES } from './flags/variables.ts'
 
 /** Formats kubedoh(1) as roff, with the macros of man(7). */
-export function formatManual(commands: readonly Command[]): string {
+export function formatManual(commands: readonly CliCommand[]): string {
   const used = new Set(commands.flatMap(({ flags = [] }) => flags))
   const lines = [
     `.TH KUBEDOH 1 "" "kubedoh ${VERSION}"`,
@@ -34,7 +34,7 @@ export function formatManual(commands: readonly Command[]): string {
   return `${lines.join('\n')}\n`
 }
 
-function commandLines({ name, summary, args = [], flags = [], ...more }: Command): string[] {
+function commandLines({ name, summary, args = [], flags = [], ...more }: CliCommand): string[] {
   const { examples, notes = [] } = more
   const names = flags.map((flag) => `--${flag}`).join(', ')
   return [

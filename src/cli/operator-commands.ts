@@ -2,11 +2,11 @@
  * The commands of a gateway's operator.
  * @module
  */
-import type { Command } from './command.ts'
+import type { CliCommand } from './command.ts'
 import type { FlagName } from './flags/flags.ts'
 
 /** The commands, in the order of help. */
-export const OPERATOR_COMMANDS: readonly Command[] = [
+export const OPERATOR_COMMANDS: readonly CliCommand[] = [
   ofOperator({
     name: 'token create',
     summary: 'create a client token for all names or some of them',
@@ -84,7 +84,7 @@ export const OPERATOR_COMMANDS: readonly Command[] = [
 ]
 
 /** Adds the flags of commands that send requests to a gateway. */
-function ofOperator(command: Omit<Command, 'required'>): Command {
+function ofOperator(command: Omit<CliCommand, 'required'>): CliCommand {
   const flags: readonly FlagName[] = ['gateway', ...(command.flags ?? [])]
   return { ...command, flags, required: ['gateway'] }
 }

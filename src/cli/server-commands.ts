@@ -2,13 +2,13 @@
  * The commands that serve DNS in a cluster or on a node, and what goes with it.
  * @module
  */
-import type { Command } from './command.ts'
+import type { CliCommand } from './command.ts'
 
 const OPENSHIFT_HOSTS =
   'kubedoh hosts --services image-registry.openshift-image-registry.svc --nameserver 172.30.0.10'
 
 /** The commands, in the order of help. */
-export const SERVER_COMMANDS: readonly Command[] = [
+export const SERVER_COMMANDS: readonly CliCommand[] = [
   {
     name: 'serve',
     summary: 'answer DNS for the server blocks of a Corefile',

@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import type { Command } from '../../src/cli/command.ts'
+import type { CliCommand } from '../../src/cli/command.ts'
 import { COMMANDS } from '../../src/cli/commands.ts'
 import { FLAGS, type FlagName } from '../../src/cli/flags/flags.ts'
 import { runCli } from './run-cli.ts'
 
 /** Prints a command's help as it is, and with its lines joined. */
-async function helpOf({ name }: Command): Promise<{ text: string; joined: string }> {
+async function helpOf({ name }: CliCommand): Promise<{ text: string; joined: string }> {
   const { status, stdout, stderr } = await runCli([...name.split(' '), '--help'])
   assert.deepEqual([status, stderr], [0, ''])
   return { text: stdout, joined: stdout.replaceAll(/\s+/g, ' ') }
 }
 
 /** Reads an example as a shell would, and its flags as the command line does. */
-function parseExample(line: string): { command: Command; args: string[]; flags: string[] } {
+function parseExample(line: string): { command: CliCommand; args: string[]; flags: string[] } {
   const [program, ...words] = line.replace(/ (?:[|>]|-- ).*$/, '').split(' ')
   assert.equal(program, 'kubedoh')
   const command = COMMANDS.find(({ name }) => `${words.join(' ')} `.startsWith(`${name} `))

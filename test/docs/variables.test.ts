@@ -92,11 +92,11 @@ describe('docs/environment.md', () => {
     )
   })
 
-  test('has the variables of the tests and benchmarks', () => {
-    const files = ['bench', 'test']
+  test('has the variables of the tests, the benchmarks and the build', () => {
+    const files = ['bench', 'build', 'test']
       .flatMap((top) => filesBelow(top, '.ts'))
       .filter((file) => !file.startsWith('test/docs/'))
-    const listed = names(ENVIRONMENT, '## Tests and benchmarks')
+    const listed = names(ENVIRONMENT, '## Tests, benchmarks and the build')
     const elsewhere = [...names(ENVIRONMENT, '## kubedoh'), 'PATH']
     const own = readBy(files).filter((name) => listed.includes(name) || !elsewhere.includes(name))
     assert.deepEqual(sorted(listed), sorted(own))

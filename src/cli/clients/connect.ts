@@ -21,7 +21,7 @@ import { untilSignal } from '../../server/node/signals.ts'
 import { Server } from '../../server/serve/server.ts'
 import { parseListenAddress } from '../../server/sockets/listen-address.ts'
 import type { Input } from '../flags/flags.ts'
-import { readGatewayUrl, readToken } from '../flags/operator-call.ts'
+import { readGatewayUrl, trimToken } from '../flags/operator-call.ts'
 import { formatSteps, planSplit, type Split, type SplitDnsSystem } from './split-dns.ts'
 import { DOMAIN, SplitDnsSession } from './split-dns-session.ts'
 
@@ -85,7 +85,7 @@ function readGateway(input: Input): Gateway {
   const url = new URL(readGatewayUrl(input))
   if (url.pathname === '/') url.pathname = '/dns-query'
   const ca = input.text('ca') === '' ? '' : resolve(input.text('ca'))
-  return { url, token: readToken(input.text('token'), '--token'), ca }
+  return { url, token: trimToken(input.text('token'), '--token'), ca }
 }
 
 /** Reads the domains, the system and the server's address. @throws {CommandError} */

@@ -24,7 +24,7 @@ import { exchange } from '../../server/upstream/exchange.ts'
 import { formatRecord } from '../../snapshot/records/zone-text.ts'
 import { readAuthorities } from '../flags/authorities.ts'
 import type { Input } from '../flags/flags.ts'
-import { readToken } from '../flags/operator-call.ts'
+import { trimToken } from '../flags/operator-call.ts'
 import { timeExchange } from './exchange-time.ts'
 
 const TIMEOUT_MS = 5000
@@ -132,7 +132,7 @@ function placeOf(url: URL, standard: number): { readonly address: string; readon
 
 /** Sends the token in a header, also one given as the URL's password, as curl does. */
 function askerOverHttps(url: URL, given: string): Ask {
-  const token = readToken(given === '' ? decodeURIComponent(url.password) : given, '--token')
+  const token = trimToken(given === '' ? decodeURIComponent(url.password) : given, '--token')
   const target = new URL(url)
   target.username = ''
   target.password = ''

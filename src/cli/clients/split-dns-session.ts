@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 import { errorCode, isRecord } from '../../dns/bytes/unknown.ts'
 import { CommandError } from '../../server/node/output.ts'
 import { writeWholeFile } from '../../server/node/whole-file.ts'
-import { formatSteps, MARKER, planSplit, type Split, type Step } from './split-dns.ts'
+import { formatSteps, OWN_FILE_MARKER, planSplit, type Split, type SplitStep } from './split-dns.ts'
 
 const execute = promisify(execFile)
 const COMMAND_MS = 20_000
@@ -110,21 +110,21 @@ export const DOMAIN: RegExp =
   /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*$/
 
 /** Applies a step. Returns the reason of a failure. */
-async function apply(step: Step): Promise<string | undefined> {
+async function apply(step: SplitStep): Promise<string | undefined> {
   try {
     if (step.kind === 'run') {
       const [program, ...args] = step.command
       await execute(program, args, { timeout: COMMAND_MS })
     } else if (step.kind === 'write') {
       writeFileSync(step.path, step.text, { flag: 'wx', mode: 0o644 })
-    } else if (readFileSync(step.path, 'utf8').startsWith(MARKER)) rmSync(step.path)
+    } else if (readFileSync(step.path, 'utf8').startsWith(OWN_FILE_MARKER)) rmSync(step.path)
     return undefined
   } catch (error) {
     return reasonOf(error, step)
   }
 }
 
-function reasonOf(error: unknown, step: Step): string {
+function reasonOf(error: unknown, step: SplitStep): string {
   const code = errorCode(error)
   if (step.kind === 'run' && code === 'ENOENT') {
     return `no such program; pass --system none and configure your resolver yourself`
@@ -136,7 +136,7 @@ function reasonOf(error: unknown, step: Step): string {
   return `${line === '' ? code : line}${hint}`
 }
 
-function describe(step: Step): string {
+function describe(step: SplitStep): string {
   return step.kind === 'run' ? formatSteps([step]).trimEnd() : step.path
 }
 

@@ -15,18 +15,18 @@ export type Split = {
 }
 
 /** One change of the system. */
-export type Step =
+export type SplitStep =
   | { readonly kind: 'run'; readonly command: readonly [string, ...string[]] }
   /** Writes a file that does not exist yet. */
   | { readonly kind: 'write'; readonly path: string; readonly text: string }
-  /** Removes a file, if it starts with {@link MARKER}. */
+  /** Removes a file, if it starts with {@link OWN_FILE_MARKER}. */
   | { readonly kind: 'remove'; readonly path: string }
 
 /** The changes, and those that undo them: each of these succeeds or fails without the others. */
-export type SplitPlan = { readonly set: readonly Step[]; readonly undo: readonly Step[] }
+export type SplitPlan = { readonly set: readonly SplitStep[]; readonly undo: readonly SplitStep[] }
 
 /** The first line of files that `kubedoh connect` writes. */
-export const MARKER = '# Written by kubedoh connect, which removes it when it ends.\n'
+export const OWN_FILE_MARKER = '# Written by kubedoh connect, which removes it when it ends.\n'
 
 /**
  * An interface of our own for systemd-resolved, which has domains per link and accepts none for the
@@ -53,11 +53,11 @@ export function planSplit(split: Split): SplitPlan {
 }
 
 /** Formats steps as shell lines, to read or to paste. */
-export function formatSteps(steps: readonly Step[]): string {
+export function formatSteps(steps: readonly SplitStep[]): string {
   return steps.map(formatStep).join('')
 }
 
-function formatStep(step: Step): string {
+function formatStep(step: SplitStep): string {
   switch (step.kind) {
     case 'run':
       return `${step.command.map(quote).join(' ')}\n`
@@ -70,7 +70,8 @@ function formatStep(step: Step): string {
 
 /** See resolvectl(1). */
 function planResolved({ domains, address, port }: Split): SplitPlan {
-  const link = (verb: string, ...values: string[]): Step => run('resolvectl', verb, LINK, ...values)
+  const link = (verb: string, ...values: string[]): SplitStep =>
+    run('resolvectl', verb, LINK, ...values)
   return {
     set: [
       run('ip', 'link', 'add', LINK, 'type', 'dummy'),
@@ -91,15 +92,15 @@ function planResolved({ domains, address, port }: Split): SplitPlan {
 /** See resolver(5) of macOS. */
 function planResolverFiles({ domains, address, port }: Split): SplitPlan {
   const paths = domains.map((domain) => `/etc/resolver/${domain}`)
-  const text = `${MARKER}nameserver ${address}\nport ${port}\n`
+  const text = `${OWN_FILE_MARKER}nameserver ${address}\nport ${port}\n`
   const flush = [run('dscacheutil', '-flushcache'), run('killall', '-HUP', 'mDNSResponder')]
   return {
     set: [
       run('mkdir', '-p', '/etc/resolver'),
-      ...paths.map((path): Step => ({ kind: 'write', path, text })),
+      ...paths.map((path): SplitStep => ({ kind: 'write', path, text })),
       ...flush,
     ],
-    undo: [...paths.map((path): Step => ({ kind: 'remove', path })), ...flush],
+    undo: [...paths.map((path): SplitStep => ({ kind: 'remove', path })), ...flush],
   }
 }
 
@@ -124,11 +125,11 @@ function planPolicyTable({ domains, address }: Split): SplitPlan {
   }
 }
 
-function powershell(script: string): Step {
+function powershell(script: string): SplitStep {
   return run('powershell.exe', '-NoProfile', '-NonInteractive', '-Command', script)
 }
 
-function run(...command: readonly [string, ...string[]]): Step {
+function run(...command: readonly [string, ...string[]]): SplitStep {
   return { kind: 'run', command }
 }
 

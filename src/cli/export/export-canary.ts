@@ -15,7 +15,7 @@ import { askDoh } from '../../gateway/doh/doh-client.ts'
 import { elapsed } from '../../server/node/elapsed.ts'
 import { CommandError } from '../../server/node/output.ts'
 import type { Input } from '../flags/flags.ts'
-import { readGatewayUrl, readToken } from '../flags/operator-call.ts'
+import { readGatewayUrl, trimToken } from '../flags/operator-call.ts'
 
 /** Names of a Namespace and of a Service: labels (RFC 1123). */
 const SERVICE = /^([a-z0-9][a-z0-9-]{0,62})\/([a-z0-9][a-z0-9-]{0,62})$/
@@ -43,7 +43,7 @@ export function createCanary(input: Input, parts: CanaryParts): Canary | undefin
   if (namespace === undefined || name === undefined) {
     throw new CommandError(`KUBEDOH_CANARY "${text}": use NAMESPACE/NAME, such as default/canary`)
   }
-  const token = readToken(input.text('token'), 'KUBEDOH_CLIENT_TOKEN')
+  const token = trimToken(input.text('token'), 'KUBEDOH_CLIENT_TOKEN')
   if (token === '')
     throw new CommandError('KUBEDOH_CANARY needs a client token: set KUBEDOH_CLIENT_TOKEN')
   const { origin, log, ...rest } = parts

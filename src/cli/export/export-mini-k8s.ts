@@ -15,7 +15,7 @@ import { CommandError, listenMessage } from '../../server/node/output.ts'
 import { requireTextFile } from '../../server/node/read-files.ts'
 import { parseListenAddress } from '../../server/sockets/listen-address.ts'
 import type { Input } from '../flags/flags.ts'
-import { readOwnToken } from '../flags/operator-call.ts'
+import { trimOwnToken } from '../flags/operator-call.ts'
 import { MiniK8sObjects, type MiniK8sOptions, save } from './mini-k8s-objects.ts'
 
 const FILE = 'mini-k8s.json'
@@ -47,7 +47,7 @@ export function miniK8sPlace(input: Input): MiniK8sPlace | undefined {
   }
   const { host = '127.0.0.1', port } = parseListenAddress(address)
   const path = input.env('KUBEDOH_MINI_K8S_TOKEN')
-  const token = path === '' ? '' : readOwnToken(requireTextFile(path), path)
+  const token = path === '' ? '' : trimOwnToken(requireTextFile(path), path)
   if (path !== '' && token === '') throw new CommandError(`${path} is empty`)
   if (!LOOPBACK.has(host) && (token === '' || !input.isSet('insecure'))) {
     const wanted = 'use a loopback address, or set KUBEDOH_MINI_K8S_TOKEN and KUBEDOH_INSECURE=1'

@@ -35,7 +35,7 @@ import { untilSignal } from '../../server/node/signals.ts'
 import { CLUSTER_ID } from '../../snapshot/format/manifest.ts'
 import { importPrivateKey, type PrivateKey } from '../../snapshot/format/signature.ts'
 import type { Input } from '../flags/flags.ts'
-import { readGatewayUrl, readToken } from '../flags/operator-call.ts'
+import { readGatewayUrl, trimToken } from '../flags/operator-call.ts'
 import { createCanary } from './export-canary.ts'
 import { loadExportDirectives } from './export-directive.ts'
 import { createElection, leaseOf } from './export-election.ts'
@@ -238,7 +238,7 @@ async function createPublisher(input: Input, isLeader: () => boolean): Promise<P
   if (!CLUSTER_ID.test(cluster)) {
     throw new CommandError(`--cluster "${cluster}": use at most 63 characters of a-z, 0-9 and "-"`)
   }
-  const token = readToken(input.env('KUBEDOH_TOKEN'), 'KUBEDOH_TOKEN')
+  const token = trimToken(input.env('KUBEDOH_TOKEN'), 'KUBEDOH_TOKEN')
   if (token === '') throw new CommandError(`KUBEDOH_TOKEN is not set; ${keysHint(cluster)}`)
   const url = readGatewayUrl(input)
   return new Publisher({

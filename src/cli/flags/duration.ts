@@ -8,7 +8,7 @@ import type { Input } from './flags.ts'
 const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 }
 
 /** Parses a duration and returns seconds; `undefined` for other text. */
-export function parseDuration(text: string): number | undefined {
+export function durationSeconds(text: string): number | undefined {
   const [, digits = '', unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? []
   const factor = SECONDS[unit]
   return factor === undefined ? undefined : Number(digits) * factor
@@ -21,7 +21,7 @@ export function parseDuration(text: string): number | undefined {
  */
 export function parseInterval(text: string): number | undefined {
   const [, digits] = /^(\d{1,9})(?:ns)?$/.exec(text) ?? []
-  const seconds = digits === undefined ? parseDuration(text) : Number(digits)
+  const seconds = digits === undefined ? durationSeconds(text) : Number(digits)
   return seconds === 0 ? undefined : seconds
 }
 

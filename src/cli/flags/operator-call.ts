@@ -43,8 +43,8 @@ export async function sendToGateway(
   init: { readonly method?: string; readonly body?: string } = {},
   token = '',
 ): Promise<Response> {
-  const own = (): string => readToken(input.env(ADMIN_VARIABLE), ADMIN_VARIABLE)
-  const admin = token === '' ? own() : readToken(token, '--token')
+  const own = (): string => trimToken(input.env(ADMIN_VARIABLE), ADMIN_VARIABLE)
+  const admin = token === '' ? own() : trimToken(token, '--token')
   if (admin === '') {
     throw new CommandError(
       `${ADMIN_VARIABLE} is not set; create a token for it with "kubedoh keys --admin"`,
@@ -90,7 +90,7 @@ const TOKEN = /^[!-~]+$/
  * @param from the flag or variable it came from
  * @throws {CommandError} when a header cannot carry it
  */
-export function readToken(text: string, from: string): string {
+export function trimToken(text: string, from: string): string {
   const token = text.trim()
   if (token === '' || TOKEN.test(token)) return token
   throw new CommandError(`${from} contains a space or another character that tokens cannot have`)
@@ -104,9 +104,9 @@ export function idOf(given = ''): string {
 /** Fewest characters of a token that this process checks: attempts have no bound. */
 const OWN_TOKEN_MIN = 16
 
-/** As {@link readToken}, for such a token. @throws {CommandError} for a short one, too */
-export function readOwnToken(text: string, from: string): string {
-  const token = readToken(text, from)
+/** As {@link trimToken}, for such a token. @throws {CommandError} for a short one, too */
+export function trimOwnToken(text: string, from: string): string {
+  const token = trimToken(text, from)
   if (token === '' || token.length >= OWN_TOKEN_MIN) return token
   throw new CommandError(`${from} has fewer than ${OWN_TOKEN_MIN} characters`)
 }

@@ -4,7 +4,7 @@
  */
 import { isTexts, recordOf } from '../../dns/bytes/unknown.ts'
 import { CommandError, type Output } from '../../server/node/output.ts'
-import { parseDuration } from '../flags/duration.ts'
+import { durationSeconds } from '../flags/duration.ts'
 import type { FlagName, Input } from '../flags/flags.ts'
 import { callGateway, formatColumns, idOf, printResponse } from '../flags/operator-call.ts'
 import { checkKit, writeKit } from './kit.ts'
@@ -101,7 +101,7 @@ function listOf(input: Input, flag: FlagName): string[] {
 }
 
 function seconds(flag: FlagName, text: string): number {
-  const value = parseDuration(text)
+  const value = durationSeconds(text)
   if (value !== undefined) return value
   throw new CommandError(`--${flag} is "${text}", expected a duration like 12h or 90d`)
 }

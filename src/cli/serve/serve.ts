@@ -17,9 +17,9 @@ import { onReloadSignal, untilSignal } from '../../server/node/signals.ts'
 import type { RunningServer, ServeOptions } from '../../server/serve/serve-options.ts'
 import { Server } from '../../server/serve/server.ts'
 import { serveByWorkers } from '../../server/serve/worker-pool.ts'
-import { parseDuration } from '../flags/duration.ts'
+import { durationSeconds } from '../flags/duration.ts'
 import type { FlagName, Input } from '../flags/flags.ts'
-import { readOwnToken } from '../flags/operator-call.ts'
+import { trimOwnToken } from '../flags/operator-call.ts'
 
 /** Maximum of --workers: one for each CPU of a large machine. */
 const WORKERS_MAX = 256
@@ -110,7 +110,7 @@ export async function untilReady(
 /** Reads KUBEDOH_LINGER, in seconds. @throws {CommandError} */
 function readLinger(input: Input): number {
   const text = input.env('KUBEDOH_LINGER') || '0s'
-  const seconds = parseDuration(text)
+  const seconds = durationSeconds(text)
   if (seconds !== undefined && seconds <= LINGER_MAX) return seconds
   throw new CommandError(`KUBEDOH_LINGER is "${text}", expected 0s to 1h, such as 60s`)
 }
@@ -118,8 +118,8 @@ function readLinger(input: Input): number {
 /** Reads the token of `/v1/explain`; '' for no such route. @throws {CommandError} */
 function readExplainToken(input: Input): string {
   const path = input.env('KUBEDOH_EXPLAIN_TOKEN_FILE')
-  if (path === '') return readOwnToken(input.env('KUBEDOH_EXPLAIN_TOKEN'), 'KUBEDOH_EXPLAIN_TOKEN')
-  const token = readOwnToken(requireTextFile(path), path)
+  if (path === '') return trimOwnToken(input.env('KUBEDOH_EXPLAIN_TOKEN'), 'KUBEDOH_EXPLAIN_TOKEN')
+  const token = trimOwnToken(requireTextFile(path), path)
   if (token === '') throw new CommandError(`${path} is empty`)
   if (input.text('doh.listen') === '') {
     throw new CommandError('/v1/explain needs --doh.listen; unset KUBEDOH_EXPLAIN_TOKEN_FILE')

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'vitest'
-import { parseDuration, parseInterval } from '../../../src/cli/flags/duration.ts'
+import { durationSeconds, parseInterval } from '../../../src/cli/flags/duration.ts'
 
 test('parses a number and a unit', () => {
   const cases: [string, number | undefined][] = [
@@ -19,7 +19,7 @@ test('parses a number and a unit', () => {
     ['1111111111s', undefined],
     ['1constructor', undefined],
   ]
-  for (const [text, seconds] of cases) assert.equal(parseDuration(text), seconds, text)
+  for (const [text, seconds] of cases) assert.equal(durationSeconds(text), seconds, text)
 })
 
 test('parses an interval with or without a unit', () => {

@@ -6,7 +6,7 @@ import {
   callGateway,
   formatColumns,
   readGatewayUrl,
-  readToken,
+  trimToken,
 } from '../../../src/cli/flags/operator-call.ts'
 import { HttpServer } from '../../../src/server/http/http-server.ts'
 import { CommandError } from '../../../src/server/node/output.ts'
@@ -77,14 +77,14 @@ function read(url: string, environment: Readonly<Record<string, string>> = {}): 
 
 describe('a token', () => {
   test('is trimmed', () => {
-    assert.equal(readToken(' kdt_a_b\n', 'KUBEDOH_TOKEN'), 'kdt_a_b')
-    assert.equal(readToken('', 'KUBEDOH_TOKEN'), '')
+    assert.equal(trimToken(' kdt_a_b\n', 'KUBEDOH_TOKEN'), 'kdt_a_b')
+    assert.equal(trimToken('', 'KUBEDOH_TOKEN'), '')
   })
 
   for (const text of ['kdt_a\nb', 'kdt_a b', 'kdt_ä']) {
     test(`is refused, and not printed: ${JSON.stringify(text)}`, () => {
       const message = 'KUBEDOH_TOKEN contains a space or another character that tokens cannot have'
-      assert.throws(() => readToken(text, 'KUBEDOH_TOKEN'), { name: 'CommandError', message })
+      assert.throws(() => trimToken(text, 'KUBEDOH_TOKEN'), { name: 'CommandError', message })
     })
   }
 
