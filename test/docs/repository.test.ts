@@ -7,7 +7,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'vitest'
 import { parse } from 'yaml'
-import { codes, ROOT, read, section, tableRows } from './pages.ts'
+import { codes, filesBelow, ROOT, read, section, tableRows } from './pages.ts'
 
 const CONTRIBUTING = read('CONTRIBUTING.md')
 const SCRIPTS = [...read('package.json').matchAll(/^ {4}"([\w:]+)": "/gm)].map(
@@ -22,6 +22,11 @@ function recordOf(value: unknown): Readonly<Record<string, unknown>> {
 function listOf(value: unknown): readonly unknown[] {
   assert.ok(Array.isArray(value))
   return value
+}
+
+/** Whether a file has this name, or ends with this path. */
+function isName(files: readonly string[], path: string): boolean {
+  return files.some((file) => file.endsWith(`/${path}`))
 }
 
 describe('CONTRIBUTING.md', () => {
@@ -63,10 +68,35 @@ describe('CONTRIBUTING.md', () => {
   })
 
   test('names identifiers that the named file has', () => {
-    const pairs = [...CONTRIBUTING.matchAll(/`([A-Z_]{4,})` in `((?:src|test)\/[\w./-]+)`/g)]
-    assert.ok(pairs.length >= 3)
+    const pairs = [...CONTRIBUTING.matchAll(/`(\w{4,})` in `((?:src|test)\/[\w./-]+\.ts)`/g)]
+    assert.ok(pairs.length >= 5)
     for (const [, name = '', path = ''] of pairs)
       assert.ok(read(path).includes(name), `${name} in ${path}`)
+  })
+
+  test('names files, identifiers and modules that the code has', () => {
+    const folders = ['src', 'worker', 'page', 'build', 'test', 'bench', 'demo'].filter((folder) =>
+      existsSync(join(ROOT, folder)),
+    )
+    const files = folders.flatMap((folder) => [
+      ...filesBelow(folder, '.ts'),
+      ...filesBelow(folder, '.tsx'),
+    ])
+    const others = ['package.json', '.ci/run', '.ci/release', 'bin/kubedoh', '.changie.yaml']
+    const code = [...files.filter((file) => file !== 'test/docs/repository.test.ts'), ...others]
+      .map(read)
+      .join('\n')
+    const words = new Set(code.match(/[\w$]+/g) ?? [])
+    const named = codes(CONTRIBUTING).filter((one) => !one.includes('NAME'))
+    const missingFiles = named
+      .filter((name) => /^[\w/.-]+\.(ts|md|toml|json)$/.test(name))
+      .filter((name) => !existsSync(join(ROOT, name)) && !isName(files, name))
+      // Files that a script writes are in its text.
+      .filter((name) => !code.includes(`'${name}'`))
+    const missingWords = named
+      .flatMap((one) => /^\.?([A-Za-z_]\w*)(?=\(|$)/.exec(one)?.[1] ?? [])
+      .filter((word) => !words.has(word))
+    assert.deepEqual([...missingFiles, ...missingWords], [])
   })
 })
 
