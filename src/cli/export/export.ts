@@ -73,7 +73,6 @@ export async function runExport(input: Input, output: Output): Promise<void> {
     const what = `${records} records of cluster ${input.text('cluster')}`
     const line = `ready: published ${what} to ${input.text('gateway')}, generation ${generation}\n`
     output.stdout.write(line)
-    // Before memory is compacted, which drops the code of the start.
     storeCompiledCode()
     allowBufferGarbage()
     void watchLoop(input.env('KUBEDOH_SLOW_TURNS'), createLog(output))

@@ -24,6 +24,13 @@ export type SharedBudget = {
   readonly readAgain: () => void
 }
 
+/** Objects of a large collection: as many as a page of a list has. */
+const OBJECTS_LARGE = 500
+/** Endpoints of a large collection: slices differ by a factor of 100 in what they cost. */
+const ENDPOINTS_LARGE = 2000
+/** Hostnames of a large collection: one object may have as many. */
+const HOSTS_LARGE = 2000
+
 type Name = { readonly namespace: string; readonly name: string }
 /** What identifies an object and its version. */
 export type Identity = Name & { readonly key: string; readonly version: number }
@@ -61,6 +68,12 @@ export class MirroredObjects {
     this.kind = kind
     this.sink = sink
     this.onWarning = onWarning
+  }
+
+  /** Whether their names take so long to build that queries should not wait for that. */
+  get isLarge(): boolean {
+    const { count, endpoints, hosts } = this
+    return count >= OBJECTS_LARGE || endpoints >= ENDPOINTS_LARGE || hosts >= HOSTS_LARGE
   }
 
   /** Returns the number of valid objects. */

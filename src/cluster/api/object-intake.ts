@@ -21,6 +21,9 @@ export type IntakeOptions = Pick<Timing, 'sleep' | 'elapsed'> & {
   readonly onParsed: () => void
 }
 
+/** Takes the objects of lists and watches. */
+export type Intake = Pick<ObjectIntake, keyof ObjectIntake>
+
 /** Size from which on an object is not light: a parser and the rules take some 0.2 ms for it. */
 const LIGHT_SIZE_MAX = 8192
 /** What a value of an object counts at least: each is looked at. */

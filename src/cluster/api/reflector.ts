@@ -15,6 +15,7 @@ import { MirroredObjects, type ObjectSink } from './mirrored-objects.ts'
 import {
   ApiError,
   type Collection,
+  type Listed,
   type ObjectApi,
   type ObjectPage,
   STATUS_GONE,
@@ -23,13 +24,11 @@ import {
   STATUS_TOO_MANY,
   statusError,
 } from './object-api.ts'
-import { ObjectIntake } from './object-intake.ts'
+import { type Intake, ObjectIntake } from './object-intake.ts'
 
 /** Options of a reflector. */
 export type ReflectorOptions = Pick<Timing, 'sleep' | 'random' | 'elapsed'> & {
   readonly api: ObjectApi
-  readonly collection: Collection
-  readonly sink: ObjectSink
   /** Called when something changed, or was confirmed. */
   readonly onChange: () => void
   /** Called with an invalid object, which is skipped. */
@@ -41,20 +40,25 @@ export type ReflectorOptions = Pick<Timing, 'sleep' | 'random' | 'elapsed'> & {
    * after a list succeeded in between. Default: its own.
    */
   readonly reported?: Set<string>
-  /** Bounds the hostnames of its objects and others. Default: no bound. */
-  readonly budget?: HostBudget
   /** Called when an open watch is about to count as closed: until now no change was missed. */
   readonly onClose: () => void
   /** Called again and again while the collection is large, and before a large object is parsed. */
   readonly onLarge?: () => void
+} & (ParsedObjects | WholeObjects)
+
+/** Objects that are parsed for a sink. */
+type ParsedObjects = {
+  readonly collection: Collection
+  readonly sink: ObjectSink
+  /** Bounds the hostnames of its objects and others. Default: no bound. */
+  readonly budget?: HostBudget
+}
+/** Objects that are passed on as they are. */
+type WholeObjects = {
+  readonly collection: Listed & { readonly olderPaths?: undefined }
+  readonly intake: Intake
 }
 
-/** Objects of a large collection: as many as a page of a list has. */
-const OBJECTS_LARGE = 500
-/** Endpoints of a large collection: slices differ by a factor of 100 in what they cost. */
-const ENDPOINTS_LARGE = 2000
-/** Hostnames of a large collection: one object may have as many. */
-const HOSTS_LARGE = 2000
 /** Bytes of one object that make its collection large before it is parsed. */
 const OBJECT_BYTES_LARGE = 256 * 1024
 /** The same of a page of a list, which has many objects. */
@@ -75,8 +79,8 @@ const INITIAL_END = 'k8s.io/initial-events-end'
 export class Reflector {
   private readonly options: ReflectorOptions
   private readonly failures: FailureReports
-  private readonly mirrored: MirroredObjects
-  private readonly intake: ObjectIntake
+  private readonly mirrored: MirroredObjects | undefined
+  private readonly intake: Intake
   /** Bytes of the event that comes next, and whether one was ever large. */
   private eventBytes = 0
   private hadLarge = false
@@ -98,22 +102,23 @@ export class Reflector {
   private open = false
 
   constructor(options: ReflectorOptions) {
-    const { collection, sink, onWarning, budget } = options
     this.options = options
     this.failures = new FailureReports(options)
-    const { kind } = collection
-    const shared = budget && {
-      budget,
-      onCut: () => this.options.onChange(),
-      readAgain: () => this.listAgain(),
+    if ('intake' in options) {
+      this.intake = options.intake
+      return
     }
-    this.mirrored = new MirroredObjects(kind, sink, onWarning, shared)
-    const { sleep, elapsed } = options
+    const { sink, onWarning, budget, sleep, elapsed } = options
+    const { kind } = options.collection
+    const readAgain = (): void => this.listAgain()
+    const shared = budget && { budget, onCut: options.onChange, readAgain }
+    const mirrored = new MirroredObjects(kind, sink, onWarning, shared)
     const onParsed = (): void => {
       if (this.isLarge) this.options.onLarge?.()
       this.options.onChange()
     }
-    this.intake = new ObjectIntake({ kind, mirrored: this.mirrored, sleep, elapsed, onParsed })
+    this.intake = new ObjectIntake({ kind, mirrored, sleep, elapsed, onParsed })
+    this.mirrored = mirrored
   }
 
   /** Resource version that the sink has; '' before the first complete list. */
@@ -141,31 +146,29 @@ export class Reflector {
     return !this.isAbsent && !this.isForbidden
   }
 
-  /** Whether its names take so long to build that queries should not wait for that. */
+  /** Whether it is large (`MirroredObjects`), or one of its objects took many bytes. */
   get isLarge(): boolean {
-    const { count, endpoints, hosts } = this.mirrored
-    const isMany = count >= OBJECTS_LARGE || endpoints >= ENDPOINTS_LARGE || hosts >= HOSTS_LARGE
-    return this.hadLarge || isMany
+    return this.hadLarge || this.mirrored?.isLarge === true
   }
 
   /** Returns the number of objects in the collection. */
   get count(): number {
-    return this.mirrored.count
+    return this.mirrored?.count ?? 0
   }
 
   /** Returns the number of present objects that are invalid, which the sink has not. */
   get invalid(): number {
-    return this.mirrored.invalid
+    return this.mirrored?.invalid ?? 0
   }
 
   /** Returns the number of changes that watches should have reported and that lists found. */
   get missed(): number {
-    return this.mirrored.missed
+    return this.mirrored?.missed ?? 0
   }
 
   /** Returns the objects that the sink has. */
   objects(): Iterable<ClusterObject> {
-    return this.mirrored.objects()
+    return this.mirrored?.objects() ?? []
   }
 
   /** Returns the number of lists so far. */
@@ -193,7 +196,7 @@ export class Reflector {
 
   private stop(): void {
     this.intake.stop()
-    this.mirrored.stop()
+    this.mirrored?.stop()
   }
 
   private listAgain(): void {
@@ -208,7 +211,10 @@ export class Reflector {
     } else if (error.status === STATUS_GONE) {
       this.needsList = true
       await sleep(PAUSE_MS * random(), signal)
-    } else if (error.status === STATUS_NOT_FOUND && this.olderPaths !== undefined) {
+    } else if (
+      error.status === STATUS_NOT_FOUND &&
+      this.options.collection.olderPaths !== undefined
+    ) {
       this.needsList = true
       await this.tryOlder(signal)
     } else {
@@ -219,12 +225,8 @@ export class Reflector {
     }
   }
 
-  private get olderPaths(): Collection['olderPaths'] {
-    return this.options.collection.olderPaths
-  }
-
   /** Returns the collection with the path to try now. */
-  private get collection(): Collection {
+  private get collection(): Listed {
     const { collection } = this.options
     const path = this.pathIndex === 0 ? undefined : collection.olderPaths?.[this.pathIndex - 1]
     return path === undefined ? collection : { ...collection, path }
@@ -232,7 +234,7 @@ export class Reflector {
 
   /** Continues with an older API version. After the last, the server does not serve the kind. */
   private async tryOlder(signal: AbortSignal): Promise<void> {
-    const count = 1 + (this.olderPaths?.length ?? 0)
+    const count = 1 + (this.options.collection.olderPaths?.length ?? 0)
     this.pathIndex = (this.pathIndex + 1) % count
     if (this.pathIndex > 0) return
     const { collection, onChange, onClose, onWarning, sleep } = this.options
@@ -301,10 +303,11 @@ export class Reflector {
   }
 
   private endList(version: string): void {
-    const { missed } = this.mirrored
+    const count = this.missed - this.warnedMissed
+    this.warnedMissed = this.missed
     this.intake.endList()
-    if (missed > this.warnedMissed) this.warnMissed(missed - this.warnedMissed)
-    this.warnedMissed = missed
+    const missed = `the watch of ${this.collection.resource} missed ${count} changes`
+    if (count > 0) this.options.onWarning(`${missed}, found by a new list`)
     this.version = version
     this.needsList = false
     this.isAbsent = false
@@ -318,11 +321,6 @@ export class Reflector {
     const settled = this.intake.settled()
     if (settled === undefined) listed()
     else void settled.then(listed)
-  }
-
-  private warnMissed(count: number): void {
-    const { collection, onWarning } = this.options
-    onWarning(`the watch of ${collection.resource} missed ${count} changes, found by a new list`)
   }
 
   /** Watches from the last version, or streams a list first if one is due. */

@@ -13,6 +13,8 @@ import { recordOf } from '../../../src/dns/bytes/unknown.ts'
 
 type FakeObject = Readonly<Record<string, unknown>>
 
+const GONE = { kind: 'Status', code: 410 }
+
 /** The server. */
 export class FakeObjects implements ObjectApi {
   readonly host: string = 'api.test:6443'
@@ -44,10 +46,10 @@ export class FakeObjects implements ObjectApi {
     this.tell(path, 'DELETED', object)
   }
 
-  /** Deletes an object while no watch is told, and ends all watches. */
+  /** Deletes an object that no watch reports: the server has forgotten their versions. */
   deleteUnseen(path: string): void {
     this.objects.delete(path)
-    for (const { end } of this.watches) end()
+    for (const { options } of this.watches) options.onEvent({ type: 'ERROR', object: GONE })
   }
 
   data(path: string): Readonly<Record<string, unknown>> {
@@ -63,13 +65,15 @@ export class FakeObjects implements ObjectApi {
     }
   }
 
-  readonly watch: ObjectApi['watch'] = (listed, options) =>
-    new Promise((resolve) => {
+  readonly watch: ObjectApi['watch'] = (listed, options) => {
+    if (options.sendInitialEvents) throw new ApiError('it does not stream lists', 422)
+    return new Promise((resolve) => {
       const watch = { listed, options, end: resolve }
       this.watches.add(watch)
       options.signal.addEventListener('abort', () => resolve())
       if (options.signal.aborted) resolve()
     })
+  }
 
   readonly send: ObjectApi['send'] = async ({ method, path, body }) => {
     if (this.refusal !== undefined) throw this.refusal
