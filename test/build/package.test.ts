@@ -1,6 +1,6 @@
 /**
  * The package as npm would publish it: its bundle works by itself, without a package beside it, other
- * programs use it as a library, and the first hour goes as written. One file, because to build the
+ * programs use it as a library, the examples run, and the first hour goes as written. One file, because to build the
  * package takes 8 s of CPU time.
  * @module
  */
@@ -28,6 +28,7 @@ import { openWatch, sendJson, startHttpApi, watchLine } from '../cluster/follow/
 import { CERTIFICATE, PRIVATE_KEY } from '../cluster/follow/loopback-certificate.ts'
 import { SHOP_LISTS } from '../cluster/follow/scripted-api.ts'
 import { temporaryFolder } from '../cluster/follow/temporary-folder.ts'
+import { testExamples } from '../examples/examples.ts'
 import { freePort } from '../free-port.ts'
 import { askUdp, queryWith, within } from '../server/clients.ts'
 import { checkLibrary } from './check-library.ts'
@@ -161,3 +162,4 @@ describe('the bundle', () => {
 test('the package exports modules with types for another program', (t) => checkLibrary(t, packed))
 
 testFirstHour(packed)
+testExamples(packed)
