@@ -14,7 +14,7 @@ export type { Addition, TokenDays, TokenStore } from '../gateway/access/token-st
 export {
   type ClusterStore,
   createMemoryGatewayStore,
-  type Kept,
+  type KeptGenerations,
   type SignedManifest,
   type StoredManifest,
   type StoredShard,

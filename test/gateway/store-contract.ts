@@ -6,7 +6,7 @@
 import {
   type ClusterStore,
   DROPPED_MAX,
-  type Kept,
+  type KeptGenerations,
   type SignedManifest,
 } from '../../src/gateway/snapshots/store.ts'
 
@@ -166,7 +166,7 @@ export const STORE_PROMISES: readonly StorePromise[] = [
   },
 ]
 
-function keep(generations: readonly number[]): Kept {
+function keep(generations: readonly number[]): KeptGenerations {
   return { generations: new Set(generations) }
 }
 

@@ -142,7 +142,7 @@ function identities({ email, common_name: name }: Readonly<Record<string, unknow
 export type Claims = Readonly<JWTPayload>
 
 /** The issuer and audience that a token must have, and the time at which it is checked. */
-export type Expected = {
+export type ExpectedClaims = {
   readonly issuer: string
   readonly audience: string
   readonly nowSeconds: number
@@ -158,7 +158,7 @@ export type Expected = {
 export async function verifyClaims(
   token: string,
   keys: readonly unknown[],
-  { issuer, audience, nowSeconds, skewSeconds }: Expected,
+  { issuer, audience, nowSeconds, skewSeconds }: ExpectedClaims,
 ): Promise<Claims | undefined> {
   try {
     const { payload, protectedHeader } = await jwtVerify(

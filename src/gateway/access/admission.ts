@@ -14,7 +14,7 @@ import type { HeldClock } from '../timing/held-clock.ts'
 import { noteFacts } from './audit.ts'
 import { type Caller, CallerFinder, type CallerRuntime, type RequestHead } from './caller.ts'
 import { isAdmin, isExplainer, unauthorized } from './operators.ts'
-import { addressKey, RateBuckets, type RateLimiter, tooMany } from './rate-limiter.ts'
+import { networkKey, RateBuckets, type RateLimiter, tooMany } from './rate-limiter.ts'
 import type { TokenStore } from './token-store.ts'
 import { TokenUse } from './token-use.ts'
 
@@ -175,11 +175,11 @@ export class Admission {
 
   /** Counts a 401 against the client's address, to slow down guessing. @throws {HttpError} 429 */
   async countRefused(c: Context): Promise<void> {
-    await this.count(`refused ${addressKey(this.runtime.clientOf(c))}`)
+    await this.count(`refused ${networkKey(this.runtime.clientOf(c))}`)
   }
 }
 
 /** Callers with a token share the limit of the token, wherever they are. */
 function rateKey(caller: Caller): string {
-  return caller.tokenId ?? addressKey(caller)
+  return caller.tokenId ?? networkKey(caller)
 }

@@ -71,7 +71,7 @@ export class RateBuckets implements RateLimiter {
  * Returns the key of a client without a token: its IPv4 address, or the /64 of its IPv6 address,
  * because one client may have all of that.
  */
-export function addressKey({ address }: Client): string {
+export function networkKey({ address }: Client): string {
   return clientNetwork(address)
 }
 

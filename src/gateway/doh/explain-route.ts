@@ -38,8 +38,9 @@ export function createExplainRoute({ admit, explain }: ExplainOptions): Hono {
     const { client, whole } = await admit(c)
     const { message } = parseJsonQuery(new URL(c.req.url).searchParams)
     const explanation = await explain(message, client, c)
-    const view = client.visibility === undefined ? null : JSON.parse(client.visibility.id)
-    const json = explanation && explanationJson(explanation, view)
+    const { visibility } = client
+    const scope = visibility === undefined ? null : JSON.parse(visibility.id)
+    const json = explanation && explanationJson(explanation, scope)
     if (json === undefined) throw new HttpError(500, 'no_answer', 'The query gets no answer')
     if (whole === undefined) return jsonResponse(200, json)
     const all = await explain(message, whole, c)

@@ -38,7 +38,7 @@ export type AnswerObserver = {
 }
 
 /** A message that was answered. */
-export type Exchange = {
+export type AnsweredMessage = {
   readonly query: Query | Refusal
   readonly reply: Uint8Array
   /** `GET`, `HEAD`, `POST` or `JSON`. */
@@ -50,7 +50,7 @@ export type Exchange = {
 export function reportAnswer(
   { onAnswer, wantsNames }: AnswerObserver,
   zones: ClusterZones,
-  { query, reply, method, ms }: Exchange,
+  { query, reply, method, ms }: AnsweredMessage,
 ): void {
   const isQuery = query.kind === 'query'
   // A cluster may have several trees, and need not publish all of them.

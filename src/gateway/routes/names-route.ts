@@ -16,7 +16,7 @@ import { infoFor } from '../../snapshot/read/snapshot.ts'
 import { tooMany } from '../access/rate-limiter.ts'
 import { HttpError } from '../doh/http-error.ts'
 import { jsonResponse } from '../doh/json-response.ts'
-import type { ServedZone } from '../snapshots/cluster-zones.ts'
+import type { ClusterZone } from '../snapshots/cluster-zones.ts'
 import { NameList, type NamePage, UNIT_LABELS } from '../snapshots/name-list.ts'
 import { Mutex } from '../snapshots/store.ts'
 import { visitShards } from '../snapshots/whole-snapshot.ts'
@@ -33,7 +33,7 @@ const SEARCH_MAX = 253
 const WAITING_MAX = 64
 
 type Runtime = { readonly host: Pick<Host, 'nextTurn' | 'elapsed' | 'isolatesRequests'> }
-type Part = ServedZone['parts'][number]
+type Part = ClusterZone['parts'][number]
 
 /** Creates the app with `/v1/names`. */
 export function createNamesRoute(gateway: Gateway, { host }: Runtime): Hono {
@@ -124,9 +124,9 @@ async function readNames(
 }
 
 /** Returns the zones that a client sees, without clusters that it does not, and reverse zones. */
-async function seenZones(gateway: Gateway, client: Client, c: Context): Promise<ServedZone[]> {
+async function seenZones(gateway: Gateway, client: Client, c: Context): Promise<ClusterZone[]> {
   const { visibility } = client
-  const seen: ServedZone[] = []
+  const seen: ClusterZone[] = []
   for (const served of gateway.zones.all) {
     const { zone, parts } = served
     const own = parts.filter(
@@ -140,7 +140,7 @@ async function seenZones(gateway: Gateway, client: Client, c: Context): Promise<
 }
 
 /** Describes a zone, and how fresh each of its clusters is. */
-async function describe({ zone, parts }: ServedZone, { visibility }: Client): Promise<object> {
+async function describe({ zone, parts }: ClusterZone, { visibility }: Client): Promise<object> {
   const namespaces = visibility?.namespaces
   const clusters = parts.map(async ({ cluster, tree, reader }) => {
     const snapshot = reader.current() ?? (await reader.load())
@@ -160,7 +160,7 @@ async function describe({ zone, parts }: ServedZone, { visibility }: Client): Pr
 function readPage(
   parameters: URLSearchParams,
   under: Uint8Array,
-  { zone }: ServedZone,
+  { zone }: ClusterZone,
 ): Omit<NamePage, 'namespaces'> {
   const search = (parameters.get('search') ?? '').trim().toLowerCase()
   if (search.length > SEARCH_MAX) throw bad('search', `is over ${SEARCH_MAX} characters`)
@@ -192,7 +192,7 @@ function bad(parameter: string, problem: string): HttpError {
 }
 
 type Collecting = {
-  readonly served: ServedZone
+  readonly served: ClusterZone
   readonly under: Uint8Array
   readonly pause: () => Promise<void> | undefined
 }

@@ -10,7 +10,7 @@ import { allShards } from '../../snapshot/format/manifest.ts'
 import { isSignedBy, type PublicKey, sha256Hex } from '../../snapshot/format/signature.ts'
 import {
   type ClusterStore,
-  type Kept,
+  type KeptGenerations,
   Mutex,
   manifestOf,
   type SignedManifest,
@@ -112,7 +112,7 @@ export class CheckedStore implements ClusterStore {
   readonly writeManifest = async (
     generation: number,
     manifest: SignedManifest,
-    kept: Kept,
+    kept: KeptGenerations,
   ): Promise<void> => {
     await this.store.writeManifest(generation, manifest, { ...kept, broken: this.broken })
     this.broken = new Set()

@@ -37,7 +37,7 @@ type ClusterZonesOptions = {
 }
 
 /** A zone and the clusters whose names it has: one, or several that share it. */
-export type ServedZone = {
+export type ClusterZone = {
   readonly zone: SizedBytes
   readonly parts: {
     readonly cluster: string
@@ -86,7 +86,7 @@ export class ClusterZones {
   private readonly hosts: HostZones[] = []
   private readonly inside: HostZones[] = []
   /** The longest zone first: the first one that a name is in is the closest. */
-  private readonly zones: ServedZone[] = []
+  private readonly zones: ClusterZone[] = []
 
   constructor(
     config: Pick<GatewayConfig, 'clusters' | 'times'>,
@@ -121,17 +121,17 @@ export class ClusterZones {
   }
 
   /** Returns the zones, the longest first. */
-  get all(): readonly ServedZone[] {
+  get all(): readonly ClusterZone[] {
     return this.zones
   }
 
   /** Finds the closest zone of clusters for a name. */
-  closest(name: Uint8Array): ServedZone | undefined {
+  closest(name: Uint8Array): ClusterZone | undefined {
     return this.zones.find(({ zone }) => isSubdomain(name, zone.bytes))
   }
 
   /** Finds the closest zone of clusters for a query. */
-  find(query: Query | Refusal): ServedZone | undefined {
+  find(query: Query | Refusal): ClusterZone | undefined {
     return query.kind === 'query' ? this.zones.find(({ zone }) => endsIn(query, zone)) : undefined
   }
 
@@ -192,7 +192,7 @@ export class ClusterZones {
     }
   }
 
-  private add(zone: Uint8Array, part: ServedZone['parts'][number]): void {
+  private add(zone: Uint8Array, part: ClusterZone['parts'][number]): void {
     const requests = this.runtime.host.metrics.counter(REQUESTS, [part.cluster])
     const known = this.zones.find((one) => equalNames(one.zone.bytes, zone))
     if (known !== undefined) {

@@ -32,8 +32,8 @@ export type IngestResult =
     }
   | { readonly kind: 'missing'; readonly sha256s: readonly string[] }
 
-/** A cluster that publishes here. */
-export type Publisher = {
+/** A cluster's key, and the store that takes what it publishes. */
+export type IngestTarget = {
   readonly cluster: string
   readonly publicKey: PublicKey
   readonly store: ClusterStore
@@ -46,18 +46,18 @@ export type Publisher = {
 
 /** Stores a shard. Refuses bytes with another hash, and those of an invalid shard. */
 export async function ingestShard(
-  publisher: Publisher,
+  target: IngestTarget,
   sha256: string,
   bytes: Uint8Array,
 ): Promise<IngestResult> {
   if ((await sha256Hex(bytes)) !== sha256) {
     return refused(400, 'wrong_hash', 'The bytes do not have the SHA-256 in the URL')
   }
-  return storeShard(publisher, sha256, bytes)
+  return storeShard(target, sha256, bytes)
 }
 
 async function storeShard(
-  { store, unlisted, now }: Publisher,
+  { store, unlisted, now }: IngestTarget,
   sha256: string,
   bytes: Uint8Array,
 ): Promise<IngestResult> {
@@ -84,11 +84,11 @@ async function storeShard(
  * @param expected entity tag of the manifest to replace; `undefined` for the first one
  */
 export async function ingestManifest(
-  publisher: Publisher,
+  target: IngestTarget,
   signed: SignedManifest,
   expected: string | undefined,
 ): Promise<IngestResult> {
-  return ingestAll(publisher, { signed, shards: [] }, expected)
+  return ingestAll(target, { signed, shards: [] }, expected)
 }
 
 /**
@@ -97,7 +97,7 @@ export async function ingestManifest(
  * @param sent the publication's bytes, and the signature of its manifest
  */
 export async function ingestPublication(
-  publisher: Publisher,
+  target: IngestTarget,
   sent: SignedManifest,
   expected: string | undefined,
 ): Promise<IngestResult> {
@@ -106,7 +106,7 @@ export async function ingestPublication(
     return refused(400, 'bad_publication', 'The body is not a manifest with shards')
   }
   const { manifest: bytes, shards } = publication
-  return ingestAll(publisher, { signed: { ...sent, bytes }, shards }, expected)
+  return ingestAll(target, { signed: { ...sent, bytes }, shards }, expected)
 }
 
 /** Hashes of the shards that were stored with a manifest, and of those removed for them. */
@@ -115,11 +115,11 @@ type Ingested = { readonly stored: readonly string[]; readonly dropped: readonly
 type Sent = { readonly signed: SignedManifest; readonly shards: readonly Uint8Array[] }
 
 async function ingestAll(
-  publisher: Publisher,
+  target: IngestTarget,
   { signed, shards: sent }: Sent,
   expected: string | undefined,
 ): Promise<IngestResult> {
-  const { cluster, publicKey, store, now } = publisher
+  const { cluster, publicKey, store, now } = target
   if (!(await isSignedBy(publicKey, signed.bytes, signed.signature))) {
     return refused(403, 'bad_signature', "The signature is not by this cluster's key")
   }
@@ -137,7 +137,7 @@ async function ingestAll(
   const before = previous && manifestOf(previous)
   const order = findOrderRefusal(manifest, before, now())
   if (order !== undefined) return { kind: 'refused', ...order }
-  const early = await ingestListed(publisher, manifest, sent)
+  const early = await ingestListed(target, manifest, sent)
   if ('kind' in early) return early
   const checked = new Set([...early.stored, ...(before === undefined ? [] : hashesOf(before))])
   const missing = await findMissing(store, manifest, checked)
@@ -145,10 +145,10 @@ async function ingestAll(
   if (await hasLabelsAsNames(store, manifest)) {
     return refused(400, 'bad_manifest', 'A shard of namespace labels is listed among names')
   }
-  const { generations, shards } = await keptBeside(publisher, manifest, known)
+  const { generations, shards } = await keptBeside(target, manifest, known)
   await store.writeManifest(manifest.generation, signed, { generations })
   const delisted = known.flatMap((one) => hashesOf(manifestOf(one)))
-  const late = await publisher.unlisted.drop(shards, new Set(delisted))
+  const late = await target.unlisted.drop(shards, new Set(delisted))
   const tag = await manifestEtag(signed.bytes)
   const stored = { kind: 'stored', etag: tag, isNew: before === undefined } as const
   return withDropped(stored, [...early.dropped, ...late])
@@ -159,7 +159,7 @@ async function ingestAll(
  * @returns their hashes, and those of the shards that were removed for them, or why one is refused
  */
 async function ingestListed(
-  publisher: Publisher,
+  target: IngestTarget,
   manifest: Manifest,
   shards: readonly Uint8Array[],
 ): Promise<Ingested | Exclude<IngestResult, { kind: 'stored' }>> {
@@ -171,7 +171,7 @@ async function ingestListed(
     if (!listed.has(sha256)) {
       return refused(400, 'wrong_hash', `The manifest does not list the shard ${sha256}`)
     }
-    const result = await storeShard(publisher, sha256, bytes)
+    const result = await storeShard(target, sha256, bytes)
     if (result.kind !== 'stored') return result
     if (result.isNew) stored.push(sha256)
     dropped.push(...(result.dropped ?? []))
@@ -212,7 +212,7 @@ function hashesOf(manifest: Manifest): readonly string[] {
 
 /** Chooses what to keep: readers may still load shards of the previous manifest. */
 async function keptBeside(
-  { store, generationsMax = GENERATIONS_MAX }: Publisher,
+  { store, generationsMax = GENERATIONS_MAX }: IngestTarget,
   manifest: Manifest,
   known: readonly SignedManifest[],
 ): Promise<{ readonly generations: ReadonlySet<number>; readonly shards: ReadonlySet<string> }> {

@@ -3,11 +3,11 @@
  * @module
  */
 import {
+  type IngestTarget,
   ingestManifest,
   ingestPublication,
   ingestShard,
   manifestEtag,
-  type Publisher,
 } from './ingest.ts'
 import type { ClusterWriter } from './publish-routes.ts'
 import { Mutex, manifestOf } from './store.ts'
@@ -15,31 +15,31 @@ import { UnlistedShards } from './unlisted-shards.ts'
 
 /** Runs writes one at a time: other requests run while a signature is checked. */
 export class LocalWriter implements ClusterWriter {
-  private readonly publisher: Publisher
+  private readonly target: IngestTarget
   private readonly mutex = new Mutex()
 
-  constructor(publisher: Omit<Publisher, 'unlisted'>) {
-    const { store, now } = publisher
-    this.publisher = { ...publisher, unlisted: new UnlistedShards(store, now) }
+  constructor(target: Omit<IngestTarget, 'unlisted'>) {
+    const { store, now } = target
+    this.target = { ...target, unlisted: new UnlistedShards(store, now) }
   }
 
   readonly putShard: ClusterWriter['putShard'] = (sha256, bytes) =>
-    this.mutex.run(() => ingestShard(this.publisher, sha256, bytes))
+    this.mutex.run(() => ingestShard(this.target, sha256, bytes))
 
   readonly putManifest: ClusterWriter['putManifest'] = (bytes, signature, expected) =>
-    this.mutex.run(() => ingestManifest(this.publisher, { bytes, signature }, expected))
+    this.mutex.run(() => ingestManifest(this.target, { bytes, signature }, expected))
 
   readonly putPublication: ClusterWriter['putPublication'] = (bytes, signature, expected) =>
-    this.mutex.run(() => ingestPublication(this.publisher, { bytes, signature }, expected))
+    this.mutex.run(() => ingestPublication(this.target, { bytes, signature }, expected))
 
   readonly state: ClusterWriter['state'] = async () => {
-    const [signed] = await this.publisher.store.readManifests()
+    const [signed] = await this.target.store.readManifests()
     if (signed === undefined) return undefined
     return { manifest: manifestOf(signed), etag: await manifestEtag(signed.bytes) }
   }
 
   readonly history: ClusterWriter['history'] = async () => {
-    const { store } = this.publisher
+    const { store } = this.target
     const [kept, served] = await Promise.all([store.readManifests(), store.readManifest()])
     return {
       manifests: kept.map(manifestOf),
@@ -49,5 +49,5 @@ export class LocalWriter implements ClusterWriter {
   }
 
   readonly pin: ClusterWriter['pin'] = (generation) =>
-    this.mutex.run(() => this.publisher.store.pin(generation))
+    this.mutex.run(() => this.target.store.pin(generation))
 }

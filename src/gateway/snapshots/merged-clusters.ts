@@ -26,7 +26,7 @@ type SharedTree = 'multicluster' | 'exports'
  * address precedes endpoints (`type`), it is the first of several addresses in the order of the
  * directive (`order`), or the endpoints of all clusters are merged (`endpoints`).
  */
-export type Reason = 'fresh' | 'type' | 'order' | 'endpoints'
+export type ConflictReason = 'fresh' | 'type' | 'order' | 'endpoints'
 
 /** A Service that clusters declare differently. */
 export type ServiceConflict = {
@@ -38,7 +38,7 @@ export type ServiceConflict = {
     /** Whether queries get this cluster's declaration. */
     readonly wins: boolean
   })[]
-  readonly reason: Reason
+  readonly reason: ConflictReason
 }
 
 /** The conflicts of the zones of one directive. */
@@ -189,7 +189,7 @@ function reasonOf(
   declarations: readonly Declaration[],
   candidates: readonly Declaration[],
   [winner]: readonly Declaration[],
-): Reason {
+): ConflictReason {
   if (conflictAmong(candidates.map(({ shape }) => shape)) === undefined) return 'fresh'
   if (winner?.shape.type !== 'ClusterSetIP') return 'endpoints'
   const addresses = declarations.filter(({ shape }) => shape.type === 'ClusterSetIP')

@@ -52,8 +52,8 @@ export type StoredShard = {
  */
 export const DROPPED_MAX = 500
 
-/** What a store keeps of the other generations when it writes a manifest. */
-export type Kept = {
+/** The generations to keep when a manifest is written; a store removes the others. */
+export type KeptGenerations = {
   readonly generations: ReadonlySet<number>
   /** Generations with broken manifests: a file store sets them aside, others remove them. */
   readonly broken?: ReadonlySet<number>
@@ -85,7 +85,7 @@ export type ClusterStore = {
   readonly writeManifest: (
     generation: number,
     manifest: SignedManifest,
-    kept: Kept,
+    kept: KeptGenerations,
   ) => Promise<void>
   /**
    * Pins a generation: serves it, whatever is published later. `undefined` unpins it. Resolves with

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { addressKey, RateBuckets } from '../../../src/gateway/access/rate-limiter.ts'
+import { networkKey, RateBuckets } from '../../../src/gateway/access/rate-limiter.ts'
 import type { Client } from '../../../src/resolver/contract/client.ts'
 
 describe('RateBuckets', () => {
@@ -49,14 +49,14 @@ describe('RateBuckets', () => {
   })
 })
 
-describe('addressKey', () => {
+describe('networkKey', () => {
   test('counts all addresses of one IPv6 /64 as one client', () => {
     const keys = Array.from({ length: 5000 }, (_, i) => `2001:db8::1:${i.toString(16)}`)
     const counted = new Set(
-      ['2001:db8:0:0:ffff::', ...keys].map((address) => addressKey(clientAt(address))),
+      ['2001:db8:0:0:ffff::', ...keys].map((address) => networkKey(clientAt(address))),
     )
     assert.equal(counted.size, 1)
-    assert.notEqual(addressKey(clientAt('2001:db8:0:1::')), [...counted][0])
+    assert.notEqual(networkKey(clientAt('2001:db8:0:1::')), [...counted][0])
   })
 })
 

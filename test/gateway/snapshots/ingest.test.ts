@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import {
   type IngestResult,
+  type IngestTarget,
   ingestManifest,
   ingestPublication,
   ingestShard,
   manifestEtag,
-  type Publisher,
 } from '../../../src/gateway/snapshots/ingest.ts'
 import { createMemoryStore, type SignedManifest } from '../../../src/gateway/snapshots/store.ts'
 import { UnlistedShards } from '../../../src/gateway/snapshots/unlisted-shards.ts'
@@ -20,23 +20,23 @@ const NOW_MS = Date.parse('2026-01-01T00:00:30Z')
 const { privateKey, publicKey } = await keys()
 const stranger = await keys()
 
-function publisher(): Publisher {
+function target(): IngestTarget {
   const store = createMemoryStore()
   const now = (): number => NOW_MS
   const unlisted = new UnlistedShards(store, now)
   return { cluster: 'shop', publicKey, store, unlisted, generationsMax: 2, now }
 }
 
-/** A publisher at which a snapshot is, and that snapshot's entity tag. */
-async function publisherWith(one: Published): Promise<{ at: Publisher; etag: string }> {
-  const at = publisher()
+/** A target at which a snapshot is, and that snapshot's entity tag. */
+async function publisherWith(one: Published): Promise<{ at: IngestTarget; etag: string }> {
+  const at = target()
   await putShards(at, one)
   const result = await ingestManifest(at, one.signed, undefined)
   assert.equal(result.kind, 'stored')
   return { at, etag: await manifestEtag(one.signed.bytes) }
 }
 
-async function putShards(at: Publisher, { shards }: Published): Promise<void> {
+async function putShards(at: IngestTarget, { shards }: Published): Promise<void> {
   for (const [sha256, bytes] of shards) await ingestShard(at, sha256, bytes)
 }
 
@@ -45,7 +45,7 @@ function codeOf(result: IngestResult): string {
 }
 
 test('a publication reads the shards that were stored before it, and not its own', async () => {
-  const at = publisher()
+  const at = target()
   const read: string[] = []
   const store = {
     ...at.store,
@@ -66,7 +66,7 @@ test('a publication reads the shards that were stored before it, and not its own
 
 describe('a shard', () => {
   test('is stored once under its hash', async () => {
-    const at = publisher()
+    const at = target()
     const [[sha256, bytes] = ['', new Uint8Array()]] = (await snapshotOf(privateKey, [WEB])).shards
     const etag = `"${sha256}"`
     assert.deepEqual(await ingestShard(at, sha256, bytes), { kind: 'stored', etag, isNew: true })
@@ -75,14 +75,14 @@ describe('a shard', () => {
   })
 
   test('is refused under another hash', async () => {
-    const at = publisher()
+    const at = target()
     const result = await ingestShard(at, '0'.repeat(64), new Uint8Array(200))
     assert.equal(codeOf(result), '400 wrong_hash')
     assert.deepEqual(await at.store.missingShards(['0'.repeat(64)]), ['0'.repeat(64)])
   })
 
   test('is refused when its bytes are not a shard, and not kept', async () => {
-    const at = publisher()
+    const at = target()
     const bytes = new Uint8Array(200)
     const sha256 = await sha256Hex(bytes)
     assert.equal(codeOf(await ingestShard(at, sha256, bytes)), '400 bad_shard')
@@ -117,7 +117,7 @@ describe('the first manifest', () => {
   ]
   for (const { name, fields, result } of cases) {
     test(name, async () => {
-      const at = publisher()
+      const at = target()
       const snapshot = await snapshotOf(privateKey, [WEB], fields)
       await putShards(at, snapshot)
       assert.equal(codeOf(await ingestManifest(at, snapshot.signed, undefined)), result)
@@ -126,7 +126,7 @@ describe('the first manifest', () => {
   }
 
   test('waits for its shards, which are named', async () => {
-    const at = publisher()
+    const at = target()
     const snapshot = await snapshotOf(privateKey, [WEB], { shardCount: 2 })
     const [first = '', second = ''] = snapshot.shards.keys()
     await ingestShard(at, first, snapshot.shards.get(first) ?? new Uint8Array())
@@ -246,7 +246,7 @@ describe('a manifest that is not right is refused, and the one before stays:', (
 
   test('replacing a manifest that does not exist', async () => {
     const { signed } = await good()
-    assert.equal(codeOf(await ingestManifest(publisher(), signed, '"x"')), '412 changed')
+    assert.equal(codeOf(await ingestManifest(target(), signed, '"x"')), '412 changed')
   })
 })
 
@@ -277,7 +277,7 @@ describe('a later manifest', () => {
     const [time, generation] = ['2026-01-02T01:00:00.000Z', Date.UTC(2026, 0, 2, 1) / 1000]
     const ahead = await snapshotOf(privateKey, [WEB], { time, generation })
     let nowMs = Date.parse(time)
-    const at = { ...publisher(), now: () => nowMs }
+    const at = { ...target(), now: () => nowMs }
     await putShards(at, ahead)
     assert.equal((await ingestManifest(at, ahead.signed, undefined)).kind, 'stored')
     nowMs = NOW_MS
@@ -291,7 +291,7 @@ describe('a later manifest', () => {
     const snapshots = await Promise.all(
       names.map((name, i) => snapshotOf(privateKey, [name], { generation: i + 1 })),
     )
-    const at = publisher()
+    const at = target()
     let etag: string | undefined
     for (const snapshot of snapshots) {
       await putShards(at, snapshot)
