@@ -112,8 +112,8 @@ describe('the bundle', () => {
   })
 
   test('has a source map for each file, and the licence of each package', () => {
-    // Wrangler bundles the Worker once more.
-    const files = readdirSync(bundle).filter((name) => /(?<!^worker)\.js$/.test(name))
+    // Their users bundle the Worker and the edge's gateway once more.
+    const files = readdirSync(bundle).filter((name) => /(?<!^(?:edge|worker))\.js$/.test(name))
     for (const name of files) assert.ok(existsSync(join(bundle, `${name}.map`)), name)
     const licences = readFileSync(join(bundle, 'LICENSES.txt'), 'utf8')
     const { version } = JSON.parse(
