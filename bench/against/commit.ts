@@ -5,7 +5,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { cacheFolder } from '../../test/cache-folder.ts'
+import { cacheFolder } from '../../build/cache-folder.ts'
 import { BUNDLES, ROOT } from '../places.ts'
 
 /** A checkout with its package, by the paths that users start. */
