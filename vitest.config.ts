@@ -71,7 +71,11 @@ const config: ViteUserConfig = defineConfig({
     setupFiles: 'test/setup.ts',
     // Node runs TypeScript by itself, as it runs it for the product.
     experimental: { viteModuleRunner: false, nodeLoader: false },
-    coverage: { include: ['src/**/*.ts'], reporter: ['text-summary'], reportOnFailure: true },
+    coverage: {
+      include: ['src/**/*.ts'],
+      reporter: ['text-summary', 'json-summary'],
+      reportOnFailure: true,
+    },
     projects: [
       { extends: true, test: { name: 'pure', include: PURE_FILES, pool: 'threads' } },
       {

@@ -52,8 +52,9 @@ export async function changeRows(
 }
 
 /**
- * Resolves with the milliseconds until a gateway returns an address for a name, or a higher one: the
- * addresses of a name rise with its changes, and the next one may replace this before it is seen.
+ * Resolves with the milliseconds until a gateway returns an address for a name, or a higher one:
+ * the addresses of a name rise with its changes, and the next one may replace this before it is
+ * seen.
  */
 export async function msUntilEdge(
   { url, token }: Edge,

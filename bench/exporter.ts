@@ -1,6 +1,6 @@
 /**
- * `kubedoh export` beside CoreDNS and external-dns on the same live cluster: memory, start, requests
- * to the API server, and how soon a gateway on Node answers with a change.
+ * `kubedoh export` beside CoreDNS and external-dns on the same live cluster: memory, start,
+ * requests to the API server, and how soon a gateway on Node answers with a change.
  *
  * 10,000 Services and 100,000 endpoints, then 10,000 Ingresses and HTTPRoutes as well; `--quick`
  * takes a tenth. The exporter and the gateway, or CoreDNS, have one core; the API server, etcd and

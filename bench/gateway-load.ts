@@ -32,8 +32,8 @@ export function prepareLoad(): string | undefined {
 }
 
 /**
- * CPU time that a process has used, in microseconds: the nanoseconds that Linux counts for each of its
- * threads. Lacks threads that have ended, and keeps what short phases lose to `/proc/PID/stat`.
+ * CPU time that a process has used, in microseconds: the nanoseconds that Linux counts for each of
+ * its threads. Lacks threads that have ended, and keeps what short phases lose to `/proc/PID/stat`.
  */
 export function cpuUs(pid: number): number {
   const threads = readdirSync(`/proc/${pid}/task`)

@@ -72,7 +72,10 @@ export async function publishTo(
   await publisher.publish(built, { sources: {}, confirmedMs: Date.now() })
 }
 
-/** Starts `kubedoh gateway`, over TLS or in the clear, on Node or another runtime, from a bundle. */
+/**
+ * Starts `kubedoh gateway`, over TLS or in the clear, on Node or another runtime, from a
+ * bundle.
+ */
 export function startOurs(
   { COREFILE, ...variables }: GatewayVariables & { readonly COREFILE: string },
   isSecure: boolean,

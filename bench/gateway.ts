@@ -1,6 +1,6 @@
 /**
- * The gateway as a whole: what a request costs in workerd and on Node beside a bare app and CoreDNS,
- * how soon a change is answered, how a cold one begins, and how much it holds.
+ * The gateway as a whole: what a request costs in workerd and on Node beside a bare app and
+ * CoreDNS, how soon a change is answered, how a cold one begins, and how much it holds.
  * @module
  */
 import { join } from 'node:path'

@@ -1,6 +1,6 @@
 /**
- * Runs benchmarks, each in a process of its own, and prints what they measured. `run.ts` bundles and
- * starts it.
+ * Runs benchmarks, each in a process of its own, and prints what they measured. `run.ts` bundles
+ * and starts it.
  * @module
  */
 import { spawnSync } from 'node:child_process'

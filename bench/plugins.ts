@@ -43,7 +43,10 @@ const UNCONCERNED: readonly (readonly [name: string, directive: string])[] = [
   ['whoami', 'whoami'],
 ]
 
-/** Plugins that have a part in every answer: counting it, bounding its TTL, turning its addresses. */
+/**
+ * Plugins that have a part in every answer: counting it, bounding its TTL, turning its
+ * addresses.
+ */
 const CONCERNED: readonly (readonly [name: string, directive: string])[] = [
   ['cache', 'cache 30'],
   ['header', 'header {\n response set ra\n }'],

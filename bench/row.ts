@@ -28,7 +28,10 @@ export function row(bench: string, metric: string, unit: string, ours: number, g
   return { bench, metric, unit, ours, ...judged(ours, goal, unit) }
 }
 
-/** Makes a row of a number that is better the smaller it is, beside a peer's; the goal is for the ratio. */
+/**
+ * Makes a row of a number that is better the smaller it is, beside a peer's; the goal is for the
+ * ratio.
+ */
 export function ratioRow(
   base: { readonly bench: string; readonly metric: string; readonly unit: string },
   ours: number,

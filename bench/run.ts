@@ -17,7 +17,10 @@ const QUICK = '--quick'
 /** Below the checkout, where packages outside of the bundle are found. */
 const CACHE = join(import.meta.dirname, '../.cache')
 
-/** Gives modules of the build, the demo and tests the folder of their source, where their files are. */
+/**
+ * Gives modules of the build, the demo and tests the folder of their source, where their files
+ * are.
+ */
 const inTheirFolders: Plugin = {
   name: 'import.meta.dirname of the source',
   setup({ onLoad }) {

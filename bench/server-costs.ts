@@ -11,7 +11,10 @@ export type LoadedServer = Load & { readonly server: DnsProcess }
 
 type Costs = Readonly<Record<string, LoadResult>>
 
-/** Loads servers in turn, some rounds; the first one is not counted. Returns the rows of medians. */
+/**
+ * Loads servers in turn, some rounds; the first one is not counted. Returns the rows of
+ * medians.
+ */
 export async function costRows(
   measured: Readonly<Record<string, LoadedServer>>,
   rounds: number,

@@ -49,7 +49,8 @@ export class UdpHandler {
 
   /** Serves a resolver whose Corefile binds one address. */
   static async start(resolver: Resolver, metrics: Metrics): Promise<UdpHandler> {
-    // Messages do not come from the network here: looking for more of them there costs a system call.
+    // Messages do not come from the network here: looking for more of them there costs a system
+    // call.
     process.env.KUBEDOH_UDP_BATCHES = '0'
     const sockets: Socket[] = []
     const keep = (message: unknown): void => {
@@ -82,7 +83,10 @@ export class UdpHandler {
   }
 }
 
-/** Receives datagrams and answers each with one of the same size, by node:dgram and nothing else. */
+/**
+ * Receives datagrams and answers each with one of the same size, by node:dgram and nothing
+ * else.
+ */
 export async function passDatagrams(count: number, size: number): Promise<void> {
   const socket = createSocket('udp4')
   await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve))

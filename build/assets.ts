@@ -16,7 +16,8 @@ const TEMPLATES = 'src/gateway/onboarding/templates'
 const INPUTS = ['build/assets.ts', 'package-lock.json', 'page', 'src/dns', TEMPLATES]
 
 /**
- * Writes the module, declared in `src/gateway/built/assets.d.ts`, unless it fits its sources already.
+ * Writes the module, declared in `src/gateway/built/assets.d.ts`, unless it fits its sources
+ * already.
  * @returns whether it was written
  * @throws {Error} when something of the page cannot be resolved or compiled
  */

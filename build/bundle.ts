@@ -13,9 +13,10 @@ import { type BundledFile, withConstants } from './constants.ts'
 const ROOT = join(import.meta.dirname, '..')
 const KUBERNETES_CLIENT = '@kubernetes/client-node'
 /**
- * The Kubernetes client, and how it imports its parts. Its models import each other by `../models/`:
- * to see these 7,000 imports too would take ten seconds and leave out nothing more. Every other part
- * must match wherever it is imported: esbuild decides by whichever import it sees first.
+ * The Kubernetes client, and how it imports its parts. Its models import each other by
+ * `../models/`: to see these 7,000 imports too would take ten seconds and leave out nothing more.
+ * Every other part must match wherever it is imported: esbuild decides by whichever import it sees
+ * first.
  */
 const PARTS =
   /^(@kubernetes\/client-node$|\.\/|\.\.\/(\w+\.js|(apis|auth|http)\/.*|models\/ObjectSerializer\.js)$)/
@@ -91,8 +92,8 @@ function sideEffectFree(): Plugin {
 }
 
 /**
- * Leaves out undici, 600 KB that only the `fetch` of the Kubernetes client uses, which we replace: its
- * configuration imports it as well.
+ * Leaves out undici, 600 KB that only the `fetch` of the Kubernetes client uses, which we replace:
+ * its configuration imports it as well.
  */
 function withoutFetch(): Plugin {
   return {
@@ -115,8 +116,8 @@ const LAZY_PACKAGES: ReadonlySet<string> = new Set(['socks', 'socks-proxy-agent'
 
 /**
  * Loads Node's modules and some packages on first use. An import of a module of Node reads all of
- * its exports, and some exports load more: `node:http` loads Node's own undici, which takes 50 ms of
- * CPU time and 16 MB. A server without HTTPS does not need `node:http2`.
+ * its exports, and some exports load more: `node:http` loads Node's own undici, which takes 50 ms
+ * of CPU time and 16 MB. A server without HTTPS does not need `node:http2`.
  */
 function lazyModules(): Plugin {
   return {

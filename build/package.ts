@@ -16,8 +16,8 @@ const ROOT = join(import.meta.dirname, '..')
 /**
  * Bundles what the package ships into a folder, which is emptied first. `run.js` is what
  * `bin/kubedoh` runs, `serve-worker.js` a thread of `serve --workers`, `watch-worker.js` the one of
- * large clusters, `worker.js` the gateway for Cloudflare, `edge.js` that for other runtimes with Web
- * APIs, `kubedoh.1` the manual page, and the others are the library for Node.
+ * large clusters, `worker.js` the gateway for Cloudflare, `edge.js` that for other runtimes with
+ * Web APIs, `kubedoh.1` the manual page, and the others are the library for Node.
  * @returns the paths below the root of all modules in the bundle
  */
 export async function buildPackage(folder: string): Promise<readonly string[]> {

@@ -10,8 +10,8 @@ const ENTRY = join(import.meta.dirname, '../worker/index.ts')
 const bundles = new Map<string, Promise<Uint8Array>>()
 
 /**
- * Bundles a module without modules of Node, once per process: tests start many gateways. Returns the
- * script.
+ * Bundles a module without modules of Node, once per process: tests start many gateways. Returns
+ * the script.
  * @throws {Error} when the module cannot be bundled
  */
 export function bundleWorker(entry: string = ENTRY): Promise<Uint8Array> {

@@ -67,8 +67,8 @@ export class Server {
   }
 
   /**
-   * Queries as `ask` does, and returns whether the reply came on the fast path; checks that the slow path
-   * has the same bytes.
+   * Queries as `ask` does, and returns whether the reply came on the fast path; checks that the
+   * slow path has the same bytes.
    */
   async isQuick(question: string): Promise<boolean> {
     if (this.readsFiles) await this.prepared

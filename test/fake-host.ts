@@ -1,6 +1,6 @@
 /**
- * The runtime of plugins for tests: time that a test advances, numbers that repeat, files in memory,
- * scripted upstreams, clusters made from YAML; what plugins log is collected.
+ * The runtime of plugins for tests: time that a test advances, numbers that repeat, files in
+ * memory, scripted upstreams, clusters made from YAML; what plugins log is collected.
  * @module
  */
 import type { ClusterTree } from '../src/corefile/cluster-tree.ts'

@@ -1,6 +1,7 @@
 /**
- * Prints failed tests with their full names and errors, tests that passed only when run again, skipped
- * tests with the reason, slow tests, and what tests print; closes with `N passed, N failed`.
+ * Prints failed tests with their full names and errors, tests that passed only when run again,
+ * skipped tests with the reason, slow tests, and what tests print; closes with `N passed, N
+ * failed`.
  * @module
  */
 import { relative } from 'node:path'

@@ -6,7 +6,10 @@ import { relative } from 'node:path'
 import type { TestSpecification } from 'vitest/node'
 import { BaseSequencer } from 'vitest/node'
 
-/** The Worker's tests take seconds to start, the pure ones are short. Each change of project starts a worker. */
+/**
+ * The Worker's tests take seconds to start, the pure ones are short. Each change of project starts
+ * a worker.
+ */
 const PROJECTS = ['worker', 'processes', 'pure']
 /** What takes longest for its size, in this order; vitest sorts the others. */
 const LONGEST = [

@@ -1,6 +1,6 @@
 /**
- * The turns of event loops that servers of a suite report (`src/server/node/loop-watch.ts`): one that keeps
- * queries waiting fails the suite.
+ * The turns of event loops that servers of a suite report (`src/server/node/loop-watch.ts`): one
+ * that keeps queries waiting fails the suite.
  * @module
  */
 import { existsSync, readFileSync, rmSync } from 'node:fs'
@@ -35,7 +35,10 @@ export function reportSlowTurns(): string {
   return path
 }
 
-/** Reads the reports, and removes their file. Returns lines to print, and the number of failures. */
+/**
+ * Reads the reports, and removes their file. Returns lines to print, and the number of
+ * failures.
+ */
 export function readSlowTurns(path: string): { readonly lines: string[]; readonly failed: number } {
   if (!existsSync(path)) return { lines: [], failed: 0 }
   const text = readFileSync(path, 'utf8').trim()

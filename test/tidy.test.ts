@@ -62,12 +62,6 @@ describe('the layout check', () => {
       finds: /a docstring/,
     },
     {
-      name: 'a file without a test',
-      file: 'src/dns/a.ts',
-      text: `${head}const A = 1\n`,
-      finds: /has no test\/dns\/a\.test\.ts/,
-    },
-    {
       name: 'a file without a head',
       file: 'src/dns/a.ts',
       text: 'const a = 1\n',
@@ -100,6 +94,28 @@ describe('the layout check', () => {
       }
     })
   }
+
+  test('finds an exported name with two meanings, both used elsewhere', () => {
+    const root = mkdtempSync(join(tmpdir(), 'tidy-'))
+    const files = {
+      'src/dns/wire/a.ts': '\n/** One. */\nexport type Same = 1\n',
+      'src/dns/names/b.ts': '\n/** Two. */\nexport const Same = 2\n',
+      'src/snapshot/read/c.ts': "import { type Same } from '../../dns/wire/a.ts'\n",
+      'src/dns/names/d.ts': "import { Same } from './b.ts'\n",
+    }
+    try {
+      for (const [file, text] of Object.entries(files)) {
+        mkdirSync(join(root, dirname(file)), { recursive: true })
+        writeFileSync(join(root, file), `${head}${text}`)
+      }
+      assert.deepEqual(violations(root), [])
+      const other = `${head}import { Same as Other } from '../../dns/names/b.ts'\n`
+      writeFileSync(join(root, 'src/snapshot/read/e.ts'), other)
+      assert.match(violations(root).join('\n'), /b\.ts.*: export Same, so it has two meanings/)
+    } finally {
+      rmSync(root, { recursive: true })
+    }
+  })
 
   test('finds a folder with too many files', () => {
     const root = mkdtempSync(join(tmpdir(), 'tidy-'))

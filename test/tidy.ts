@@ -1,7 +1,8 @@
 /**
- * The layout rules of ARCHITECTURE.md, checked: who may import whom, what pure code may not touch, how
- * long files and functions may be, that exports are documented and files have their tests. Run by
- * `tidy.test.ts`; there is no list of exceptions.
+ * The layout rules of ARCHITECTURE.md, checked: who may import whom, what pure code may not touch,
+ * how long files may be, that exports are documented and their names unique. Run by
+ * `tidy.test.ts`; there is no list of exceptions. Biome has the rules of circles and of functions,
+ * `npm run coverage` that of tests.
  * @module
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -9,7 +10,10 @@ import { dirname, join, relative, resolve, sep } from 'node:path'
 
 const LINES_MAX = 400
 const COLUMNS_MAX = 100
-/** Files in a folder of the code; folders do not count, of which `plugins` has one for each plugin. */
+/**
+ * Files in a folder of the code; folders do not count, of which `plugins` has one for each
+ * plugin.
+ */
 const FILES_MAX = 25
 
 /** The wings: a wing imports only the wings, packages and modules named in its own row. */
@@ -129,16 +133,21 @@ const IMPORT =
 const LONG_TEXT = /(?<=(?:return|=) )`(?:\\.|[^`\\])*\n(?:\\.|[^`\\])*`/g
 const EXPORT =
   /^export (?:default )?(?:abstract |async )?(?:function|const|type(?! \{)|class|interface)\b/
-/** What makes a file more than types: such a file needs a test. */
-const RUNS = /^(?:export )?(?:default |abstract |async )*(?:function|const|let|class)\b/m
+const EXPORTED_NAME =
+  /^export (?:abstract |async )*(?:function\*?|const|type|class|interface) (\w+)/gm
+const IMPORTED_NAMES = /^(?:import|export) (?:type )?\{([^}]*)\} from '([^']+)'/gm
 const UNFINISHED = /\b(TODO|FIXME|XXX|HACK)\b/
-/** Casts are for the border, right after a check: bytes, JSON, what a platform's types leave open. */
+/**
+ * Casts are for the border, right after a check: bytes, JSON, what a platform's types leave
+ * open.
+ */
 const CASTS = 'src/dns/bytes/bytes.ts'
 const CAST = /\bas (?!const\b)[A-Za-z{([]/
 
 /** Returns one line per broken rule, `file:line: what`, in file order. */
 export function violations(root: string): string[] {
   const found = [...tooLong(root), ...tooFull(root)]
+  const texts = new Map<string, string>()
   const tops = ['src', 'worker', 'page'].map((top) => join(root, top))
   for (const path of tops.flatMap((top) => (existsSync(top) ? walk(top) : []))) {
     const file = posix(relative(root, path))
@@ -148,7 +157,7 @@ export function violations(root: string): string[] {
       continue
     }
     const text = readFileSync(path, 'utf8')
-    found.push(...fileViolations(root, file, text))
+    found.push(...fileViolations(file, text))
     const code = text.replace(LONG_TEXT, (literal) => literal.replace(/[^\n]+/g, '``'))
     found.push(...lineViolations(file, code.split('\n')))
     for (const match of code.matchAll(IMPORT)) {
@@ -157,13 +166,36 @@ export function violations(root: string): string[] {
       const target = isLocal ? posix(relative(root, resolve(dirname(path), spec))) : spec
       if (!mayImport(file, folder, target)) found.push(`${file}: may not import ${target}`)
     }
+    texts.set(file, text)
   }
-  return found
+  return [...found, ...sharedNames(texts)]
+}
+
+/** A name that two files export, if files of other folders import both: it means two things. */
+function sharedNames(texts: ReadonlyMap<string, string>): string[] {
+  const exporters = new Map<string, string[]>()
+  const used = new Set<string>()
+  for (const [file, text] of texts) {
+    for (const [, name = ''] of text.matchAll(EXPORTED_NAME)) {
+      exporters.set(name, [...(exporters.get(name) ?? []), file])
+    }
+    for (const [, names = '', spec = ''] of text.matchAll(IMPORTED_NAMES)) {
+      const from = posix(join(dirname(file), spec))
+      if (within(dirname(file), dirname(from))) continue
+      for (const name of names.split(',')) {
+        used.add(`${from} ${name.replace(/^\s*(?:type )?| as .*|\s+$/gs, '')}`)
+      }
+    }
+  }
+  return [...exporters].flatMap(([name, files]) => {
+    const shared = files.filter((file) => used.has(`${file} ${name}`))
+    return shared.length > 1 ? [`${shared.join(', ')}: export ${name}, so it has two meanings`] : []
+  })
 }
 
 /** The benchmarks, the build, the demo and the tests are held to the same length. */
 function tooLong(root: string): string[] {
-  return ['bench', 'build', 'demo', 'test'].flatMap((top) => {
+  return ['bench', 'build', 'demo', 'examples', 'test'].flatMap((top) => {
     const folder = join(root, top)
     return (existsSync(folder) ? walk(folder) : []).flatMap((path) => {
       const { length } = readFileSync(path, 'utf8').split('\n')
@@ -183,12 +215,8 @@ function tooFull(root: string): string[] {
   )
 }
 
-function fileViolations(root: string, file: string, text: string): string[] {
+function fileViolations(file: string, text: string): string[] {
   const found: string[] = []
-  const twin = `test/${file.replace(/^src\//, '').replace(/\.ts$/, '.test.ts')}`
-  // Components run in browsers only: test/clients/page.suite.ts has them in two.
-  if (!file.endsWith('.tsx') && RUNS.test(text) && !existsSync(join(root, twin)))
-    found.push(`${file}: has no ${twin}`)
   if (!/^\/\*\*[\s\S]*?@module\n \*\//.test(text))
     found.push(`${file}: does not begin with @module`)
   return found

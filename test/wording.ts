@@ -27,8 +27,9 @@ const WORDS: readonly (readonly [never: RegExp, write: string])[] = [
   [/\b(?:who|what) asks?\b|\bwas asked\b/i, 'the client, the query, the query name'],
   [/\bnobody gains\b/i, 'prevents'],
 ]
-/** More words that titles of tests and names of rows do not use: they name the actor, in the terms of
- * the RFCs. */
+/**
+ * More words that titles of tests and names of rows do not use: they name the actor, in the terms
+ * of the RFCs. */
 const TITLE_WORDS: typeof WORDS = [
   ...WORDS,
   [/\bquick(?:ly)?\b/i, 'fast path'],
@@ -43,7 +44,10 @@ const TITLE = /^\s*(?:test|it|describe)(?:Unless)?\((?:\w+, )?(['"`])(.*)\1, /
 const ROW = /\bname: (['"`])((?:(?!\1).)* (?:(?!\1).)*)\1/
 const QUOTES_A_STANDARD = /\bRFC ?\d{4}|octet-stream/
 const ENDINGS = ['.ts', '.md', '.toml']
-/** What is checked. CHANGELOG.md is history, and CONTRIBUTING.md shows old words beside new ones. */
+/**
+ * What is checked. CHANGELOG.md is history, and CONTRIBUTING.md shows old words beside new
+ * ones.
+ */
 const TREES = ['src', 'worker', 'docs']
 const PAGES = ['README.md', 'ARCHITECTURE.md', 'SECURITY.md']
 

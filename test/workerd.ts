@@ -1,7 +1,8 @@
 /**
- * Runs the gateway in workerd without miniflare: for the protocol items, which send raw bytes of HTTP
- * and must see workerd's own statuses, for tests that start many gateways (miniflare takes 130 ms to
- * write its configuration), and for benches, which count the CPU time of the process. All other tests run the Worker in miniflare (`build/local-gateway.ts`).
+ * Runs the gateway in workerd without miniflare: for the protocol items, which send raw bytes of
+ * HTTP and must see workerd's own statuses, for tests that start many gateways (miniflare takes 130
+ * ms to write its configuration), and for benches, which count the CPU time of the process. All
+ * other tests run the Worker in miniflare (`build/local-gateway.ts`).
  * @module
  */
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -38,7 +39,10 @@ export type LocalGatewayOptions = {
   readonly storage?: string
   /** Module to run in place of the Worker. */
   readonly entry?: string
-  /** Port on this machine that gets the requests of the Worker, over plain HTTP and by their hosts. */
+  /**
+   * Port on this machine that gets the requests of the Worker, over plain HTTP and by their
+   * hosts.
+   */
   readonly outboundPort?: number
 }
 

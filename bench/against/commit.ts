@@ -23,8 +23,8 @@ export type Build = {
 export const OWN_BUILD: Build = buildIn('this checkout', ROOT, join(BUNDLES, 'package'))
 
 /**
- * Builds another commit of this repository, once, in the user's cache: its files, its packages (ours
- * if package-lock.json is the same) and its bundle.
+ * Builds another commit of this repository, once, in the user's cache: its files, its packages
+ * (ours if package-lock.json is the same) and its bundle.
  * @throws {Error} when git does not know it, or it cannot be built
  */
 export function buildCommit(ref: string): Build {

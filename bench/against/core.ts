@@ -1,6 +1,6 @@
 /**
- * Answers of `kubedoh serve` over UDP, one kind of query after the other: CPU time of the process for
- * one, and the time from a query's bytes to its response's by the server's own metric.
+ * Answers of `kubedoh serve` over UDP, one kind of query after the other: CPU time of the process
+ * for one, and the time from a query's bytes to its response's by the server's own metric.
  * @module
  */
 import { writeFileSync } from 'node:fs'

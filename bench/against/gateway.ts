@@ -1,5 +1,6 @@
 /**
- * Requests to the gateway, in workerd and on Node over HTTP/2 and TLS: CPU time of the server for one.
+ * Requests to the gateway, in workerd and on Node over HTTP/2 and TLS: CPU time of the server for
+ * one.
  * @module
  */
 import { nameOf } from '../../src/dns/names/name.ts'

@@ -1,6 +1,6 @@
 /**
- * Compares two builds in pairs of short phases, one right after the other, so that what disturbs the
- * machine disturbs both. Judges a row by the interval that holds the median of its ratios.
+ * Compares two builds in pairs of short phases, one right after the other, so that what disturbs
+ * the machine disturbs both. Judges a row by the interval that holds the median of its ratios.
  * @module
  */
 import { median, type Row } from '../row.ts'
@@ -24,8 +24,8 @@ const SLOWER_MAX = 1.05
 const CHANCE_OUTSIDE_MAX = 0.05
 
 /**
- * Returns the bounds of the median of some numbers, whatever their distribution: with n of them, the
- * chance that the median is below the k-th is that of less than k heads in n throws of a coin.
+ * Returns the bounds of the median of some numbers, whatever their distribution: with n of them,
+ * the chance that the median is below the k-th is that of less than k heads in n throws of a coin.
  */
 export function medianInterval(numbers: readonly number[]): readonly [low: number, high: number] {
   const sorted = numbers.toSorted((a, b) => a - b)

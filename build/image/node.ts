@@ -9,7 +9,10 @@ import { join } from 'node:path'
 import { cacheFolder } from '../cache-folder.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-/** Tools that remove symbols, in the order in which they are tried: the first reads all processors'. */
+/**
+ * Tools that remove symbols, in the order in which they are tried: the first reads all
+ * processors'.
+ */
 const STRIPS = ['llvm-strip', 'strip']
 
 /** Node's binary and licence, its version, and the tool that removed its symbols, if any. */

@@ -28,7 +28,10 @@ export const NET_BIND_SERVICE: Uint8Array = new Uint8Array(20)
 NET_BIND_SERVICE.set([0x01, 0x00, 0x00, 0x02, 0x00, 0x04])
 
 const BLOCK = 512
-/** Bytes of a path or a link's target that fit into a header; a longer one goes into a pax record. */
+/**
+ * Bytes of a path or a link's target that fit into a header; a longer one goes into a pax
+ * record.
+ */
 const PATH_MAX = 100
 
 /** Returns a tar archive of the entries, sorted by path. */
@@ -70,7 +73,10 @@ function entryBlocks(entry: TarEntry): Uint8Array[] {
   return [paxHeader, ...padded(pax), ...blocks]
 }
 
-/** Returns `LENGTH KEY=VALUE\n`, where LENGTH counts the bytes of the record with its own digits. */
+/**
+ * Returns `LENGTH KEY=VALUE\n`, where LENGTH counts the bytes of the record with its own
+ * digits.
+ */
 function paxRecord(key: string, value: string | Uint8Array): Buffer {
   const rest = Buffer.concat([Buffer.from(` ${key}=`), Buffer.from(value), Buffer.from('\n')])
   let length = rest.length + 1

@@ -41,8 +41,8 @@ export type Target = {
 }
 
 /**
- * Repeats a row once if others waited too long, memory was not back in time, or the attacker did not
- * end in time, and for no other reason. The p99 of some 60 queries is the slowest one, and the
+ * Repeats a row once if others waited too long, memory was not back in time, or the attacker did
+ * not end in time, and for no other reason. The p99 of some 60 queries is the slowest one, and the
  * machine has other work; a row that is really slow fails twice.
  */
 export const REPEATED: TestOptions = {

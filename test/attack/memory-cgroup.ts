@@ -22,8 +22,8 @@ export type MemoryCgroup = {
 }
 
 /**
- * Creates a control group, or `undefined` where this user or this machine cannot; prints why a suite
- * then runs without.
+ * Creates a control group, or `undefined` where this user or this machine cannot; prints why a
+ * suite then runs without.
  */
 export function createMemoryCgroup(limitMib: number): MemoryCgroup | undefined {
   const isV1 = existsSync(join(V1, 'memory.limit_in_bytes'))

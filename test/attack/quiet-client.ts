@@ -1,7 +1,7 @@
 /**
  * A well-behaved client in its own process, so that neither attacks nor the test delay it. Runs
- * each probe at a steady rate, and sends the results when the parent requests them. `quiet-client.ts
- * PROBES`, with the probes as JSON.
+ * each probe at a steady rate, and sends the results when the parent requests them.
+ * `quiet-client.ts PROBES`, with the probes as JSON.
  * @module
  */
 import { createSocket, type Socket as UdpSocket } from 'node:dgram'

@@ -1,6 +1,6 @@
 /**
- * Configurations of `kubedoh router nginx` at a real nginx: the largest ones, names of one hash, and
- * requests that name two hosts. Run by `npm run test:attack`.
+ * Configurations of `kubedoh router nginx` at a real nginx: the largest ones, names of one hash,
+ * and requests that name two hosts. Run by `npm run test:attack`.
  * @module
  */
 import assert from 'node:assert/strict'

@@ -17,8 +17,8 @@ export type SlowNetwork = {
 }
 
 /**
- * Creates the networks: from the server to the client 1 Mbit/s with a queue of 64 MB, back without a
- * limit. Returns `undefined`, and prints why, where the machine cannot.
+ * Creates the networks: from the server to the client 1 Mbit/s with a queue of 64 MB, back without
+ * a limit. Returns `undefined`, and prints why, where the machine cannot.
  */
 export function createSlowNetwork(): SlowNetwork | undefined {
   const [near, far] = [`kubedoh-near-${process.pid}`, `kubedoh-far-${process.pid}`]

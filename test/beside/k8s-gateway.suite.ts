@@ -2,8 +2,8 @@
  * Queries about seeded objects of a real API server, answered as the real k8s_gateway answers them
  * but for listed deviations. Run by `npx vitest run -c test/suites.config.ts --project beside`;
  * KUBEDOH_BESIDE has the path of a CoreDNS with that plugin, built from commit bd2cc78 of
- * github.com/k8s-gateway/k8s_gateway. Go's module proxy does not have the module, so no suite builds
- * it, and `recorded.test.ts` compares with recorded replies.
+ * github.com/k8s-gateway/k8s_gateway. Go's module proxy does not have the module, so no suite
+ * builds it, and `recorded.test.ts` compares with recorded replies.
  * @module
  */
 import { deepEqual, ok } from 'node:assert/strict'

@@ -1,7 +1,7 @@
 /**
  * Queries about seeded objects, answered as the real k8s_gateway (commit bd2cc78 of
- * github.com/k8s-gateway/k8s_gateway) answered them on a real API server, but for listed deviations.
- * `k8s-gateway.suite.ts` recorded its replies.
+ * github.com/k8s-gateway/k8s_gateway) answered them on a real API server, but for listed
+ * deviations. `k8s-gateway.suite.ts` recorded its replies.
  * @module
  */
 import assert from 'node:assert/strict'

@@ -1,7 +1,7 @@
 /**
- * The package as npm would publish it: its bundle works by itself, without a package beside it, other
- * programs use it as a library, the examples run, and the first hour goes as written. One file, because to build the
- * package takes 8 s of CPU time.
+ * The package as npm would publish it: its bundle works by itself, without a package beside it,
+ * other programs use it as a library, the examples run, and the first hour goes as written. One
+ * file, because to build the package takes 8 s of CPU time.
  * @module
  */
 import assert from 'node:assert/strict'

@@ -1,7 +1,7 @@
 /**
- * Server, exporter, gateway, node cache and router with the chart's Corefiles and exactly its rights, on a
- * real API server: what they may do, and whether they export every metric that an alert or a
- * dashboard names.
+ * Server, exporter, gateway, node cache and router with the chart's Corefiles and exactly its
+ * rights, on a real API server: what they may do, and whether they export every metric that an
+ * alert or a dashboard names.
  * @module
  */
 import assert from 'node:assert/strict'

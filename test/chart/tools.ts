@@ -45,7 +45,10 @@ export function prepareGrafanaTypes(): string | undefined {
   return existsSync(installed) ? folder : undefined
 }
 
-/** Compiles dashboards, as JSON texts by name, against Grafana's types. Unknown fields are errors. */
+/**
+ * Compiles dashboards, as JSON texts by name, against Grafana's types. Unknown fields are
+ * errors.
+ */
 export function compileDashboards(
   folder: string,
   dashboards: ReadonlyMap<string, string>,

@@ -1,6 +1,6 @@
 /**
- * `ip` and `resolvectl` for tests: they record their arguments in the file `calls` beside them, keep
- * a link as the file `link`, and refuse the verb in the file `fail`.
+ * `ip` and `resolvectl` for tests: they record their arguments in the file `calls` beside them,
+ * keep a link as the file `link`, and refuse the verb in the file `fail`.
  * @module
  */
 

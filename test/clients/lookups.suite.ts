@@ -1,7 +1,7 @@
 /**
- * What applications in a pod use: getaddrinfo of glibc and musl, Go, Node and Python, with `ndots:5`
- * and a search list, against kubedoh serve and CoreDNS, each with and without autopath. Prints the
- * packets of each look-up.
+ * What applications in a pod use: getaddrinfo of glibc and musl, Go, Node and Python, with
+ * `ndots:5` and a search list, against kubedoh serve and CoreDNS, each with and without autopath.
+ * Prints the packets of each look-up.
  * @module
  */
 import assert from 'node:assert/strict'
@@ -132,7 +132,10 @@ function checkAddresses(lookup: Lookup): void {
   } else assert.deepEqual(found, wanted, label)
 }
 
-/** Checks that a look-up takes no more packets than with CoreDNS, but for TCP's acknowledgements. */
+/**
+ * Checks that a look-up takes no more packets than with CoreDNS, but for TCP's
+ * acknowledgements.
+ */
 function checkPackets(lookup: Lookup, all: readonly Lookup[]): void {
   const { server, client, name, hasAutopath, packets } = lookup
   if (server === 'CoreDNS') return

@@ -80,7 +80,10 @@ export function optionsOf(some: Partial<NamingOptions> = {}): NamingOptions {
   }
 }
 
-/** The tree of host names that a bare `k8s_gateway a.test` stands for, with all kinds of objects. */
+/**
+ * The tree of host names that a bare `k8s_gateway a.test` stands for, with all kinds of
+ * objects.
+ */
 export function hostsTree(some: Partial<SelectedHosts> = {}): SelectedHosts {
   return {
     kind: 'hosts',

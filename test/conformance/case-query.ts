@@ -12,7 +12,10 @@ import { FLAG } from '../../src/dns/wire/query.ts'
 import { writeQuery } from '../../src/dns/wire/write-query.ts'
 import type { Case } from './scenario.ts'
 
-/** Writes a case's message with an ID. @throws {TypeError} when the case names what we do not know */
+/**
+ * Writes a case's message with an ID. @throws {TypeError} when the case names what we do not
+ * know
+ */
 export function caseQuery(recorded: Case, id: number): Uint8Array {
   if (recorded.raw !== undefined) return rawQuery(recorded.raw, id)
   const type = parseType(recorded.qtype)

@@ -1,10 +1,11 @@
 /**
  * Compares an answer with what CoreDNS answered. Letter case of names in records is free (RFC 4343
- * §2), as are the order of records, our own UDP size (RFC 6891 §6.2.3), padding, and the SOA serial.
- * An OPT record in an answer to a query without one need not be there (RFC 6891 §7), nor a record
- * for the second time (RFC 2181 §5). A response over UDP that would be over 1,232 bytes may be cut
- * (RFC 9715 §3.1), whatever the client says that it takes. Operations other than QUERY need not be implemented, and a message
- * that CoreDNS fails at may be called malformed (RFC 1035 §4.1.1).
+ * §2), as are the order of records, our own UDP size (RFC 6891 §6.2.3), padding, and the SOA
+ * serial. An OPT record in an answer to a query without one need not be there (RFC 6891 §7), nor a
+ * record for the second time (RFC 2181 §5). A response over UDP that would be over 1,232 bytes may
+ * be cut (RFC 9715 §3.1), whatever the client says that it takes. Operations other than QUERY need
+ * not be implemented, and a message that CoreDNS fails at may be called malformed (RFC 1035
+ * §4.1.1).
  * @module
  */
 import { formatHex, readUint16 } from '../../src/dns/bytes/bytes.ts'

@@ -1,6 +1,6 @@
 /**
- * The clusters of a scenario at a gateway, published by our exporter, and why a gateway answers some
- * of the recorded questions otherwise.
+ * The clusters of a scenario at a gateway, published by our exporter, and why a gateway answers
+ * some of the recorded questions otherwise.
  * @module
  */
 

@@ -1,6 +1,6 @@
 /**
- * Sends all queries that CoreDNS was recorded with, one way, and compares the responses. Each way has
- * a test file of its own, so that they run at the same time: some scenarios wait for TTLs.
+ * Sends all queries that CoreDNS was recorded with, one way, and compares the responses. Each way
+ * has a test file of its own, so that they run at the same time: some scenarios wait for TTLs.
  * @module
  */
 import { deepEqual } from 'node:assert/strict'

@@ -135,7 +135,10 @@ export async function openSockets({ scenario, ...place }: Place): Promise<Transp
   }
 }
 
-/** Moves the HTTP servers of a Corefile from the ports of the recording, which may be in use here. */
+/**
+ * Moves the HTTP servers of a Corefile from the ports of the recording, which may be in use
+ * here.
+ */
 function useFreePort(corefile: string, port: number): void {
   const text = readFileSync(corefile, 'utf8')
   const moved = text.replaceAll(
@@ -203,7 +206,10 @@ function clientOf(
   return { ...client, sendAhead }
 }
 
-/** Posts a message to `/dns-query`. Resolves with the response; none for a status other than 200. */
+/**
+ * Posts a message to `/dns-query`. Resolves with the response; none for a status other than
+ * 200.
+ */
 async function askByPost(
   app: ReturnType<typeof createDohApp>,
   message: Uint8Array,
@@ -258,8 +264,8 @@ async function askTcp(
 }
 
 /**
- * A transfer ends with the SOA record that it begins with (RFC 5936 §2.2); one that is refused, or that
- * has no other record, is one message (RFC 1995 §2).
+ * A transfer ends with the SOA record that it begins with (RFC 5936 §2.2); one that is refused, or
+ * that has no other record, is one message (RFC 1995 §2).
  */
 function isWholeTransfer(messages: readonly Uint8Array[]): boolean {
   const answers = messages.flatMap((message) => parseResponse(message)?.answer ?? [])

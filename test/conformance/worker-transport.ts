@@ -1,6 +1,6 @@
 /**
- * Answers of the gateway in workerd, as it is deployed: our exporter publishes the scenario's cluster
- * to it, and its upstreams are asked over HTTPS.
+ * Answers of the gateway in workerd, as it is deployed: our exporter publishes the scenario's
+ * cluster to it, and its upstreams are asked over HTTPS.
  * @module
  */
 import { once } from 'node:events'

@@ -28,7 +28,10 @@ const { KUBEDOH_SEED = '20261121', KUBEDOH_PLACE } = process.env
 const SEED = Number(KUBEDOH_SEED)
 const QUESTIONS_MIN = 20_000
 const CONCURRENCY = 24
-/** No answer within the first time may be the machine's fault; the second says that there is none. */
+/**
+ * No answer within the first time may be the machine's fault; the second says that there is
+ * none.
+ */
 const TIMEOUTS_MS = [500, 2000] as const
 const DEAD = '127.0.0.1:9'
 const ATTEMPTS = 100

@@ -117,7 +117,10 @@ export function generateQuestions(
       },
     }
   }
-  /** What few clients send: other operations, classes, types, labels and sizes, EDNS options, damage. */
+  /**
+   * What few clients send: other operations, classes, types, labels and sizes, EDNS options,
+   * damage.
+   */
   const odd = (question: GeneratedQuestion): Partial<GeneratedQuestion> => {
     const { qname } = question
     // Our cache keeps answers to these options apart (RFC 7871 §7.3).

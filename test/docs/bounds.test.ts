@@ -1,5 +1,6 @@
 /**
- * The bounds that pages state are those of the code; docs/failures.md has times in a table of its own.
+ * The bounds that pages state are those of the code; docs/failures.md has times in a table of its
+ * own.
  * @module
  */
 import assert from 'node:assert/strict'

@@ -1,6 +1,7 @@
 /**
  * Runs the commands of the pages in docs/migration: kubedoh as it is, kubectl, oc and helm as
- * stand-ins that write down their arguments, and print the page's example when they `get` an object.
+ * stand-ins that write down their arguments, and print the page's example when they `get` an
+ * object.
  * @module
  */
 import { spawnSync } from 'node:child_process'

@@ -86,7 +86,10 @@ export function codes(text: string): readonly string[] {
   return [...prose.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code)
 }
 
-/** Returns the value of a constant, or of a property, that is a product of numbers and constants. */
+/**
+ * Returns the value of a constant, or of a property, that is a product of numbers and
+ * constants.
+ */
 export function constantValue(name: string, text: string): number {
   const found = new RegExp(
     `(?:const ${name}(?:: number)? =|^ +${name}:) ([\\dA-Z][\\w* ]*)`,

@@ -9,7 +9,10 @@ import { CLUSTER_ZONE, EXAMPLE_ZONE } from './coredns-tables.ts'
 /** Questions to one Corefile. */
 export type Place = {
   readonly name: string
-  /** Directives of the only server block. `KUBERNETES` stands for the plugin with its kubeconfig. */
+  /**
+   * Directives of the only server block. `KUBERNETES` stands for the plugin with its
+   * kubeconfig.
+   */
   readonly directives: string
   readonly zone?: string
   readonly asked: Readonly<Record<QuestionText, readonly string[]>>

@@ -61,7 +61,10 @@ export const NEW_OBJECTS: readonly ApiObject[] = [
   endpoints('test-1/new-svc', { '172.17.0.222': '' }, PORTS.http),
 ]
 
-/** Services of a namespace that differ in their addresses only, with one that has no ready endpoint. */
+/**
+ * Services of a namespace that differ in their addresses only, with one that has no ready
+ * endpoint.
+ */
 function selected(
   name: string,
   { a, b, c }: { readonly a: string; readonly b: string; readonly c: string },
@@ -75,7 +78,10 @@ function selected(
   ]
 }
 
-/** A headless Service with two endpoints of each family, in slices as the mirroring controller has. */
+/**
+ * A headless Service with two endpoints of each family, in slices as the mirroring controller
+ * has.
+ */
 function headless(
   name: string,
   [first, second]: readonly [number, number],

@@ -175,7 +175,10 @@ function withoutTtl(line: string): string {
   return line.replace(/^(\S+)\s+\d+\s+IN\s+(\S+)\s+/, '$1 $2 ').replace(/^(\S+ SOA) .*/, '$1')
 }
 
-/** Slices whose change began some time ago; only those of a headless Service with that time count. */
+/**
+ * Slices whose change began some time ago; only those of a headless Service with that time
+ * count.
+ */
 function timedObjects(): ApiObject[] {
   const timed = (name: string, secondsAgo: number | undefined, addresses: readonly string[]) => {
     const object = slice(

@@ -1,6 +1,7 @@
 /**
- * Kubernetes' own end-to-end tests of DNS, Services, EndpointSlices and host aliases, on a real node
- * whose DNS is the server of the chart; then again with the node cache. `npm run test:conformance`.
+ * Kubernetes' own end-to-end tests of DNS, Services, EndpointSlices and host aliases, on a real
+ * node whose DNS is the server of the chart; then again with the node cache. `npm run
+ * test:conformance`.
  * @module
  */
 import assert from 'node:assert/strict'
@@ -31,8 +32,8 @@ const OTHERS = '\\[sig-network\\] (Services|EndpointSlice)|hostAliases'
 /** `KUBEDOH_CONFORMANCE=dns` runs the tests of DNS only: three minutes of twenty. */
 const IS_SHORT = process.env.KUBEDOH_CONFORMANCE === 'dns'
 /**
- * The release of the chart. Tests that change the servers' Corefile look for `coredns` in the names of
- * pods, and then write the ConfigMap `coredns`.
+ * The release of the chart. Tests that change the servers' Corefile look for `coredns` in the names
+ * of pods, and then write the ConfigMap `coredns`.
  */
 const RELEASE = 'coredns'
 const CACHE = `nodeCache.enabled=true,nodeCache.addresses={169.254.20.10,${NODE.dns}}`

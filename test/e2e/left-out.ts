@@ -1,6 +1,6 @@
 /**
- * Tests of Kubernetes that this node cannot run, and why. The suite prints each with its reason, and
- * fails when an entry has no test any more.
+ * Tests of Kubernetes that this node cannot run, and why. The suite prints each with its reason,
+ * and fails when an entry has no test any more.
  * @module
  */
 

@@ -1,7 +1,7 @@
 /**
  * What the conformance tests of the multicluster API (sigs.k8s.io/mcs-api, conformance) expect of
- * DNS, for `kubedoh serve` with a real API server that has that API's own definitions. The suite does
- * what a multicluster controller does: it imports Services. `npm run test:conformance`.
+ * DNS, for `kubedoh serve` with a real API server that has that API's own definitions. The suite
+ * does what a multicluster controller does: it imports Services. `npm run test:conformance`.
  * @module
  */
 import assert from 'node:assert/strict'

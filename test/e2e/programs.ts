@@ -19,8 +19,8 @@ const AGNHOST = 'k8s.io/kubernetes/test/images/agnhost'
 export type E2ePrograms = { readonly tests: string; readonly agnhost: string }
 
 /**
- * Builds or finds the programs: a minute after `prepareBinaries`, whose compiled packages they share,
- * and six with an empty cache of Go.
+ * Builds or finds the programs: a minute after `prepareBinaries`, whose compiled packages they
+ * share, and six with an empty cache of Go.
  */
 export function prepareE2ePrograms(): E2ePrograms {
   const prepare = (folder: string): string => {

@@ -76,7 +76,10 @@ export async function runSpec(
   return outcomeOf(specs, output.slice(-OUTPUT_MAX))
 }
 
-/** Returns the outcome of the only test that ran, or of a part of the suite that failed before it. */
+/**
+ * Returns the outcome of the only test that ran, or of a part of the suite that failed before
+ * it.
+ */
 function outcomeOf(specs: Report['SpecReports'], output: string): Outcome {
   const ran = specs.filter(({ LeafNodeType, State, Failure }) =>
     // Tests that were not to run are skipped without a message.

@@ -41,7 +41,10 @@ export class ChangingApi {
     return typeof address === 'object' && address !== null ? address.port : 0
   }
 
-  /** Changes everything. Open watches get the events; later ones get an error, because history is gone. */
+  /**
+   * Changes everything. Open watches get the events; later ones get an error, because history is
+   * gone.
+   */
   change(): void {
     const before = servicesOf(this.version)
     this.version++

@@ -33,7 +33,10 @@ export class RunningLoad {
     return running
   }
 
-  /** Counts the queries from now on in another phase; other queries may replace the present ones. */
+  /**
+   * Counts the queries from now on in another phase; other queries may replace the present
+   * ones.
+   */
   enter(phase: string, queries?: readonly CheckedQuery[]): void {
     this.order(queries === undefined ? { phase } : { phase, queries })
   }

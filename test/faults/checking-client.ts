@@ -47,7 +47,10 @@ export type Counts = {
   readonly examples: string[]
 }
 
-/** A message of the parent: a new phase, with other queries if there are any, a pause, or the end. */
+/**
+ * A message of the parent: a new phase, with other queries if there are any, a pause, or the
+ * end.
+ */
 export type Order =
   | { readonly phase: string; readonly queries?: readonly CheckedQuery[] }
   | { readonly phase?: undefined; readonly isEnd: boolean }
@@ -94,7 +97,10 @@ class CheckingClient {
     for (let i = 0; i < SOCKETS; i++) this.openSocket()
   }
 
-  /** Sends queries in all phases; answers a pause when no query waits, and the end with the counts. */
+  /**
+   * Sends queries in all phases; answers a pause when no query waits, and the end with the
+   * counts.
+   */
   run(): void {
     setInterval(() => this.tick(), TICK_MS)
     process.on('message', (order: Order) => {

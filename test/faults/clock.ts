@@ -1,7 +1,7 @@
 /**
  * Loaded into a server by `node --import`: a clock that runs faster, and a wall clock that jumps.
- * FAULT_SPEED is the factor for both clocks and all timers; the file FAULT_JUMP has the milliseconds
- * that the wall clock is ahead.
+ * FAULT_SPEED is the factor for both clocks and all timers; the file FAULT_JUMP has the
+ * milliseconds that the wall clock is ahead.
  * @module
  */
 import { readFileSync } from 'node:fs'

@@ -6,7 +6,10 @@ import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { freePort } from '../free-port.ts'
 
-/** `refused`: nothing listens. `silent`: no byte passes. `cut`: connections end within a response. */
+/**
+ * `refused`: nothing listens. `silent`: no byte passes. `cut`: connections end within a
+ * response.
+ */
 export type LinkState = 'up' | 'refused' | 'silent' | 'cut'
 
 /** Bytes of a response before a cut. */

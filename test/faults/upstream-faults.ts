@@ -26,7 +26,10 @@ export const OBJECTS: string = JSON.stringify({
 
 /** Behaviors that the upstream's clients do not see as a failure. */
 const ANSWERING: ReadonlySet<string> = new Set<Behavior>(['slow', 'forged', 'truncating'])
-/** Behaviors of one upstream that also show where a second one is healthy: SERVFAIL is a response. */
+/**
+ * Behaviors of one upstream that also show where a second one is healthy: SERVFAIL is a
+ * response.
+ */
 const PASSED_ON: ReadonlySet<string> = new Set<Behavior>(['failing', 'flapping'])
 
 /** `one.test` has a faulty upstream only, `two.test` a healthy one as well. */

@@ -1,6 +1,6 @@
 /**
- * The queries of ISC's genreport, and what a response must be like (RFC 8906 §8). What is wrong with
- * a response is said in words of its own; a compliant one has none.
+ * The queries of ISC's genreport, and what a response must be like (RFC 8906 §8). What is wrong
+ * with a response is said in words of its own; a compliant one has none.
  * @module
  */
 import packet from 'dns-packet'

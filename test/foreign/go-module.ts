@@ -1,5 +1,6 @@
 /**
- * Go modules whose tests the suites read as they are. Nothing of them is copied into this repository.
+ * Go modules whose tests the suites read as they are. Nothing of them is copied into this
+ * repository.
  * @module
  */
 import { execFileSync } from 'node:child_process'

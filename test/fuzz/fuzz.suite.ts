@@ -1,9 +1,9 @@
 /**
  * `npm run test:fuzz`: a million shards and as many manifests, each changed somewhere. Whatever
  * comes of it is refused by the error that says so, or opens and can be read from end to end. Then
- * ten thousand stores that misbehave under a gateway: of a cluster's names, of labels that views go by, and of
- * clusters that answer together. And 200,000 damaged packets through a UDP server, in batches and one by one.
- * `FUZZ_RUNS` and `FUZZ_SEED` in the environment change how many and which.
+ * ten thousand stores that misbehave under a gateway: of a cluster's names, of labels that views go
+ * by, and of clusters that answer together. And 200,000 damaged packets through a UDP server, in
+ * batches and one by one. `FUZZ_RUNS` and `FUZZ_SEED` in the environment change how many and which.
  * @module
  */
 import assert from 'node:assert/strict'

@@ -1,8 +1,8 @@
 /**
  * What every store of shards near their readers promises, whatever keeps the bytes. A store may
- * remember that a key was not there, as KV does for a minute: none of these asks for a key first and
- * puts it later. Each promise has keys of its own, so all can be tried on one store; so that they can
- * run where a store runs, they need only Web APIs.
+ * remember that a key was not there, as KV does for a minute: none of these asks for a key first
+ * and puts it later. Each promise has keys of its own, so all can be tried on one store; so that
+ * they can run where a store runs, they need only Web APIs.
  * @module
  */
 import type { BlobStore } from '../../src/gateway/snapshots/blob-store.ts'

@@ -1,6 +1,6 @@
 /**
- * A store in memory that fails, for `store-faults.ts`, and what other media are made with. Needs only
- * Web APIs.
+ * A store in memory that fails, for `store-faults.ts`, and what other media are made with. Needs
+ * only Web APIs.
  * @module
  */
 import { type ClusterStore, createMemoryStore } from '../../src/gateway/snapshots/store.ts'

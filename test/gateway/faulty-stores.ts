@@ -287,7 +287,8 @@ export function askFaultyClusters(seeds: readonly number[]): Promise<Tally> {
       const from = answer.rdata.map((rdata) => rdata[2] ?? assert.fail())
       for (const rdata of answer.rdata) {
         const [, network, cluster = 0, number = 0] = rdata
-        // By labels, a ServiceImport may be hidden in a generation, and the endpoints not in another.
+        // By labels, a ServiceImport may be hidden in a generation, and the endpoints not in
+        // another.
         if (!isByLabels) assert.equal(network, 0)
         assert.ok(sees.includes(cluster), `cluster ${cluster} is seen`)
         assert.ok(!isByLabels || TEAMS[number - 1]?.includes('shop'), `generation ${number}`)

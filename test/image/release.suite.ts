@@ -1,6 +1,6 @@
 /**
- * `.ci/release` as a draft: its files, their checksums, signature and provenance, by the commands of
- * CONTRIBUTING.md.
+ * `.ci/release` as a draft: its files, their checksums, signature and provenance, by the commands
+ * of CONTRIBUTING.md.
  * @module
  */
 import assert from 'node:assert/strict'

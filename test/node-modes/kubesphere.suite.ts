@@ -1,7 +1,7 @@
 /**
  * The walk-through of the document 001_5be81a2c7c829ea9: the cache of a KubeSphere node at
- * 169.254.25.10 as kubespray installs it, with real interfaces; what the document asks of it, and its
- * mishap at the end, a second resolver that does not know inside names. Needs root.
+ * 169.254.25.10 as kubespray installs it, with real interfaces; what the document asks of it, and
+ * its mishap at the end, a second resolver that does not know inside names. Needs root.
  * @module
  */
 import assert from 'node:assert/strict'

@@ -1,6 +1,6 @@
 /**
- * Asks DNS servers from many ports until standard input ends, over UDP and over new TCP connections,
- * and prints how many queries were sent and lost: `node load.ts NAME ADDRESS…`.
+ * Asks DNS servers from many ports until standard input ends, over UDP and over new TCP
+ * connections, and prints how many queries were sent and lost: `node load.ts NAME ADDRESS…`.
  * @module
  */
 import { createSocket, type Socket } from 'node:dgram'

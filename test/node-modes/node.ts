@@ -82,7 +82,10 @@ ${SLOW} {
 
 /** What is around a cache: files of the node, and servers with addresses on it. */
 export type Around = {
-  /** `Cluster` is the Corefile of the servers, which run in one process; `objects.json` has theirs. */
+  /**
+   * `Cluster` is the Corefile of the servers, which run in one process; `objects.json` has
+   * theirs.
+   */
   readonly files: Readonly<Record<string, string>>
   /** Addresses of the servers. */
   readonly servers: readonly string[]

@@ -1,6 +1,6 @@
 /**
- * Real servers for comparison: Kubernetes, its etcd and CoreDNS, built from their Go modules into the
- * user's cache.
+ * Real servers for comparison: Kubernetes, its etcd and CoreDNS, built from their Go modules into
+ * the user's cache.
  * @module
  */
 import { execFileSync, spawnSync } from 'node:child_process'
@@ -171,7 +171,10 @@ export type GoProgram = {
   readonly version: string
   /** Folder of the module, in the cache; default: the name. */
   readonly folder?: string
-  /** Writes the sources into the folder. @returns the text of go.mod, which `go mod tidy` completes */
+  /**
+   * Writes the sources into the folder. @returns the text of go.mod, which `go mod tidy`
+   * completes
+   */
   readonly prepare: (folder: string) => string
   /** The command of `go` that builds it, and the package. */
   readonly args: readonly [string, ...string[]]

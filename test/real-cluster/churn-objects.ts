@@ -140,7 +140,10 @@ export class ChurnObjects {
   }
 }
 
-/** Returns the addresses that a fresh list of the API server gives each name; absent ones have none. */
+/**
+ * Returns the addresses that a fresh list of the API server gives each name; absent ones have
+ * none.
+ */
 export async function freshAddresses(api: ApiServer): Promise<ReadonlyMap<string, string[]>> {
   const found = new Map<string, string[]>()
   for (const item of await api.list('Service')) {

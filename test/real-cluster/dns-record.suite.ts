@@ -1,6 +1,6 @@
 /**
- * DNSRecords and HostRoutes of a real API server: its schema and our parser refuse the same objects,
- * and the exporter writes their conditions. Run by `npm run test:cluster`.
+ * DNSRecords and HostRoutes of a real API server: its schema and our parser refuse the same
+ * objects, and the exporter writes their conditions. Run by `npm run test:cluster`.
  * @module
  */
 import { deepEqual, equal, match, rejects } from 'node:assert/strict'
@@ -150,7 +150,8 @@ describeUnless(skip, 'DNSRecords of a real API server', () => {
   })
 
   it('have the reason why they are refused', async () => {
-    // Times of creation are whole seconds: of two objects of one second, the first by name is older.
+    // Times of creation are whole seconds: of two objects of one second, the first by name is
+    // older.
     const cases: [key: string, spec: object, reason: string][] = [
       ['web/taken', address('open.a.test', '203.0.113.2'), 'Conflict'],
       ['web/far', address('shop.a.test', '203.0.113.3'), 'OutsideAllowedZones'],

@@ -62,8 +62,8 @@ export async function startCluster(
 }
 
 /**
- * Runs `helm ACTION kubedoh` with the chart in kube-system. The pods report slow turns of their event
- * loops to the suite.
+ * Runs `helm ACTION kubedoh` with the chart in kube-system. The pods report slow turns of their
+ * event loops to the suite.
  * @param options such as `--set`
  */
 export async function helmChart(
@@ -75,7 +75,10 @@ export async function helmChart(
   await node.helm(action, 'kubedoh', CHART, '--namespace', 'kube-system', ...values, ...options)
 }
 
-/** Writes values of the chart by which pods report slow turns of event loops. Returns their path. */
+/**
+ * Writes values of the chart by which pods report slow turns of event loops. Returns their
+ * path.
+ */
 export function writeSlowTurnValues(node: KubernetesNode): string {
   const path = process.env.KUBEDOH_SLOW_TURNS ?? ''
   // Pods have users of their own.
@@ -94,7 +97,8 @@ export function writeSlowTurnValues(node: KubernetesNode): string {
 
 /**
  * Looks up names with the C library of a pod.
- * @returns addresses sorted with commas between, the name of an address, or `-`, by what was looked up
+ * @returns addresses sorted with commas between, the name of an address, or `-`, by what was looked
+ * up
  */
 export async function lookUp(
   node: KubernetesNode,

@@ -1,6 +1,6 @@
 /**
- * Two exporters and a gateway, by the chart, on a real Kubernetes node: what is created in the cluster
- * is answered at the gateway, also after the leader is killed.
+ * Two exporters and a gateway, by the chart, on a real Kubernetes node: what is created in the
+ * cluster is answered at the gateway, also after the leader is killed.
  * @module
  */
 import assert from 'node:assert/strict'

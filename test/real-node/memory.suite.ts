@@ -61,7 +61,10 @@ describeUnless(typeof binaries === 'string' && binaries, 'a server with 50,000 e
     if (rows.length > 0) console.log(rows.join('\n'))
   })
 
-  /** Installs the chart, and reports the memory of its servers once they answer for the last name. */
+  /**
+   * Installs the chart, and reports the memory of its servers once they answer for the last
+   * name.
+   */
   async function measure(name: string, limit: string, meanwhile = async () => {}): Promise<void> {
     const set = limit === '' ? [] : ['--set', `server.resources.limits.memory=${limit}`]
     // Without reports of slow turns, which take memory.

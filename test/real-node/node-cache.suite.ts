@@ -1,6 +1,6 @@
 /**
- * The node cache, by the chart, on a real Kubernetes node: pods resolve through it at the address of
- * the Service kube-dns, and no query is lost when it comes, is replaced or goes.
+ * The node cache, by the chart, on a real Kubernetes node: pods resolve through it at the address
+ * of the Service kube-dns, and no query is lost when it comes, is replaced or goes.
  * @module
  */
 import assert from 'node:assert/strict'

@@ -31,7 +31,10 @@ import { loseNothing } from './under-load.ts'
 
 /** An operator's patience; the start of a server takes some seconds. */
 const INSTALLED_MS = 60_000
-/** Time for kube-proxy to delete the conntrack entries of CoreDNS before it ends, as the docs say. */
+/**
+ * Time for kube-proxy to delete the conntrack entries of CoreDNS before it ends, as the docs
+ * say.
+ */
 const CONNTRACK_MS = 60_000
 /** Share of late responses in a planned change: usually 0, and some when the machine is busy. */
 const LATE_MAX = 0.01

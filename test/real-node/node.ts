@@ -145,7 +145,10 @@ export class KubernetesNode {
     return ['env', `CGROUP=${basename(this.folder)}`, SCRIPT, 'network', String(pid)]
   }
 
-  /** Returns the process of a pod's first container, as this machine counts. @param pod with `-n` */
+  /**
+   * Returns the process of a pod's first container, as this machine counts. @param pod with
+   * `-n`
+   */
   async processOf(...pod: readonly string[]): Promise<number> {
     const id = await this.kubectl(
       ...['get', 'pod', '-o', 'jsonpath={.status.containerStatuses[0].containerID}', ...pod],

@@ -40,7 +40,10 @@ const USERS: Readonly<Record<string, readonly [user: string, group: string]>> = 
 }
 const API_SERVER = `https://${NODE.ip}:6443`
 
-/** Names outside of the cluster, to which its DNS forwards: one of this suite, one of Kubernetes. */
+/**
+ * Names outside of the cluster, to which its DNS forwards: one of this suite, one of
+ * Kubernetes.
+ */
 const OUTSIDE = `www.example.com dns.google 8.8.8.8.in-addr.arpa {
   bind ${NODE.ip}
   hosts {
@@ -166,7 +169,10 @@ function kubeletConfig(run: string): unknown {
   }
 }
 
-/** Returns what starts first: the container engine, the API server, and a DNS server of the outside. */
+/**
+ * Returns what starts first: the container engine, the API server, and a DNS server of the
+ * outside.
+ */
 export function firstParts({ binaries, run }: Place): Part[] {
   const path = (name: string): string => join(run, name)
   const etcd = 'http://127.0.0.1:2379'

@@ -20,7 +20,8 @@ type LoseNothing = (
 ) => Promise<{ late: number }>
 
 /**
- * Sends queries to the Service kube-dns during an action, each from a new port, and prints how they ended.
+ * Sends queries to the Service kube-dns during an action, each from a new port, and prints how they
+ * ended.
  * @returns the share of late responses, after which a stub resolver has sent its query again
  * @throws {AssertionError} when a query is lost, fails or has a wrong response
  */

@@ -45,7 +45,10 @@ export function echo(query: Uint8Array): Uint8Array {
   return reply
 }
 
-/** Has a UDP socket answer as a function does: a size is the fast path's, all else the slow one's. */
+/**
+ * Has a UDP socket answer as a function does: a size is the fast path's, all else the slow
+ * one's.
+ */
 export function overUdp(answer: Answer): UdpAnswers {
   const waiting = new Map<string, Exclude<AnswerResult, number>[]>()
   return {
@@ -267,7 +270,10 @@ export async function fakeTcp(
   })
 }
 
-/** Has a server listen on any free port until its test ends; `disconnect` ends what is connected. */
+/**
+ * Has a server listen on any free port until its test ends; `disconnect` ends what is
+ * connected.
+ */
 export async function listening(
   t: TestContext,
   server: NetServer,

@@ -1,6 +1,7 @@
 /**
  * Runs in a network and mount namespace of its own with a pod's resolv.conf: an API server, CoreDNS
- * and kubedoh serve in turn, and every client for every name. Prints a line of JSON for each look-up.
+ * and kubedoh serve in turn, and every client for every name. Prints a line of JSON for each
+ * look-up.
  * @module
  */
 import { execFile, spawn } from 'node:child_process'

@@ -1,5 +1,6 @@
 /**
- * Queries and replies from text, and an app that answers from a small zone of them, for any runtime.
+ * Queries and replies from text, and an app that answers from a small zone of them, for any
+ * runtime.
  * @module
  */
 import type { Hono } from 'hono'

@@ -1,6 +1,7 @@
 /**
- * Gateways that serve the same names on Node, over HTTP/1.1 and HTTP/2 with TLS, and in workerd: one
- * open to everybody, one closed, one that soon has enough, one open to web pages; and how each is asked.
+ * Gateways that serve the same names on Node, over HTTP/1.1 and HTTP/2 with TLS, and in workerd:
+ * one open to everybody, one closed, one that soon has enough, one open to web pages; and how each
+ * is asked.
  * @module
  */
 import assert from 'node:assert/strict'

@@ -1,6 +1,6 @@
 /**
- * Items of the protocol checklist about the JSON form, which has no RFC: it is as the public services
- * have it.
+ * Items of the protocol checklist about the JSON form, which has no RFC: it is as the public
+ * services have it.
  * @module
  */
 import assert from 'node:assert/strict'

@@ -1,5 +1,6 @@
 /**
- * Items of the protocol checklist about DNS over HTTPS: methods, media types and paths (RFC 8484 §3, §4, RFC 9110).
+ * Items of the protocol checklist about DNS over HTTPS: methods, media types and paths (RFC 8484
+ * §3, §4, RFC 9110).
  * @module
  */
 import assert from 'node:assert/strict'

@@ -1,5 +1,6 @@
 /**
- * Items of the protocol checklist about DNS over HTTPS: status codes (RFC 8484 §4.2.1, RFC 9110 §15).
+ * Items of the protocol checklist about DNS over HTTPS: status codes (RFC 8484 §4.2.1, RFC 9110
+ * §15).
  * @module
  */
 import assert from 'node:assert/strict'

@@ -1,6 +1,6 @@
 /**
- * The protocol checklist as far as it is about HTTP: every item has cases, and every case is asked of
- * the gateway on Node, over HTTP/1.1 and HTTP/2 with TLS, and in workerd.
+ * The protocol checklist as far as it is about HTTP: every item has cases, and every case is asked
+ * of the gateway on Node, over HTTP/1.1 and HTTP/2 with TLS, and in workerd.
  * @module
  */
 import assert from 'node:assert/strict'

@@ -106,7 +106,10 @@ describe('a manifest may follow another', () => {
 
 const MINUTE_MS = 60_000
 
-/** Publishes one generation after the other, and returns the ages of those that are kept, in minutes. */
+/**
+ * Publishes one generation after the other, and returns the ages of those that are kept, in
+ * minutes.
+ */
 function ages(everyMs: number, count: number, max: number): number[] {
   let kept: Generation[] = []
   for (let i = 1; i <= count; i++) {

@@ -4,8 +4,9 @@
  */
 
 /**
- * What `Nginx` needs of nginx: it refuses texts with `bad`, and ignores those with `deaf`. While the
- * file `mute` exists, it does not answer; a reload removes it. A text without a digest is its own.
+ * What `Nginx` needs of nginx: it refuses texts with `bad`, and ignores those with `deaf`. While
+ * the file `mute` exists, it does not answer; a reload removes it. A text without a digest is its
+ * own.
  */
 export const FAKE_NGINX: string = `#!/bin/sh
 # Tests prove dozens of texts: a start of Node for each would be half of their CPU time.

@@ -1,7 +1,7 @@
 /**
- * Names of a cluster never wait for a TTL: what changes there is answered at once, whatever block of
- * the Corefile has a `cache`, and by whatever way a question comes to the cluster. CoreDNS holds a
- * denial for up to the TTL of its cache: a new peer of a StatefulSet is not found for so long.
+ * Names of a cluster never wait for a TTL: what changes there is answered at once, whatever block
+ * of the Corefile has a `cache`, and by whatever way a question comes to the cluster. CoreDNS holds
+ * a denial for up to the TTL of its cache: a new peer of a StatefulSet is not found for so long.
  */
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'

@@ -62,7 +62,10 @@ class Fixture {
     await this.start()
   }
 
-  /** Publishes addresses that contain the generation, and begins with the state as after a restart. */
+  /**
+   * Publishes addresses that contain the generation, and begins with the state as after a
+   * restart.
+   */
   async publish(generation: number): Promise<void> {
     const client = this.client()
     const sets = NAMES.map(

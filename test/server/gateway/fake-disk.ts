@@ -1,6 +1,6 @@
 /**
- * A disk in memory that fails as a test scripts it: full at a byte, read-only, an error or a crash at a
- * step, a flipped bit. It forgets in a power cut what was not synced.
+ * A disk in memory that fails as a test scripts it: full at a byte, read-only, an error or a crash
+ * at a step, a flipped bit. It forgets in a power cut what was not synced.
  * @module
  */
 import { dirname } from 'node:path'

@@ -1,6 +1,6 @@
 /**
- * `npm run test:stores`: the gateway on Node on a real file system that is full or read-only: a tmpfs
- * of 1 MiB. Needs root to mount it.
+ * `npm run test:stores`: the gateway on Node on a real file system that is full or read-only: a
+ * tmpfs of 1 MiB. Needs root to mount it.
  * @module
  */
 import assert from 'node:assert/strict'

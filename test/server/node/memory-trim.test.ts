@@ -74,7 +74,10 @@ test('memory that the system does not report does not end the process', () => {
   expect(rss).toHaveBeenCalled()
 })
 
-/** In a process of its own, with short intervals: V8 alone collects a large heap sooner or later. */
+/**
+ * In a process of its own, with short intervals: V8 alone collects a large heap sooner or
+ * later.
+ */
 const SCRIPT = `
   import { getHeapStatistics } from 'node:v8'
   import { startMemoryTrim } from '${import.meta.resolve('../../../src/server/node/memory-trim.ts')}'

@@ -9,7 +9,10 @@ import { echo, type FakeServer, fakeTcp, frame, queryWith, within } from '../cli
 const LONG = { timeoutMs: LONG_MS }
 const SHORT = { timeoutMs: SHORT_MS }
 
-/** A pool of connections to a server, closed with its test, and whether each connection that it reports is reused. */
+/**
+ * A pool of connections to a server, closed with its test, and whether each connection that it
+ * reports is reused.
+ */
 function poolFor(
   t: TestContext,
   { port }: FakeServer,

@@ -16,7 +16,10 @@ import { fakeHttp2, fakeTls } from '../secure-servers.ts'
 const UDP = { protocol: 'udp', timeoutMs: LONG_MS } as const
 const TCP = { protocol: 'tcp', timeoutMs: LONG_MS } as const
 
-/** An upstream on this machine, closed with its test, and the connections that the client reports. */
+/**
+ * An upstream on this machine, closed with its test, and the connections that the client
+ * reports.
+ */
 function open(
   t: TestContext,
   upstream: Partial<Upstream> & { port: number },

@@ -105,7 +105,10 @@ describe('misses of one entry at once', () => {
   })
 })
 
-/** Has one client query an entry, and all clients 10 seconds later. Returns the replies to these. */
+/**
+ * Has one client query an entry, and all clients 10 seconds later. Returns the replies to
+ * these.
+ */
 async function askTwice({ server, release }: ReturnType<typeof serveHeld>): Promise<string[]> {
   const first = server.ask(ASK)
   await release()

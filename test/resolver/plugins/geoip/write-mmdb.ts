@@ -1,6 +1,7 @@
 /**
  * Writes databases of MaxMind's form, for tests:
- * `node test/resolver/plugins/geoip/write-mmdb.ts FILE` writes the one of `test/differential/places/geoip`.
+ * `node test/resolver/plugins/geoip/write-mmdb.ts FILE` writes the one of
+ * `test/differential/places/geoip`.
  * @module
  */
 import { writeFileSync } from 'node:fs'

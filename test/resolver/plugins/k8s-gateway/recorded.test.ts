@@ -1,7 +1,7 @@
 /**
  * Answers of the real k8s_gateway (commit bd2cc78 of github.com/k8s-gateway/k8s_gateway, in CoreDNS
- * 1.14.4), which watched a real API server with the objects of `recorded.yaml`. Its serial is always
- * 12345, and reads SERIAL here; the order of records within a reply is free.
+ * 1.14.4), which watched a real API server with the objects of `recorded.yaml`. Its serial is
+ * always 12345, and reads SERIAL here; the order of records within a reply is free.
  * @module
  */
 import assert from 'node:assert/strict'

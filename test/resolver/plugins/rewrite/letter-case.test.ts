@@ -10,7 +10,10 @@ import { block, type Server, serve } from '../../../ask.ts'
 import { recordOf } from '../../../dns/wire/messages.ts'
 import type { RewriteCase } from './rules.ts'
 
-/** A block with rules, and the answers of its upstream by query name, each name as it is written. */
+/**
+ * A block with rules, and the answers of its upstream by query name, each name as it is
+ * written.
+ */
 function serveAnswers(
   rules: readonly string[],
   answers: Readonly<Record<string, readonly string[]>>,

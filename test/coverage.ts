@@ -1,0 +1,42 @@
+/**
+ * Prints how much of each wing the tests run, and fails where it is too little: the last step of
+ * `npm run coverage`.
+ * @module
+ */
+import { readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { styleText } from 'node:util'
+import { recordOf } from '../src/dns/bytes/unknown.ts'
+import { MAY_IMPORT } from './tidy.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+const SUMMARY = join(ROOT, 'coverage/coverage-summary.json')
+/** Least percentages of a wing. */
+const LEAST = { lines: 95, branches: 85 }
+type Measure = keyof typeof LEAST
+const MEASURES: readonly Measure[] = ['lines', 'branches']
+
+const files = Object.entries(recordOf(JSON.parse(readFileSync(SUMMARY, 'utf8'))))
+for (const wing of Object.keys(MAY_IMPORT).filter((name) => name.startsWith('src/'))) {
+  const own = files.filter(([file]) => relative(ROOT, file).startsWith(`${wing}/`))
+  const cells = MEASURES.map((measure) =>
+    cell(
+      measure,
+      own.map(([, counts]) => counts),
+    ),
+  )
+  process.stdout.write(`${wing.padEnd(14)}${cells.join('')}\n`)
+}
+
+function cell(measure: Measure, counts: readonly unknown[]): string {
+  const sum = (field: string): number =>
+    counts.reduce(
+      (total: number, one) => total + Number(recordOf(recordOf(one)[measure])[field]),
+      0,
+    )
+  const percentage = (100 * sum('covered')) / sum('total')
+  const text = `${percentage.toFixed(1)} % of ${measure}`.padStart(20)
+  if (percentage >= LEAST[measure]) return text
+  process.exitCode = 1
+  return styleText('red', `${text} (at least ${LEAST[measure]})`)
+}
