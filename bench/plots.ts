@@ -1,7 +1,7 @@
 /**
- * `npm run plots`: draws the rows of `results.jsonl` for docs/benchmarks.md, for light and dark pages.
- * The only file that imports echarts: it draws SVG without a browser, with types and two packages of
- * its own.
+ * `npm run plots`: draws the rows of `results.jsonl` for docs/benchmarks.md, for light and dark
+ * pages. The only file that imports echarts: it draws SVG without a browser, with types and two
+ * packages of its own.
  * @module
  */
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -107,7 +107,10 @@ export function readRows(path: string): Row[] {
   return lines.map((line) => JSON.parse(line))
 }
 
-/** Returns the labels of the groups that have rows, and the values of each server in their order. */
+/**
+ * Returns the labels of the groups that have rows, and the values of each server in their
+ * order.
+ */
 function seriesOf(
   { groups }: Plot,
   rows: readonly Row[],
