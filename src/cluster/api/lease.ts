@@ -23,7 +23,7 @@ export type Lease = {
 }
 
 /** Longest validity that a follower believes: it must not wait for hours for a wrong Lease. */
-export const DURATION_MS_MAX = 60_000
+const DURATION_MS_MAX = 60_000
 /** Resource of the requests, for metrics and RBAC rules. */
 export const LEASES = 'leases'
 

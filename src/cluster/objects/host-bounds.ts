@@ -8,7 +8,7 @@ import type { ClusterObject, HostName, HostObject, Labels, Outside } from './obj
 /** Most hostnames of an object; a long one, or one with much data, counts several times. */
 export const HOSTS_MAX = 5000
 /** Most bytes of the owners and data of an object's records. */
-export const RECORD_BYTES_MAX: number = 1024 * 1024
+const RECORD_BYTES_MAX: number = 1024 * 1024
 /** Labels of a hostname that count as one: each name above it exists as well. */
 const HOST_LABELS = 8
 /** Bytes of a hostname's data that count as one hostname. */

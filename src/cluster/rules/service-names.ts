@@ -60,7 +60,7 @@ export function serviceNames(
 }
 
 /** Returns the CNAME record of an ExternalName Service; none if it has an address. */
-export function externalName(service: Service, place: Place): RRset[] {
+function externalName(service: Service, place: Place): RRset[] {
   const rdata = cnameRdata(service.externalName)
   return rdata === undefined
     ? []
@@ -81,7 +81,7 @@ const ANCHOR = labelOf('_zone')
 const PIN = labelOf('pin')
 
 /** Returns the zonal names of the headless Service at `place`; `_zone` exists if it has any. */
-export function zonalNames(
+function zonalNames(
   place: Place,
   slices: readonly EndpointSlice[],
   usesPodNames: boolean,

@@ -34,7 +34,7 @@ const FOREIGN: ReadonlyMap<string, string> = new Map([
 ])
 
 /** Returns the error for a directive that names no plugin. */
-export function unknownPlugin(directive: Directive, plugins: FactsByPlugin): ConfigError {
+function unknownPlugin(directive: Directive, plugins: FactsByPlugin): ConfigError {
   return configError(directive, describe(directive.name, plugins))
 }
 

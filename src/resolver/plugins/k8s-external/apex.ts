@@ -56,7 +56,7 @@ export function replyWith(
 }
 
 /** Returns the address records of the name server at `owner`. */
-export function apexAddresses(snapshot: Snapshot, owner: Uint8Array): ResourceRecord[] {
+function apexAddresses(snapshot: Snapshot, owner: Uint8Array): ResourceRecord[] {
   const found = findName(snapshot, NOWHERE)
   if (found === undefined) return []
   const as = { owner, origin: ROOT }
