@@ -1,5 +1,6 @@
 /**
- * The Kubernetes API by the official client library, which no other file imports.
+ * Sends requests to the Kubernetes API, and reads its watches, with the credentials of the official
+ * client library, which no other file imports.
  * @module
  */
 import http, { type IncomingMessage } from 'node:http'
