@@ -30,7 +30,7 @@ describeUnless(findMissing('dig') ?? findMissing('kdig') ?? false, 'examples of 
       const stored = Object.entries(keys).map(([key, value]) => ({ key, value }))
       writeFileSync(etcd, JSON.stringify(stored))
       writeFileSync(conf, loopback(corefile))
-      writeFileSync(file, `apiVersion: v1\nkind: List\nitems:\n${objects}`)
+      writeFileSync(file, objects === '[]' ? 'apiVersion: v1\nkind: List\nitems: []\n' : objects)
       const port = await freePort()
       const sources = ['--objects', file, '--etcd', etcd]
       const args = ['serve', '--conf', conf, ...sources, '--dns.port', String(port)]
