@@ -10,8 +10,12 @@ import { loadCFunctions } from './c-functions.ts'
 
 /** Interval of the checks in milliseconds. */
 const CHECK_MS = 5000
-/** Growth of resident memory since the last collection that is worth another one, as a factor. */
+/** Growth of resident memory that is worth a collection, as a factor. */
 const GROWTH_MIN = 1.25
+/** A collection that leaves more than this share was hardly worth its 50 ms. */
+const LEFT_SHARE_MAX = 0.8
+/** Most checks between two collections of a process that has more memory than it once needed. */
+const PAUSE_CHECKS_MAX = 64
 /**
  * Share of a CPU up to which a process is quiet: a collection blocks its queries for some 50 ms.
  * With a tenth, a server with 20 new TLS connections a second on a slow machine was never quiet
@@ -42,28 +46,42 @@ export type Memory = {
 
 /**
  * Collects this thread's garbage when the process is quiet and has grown since the last time, until
- * the returned function is called. The first quiet interval comes after the start. Leaves it to V8
- * on Bun and Deno.
+ * the returned function is called. The first quiet interval comes after the start. While it has
+ * more memory than the least so far, it collects again and again, since nothing shows that clients
+ * have gone; ever more rarely if that finds no garbage. Leaves it to V8 on Bun and Deno.
  */
 export function startMemoryTrim(memory: Memory | undefined = processMemory()): () => void {
   if (memory === undefined) return () => undefined
-  const { resident, busyMs, collect } = memory
+  const timer = setInterval(collectionsOf(memory), CHECK_MS).unref()
+  return () => clearInterval(timer)
+}
+
+/** Returns what checks the memory, and collects garbage if it is time. */
+function collectionsOf({ resident, busyMs, collect }: Memory): () => void {
   let lastBusyMs = busyMs()
+  let least = Number.POSITIVE_INFINITY
   let kept = 0
-  const timer = setInterval(() => {
+  let pauseChecks = 1
+  let checks = 0
+  return () => {
     const nowBusyMs = busyMs()
     const isQuiet = nowBusyMs - lastBusyMs <= CHECK_MS * QUIET_SHARE_MAX
     lastBusyMs = nowBusyMs
     const bytes = resident() ?? 0
-    if (!isQuiet || bytes <= kept * GROWTH_MIN) return
+    const hasGrown = bytes > kept * GROWTH_MIN
+    if (!isQuiet || (!hasGrown && bytes <= least * GROWTH_MIN)) return
+    if (!hasGrown && ++checks < pauseChecks) return
     collect()
     kept = resident() ?? kept
-  }, CHECK_MS).unref()
-  return () => clearInterval(timer)
+    least = Math.min(least, kept)
+    checks = 0
+    const isInUse = !hasGrown && kept > bytes * LEFT_SHARE_MAX
+    pauseChecks = isInUse ? Math.min(2 * pauseChecks, PAUSE_CHECKS_MAX) : 1
+  }
 }
 
 /**
- * Has V8 collect garbage less often in a process that replaces buffers all the time. Call it after
+ * Makes V8 collect garbage less often in a process that replaces buffers all the time. Call it after
  * the start, in which V8's own limit rises faster. Does nothing on Bun.
  */
 export function allowBufferGarbage(): void {

@@ -49,9 +49,28 @@ test('garbage is collected again after a surge, in the quiet', () => {
   assert.equal(memory.collectionsAfter(0), 2)
   memory.live = 200
   assert.equal(memory.collectionsAfter(0), 3)
-  assert.equal(memory.collectionsAfter(0, 49), 3, 'hardly more than what was left')
   stop()
   assert.equal(memory.collectionsAfter(0, 500), 3)
+})
+
+test('memory of clients is returned once they have gone, in the quiet', () => {
+  const { memory } = start()
+  memory.collectionsAfter(0)
+  memory.live = 200
+  assert.equal(memory.collectionsAfter(0), 2, 'they are connected')
+  memory.live = 100
+  memory.garbage = 100
+  assert.equal(memory.collectionsAfter(0), 3)
+  assert.equal(memory.garbage, 0)
+  assert.equal(memory.collectionsAfter(0), 3, 'nothing is left to return')
+})
+
+test('memory that stays in use is collected ever more rarely', () => {
+  const { memory } = start()
+  memory.collectionsAfter(0)
+  memory.live = 200
+  const checks = Array.from({ length: 200 }, () => memory.collectionsAfter(0))
+  assert.deepEqual([checks[15], checks[31], checks[63], checks[127], checks[199]], [6, 7, 8, 9, 10])
 })
 
 test('a check that cannot read the memory changes nothing', () => {
