@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { Writable } from 'node:stream'
 import { describe, test } from 'vitest'
 import { checkDeployment } from '../../../src/cli/deploy/deployment.ts'
+import type { WorkerEnvironment } from '../../../src/cli/deploy/environment.ts'
 import { keys } from '../../cluster/follow/memory-gateway.ts'
 import { startGateway } from '../../workerd.ts'
 
@@ -9,9 +10,14 @@ const { publicKeyText: publicKey } = await keys()
 const CLUSTERS = JSON.stringify({ prod: { publicKey, tokenSha256: '0'.repeat(64) } })
 const KUBERNETES = '. {\n  kubernetes a.test\n}\n'
 const DB = '@ 60 IN SOA ns h 1 2 3 4 5\n'
+const BINDINGS = [{ name: 'CLUSTER' }, { name: 'TOKENS' }]
 
-/** Returns what is printed. */
-async function check(variables: Readonly<Record<string, unknown>>): Promise<string> {
+/** Returns what is printed for an environment that has the bindings. */
+function check(vars: Readonly<Record<string, unknown>>): Promise<string> {
+  return checkEnvironment({ vars, durable_objects: { bindings: BINDINGS } })
+}
+
+async function checkEnvironment(environment: WorkerEnvironment): Promise<string> {
   const lines: string[] = []
   const stream = new Writable({
     write: (chunk, _, done) => {
@@ -19,7 +25,7 @@ async function check(variables: Readonly<Record<string, unknown>>): Promise<stri
       done()
     },
   })
-  await checkDeployment(variables, { stdout: stream, stderr: stream })
+  await checkDeployment(environment, { stdout: stream, stderr: stream })
   return lines.join('')
 }
 
@@ -102,7 +108,62 @@ describe('a deployment goes on', () => {
     )
   })
 
-  test('without a Corefile that may be a secret', async () => {
-    assert.match(await check({}), /^warning: COREFILE is not in \[vars\]/)
+  test('without a Corefile that is a secret, or that the dashboard has', async () => {
+    const bound = { vars: {}, durable_objects: { bindings: BINDINGS } }
+    const secrets = { required: ['COREFILE', 'CLUSTERS'] }
+    for (const environment of [
+      { ...bound, secrets },
+      { ...bound, keep_vars: true },
+    ]) {
+      assert.match(await checkEnvironment(environment), /^warning: COREFILE is not in \[vars\]/)
+    }
   })
+})
+
+describe('a deployment is refused with what to add to the file, if it lacks', () => {
+  const needed = 'the Worker needs them'
+  const cases: { name: string; environment: WorkerEnvironment; message: string }[] = [
+    {
+      name: 'everything',
+      environment: { vars: {}, durable_objects: { bindings: [] } },
+      message: `add COREFILE and CLUSTERS to [vars], and CLUSTER and TOKENS as \
+[[durable_objects.bindings]]: ${needed}`,
+    },
+    {
+      name: 'everything in an environment',
+      environment: { targetEnvironment: 'test', vars: {}, durable_objects: { bindings: [] } },
+      message: `add COREFILE and CLUSTERS to [env.test.vars], and CLUSTER and TOKENS as \
+[[env.test.durable_objects.bindings]]: ${needed}, and an environment does not inherit them`,
+    },
+    {
+      name: 'a binding',
+      environment: {
+        vars: { COREFILE: '. {\n  whoami\n}\n' },
+        durable_objects: { bindings: BINDINGS.slice(0, 1) },
+      },
+      message: `add TOKENS as [[durable_objects.bindings]]: ${needed}`,
+    },
+    {
+      name: 'the clusters that its Corefile reads',
+      environment: {
+        vars: { COREFILE: '. {\n  kubernetes a.test {\n    cluster prod\n  }\n}\n' },
+        durable_objects: { bindings: BINDINGS },
+      },
+      message: `add CLUSTERS to [vars]: ${needed}`,
+    },
+    {
+      name: 'a secret that it does not require',
+      environment: {
+        vars: {},
+        secrets: { required: ['COREFILE'] },
+        durable_objects: { bindings: BINDINGS },
+      },
+      message: `add CLUSTERS to [vars]: ${needed}`,
+    },
+  ]
+  for (const { name, environment, message } of cases) {
+    test(name, async () => {
+      await assert.rejects(checkEnvironment(environment), { name: 'CommandError', message })
+    })
+  }
 })
