@@ -1,10 +1,11 @@
 /**
  * What `kubedoh deploy` checks before it deploys: whether the Worker will start with its variables
- * and bindings.
+ * and bindings, and for whom it resolves names.
  * @module
  */
 
 import { readCorefile } from '../../corefile/parse-corefile.ts'
+import { formatProblem, problemAt } from '../../corefile/problem.ts'
 import type { ServerBlock } from '../../corefile/server-block.ts'
 import {
   CLUSTER_READERS,
@@ -15,7 +16,8 @@ import {
 import { readVariableFiles } from '../../gateway/config/variable-files.ts'
 import { CommandError, type Output } from '../../server/node/output.ts'
 import { checkCorefile, printFindings } from '../serve/check.ts'
-import { findMissing, type WorkerEnvironment } from './environment.ts'
+import { findMissing, sectionPrefix, type WorkerEnvironment } from './environment.ts'
+import { findOpenForward } from './open-resolver.ts'
 
 /** Cloudflare's bound on one variable (developers.cloudflare.com/workers/platform/limits). */
 const VARIABLE_BYTES_MAX = 5 * 1024
@@ -24,7 +26,7 @@ const VARIABLE_BYTES_MAX = 5 * 1024
  * Checks the variables as the Worker reads them, and prints warnings. Only Cloudflare knows the
  * value of a secret, so a Corefile in one is not checked.
  * @throws {GatewayConfigError | ConfigError} if the Worker would answer 503 to every query
- * @throws {CommandError} if it lacks a variable or a binding
+ * @throws {CommandError} if it lacks a variable or a binding, or is an open resolver
  */
 export async function checkDeployment(
   environment: WorkerEnvironment,
@@ -46,6 +48,7 @@ export async function checkDeployment(
   const findings = await checkCorefile(corefile, place, 'worker')
   if (findings.problems.length === 0) {
     checkPresence(environment, readsCluster(blocks) ? ['CLUSTERS'] : [])
+    checkOpenness(environment, blocks)
   }
   printFindings('COREFILE', findings, output)
   await readGatewayConfig(variables, { file: 'COREFILE', source: files.source })
@@ -64,6 +67,17 @@ function readsCluster(blocks: readonly ServerBlock[]): boolean {
 function checkPresence(environment: WorkerEnvironment, names: readonly string[]): void {
   const missing = findMissing(environment, names)
   if (missing !== undefined) throw new CommandError(missing)
+}
+
+function checkOpenness(environment: WorkerEnvironment, blocks: readonly ServerBlock[]): void {
+  const { PUBLIC, PUBLIC_RECURSE } = environment.vars
+  if (PUBLIC !== 'true' || PUBLIC_RECURSE === 'true') return
+  const open = findOpenForward(blocks)
+  if (open === undefined) return
+  const section = `[${sectionPrefix(environment)}vars]`
+  const message = `with PUBLIC = "true" this resolves every name for everybody, an open resolver; \
+forward single zones, add a closed "acl", or set PUBLIC_RECURSE = "true" in ${section}`
+  throw new CommandError(formatProblem(problemAt(open, message)))
 }
 
 function checkSize(name: string, value: unknown): void {

@@ -20,7 +20,7 @@ export type WorkerEnvironment = {
 const OBJECTS = ['CLUSTER', 'TOKENS']
 
 /** Returns the start of the name of a section, `env.staging.` for example; '' for the top level. */
-function sectionPrefix({ targetEnvironment: name }: WorkerEnvironment): string {
+export function sectionPrefix({ targetEnvironment: name }: WorkerEnvironment): string {
   return name ? `env.${name}.` : ''
 }
 

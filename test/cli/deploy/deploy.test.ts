@@ -74,6 +74,18 @@ class_name = "TokenObject"
       args: ['--env', 'tset'],
       message: /\/wrangler\.toml has no \[env\.tset\]; add it, with variables and bindings$/,
     },
+    {
+      name: 'an open resolver',
+      toml: whole,
+      args: [],
+      message: /^COREFILE:2:3: with PUBLIC = "true" this resolves every name for everybody/,
+    },
+    {
+      name: 'an open resolver by a flag',
+      toml: whole.replace('PUBLIC = "true"', 'PUBLIC = "false"'),
+      args: ['--var', 'PUBLIC:true'],
+      message: /^COREFILE:2:3: with PUBLIC = "true" this resolves every name for everybody/,
+    },
   ]
   for (const { name, toml, args, message } of cases) {
     test(name, (t) => {

@@ -167,3 +167,72 @@ describe('a deployment is refused with what to add to the file, if it lacks', ()
     })
   }
 })
+
+describe('an open resolver', () => {
+  const FORWARD = 'forward . https://dns.example'
+  const CLOSED = 'acl {\n    allow net 192.0.2.0/24\n    block\n  }'
+  const cases: { name: string; corefile: string; isOpen: boolean }[] = [
+    { name: 'forwards the root', corefile: `. {\n  ${FORWARD}\n}\n`, isOpen: true },
+    { name: 'among other zones', corefile: `a.test . {\n  ${FORWARD}\n}\n`, isOpen: true },
+    {
+      name: 'forwards what no cluster has',
+      corefile: `. {\n  kubernetes a.test {\n    cluster prod\n  }\n  ${FORWARD}\n}\n`,
+      isOpen: true,
+    },
+    {
+      name: 'forwards the root second',
+      corefile: `. {\n  forward a.test https://a.example\n  ${FORWARD}\n}\n`,
+      isOpen: true,
+    },
+    {
+      name: 'refuses some clients only',
+      corefile: `. {\n  acl {\n    block net 192.0.2.0/24\n  }\n  ${FORWARD}\n}\n`,
+      isOpen: true,
+    },
+    {
+      name: 'allows all clients first',
+      corefile: `. {\n  acl {\n    allow\n    block\n  }\n  ${FORWARD}\n}\n`,
+      isOpen: true,
+    },
+    {
+      name: 'refuses clients for another zone',
+      corefile: `. {\n  ${CLOSED.replace('acl', 'acl a.test')}\n  ${FORWARD}\n}\n`,
+      isOpen: true,
+    },
+    {
+      name: 'chooses by type',
+      corefile: `. {\n  view a {\n    expr type() == 'A'\n  }\n  ${FORWARD}\n}\n`,
+      isOpen: true,
+    },
+    {
+      name: 'is none with a closed acl',
+      corefile: `. {\n  ${CLOSED}\n  ${FORWARD}\n}\n`,
+      isOpen: false,
+    },
+    {
+      name: 'is none with a view of clients',
+      corefile: `. {\n  view a {\n    expr incidr(client_ip(), '192.0.2.0/24')\n  }\n  ${FORWARD}\n}\n`,
+      isOpen: false,
+    },
+    { name: 'is none for a zone', corefile: `a.test {\n  ${FORWARD}\n}\n`, isOpen: false },
+    {
+      name: 'is none for a zone of forward',
+      corefile: '. {\n  forward a.test https://dns.example\n}\n',
+      isOpen: false,
+    },
+  ]
+  for (const { name, corefile: COREFILE, isOpen } of cases) {
+    test(name, async () => {
+      const open = check({ COREFILE, CLUSTERS, PUBLIC: 'true' })
+      if (isOpen) {
+        await assert.rejects(open, {
+          name: 'CommandError',
+          message:
+            /^COREFILE:\d+:3: with PUBLIC = "true" .*, an open resolver; .* set PUBLIC_RECURSE = "true" in \[vars\]$/,
+        })
+      } else assert.match(await open, /^COREFILE: /m)
+      await check({ COREFILE, CLUSTERS, PUBLIC: 'true', PUBLIC_RECURSE: 'true' })
+      await check({ COREFILE, CLUSTERS, PUBLIC: 'false' })
+    })
+  }
+})
