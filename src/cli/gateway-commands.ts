@@ -47,10 +47,14 @@ export const GATEWAY_COMMANDS: readonly CliCommand[] = [
     summary:
       'write a folder from which the gateway is deployed as a Cloudflare Worker, with new keys',
     args: ['FOLDER', 'DOMAIN'],
-    flags: ['cluster'],
-    examples: ['kubedoh init worker kubedoh-worker prod.k8s.example.org --cluster prod'],
+    flags: ['cluster', 'name', 'hostname'],
+    examples: [
+      'kubedoh init worker names-prod prod.k8s.example.org --cluster prod',
+      'kubedoh init worker names-prod prod.k8s.example.org --hostname dns.example.org',
+    ],
     notes: [
-      'FOLDER gets a README.md with the next steps. The ID of the cluster is "prod" by default.',
+      'FOLDER gets a README.md with the next steps. The ID of the cluster is "prod" by default,',
+      'the name of the Worker that of FOLDER. A deployment replaces a Worker of the same name.',
     ],
     run: async (input, output) =>
       (await import('./deploy/init-worker.ts')).runInitWorker(input, output),

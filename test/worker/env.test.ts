@@ -27,3 +27,12 @@ test('wrangler.toml binds the Durable Objects that the Worker exports', async ()
   const [, main = ''] = /^main = "(.*)"$/m.exec(text) ?? []
   assert.match(readFileSync(join(ROOT, main), 'utf8'), /^export default \{$/m)
 })
+
+test('wrangler.toml keeps every log line, and no URL with a token', () => {
+  const text = readFileSync(join(ROOT, 'wrangler.toml'), 'utf8')
+  const [, general = '', logs = ''] =
+    /^\[observability\]\n((?:.+\n)*)\[observability\.logs\]\n((?:.+\n)*)/m.exec(text) ?? []
+  assert.match(general, /^enabled = true$/m)
+  assert.match(general, /^head_sampling_rate = 1$/m)
+  assert.equal(logs, 'enabled = true\ninvocation_logs = false\n')
+})

@@ -3,7 +3,7 @@
  * @module
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { NO_FILES } from '../../corefile/lexeme-stream.ts'
 import { readCorefile } from '../../corefile/parse-corefile.ts'
 import { causeText } from '../../dns/bytes/unknown.ts'
@@ -14,19 +14,46 @@ import { CommandError, type Output } from '../../server/node/output.ts'
 import { CLUSTER_ID } from '../../snapshot/format/manifest.ts'
 import type { Input } from '../flags/flags.ts'
 import { checkCorefile, type Findings } from '../serve/check.ts'
+import { type KeyVariables, type NewWorker, writeWorkerConfig } from './worker-config.ts'
+import { WORKFLOW, writePackage, writeReadme } from './worker-files.ts'
+import { deriveWorkerName, isWorkerName, WORKER_NAME_MAX } from './worker-name.ts'
 
-/** The version of wrangler that the Worker is tested with. */
-const WRANGLER = '4.155.0'
 /** Has no character that means something in TOML or in a Corefile. */
 const DOMAIN = /^[\w-]+(\.[\w-]+)*\.?$/
+/** A host of two labels or more (RFC 1123 §2.1): Cloudflare takes no wildcard. */
+const HOSTNAME = /^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]([a-z0-9-]*[a-z0-9])?$/
 /** Readable by its owner only. */
 const SECRET = 0o600
 
 /**
  * Writes the folder, with new keys.
- * @throws {CommandError} for a bad cluster or domain, or a folder that is not empty
+ * @throws {CommandError} for a bad cluster, domain or name, or a folder that is not empty
  */
 export async function runInitWorker(input: Input, output: Output): Promise<void> {
+  const [folder = ''] = input.args
+  const worker = await readWorker(input)
+  const files = await filesOf(worker)
+  const { cluster, domain, name } = worker
+  const { problems, warnings } = await checkVariables(files['wrangler.toml'] ?? '', cluster)
+  if (problems[0] !== undefined) throw new CommandError(`"${domain}": ${problems[0].message}`)
+  for (const { message } of warnings) output.stderr.write(`kubedoh: warning: ${message}\n`)
+  try {
+    mkdirSync(folder, { recursive: true })
+    if (readdirSync(folder).length > 0) throw new Error('it is not empty; name another folder')
+    for (const [path, text] of Object.entries(files)) {
+      const mode = path.endsWith('.env') ? { mode: SECRET } : {}
+      mkdirSync(dirname(join(folder, path)), { recursive: true })
+      writeFileSync(join(folder, path), text, mode)
+    }
+  } catch (error) {
+    throw new CommandError(`Cannot write to ${folder}: ${causeText(error)}`, { cause: error })
+  }
+  const readme = join(folder, 'README.md')
+  output.stdout.write(`${folder}: ready to deploy as ${name}; ${readme} has three steps\n`)
+}
+
+/** Reads arguments and flags. */
+async function readWorker(input: Input): Promise<NewWorker> {
   const [folder = '', domain = ''] = input.args
   const cluster = input.text('cluster') || 'prod'
   if (!CLUSTER_ID.test(cluster)) {
@@ -35,21 +62,19 @@ export async function runInitWorker(input: Input, output: Output): Promise<void>
   if (!DOMAIN.test(domain) || parseName(domain) === undefined) {
     throw new CommandError(`"${domain}" is not a domain such as prod.k8s.example.org`)
   }
-  const files = await filesOf(cluster, domain.replace(/\.$/, ''))
-  const { problems, warnings } = await checkVariables(files['wrangler.toml'] ?? '', cluster)
-  if (problems[0] !== undefined) throw new CommandError(`"${domain}": ${problems[0].message}`)
-  for (const { message } of warnings) output.stderr.write(`kubedoh: warning: ${message}\n`)
-  try {
-    mkdirSync(folder, { recursive: true })
-    if (readdirSync(folder).length > 0) throw new Error('it is not empty; name another folder')
-    for (const [name, text] of Object.entries(files)) {
-      const mode = name.endsWith('.env') ? { mode: SECRET } : {}
-      writeFileSync(join(folder, name), text, mode)
-    }
-  } catch (error) {
-    throw new CommandError(`Cannot write to ${folder}: ${causeText(error)}`, { cause: error })
+  const hostname = input.text('hostname').toLowerCase().replace(/\.$/, '') || undefined
+  if (hostname !== undefined && !(HOSTNAME.test(hostname) && parseName(hostname))) {
+    throw new CommandError(`--hostname "${hostname}" is not a host such as dns.example.org`)
   }
-  output.stdout.write(`${folder}: ready to deploy; ${join(folder, 'README.md')} has three steps\n`)
+  const name = input.text('name') || (await deriveWorkerName(basename(resolve(folder))))
+  if (name === '') {
+    throw new CommandError(`"${folder}" gives the Worker no name; pass --name NAME`)
+  }
+  if (!isWorkerName(name)) {
+    const bound = `at most ${WORKER_NAME_MAX} characters of a-z, 0-9 and "-"`
+    throw new CommandError(`--name "${name}": use ${bound}, no "-" at either end`)
+  }
+  return { name, cluster, domain: domain.replace(/\.$/, ''), hostname }
 }
 
 /** Checks the Corefile in the configuration, as `deploy` does. */
@@ -59,33 +84,41 @@ function checkVariables(toml: string, cluster: string): Promise<Findings> {
   return checkCorefile(corefile, { folder: '/', isToCopy: false, clusters: [cluster] }, 'worker')
 }
 
-/** Returns the files by name. */
-async function filesOf(cluster: string, domain: string): Promise<Record<string, string>> {
-  const { token, signingKey, tokenSha256, publicKey } = await createClusterKeys()
-  const admin = await createToken()
+/** Returns the files by path. */
+async function filesOf(worker: NewWorker): Promise<Record<string, string>> {
   const { template, checkout } = findTemplate()
   const tarball = checkout && join(checkout, `kubedoh-${VERSION}.tgz`)
-  const clusters = JSON.stringify({ [cluster]: { publicKey, tokenSha256 } })
-  const manifest = {
-    private: true,
-    scripts: { check: 'kubedoh deploy -- --dry-run', deploy: 'kubedoh deploy --' },
-    dependencies: { kubedoh: tarball === undefined ? VERSION : `file:${tarball}` },
-    devDependencies: { wrangler: WRANGLER },
-  }
+  const production = await createKeys(worker.cluster)
+  const staging = await createKeys(worker.cluster)
+  const keys = { production: production.variables, staging: staging.variables }
   return {
-    'wrangler.toml': template
-      .replace('"worker/index.ts"', '"node_modules/kubedoh/dist/worker.js"')
-      .replace(/^\[build\]\n(?:.+\n)+\n/m, '')
-      .replace(/kubernetes prod\.k8s\.example\.org \{\n( +)cluster prod\n/, (_, indent) =>
-        [`kubernetes ${domain} {`, `${indent}cluster ${cluster}`, ''].join('\n'),
-      )
-      .replace('CLUSTERS = "{}"', `CLUSTERS = '${clusters}'`)
-      .replace('ADMIN_TOKEN_SHA256 = ""', `ADMIN_TOKEN_SHA256 = "${admin.sha256}"`),
-    'package.json': `${JSON.stringify(manifest, undefined, 2)}\n`,
-    'exporter.env': `KUBEDOH_TOKEN=${token}\nKUBEDOH_SIGNING_KEY=${signingKey}\n`,
-    'operator.env': `KUBEDOH_ADMIN_TOKEN=${admin.token}\n`,
+    'wrangler.toml': await writeWorkerConfig(worker, keys, template),
+    'package.json': writePackage(worker.name, tarball === undefined ? VERSION : `file:${tarball}`),
+    'exporter.env': production.exporter,
+    'operator.env': production.operator,
+    'exporter.staging.env': staging.exporter,
+    'operator.staging.env': staging.operator,
     '.gitignore': 'node_modules\n.wrangler\n*.env\n',
-    'README.md': readme(cluster, domain, tarball),
+    '.github/workflows/deploy.yml': WORKFLOW,
+    'README.md': writeReadme(worker, tarball),
+  }
+}
+
+/** Creates the keys of an environment: the gateway's variables, and the files of both roles. */
+async function createKeys(cluster: string): Promise<{
+  readonly variables: KeyVariables
+  readonly exporter: string
+  readonly operator: string
+}> {
+  const { token, signingKey, tokenSha256, publicKey } = await createClusterKeys()
+  const admin = await createToken()
+  return {
+    variables: {
+      CLUSTERS: JSON.stringify({ [cluster]: { publicKey, tokenSha256 } }),
+      ADMIN_TOKEN_SHA256: admin.sha256,
+    },
+    exporter: `KUBEDOH_TOKEN=${token}\nKUBEDOH_SIGNING_KEY=${signingKey}\n`,
+    operator: `KUBEDOH_ADMIN_TOKEN=${admin.token}\n`,
   }
 }
 
@@ -101,42 +134,4 @@ function findTemplate(): { readonly template: string; readonly checkout: string 
     return { template: readFileSync(path, 'utf8'), checkout: isCheckout ? folder : undefined }
   }
   throw new CommandError('wrangler.toml is missing; use the npm package')
-}
-
-/** @param tarball of the checkout, which may differ from what npm's registry has */
-function readme(cluster: string, domain: string, tarball: string | undefined): string {
-  const isCheckout = tarball !== undefined
-  const install = isCheckout
-    ? `(cd '${dirname(tarball)}' && npm pack)   # the package of this checkout
-   npm install '${tarball}'`
-    : 'npm install'
-  const upgrade = isCheckout
-    ? 'To upgrade, update the checkout and repeat step 1.'
-    : 'After `npm install kubedoh@latest`, deploy again to upgrade.'
-  return `# Names of the cluster ${cluster}, below ${domain}
-
-1. Install and deploy. \`deploy\` checks the Corefile in \`wrangler.toml\` first; \`npm run check\` only checks.
-
-   \`\`\`sh
-   ${install}
-   npm run deploy
-   \`\`\`
-
-2. Publish the cluster's names to the URL that \`deploy\` printed, from where \`kubectl\` works or in a Pod.
-
-   \`\`\`sh
-   set -a; . ./exporter.env; set +a
-   npx kubedoh export --gateway https://YOUR-WORKER --cluster ${cluster}
-   \`\`\`
-
-3. Create a token for each client, with files that set its device up.
-
-   \`\`\`sh
-   set -a; . ./operator.env; set +a
-   npx kubedoh token create laptop --gateway https://YOUR-WORKER --kit ../laptop
-   npx kubedoh query kubernetes.default.svc.${domain} --server https://YOUR-WORKER --token TOKEN
-   \`\`\`
-
-Keep \`exporter.env\` and \`operator.env\` secret; git ignores them. ${upgrade}
-`
 }

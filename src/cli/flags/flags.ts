@@ -141,7 +141,11 @@ const TABLE = {
   },
   name: {
     value: 'NAME',
-    help: 'name that all upstreams must answer alike',
+    help: 'doctor: name that all upstreams must answer alike; init worker: name of the Worker',
+  },
+  hostname: {
+    value: 'HOST',
+    help: 'custom domain of the Worker, in a zone of the account; empty uses workers.dev',
   },
   clusters: {
     value: 'IDS',

@@ -20,6 +20,7 @@ export const GATEWAY_VARIABLES = [
   'READ_ONLY_TOKEN_SHA256',
   'CLIENT_TOKEN_SHA256',
   'PUBLIC',
+  'PUBLIC_RECURSE',
   'STALE_SECONDS',
   'EXPIRE_SECONDS',
   'REQUESTS_PER_MINUTE',
@@ -190,11 +191,18 @@ async function readClusters(text: string): Promise<ReadonlyMap<string, ClusterCo
 }
 
 function readAccess(variables: GatewayVariables): Access {
-  const isPublic = variables.PUBLIC || 'false'
-  if (isPublic !== 'true' && isPublic !== 'false') {
-    throw new GatewayConfigError('PUBLIC is neither "true" nor "false"')
+  // Only `kubedoh deploy` acts on it; a gateway that runs refuses a word that it cannot mean.
+  readBoolean(variables, 'PUBLIC_RECURSE')
+  return {
+    isPublic: readBoolean(variables, 'PUBLIC'),
+    sha256: readHash(variables, 'CLIENT_TOKEN_SHA256'),
   }
-  return { isPublic: isPublic === 'true', sha256: readHash(variables, 'CLIENT_TOKEN_SHA256') }
+}
+
+function readBoolean(variables: GatewayVariables, name: Name): boolean {
+  const text = variables[name] || 'false'
+  if (text === 'true' || text === 'false') return text === 'true'
+  throw new GatewayConfigError(`${name} is neither "true" nor "false"`)
 }
 
 function readHash(variables: GatewayVariables, name: Name): string | undefined {

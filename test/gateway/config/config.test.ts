@@ -95,6 +95,10 @@ describe('readGatewayConfig refuses', () => {
     },
     { variables: { PUBLIC: 'yes' }, message: 'PUBLIC is neither "true" nor "false"' },
     {
+      variables: { PUBLIC_RECURSE: '1' },
+      message: 'PUBLIC_RECURSE is neither "true" nor "false"',
+    },
+    {
       variables: { CLIENT_TOKEN_SHA256: 'secret' },
       message: 'CLIENT_TOKEN_SHA256 is not 64 hexadecimal digits',
     },
