@@ -72,7 +72,7 @@ export function createGatewayApp(
     })
   }
   const doh = createDohApp({
-    isPrivate: () => !config.access.isPublic,
+    isPrivate: () => gateway.isPrivate,
     answer: (message, c) => gateway.answer(message, c),
     headersOf: (c) => gateway.headersOf(c),
   })

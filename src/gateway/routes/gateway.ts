@@ -25,6 +25,7 @@ import type { RandomBytes } from '../access/token.ts'
 import type { TokenStore } from '../access/token-store.ts'
 import { compileGatewayCorefile, gatewayWarnings } from '../config/compile-corefile.ts'
 import { type GatewayConfig, GatewayConfigError } from '../config/config.ts'
+import { variesByClient } from '../config/gateway-plugins.ts'
 import { replyBytesMax } from '../doh/negotiate.ts'
 import {
   ClusterZones,
@@ -72,12 +73,18 @@ type GatewayParts = {
   readonly resolver: Resolver
   readonly warnings: readonly Problem[]
   readonly reach: Reach
+  readonly isPrivate: boolean
 }
 
 /** A gateway. */
 export class Gateway {
   readonly admission: Admission
   readonly zones: ClusterZones
+  /**
+   * Whether each response is for its client only (RFC 9111 §5.2.2.7): clients have tokens, or some
+   * responses depend on the client's address.
+   */
+  readonly isPrivate: boolean
   private readonly runtime: GatewayRuntime
   private readonly reach: Reach
   private readonly resolver: Resolver
@@ -101,7 +108,8 @@ export class Gateway {
     const resolver = await compile(config, host)
     const warnings = [...resolver.notices, ...gatewayWarnings(config.blocks, host)]
     const reach = { isPublic: config.access.isPublic, hasTls: runtime.hasTls === true }
-    return new Gateway({ runtime, clock, admission, zones, resolver, warnings, reach })
+    const isPrivate = !config.access.isPublic || variesByClient(config.blocks, host.plugins)
+    return new Gateway({ runtime, clock, admission, zones, resolver, warnings, reach, isPrivate })
   }
 
   private constructor(parts: GatewayParts) {
@@ -112,6 +120,7 @@ export class Gateway {
     this.resolver = parts.resolver
     this.warnings = parts.warnings
     this.reach = parts.reach
+    this.isPrivate = parts.isPrivate
   }
 
   /** Starts the background work of plugins; not in Workers, which have none between requests. */

@@ -183,6 +183,60 @@ describe('what is answered directly is answered as by the app:', () => {
   })
 })
 
+describe('where everybody may ask, shared caches keep', () => {
+  const SHOP = 'kubernetes shop.test {\n    cluster shop\n  }'
+  const cases: [what: string, COREFILE: string, control: string][] = [
+    [
+      'nothing with view',
+      `.  {\n  view office {\n    expr incidr(client_ip(), '192.0.2.0/24')\n  }\n  ${SHOP}\n}\n. {\n  acl {\n    block\n  }\n}\n`,
+      'private, ',
+    ],
+    [
+      'nothing with acl',
+      `. {\n  acl {\n    block net 198.51.100.0/24\n  }\n  ${SHOP}\n}\n`,
+      'private, ',
+    ],
+    [
+      'responses if acl is for all',
+      `. {\n  ${SHOP}\n}\nno.test {\n  acl {\n    block\n  }\n}\n`,
+      '',
+    ],
+    ['nothing with whoami elsewhere', `. {\n  ${SHOP}\n}\nme.test {\n  whoami\n}\n`, 'private, '],
+    ['nothing with dns64', `. {\n  dns64\n  ${SHOP}\n}\n`, 'private, '],
+    ['responses if dns64 is for all', `. {\n  dns64 {\n    allow_ipv4\n  }\n  ${SHOP}\n}\n`, ''],
+    [
+      'nothing with the address in a template',
+      `. {\n  template IN A me.test {\n    answer "{{ .Name }} 60 IN A {{ .Remote }}"\n  }\n  ${SHOP}\n}\n`,
+      'private, ',
+    ],
+    [
+      'responses of other templates',
+      `. {\n  template IN A me.test {\n    answer "{{ .Name }} 60 IN A 192.0.2.1"\n  }\n  ${SHOP}\n}\n`,
+      '',
+    ],
+    [
+      'nothing with the address for an upstream',
+      `. {\n  rewrite edns0 local set 0xffee {client_ip}\n  ${SHOP}\n}\n`,
+      'private, ',
+    ],
+    [
+      'nothing with the network for an upstream',
+      `. {\n  rewrite stop edns0 subnet set 24 56\n  ${SHOP}\n}\n`,
+      'private, ',
+    ],
+    ['responses of other rewrites', `. {\n  rewrite name a.test b.test\n  ${SHOP}\n}\n`, ''],
+  ]
+  for (const [what, COREFILE, control] of cases) {
+    test(what, async () => {
+      const paths = await BothPaths.start({ PUBLIC: 'true', COREFILE })
+      const sent = { ...get(WEB_QUESTION), headers: {} }
+      const expected = await paths.byApp(sent)
+      assert.equal(expected.headers['cache-control'], `${control}max-age=5, no-transform`)
+      assert.deepEqual(await paths.directly(sent), expected)
+    })
+  }
+})
+
 describe('left to the app is', () => {
   const path = get(WEB_QUESTION).path
   const cases: { name: string; sent: Sent; variables?: GatewayVariables }[] = [
