@@ -125,8 +125,8 @@ function addStatusRoutes(
     const text = isReady ? 'OK' : waiting.join(',')
     return uncached(isReady ? 200 : 503, text, { 'content-type': 'text/plain' })
   })
-  app.get('/metrics', () => {
-    const body = streamOf(gateway.metrics(), createSharedPause(host))
+  app.get('/metrics', async () => {
+    const body = streamOf(await gateway.metrics(), createSharedPause(host))
     return uncached(200, body, { 'content-type': METRICS_TYPE })
   })
   app.get('/v1/conflicts', async (c) => {

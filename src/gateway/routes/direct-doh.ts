@@ -23,7 +23,8 @@ import {
   readDirect,
 } from '../doh/direct-message.ts'
 import type { HttpError } from '../doh/http-error.ts'
-import type { Gateway, KeepAlive } from './gateway.ts'
+import type { KeepAlive } from '../timing/refresher.ts'
+import type { Gateway } from './gateway.ts'
 
 /** A request that the fast path answers, once its body is here. */
 type DirectRequest = Admitted &

@@ -35,6 +35,7 @@ import {
 import { type Arrival, answerLocally, type Reach } from '../snapshots/local-names.ts'
 import type { ClusterWriter } from '../snapshots/publish-routes.ts'
 import { HeldClock } from '../timing/held-clock.ts'
+import { type KeepAlive, keepFresh } from '../timing/refresher.ts'
 import { type AnswerObserver, reportAnswer } from './answer-observer.ts'
 
 /** What a gateway needs of its runtime. */
@@ -52,9 +53,6 @@ export type GatewayRuntime = AdmissionRuntime &
     /** Gets a report of each answered message. */
     readonly observer?: AnswerObserver
   }
-
-/** Keeps a promise alive beyond the response. */
-export type KeepAlive = (promise: Promise<void>) => void
 
 /** The reason of responses that the gateway writes whatever the Corefile says. */
 const LOCAL: Reason = {
@@ -195,7 +193,7 @@ export class Gateway {
     const incoming = this.read(message, client)
     const reply = answerLocally(incoming.parsed, arrivalOf(c), this.reach)
     if (reply !== undefined) return { ...UNEXPLAINED, reply, reason: LOCAL }
-    for (const reader of this.zones.readers.values()) keepFresh(reader, this.keeping(c))
+    this.zones.refreshFor(incoming.parsed, this.keeping(c))
     return explainMessage(this.resolver, message, client)
   }
 
@@ -237,8 +235,12 @@ export class Gateway {
     return this.warnings.map(formatProblem)
   }
 
-  /** Returns all metrics in the text format of Prometheus, as texts of few series each. */
-  metrics(): Generator<string> {
+  /**
+   * Returns all metrics in the text format of Prometheus, as texts of few series each. Reads the
+   * manifests again first, so that the ages are not those of the last query.
+   */
+  async metrics(): Promise<Generator<string>> {
+    await this.zones.refreshLoaded()
     return formatGatewayMetrics(this.runtime.host.metrics, this.zones.readers)
   }
 
@@ -254,7 +256,7 @@ export class Gateway {
     this.zones.count(incoming.parsed)
     return this.clock.during(() => {
       if (incoming.client.visibility !== undefined) keepFresh(this.admission, keepAlive)
-      for (const reader of this.zones.readers.values()) keepFresh(reader, keepAlive)
+      this.zones.refreshFor(incoming.parsed, keepAlive)
       return ownResponse(this.resolver.answer(listener, incoming, this.writer), this.writer)
     })
   }
@@ -283,9 +285,4 @@ async function compile({ blocks }: GatewayConfig, host: PluginHost): Promise<Res
     if (!(error instanceof ConfigError)) throw error
     throw new GatewayConfigError(error.problems.map(formatProblem).join('; '), { cause: error })
   }
-}
-
-function keepFresh(one: { refreshIfDue(): Promise<void> | undefined }, keepAlive: KeepAlive): void {
-  const refresh = one.refreshIfDue()
-  if (refresh !== undefined) keepAlive(refresh)
 }
