@@ -50,6 +50,8 @@ export type GatewayRuntime = AdmissionRuntime &
     readonly keepAlive: (c: Context, promise: Promise<void>) => void
     /** Whether clients reach the gateway over TLS without a proxy; they do not when left out. */
     readonly hasTls?: boolean
+    /** Whether the platform serves the gateway over HTTP/3, too; it does not when left out. */
+    readonly hasHttp3?: boolean
     /** Gets a report of each answered message. */
     readonly observer?: AnswerObserver
   }
@@ -105,7 +107,8 @@ export class Gateway {
     }
     const resolver = await compile(config, host)
     const warnings = [...resolver.notices, ...gatewayWarnings(config.blocks, host)]
-    const reach = { isPublic: config.access.isPublic, hasTls: runtime.hasTls === true }
+    const { hasTls = false, hasHttp3 = false } = runtime
+    const reach = { isPublic: config.access.isPublic, hasTls, hasHttp3 }
     const isPrivate = !config.access.isPublic || variesByClient(config.blocks, host.plugins)
     return new Gateway({ runtime, clock, admission, zones, resolver, warnings, reach, isPrivate })
   }
