@@ -3,8 +3,12 @@
  * gets a stub of its own.
  * @module
  */
+import { errorText, recordOf } from '../src/dns/bytes/unknown.ts'
 import type { ClusterWriter } from '../src/gateway/snapshots/publish-routes.ts'
-import type { SnapshotOrigin } from '../src/gateway/snapshots/snapshot-loader.ts'
+import {
+  OriginOverloadError,
+  type SnapshotOrigin,
+} from '../src/gateway/snapshots/snapshot-loader.ts'
 
 /** A cluster that the caller has authorized, and the key that its manifests must be signed with. */
 export type ClusterIdentity = { readonly cluster: string; readonly publicKey: string }
@@ -32,11 +36,11 @@ export class ClusterStub implements ClusterWriter, SnapshotOrigin {
     this.identity = identity
   }
 
-  readonly readManifest: SnapshotOrigin['readManifest'] = async () =>
-    this.object().readManifest(this.identity)
+  readonly readManifest: SnapshotOrigin['readManifest'] = () =>
+    read(() => this.object().readManifest(this.identity))
 
-  readonly readShard: SnapshotOrigin['readShard'] = async (sha256) =>
-    this.object().readShard(this.identity, sha256)
+  readonly readShard: SnapshotOrigin['readShard'] = (sha256) =>
+    read(() => this.object().readShard(this.identity, sha256))
 
   readonly putShard: ClusterWriter['putShard'] = async (sha256, bytes) =>
     this.object().putShard(this.identity, sha256, bytes)
@@ -56,5 +60,20 @@ export class ClusterStub implements ClusterWriter, SnapshotOrigin {
 
   private object(): ClusterCalls {
     return this.objects.getByName(this.identity.cluster)
+  }
+}
+
+/**
+ * Runs a call that only reads.
+ * @throws {OriginOverloadError} for an error with `overloaded`, which Cloudflare says not to retry
+ *   (developers.cloudflare.com/durable-objects/best-practices/error-handling), also if it has
+ *   `retryable`
+ */
+async function read<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await call()
+  } catch (error) {
+    if (recordOf(error).overloaded !== true) throw error
+    throw new OriginOverloadError(errorText(error), { cause: error })
   }
 }

@@ -23,4 +23,6 @@ export type Env = GatewayVariables & {
   readonly ANALYTICS?: AnalyticsEngineDataset
   /** `true` includes query names in the data points. */
   readonly ANALYTICS_NAMES?: string
+  /** `true` where the zone has HTTP/3, which the Worker cannot ask. */
+  readonly HTTP3?: string
 }

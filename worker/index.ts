@@ -111,6 +111,7 @@ function createRuntime(
     fetch: (url) => fetch(url),
     clientOf: (c) => ({ address: addressOf(c.req.raw.headers), port: 0, transport: 'https' }),
     identitiesOf: (c) => identitiesOf(c.req.raw),
+    hasHttp3: env.HTTP3 === 'true',
     ...limiterOf(env),
     ...observerOf(env),
     keepAlive: (c, promise) => c.executionCtx.waitUntil(promise),

@@ -94,3 +94,20 @@ test('requests that come at once to a cold Worker are all answered', async (t) =
 async function until(holds: () => Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 50))
 }
+
+for (const [HTTP3, alpn] of [
+  ['true', 'h3,h2,http/1.1'],
+  ['false', 'h2,http/1.1'],
+] as const) {
+  test(`a Worker with HTTP3 = "${HTTP3}" designates itself by ${alpn}`, async (t) => {
+    const COREFILE = '. {\n  whoami\n}\n'
+    const gateway = await startGateway({ variables: { PUBLIC: 'true', COREFILE, HTTP3 } })
+    t.onTestFinished(() => gateway.stop())
+    const { port } = new URL(gateway.url)
+    const url = `http://localhost:${port}/resolve?name=_dns.resolver.arpa&type=SVCB`
+    const response = await fetch(url, { headers: { 'x-forwarded-proto': 'https' } })
+    const { Answer: answer } = Object(await response.json())
+    const data = `1 localhost. alpn="${alpn}" port="${port}" dohpath="/dns-query{?dns}"`
+    assert.equal(answer?.[0]?.data, data)
+  })
+}

@@ -14,7 +14,14 @@ import type { HeldClock } from '../timing/held-clock.ts'
 import { noteFacts } from './audit.ts'
 import { type Caller, CallerFinder, type CallerRuntime, type RequestHead } from './caller.ts'
 import { isAdmin, isExplainer, unauthorized } from './operators.ts'
-import { networkKey, RateBuckets, type RateLimiter, tooMany } from './rate-limiter.ts'
+import {
+  FallbackLimiter,
+  networkKey,
+  RateBuckets,
+  type RateLimiter,
+  type RateLimits,
+  tooMany,
+} from './rate-limiter.ts'
 import type { TokenStore } from './token-store.ts'
 import { TokenUse } from './token-use.ts'
 
@@ -56,7 +63,7 @@ export class Admission {
     const onError = (error: string): void => log({ level: 'error', message, error })
     this.use = new TokenUse({ store: runtime.tokenStore, metrics, clock, onError })
     const { requestsPerMinute: perMinute } = config
-    this.limiter = runtime.limiter ?? new RateBuckets({ perMinute, elapsed: clock.elapsed })
+    this.limiter = createLimiter(runtime, { perMinute, elapsed: clock.elapsed })
   }
 
   /** Whether the visibility of some token depends on the labels of namespaces. */
@@ -177,6 +184,18 @@ export class Admission {
   async countRefused(c: Context): Promise<void> {
     await this.count(`refused ${networkKey(this.runtime.clientOf(c))}`)
   }
+}
+
+/** Prefers the platform's rate limiter, if it has one and while that works. */
+function createLimiter(
+  { limiter: platform, host: { log } }: Pick<AdmissionRuntime, 'limiter' | 'host'>,
+  limits: RateLimits,
+): RateLimiter {
+  const memory = new RateBuckets(limits)
+  if (platform === undefined) return memory
+  const message = 'the rate limiter fails; requests are counted in memory meanwhile'
+  const onError = (error: string): void => log({ level: 'error', message, error })
+  return new FallbackLimiter({ platform, memory, onError })
 }
 
 /** Callers with a token share the limit of the token, wherever they are. */

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { errorText } from '../../dns/bytes/unknown.ts'
 import { clientNetwork } from '../../dns/names/network.ts'
 import type { Client } from '../../resolver/contract/client.ts'
 import { HttpError } from '../doh/http-error.ts'
@@ -64,6 +65,42 @@ export class RateBuckets implements RateLimiter {
 
   private levelOf({ level, seenMs }: Bucket, nowMs: number): number {
     return level + (Math.max(0, nowMs - seenMs) / 60_000) * this.limits.perMinute
+  }
+}
+
+/** What a {@link FallbackLimiter} needs. */
+type FallbackLimiterOptions = {
+  readonly platform: RateLimiter
+  readonly memory: RateLimiter
+  /** Gets the text of the first error. */
+  readonly onError: (message: string) => void
+}
+
+/** Counts by the platform, and in memory those requests that the platform fails to count. */
+export class FallbackLimiter implements RateLimiter {
+  private readonly options: FallbackLimiterOptions
+  private hasFailed = false
+
+  constructor(options: FallbackLimiterOptions) {
+    this.options = options
+  }
+
+  /** Never throws, nor rejects. */
+  readonly allow = (key: string): boolean | Promise<boolean> => {
+    try {
+      const allowed = this.options.platform.allow(key)
+      if (typeof allowed === 'boolean') return allowed
+      return allowed.catch((error: unknown) => this.countHere(key, error))
+    } catch (error) {
+      return this.countHere(key, error)
+    }
+  }
+
+  /** Reports the first error only: a limiter that fails does so for each request. */
+  private countHere(key: string, error: unknown): boolean | Promise<boolean> {
+    if (!this.hasFailed) this.options.onError(errorText(error))
+    this.hasFailed = true
+    return this.options.memory.allow(key)
   }
 }
 

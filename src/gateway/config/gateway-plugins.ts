@@ -47,6 +47,13 @@ function setupAt(entry: PluginEntry, kind: GatewayKind): Setup {
   }
 }
 
+/** Returns whether some responses depend on the addresses of clients. */
+export function variesByClient(blocks: readonly ServerBlock[], plugins: PluginSet): boolean {
+  return blocks.some(({ directives }) =>
+    directives.some((one) => plugins.get(one.name)?.variesByClient?.(one) === true),
+  )
+}
+
 /** Warns of each directive and option that a gateway ignores, or takes in another way. */
 export function gatewayNotices(
   blocks: readonly ServerBlock[],

@@ -10,6 +10,7 @@ import { METRICS_TYPE } from '../../dns/telemetry/metrics.ts'
 import type { ClientVisibility } from '../../resolver/contract/client.ts'
 import { createAudit } from '../access/audit.ts'
 import { createCors } from '../access/cors.ts'
+import { refuseCrossSite } from '../access/cross-site.ts'
 import { checkAdmin, checkStatusReader } from '../access/operators.ts'
 import { createTokenAdvice } from '../access/token-request.ts'
 import type { GatewayConfig } from '../config/config.ts'
@@ -42,6 +43,7 @@ export function createGatewayApp(
   for (const path of ['/', '/t/:token/']) app.get(path, page)
   app.use(refuseFinalSlash)
   app.use('/v1/*', createAudit(runtime.host.log, runtime.clientOf))
+  app.use('/v1/*', refuseCrossSite)
   addStatusRoutes(app, gateway, { config, host: runtime.host })
   if (config.corsOrigins.length > 0) {
     const cors = createCors(config.corsOrigins)
@@ -72,7 +74,7 @@ export function createGatewayApp(
     })
   }
   const doh = createDohApp({
-    isPrivate: () => !config.access.isPublic,
+    isPrivate: () => gateway.isPrivate,
     answer: (message, c) => gateway.answer(message, c),
     headersOf: (c) => gateway.headersOf(c),
   })
@@ -125,8 +127,8 @@ function addStatusRoutes(
     const text = isReady ? 'OK' : waiting.join(',')
     return uncached(isReady ? 200 : 503, text, { 'content-type': 'text/plain' })
   })
-  app.get('/metrics', () => {
-    const body = streamOf(gateway.metrics(), createSharedPause(host))
+  app.get('/metrics', async () => {
+    const body = streamOf(await gateway.metrics(), createSharedPause(host))
     return uncached(200, body, { 'content-type': METRICS_TYPE })
   })
   app.get('/v1/conflicts', async (c) => {

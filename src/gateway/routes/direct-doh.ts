@@ -23,7 +23,8 @@ import {
   readDirect,
 } from '../doh/direct-message.ts'
 import type { HttpError } from '../doh/http-error.ts'
-import type { Gateway, KeepAlive } from './gateway.ts'
+import type { KeepAlive } from '../timing/refresher.ts'
+import type { Gateway } from './gateway.ts'
 
 /** A request that the fast path answers, once its body is here. */
 type DirectRequest = Admitted &
@@ -44,12 +45,10 @@ const NO_TOKEN: TokenPath = { token: undefined, routeStart: 0 }
 /** The fast path of one gateway. */
 export class DirectDoh {
   private readonly gateway: Gateway
-  private readonly isPrivate: boolean
   private readonly cors: CorsHeaders | undefined
 
-  constructor(gateway: Gateway, { access, corsOrigins }: GatewayConfig) {
+  constructor(gateway: Gateway, { corsOrigins }: Pick<GatewayConfig, 'corsOrigins'>) {
     this.gateway = gateway
-    this.isPrivate = !access.isPublic
     if (corsOrigins.length > 0) this.cors = new CorsHeaders(corsOrigins)
   }
 
@@ -95,7 +94,7 @@ export class DirectDoh {
     const { caller, isPost, origin } = request
     const age = this.gateway.ageHeaders(query, caller.visibility)
     const more = origin === undefined ? age : (this.cors?.with(age, origin, ['Accept']) ?? age)
-    return directResponse(reply, { isPrivate: this.isPrivate, isPost }, more)
+    return directResponse(reply, { isPrivate: this.gateway.isPrivate, isPost }, more)
   }
 
   private refuse({ origin = '' }: DirectRequest, error: HttpError): DirectResponse {

@@ -25,6 +25,7 @@ import type { RandomBytes } from '../access/token.ts'
 import type { TokenStore } from '../access/token-store.ts'
 import { compileGatewayCorefile, gatewayWarnings } from '../config/compile-corefile.ts'
 import { type GatewayConfig, GatewayConfigError } from '../config/config.ts'
+import { variesByClient } from '../config/gateway-plugins.ts'
 import { replyBytesMax } from '../doh/negotiate.ts'
 import {
   ClusterZones,
@@ -34,6 +35,7 @@ import {
 import { type Arrival, answerLocally, type Reach } from '../snapshots/local-names.ts'
 import type { ClusterWriter } from '../snapshots/publish-routes.ts'
 import { HeldClock } from '../timing/held-clock.ts'
+import { type KeepAlive, keepFresh } from '../timing/refresher.ts'
 import { type AnswerObserver, reportAnswer } from './answer-observer.ts'
 
 /** What a gateway needs of its runtime. */
@@ -48,12 +50,11 @@ export type GatewayRuntime = AdmissionRuntime &
     readonly keepAlive: (c: Context, promise: Promise<void>) => void
     /** Whether clients reach the gateway over TLS without a proxy; they do not when left out. */
     readonly hasTls?: boolean
+    /** Whether the platform serves the gateway over HTTP/3, too; it does not when left out. */
+    readonly hasHttp3?: boolean
     /** Gets a report of each answered message. */
     readonly observer?: AnswerObserver
   }
-
-/** Keeps a promise alive beyond the response. */
-export type KeepAlive = (promise: Promise<void>) => void
 
 /** The reason of responses that the gateway writes whatever the Corefile says. */
 const LOCAL: Reason = {
@@ -72,12 +73,18 @@ type GatewayParts = {
   readonly resolver: Resolver
   readonly warnings: readonly Problem[]
   readonly reach: Reach
+  readonly isPrivate: boolean
 }
 
 /** A gateway. */
 export class Gateway {
   readonly admission: Admission
   readonly zones: ClusterZones
+  /**
+   * Whether each response is for its client only (RFC 9111 §5.2.2.7): clients have tokens, or some
+   * responses depend on the client's address.
+   */
+  readonly isPrivate: boolean
   private readonly runtime: GatewayRuntime
   private readonly reach: Reach
   private readonly resolver: Resolver
@@ -100,8 +107,10 @@ export class Gateway {
     }
     const resolver = await compile(config, host)
     const warnings = [...resolver.notices, ...gatewayWarnings(config.blocks, host)]
-    const reach = { isPublic: config.access.isPublic, hasTls: runtime.hasTls === true }
-    return new Gateway({ runtime, clock, admission, zones, resolver, warnings, reach })
+    const { hasTls = false, hasHttp3 = false } = runtime
+    const reach = { isPublic: config.access.isPublic, hasTls, hasHttp3 }
+    const isPrivate = !config.access.isPublic || variesByClient(config.blocks, host.plugins)
+    return new Gateway({ runtime, clock, admission, zones, resolver, warnings, reach, isPrivate })
   }
 
   private constructor(parts: GatewayParts) {
@@ -112,6 +121,7 @@ export class Gateway {
     this.resolver = parts.resolver
     this.warnings = parts.warnings
     this.reach = parts.reach
+    this.isPrivate = parts.isPrivate
   }
 
   /** Starts the background work of plugins; not in Workers, which have none between requests. */
@@ -186,7 +196,7 @@ export class Gateway {
     const incoming = this.read(message, client)
     const reply = answerLocally(incoming.parsed, arrivalOf(c), this.reach)
     if (reply !== undefined) return { ...UNEXPLAINED, reply, reason: LOCAL }
-    for (const reader of this.zones.readers.values()) keepFresh(reader, this.keeping(c))
+    this.zones.refreshFor(incoming.parsed, this.keeping(c))
     return explainMessage(this.resolver, message, client)
   }
 
@@ -228,8 +238,12 @@ export class Gateway {
     return this.warnings.map(formatProblem)
   }
 
-  /** Returns all metrics in the text format of Prometheus, as texts of few series each. */
-  metrics(): Generator<string> {
+  /**
+   * Returns all metrics in the text format of Prometheus, as texts of few series each. Reads the
+   * manifests again first, so that the ages are not those of the last query.
+   */
+  async metrics(): Promise<Generator<string>> {
+    await this.zones.refreshLoaded()
     return formatGatewayMetrics(this.runtime.host.metrics, this.zones.readers)
   }
 
@@ -245,7 +259,7 @@ export class Gateway {
     this.zones.count(incoming.parsed)
     return this.clock.during(() => {
       if (incoming.client.visibility !== undefined) keepFresh(this.admission, keepAlive)
-      for (const reader of this.zones.readers.values()) keepFresh(reader, keepAlive)
+      this.zones.refreshFor(incoming.parsed, keepAlive)
       return ownResponse(this.resolver.answer(listener, incoming, this.writer), this.writer)
     })
   }
@@ -274,9 +288,4 @@ async function compile({ blocks }: GatewayConfig, host: PluginHost): Promise<Res
     if (!(error instanceof ConfigError)) throw error
     throw new GatewayConfigError(error.problems.map(formatProblem).join('; '), { cause: error })
   }
-}
-
-function keepFresh(one: { refreshIfDue(): Promise<void> | undefined }, keepAlive: KeepAlive): void {
-  const refresh = one.refreshIfDue()
-  if (refresh !== undefined) keepAlive(refresh)
 }

@@ -29,8 +29,13 @@ const ROUNDS_MAX = 10
 const LIMIT_MAX = 500
 /** Most characters of a search. */
 const SEARCH_MAX = 253
-/** Most listings under way; all but one wait. Each takes some 0.1 s for 100,000 Services. */
+/**
+ * Most listings under way; all but one wait, but not in a Worker. Each takes some 0.1 s for 100,000
+ * Services.
+ */
 const WAITING_MAX = 64
+/** How long a listing of a Worker counts that does not end: no request has more CPU time. */
+const COUNTED_MS = 30_000
 
 type Runtime = { readonly host: Pick<Host, 'nextTurn' | 'elapsed' | 'isolatesRequests'> }
 type Part = ClusterZone['parts'][number]
@@ -38,7 +43,7 @@ type Part = ClusterZone['parts'][number]
 /** Creates the app with `/v1/names`. */
 export function createNamesRoute(gateway: Gateway, { host }: Runtime): Hono {
   const app = new Hono()
-  const oneByOne = host.isolatesRequests ? atOnce : inTurns()
+  const bounded = host.isolatesRequests ? sideBySide(host) : inTurns()
   app.get('/v1/names', async (c) => {
     const client = await gateway.admission.admitBrowser(c)
     const parameters = new URL(c.req.url).searchParams
@@ -57,7 +62,7 @@ export function createNamesRoute(gateway: Gateway, { host }: Runtime): Hono {
     const isOwn = (name: Uint8Array): MaybePromise<boolean> =>
       gateway.zones.closest(name)?.zone === served.zone && isReached(name)
     const read = { ...page, namespaces: client.visibility?.namespaces }
-    const found = await oneByOne(() =>
+    const found = await bounded(() =>
       readNames(read, { served, under: page.under, pause: createSharedPause(host), isOwn }),
     )
     return jsonResponse(200, { under: formatName(under), ...found })
@@ -65,15 +70,32 @@ export function createNamesRoute(gateway: Gateway, { host }: Runtime): Hono {
   return app
 }
 
-type InTurn = <T>(step: () => Promise<T>) => Promise<T>
+type Bounded = <T>(step: () => Promise<T>) => Promise<T>
 
-const atOnce: InTurn = (step) => step()
+/**
+ * Returns a function that runs listings side by side, for a Worker, where no request may wait for
+ * another: a cancelled one never ends, so each counts for a while only. Throws 429 for too many.
+ */
+function sideBySide({ elapsed }: Pick<Host, 'elapsed'>): Bounded {
+  const running = new Set<{ readonly begunMs: number }>()
+  return async (step) => {
+    const own = { begunMs: elapsed() }
+    for (const one of running) if (own.begunMs - one.begunMs >= COUNTED_MS) running.delete(one)
+    if (running.size >= WAITING_MAX) throw tooMany()
+    running.add(own)
+    try {
+      return await step()
+    } finally {
+      running.delete(own)
+    }
+  }
+}
 
 /**
  * Returns a function that runs one listing at a time, so that queries wait for a slice of one only.
- * Throws 429 if too many wait. Not for a Worker, where a cancelled request never ends for others.
+ * Throws 429 if too many wait.
  */
-function inTurns(): InTurn {
+function inTurns(): Bounded {
   const mutex = new Mutex()
   let waiting = 0
   return async (step) => {

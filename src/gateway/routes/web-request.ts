@@ -3,8 +3,9 @@
  * runtimes whose servers call a function with a `Request`.
  * @module
  */
+
+import type { KeepAlive } from '../timing/refresher.ts'
 import type { DirectDoh } from './direct-doh.ts'
-import type { KeepAlive } from './gateway.ts'
 
 /** What the runtime knows of a request beside it. */
 export type Sender = {

@@ -46,6 +46,8 @@ export type ReaderOptions = LoaderOptions & {
   /** Whether the visibility of some token depends on namespace labels; never when left out. */
   readonly needsLabels?: () => boolean
   readonly clock: GatewayClock
+  /** Runs whenever a query uses the snapshot. */
+  readonly onUse?: (reader: ClusterReader) => void
   /** Gets the text of an error. */
   readonly onError: (message: string) => void
 }
@@ -100,6 +102,7 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
 
   /** Returns the snapshot; `undefined` without one, or when the last read is too long ago. */
   current(): Snapshot | undefined {
+    this.options.onUse?.(this)
     const { blockMs } = this.options.times
     const isSeen = this.refresher.sinceCheckMs() < blockMs || this.hasJustFailed()
     return isSeen ? this.usable() : undefined

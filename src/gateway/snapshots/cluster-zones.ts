@@ -17,6 +17,7 @@ import type { Host, SnapshotSource } from '../../resolver/contract/host.ts'
 import { publishedCluster } from '../config/compile-corefile.ts'
 import type { GatewayConfig } from '../config/config.ts'
 import type { GatewayClock } from '../timing/held-clock.ts'
+import { type KeepAlive, keepFresh } from '../timing/refresher.ts'
 import { ClusterReader } from './cluster-reader.ts'
 import { type HostZoneConflicts, type HostZones, hostConflicts } from './host-conflicts.ts'
 import { MergedClusters, type ZoneConflicts } from './merged-clusters.ts'
@@ -82,6 +83,8 @@ export class ClusterZones {
   private readonly options: ClusterZonesOptions
   private readonly loaders = new Map<string, SnapshotLoader>()
   private readonly memory = new ShardMemory()
+  /** The readers whose snapshots, or their ages, a response used since the last query. */
+  private readonly used = new Set<ClusterReader>()
   /** The zones of published hostnames, and those with cluster IPs: both have the same conflicts. */
   private readonly hosts: HostZones[] = []
   private readonly inside: HostZones[] = []
@@ -154,11 +157,30 @@ export class ClusterZones {
       let ageMs = -1
       for (const { cluster, reader } of parts) {
         const isSeen = visibility === undefined || visibility.seesOrigin(cluster, zone.bytes)
-        if (isSeen) ageMs = Math.max(ageMs, reader.ageMs(visibility?.namespaces))
+        if (!isSeen) continue
+        this.used.add(reader)
+        ageMs = Math.max(ageMs, reader.ageMs(visibility?.namespaces))
       }
       if (ageMs >= 0) return ageMs
     }
     return undefined
+  }
+
+  /**
+   * Starts to read manifests again, when it is time: those of a query's closest zone, and those
+   * that earlier queries used, as after a rewrite. A query for one cluster costs no reads of the
+   * others.
+   */
+  refreshFor(query: Query | Refusal, keepAlive: KeepAlive): void {
+    for (const { reader } of this.find(query)?.parts ?? []) this.used.add(reader)
+    for (const reader of this.used) keepFresh(reader, keepAlive)
+    this.used.clear()
+  }
+
+  /** Reads the manifests again, when it is time, of all clusters in memory. Never rejects. */
+  async refreshLoaded(): Promise<void> {
+    const loaded = [...this.readers.values()].filter((one) => one.describe() !== undefined)
+    await Promise.all(loaded.map((reader) => reader.refreshIfDue()))
   }
 
   /** Loads what is missing, and lists the clusters whose snapshot is missing or expired. */
@@ -226,6 +248,7 @@ export class ClusterZones {
       loader,
       times: this.config.times,
       memory: this.memory,
+      onUse: (used) => this.used.add(used),
       onError: (error) => {
         host.log({ level: 'error', message: 'cannot refresh a snapshot', cluster: key, error })
       },

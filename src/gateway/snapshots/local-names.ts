@@ -35,6 +35,8 @@ export type Reach = {
   readonly isPublic: boolean
   /** Whether clients reach it over TLS without a proxy. */
   readonly hasTls: boolean
+  /** Whether clients reach it over HTTP/3, too, at the same port. */
+  readonly hasHttp3: boolean
 }
 
 const RESOLVER_ARPA = asWordBytes(nameOf('resolver.arpa'))
@@ -82,12 +84,16 @@ export function answerLocally(
  * the request. `undefined` without TLS, for an address as its name, and for a token in a header,
  * which a client that discovers the URL would not send.
  */
-function designation({ head }: Arrival, { isPublic, hasTls }: Reach): Uint8Array | undefined {
+function designation(
+  { head }: Arrival,
+  { isPublic, hasTls, hasHttp3 }: Reach,
+): Uint8Array | undefined {
   const isSecure = hasTls || head.header('x-forwarded-proto') === 'https'
   const [, host, port = '443'] = AUTHORITY.exec((head.header('host') ?? '').toLowerCase()) ?? []
   const [tokenPath] = TOKEN_PATH.exec(head.path) ?? []
   const path = tokenPath ?? (isPublic ? '' : undefined)
   if (!isSecure || host === undefined || path === undefined) return undefined
   const params = [...(port === '443' ? [] : [`port=${port}`]), `dohpath=${path}/dns-query{?dns}`]
-  return parseRdata(TYPE.SVCB, ['1', `${host}.`, 'alpn=h2,http/1.1', ...params], ROOT)
+  const alpn = hasHttp3 ? 'alpn=h3,h2,http/1.1' : 'alpn=h2,http/1.1'
+  return parseRdata(TYPE.SVCB, ['1', `${host}.`, alpn, ...params], ROOT)
 }

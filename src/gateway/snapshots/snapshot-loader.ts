@@ -12,10 +12,15 @@ import type { Shard } from '../../snapshot/read/shard.ts'
 import { type After, SharedLoads } from '../timing/shared-loads.ts'
 import type { ServedManifest } from './store.ts'
 
-/** A source of snapshots. */
+/** A source of snapshots; {@link OriginOverloadError} says not to read again at once. */
 export type SnapshotOrigin = {
   readonly readManifest: () => Promise<ServedManifest | undefined>
   readonly readShard: (sha256: string) => Promise<Uint8Array | undefined>
+}
+
+/** A source that has more calls than it can take: another one at once would add to them. */
+export class OriginOverloadError extends Error {
+  override readonly name = 'OriginOverloadError'
 }
 
 /** A verified manifest, and whether an operator pinned it. */
@@ -88,11 +93,12 @@ export class SnapshotLoader {
   }
 }
 
-/** Tries again once: single requests to a store fail now and then. */
+/** Tries again once, but for an overload: single requests to a store fail now and then. */
 async function twice<T>(load: () => Promise<T>): Promise<T> {
   try {
     return await load()
-  } catch {
+  } catch (error) {
+    if (error instanceof OriginOverloadError) throw error
     return load()
   }
 }

@@ -57,3 +57,15 @@ export class Refresher {
       })
   }
 }
+
+/** Keeps a promise alive beyond the response. */
+export type KeepAlive = (promise: Promise<void>) => void
+
+/** Starts a read when it is due, and keeps it alive. */
+export function keepFresh(
+  one: { readonly refreshIfDue: () => Promise<void> | undefined },
+  keepAlive: KeepAlive,
+): void {
+  const refresh = one.refreshIfDue()
+  if (refresh !== undefined) keepAlive(refresh)
+}

@@ -90,6 +90,8 @@ export type PluginFacts = {
   readonly answers?: AnswerClaim
   /** Whether it may answer some queries of any name. */
   readonly mayAnswer?: boolean
+  /** Whether a directive may have clients get responses that depend on their addresses. */
+  readonly variesByClient?: (directive: Directive) => boolean
   /** Reads what the plugin's directives say about the other plugins of the block. */
   readonly blockSettings?: (directives: readonly Directive[]) => BlockSettings
   /** Warns of a directive that is valid, but unlikely to be intended. */

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { networkKey, RateBuckets } from '../../../src/gateway/access/rate-limiter.ts'
+import {
+  FallbackLimiter,
+  networkKey,
+  RateBuckets,
+} from '../../../src/gateway/access/rate-limiter.ts'
 import type { Client } from '../../../src/resolver/contract/client.ts'
 
 describe('RateBuckets', () => {
@@ -47,6 +51,29 @@ describe('RateBuckets', () => {
     for (let i = 0; i < 10_100; i++) allow(`new ${i}`)
     assert.equal(allow('used'), false)
   })
+})
+
+describe('FallbackLimiter', () => {
+  const failures: readonly [how: string, allow: () => Promise<boolean>][] = [
+    ['throws', () => assert.fail('no such namespace')],
+    ['rejects', () => Promise.reject(new Error('no such namespace'))],
+  ]
+  for (const [how, fail] of failures) {
+    test(`counts in memory while the platform ${how}, and reports that once`, async () => {
+      let isDown = true
+      const errors: string[] = []
+      const { allow } = new FallbackLimiter({
+        platform: { allow: () => (isDown ? fail() : Promise.resolve(false)) },
+        memory: new RateBuckets({ perMinute: 10, elapsed: () => 0 }),
+        onError: (message) => errors.push(message),
+      })
+      const allowed = [await allow('a'), await allow('a'), await allow('a'), await allow('b')]
+      assert.deepEqual(allowed, [true, true, false, true])
+      assert.deepEqual(errors, ['no such namespace'])
+      isDown = false
+      assert.equal(await allow('c'), false)
+    })
+  }
 })
 
 describe('networkKey', () => {

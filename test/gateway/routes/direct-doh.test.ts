@@ -1,160 +1,36 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
-import type { Hono } from 'hono'
 import { describe, test } from 'vitest'
-import { encodeBase64url } from '../../../src/dns/bytes/base64url.ts'
 import { ASSERTION_HEADER } from '../../../src/gateway/access/access-assertions.ts'
-import type { RequestHead } from '../../../src/gateway/access/caller.ts'
-import type { RateLimiter } from '../../../src/gateway/access/rate-limiter.ts'
 import { hashToken } from '../../../src/gateway/access/token.ts'
-import { createMemoryTokenStore } from '../../../src/gateway/access/token-store.ts'
-import { type GatewayVariables, readGatewayConfig } from '../../../src/gateway/config/config.ts'
-import { createGatewayApp } from '../../../src/gateway/routes/app.ts'
-import { DirectDoh, splitTokenPath } from '../../../src/gateway/routes/direct-doh.ts'
-import { Gateway } from '../../../src/gateway/routes/gateway.ts'
-import { createMemoryStore } from '../../../src/gateway/snapshots/store.ts'
-import { keys } from '../../cluster/follow/memory-gateway.ts'
-import { FakeHost, START_MS } from '../../fake-host.ts'
+import type { GatewayVariables } from '../../../src/gateway/config/config.ts'
+import { splitTokenPath } from '../../../src/gateway/routes/direct-doh.ts'
+import { START_MS } from '../../fake-host.ts'
 import { parseQuestion } from '../../message-text.ts'
-import { AUDIENCE, createTeam, ISSUER } from '../access-team.ts'
-import { snapshotOf, WEB } from '../publishing.ts'
-import { tokenRecord } from '../tokens.ts'
+import { AUDIENCE, ISSUER } from '../access-team.ts'
+import {
+  BothPaths,
+  CERTIFICATE,
+  type Got,
+  get,
+  MAIL,
+  post,
+  record,
+  type Sent,
+  team,
+  token,
+  WEB_QUESTION,
+  WIRE,
+} from '../both-paths.ts'
 
-const COREFILE = '. {\n  kubernetes shop.test {\n    cluster shop\n  }\n  forward . 192.0.2.53\n}\n'
-const WIRE = 'application/dns-message'
-const ADDRESS = '192.0.2.1'
-const { privateKey, publicKeyText: publicKey } = await keys()
-const { token, record } = await tokenRecord()
-const CERTIFICATE = 'cert:'.padEnd(69, 'c')
-const MAIL = 'alice@example.com'
 const TEAM = { ACCESS_TEAM: ISSUER, ACCESS_AUDIENCE: AUDIENCE }
-const team = await createTeam()
-
-/** A gateway that can be asked both ways. */
-class Fixture {
-  readonly host = new FakeHost({
-    upstream: ({ question }) =>
-      question.startsWith('large')
-        ? ['NOERROR', ...LARGE]
-        : ['NOERROR', 'www.example.org. 60 IN A 192.0.2.9'],
-  })
-  readonly store = createMemoryStore()
-  /** What the runtime has checked of the next sender. */
-  identities: readonly string[] = []
-  private parts: { readonly app: Hono; readonly direct: DirectDoh } | undefined
-
-  private async open(
-    config: Awaited<ReturnType<typeof readGatewayConfig>>,
-    limiter?: RateLimiter,
-  ): Promise<this> {
-    const tokenStore = createMemoryTokenStore()
-    void tokenStore.add(record)
-    const identities = [CERTIFICATE, `access:${MAIL}`]
-    void tokenStore.add({ ...record, id: 'ffffffffffff', secrets: [], identities })
-    const runtime = {
-      host: this.host,
-      originOf: () => this.store,
-      writerOf: () => assert.fail('nobody writes'),
-      tokenStore,
-      randomBytes,
-      clientOf: () => ({ address: ADDRESS, port: 0, transport: 'https' as const }),
-      identitiesOf: () => this.identities,
-      fetch: (url: string) => team.fetch(url),
-      keepAlive: () => undefined,
-      ...(limiter === undefined ? {} : { limiter }),
-    }
-    const gateway = await Gateway.open(config, runtime)
-    const app = createGatewayApp(config, runtime, gateway)
-    this.parts = { app, direct: new DirectDoh(gateway, config) }
-    return this
-  }
-
-  private get started(): { readonly app: Hono; readonly direct: DirectDoh } {
-    return this.parts ?? assert.fail('it has not started')
-  }
-
-  static async start(variables: GatewayVariables = {}, limiter?: RateLimiter): Promise<Fixture> {
-    const CLUSTERS = JSON.stringify({ shop: { publicKey, tokenSha256: 'a'.repeat(64) } })
-    const config = await readGatewayConfig({ COREFILE, CLUSTERS, ...variables })
-    const fixture = await new Fixture().open(config, limiter)
-    const time = new Date(fixture.host.now()).toISOString()
-    const { signed, shards } = await snapshotOf(privateKey, [WEB], { time })
-    for (const [sha256, bytes] of shards) await fixture.store.writeShard(sha256, bytes, 0)
-    await fixture.store.writeManifest(1, signed, { generations: new Set() })
-    return fixture
-  }
-
-  /** By the app: status, headers and bytes. */
-  async byApp(sent: Sent): Promise<Got> {
-    const { method, path, headers, body } = sent
-    const url = `https://dns.test${path}`
-    const response = await this.started.app.request(url, {
-      method,
-      headers,
-      ...(body === undefined ? {} : { body: new Uint8Array(body) }),
-    })
-    return {
-      status: response.status,
-      headers: Object.fromEntries(response.headers),
-      body: [...new Uint8Array(await response.arrayBuffer())],
-    }
-  }
-
-  /** The other way; `undefined` when it leaves the request to the app. */
-  async directly({ method, path, headers, body }: Sent): Promise<Got | undefined> {
-    const header: RequestHead['header'] = (name) => headers[name]
-    const identities = (): readonly string[] => this.identities
-    const admitted = this.started.direct.admit({
-      method,
-      path,
-      header,
-      identities,
-      address: ADDRESS,
-    })
-    if (admitted === undefined) return undefined
-    const ready = await this.started.direct.answer(admitted, body, () => undefined)
-    return { status: ready.status, headers: { ...ready.headers }, body: [...ready.body] }
-  }
-}
-
-type Sent = {
-  method: string
-  path: string
-  headers: Record<string, string>
-  body?: Uint8Array
-}
-type Got = { status: number; headers: Record<string, string>; body: number[] }
-
-function get(question: string, headers: Record<string, string> = {}): Sent {
-  const dns = encodeBase64url(parseQuestion(question).message)
-  const authorization = `Bearer ${token}`
-  return { method: 'GET', path: `/dns-query?dns=${dns}`, headers: { authorization, ...headers } }
-}
 
 function basic(userAndPassword: string): string {
   return `Basic ${btoa(userAndPassword)}`
 }
 
-function post(body: Uint8Array, headers: Record<string, string> = {}): Sent {
-  const authorization = `Bearer ${token}`
-  const all = {
-    authorization,
-    'content-type': WIRE,
-    'content-length': String(body.length),
-    ...headers,
-  }
-  return { method: 'POST', path: '/dns-query', headers: all, body }
-}
-
 const DESIGNATED = { host: 'dns.test', 'x-forwarded-proto': 'https' }
-const WEB_QUESTION = 'web.shop.svc.shop.test A'
 const message = parseQuestion(WEB_QUESTION).message
 const PATH = get(WEB_QUESTION).path
-const LARGE = Array.from(
-  { length: 40 },
-  (_, n) => `large.example.org. 60 IN TXT "${n}${'x'.repeat(99)}"`,
-)
-
 describe('what is answered directly is answered as by the app:', () => {
   const cases: { name: string; sent: Sent }[] = [
     { name: 'a name', sent: get(WEB_QUESTION) },
@@ -175,7 +51,7 @@ describe('what is answered directly is answered as by the app:', () => {
   ]
   for (const { name, sent } of cases) {
     test(name, async () => {
-      const fixture = await Fixture.start()
+      const fixture = await BothPaths.start()
       await fixture.byApp(get(WEB_QUESTION))
       const expected = await fixture.byApp(sent)
       assert.deepEqual(await fixture.directly(sent), expected)
@@ -183,7 +59,9 @@ describe('what is answered directly is answered as by the app:', () => {
   }
 
   test('with the token of CLIENT_TOKEN_SHA256, once the app has seen it', async () => {
-    const fixture = await Fixture.start({ CLIENT_TOKEN_SHA256: await hashToken('of-all-clients') })
+    const fixture = await BothPaths.start({
+      CLIENT_TOKEN_SHA256: await hashToken('of-all-clients'),
+    })
     const sent = get(WEB_QUESTION, { authorization: 'Bearer of-all-clients' })
     assert.equal(await fixture.directly(sent), undefined)
     assert.equal(
@@ -222,7 +100,7 @@ describe('what is answered directly is answered as by the app:', () => {
   ]
   for (const { name, sent } of carried) {
     test(`a token ${name}`, async () => {
-      const fixture = await Fixture.start()
+      const fixture = await BothPaths.start()
       await fixture.byApp(get(WEB_QUESTION))
       const expected = await fixture.byApp(sent)
       assert.equal(expected.status, 200)
@@ -231,7 +109,7 @@ describe('what is answered directly is answered as by the app:', () => {
   }
 
   test('requests at the same time, each by its own response', async () => {
-    const fixture = await Fixture.start()
+    const fixture = await BothPaths.start()
     await fixture.byApp(get(WEB_QUESTION))
     // Every second one waits for an upstream.
     const names = [WEB_QUESTION, 'www.example.org A', 'none.shop.svc.shop.test A +edns', 'x.test A']
@@ -245,7 +123,7 @@ describe('what is answered directly is answered as by the app:', () => {
   })
 
   test('a response that is too large for curl', async () => {
-    const fixture = await Fixture.start()
+    const fixture = await BothPaths.start()
     const sent = post(parseQuestion('large.example.org TXT').message, { accept: '*/*' })
     await fixture.byApp(get(WEB_QUESTION))
     const expected = await fixture.byApp(sent)
@@ -254,7 +132,7 @@ describe('what is answered directly is answered as by the app:', () => {
   })
 
   test('a client certificate', async () => {
-    const fixture = await Fixture.start()
+    const fixture = await BothPaths.start()
     fixture.identities = [CERTIFICATE]
     const sent = get(WEB_QUESTION, { authorization: '' })
     const expected = await fixture.byApp(sent)
@@ -263,7 +141,7 @@ describe('what is answered directly is answered as by the app:', () => {
   })
 
   test('a login by Cloudflare Access, until it is a minute old', async () => {
-    const fixture = await Fixture.start(TEAM)
+    const fixture = await BothPaths.start(TEAM)
     const assertion = await team.sign({ now: START_MS, email: MAIL })
     const sent = get(WEB_QUESTION, { authorization: '', [ASSERTION_HEADER]: assertion })
     const expected = await fixture.byApp(sent)
@@ -288,7 +166,7 @@ describe('what is answered directly is answered as by the app:', () => {
   ]
   for (const { name, sent } of pages) {
     test(`${name}, where pages may ask`, async () => {
-      const fixture = await Fixture.start({ CORS_ORIGINS: 'https://a.test' })
+      const fixture = await BothPaths.start({ CORS_ORIGINS: 'https://a.test' })
       await fixture.byApp(get(WEB_QUESTION))
       const expected = await fixture.byApp(sent)
       assert.deepEqual(await fixture.directly(sent), expected)
@@ -297,12 +175,66 @@ describe('what is answered directly is answered as by the app:', () => {
   }
 
   test('where everybody may ask', async () => {
-    const fixture = await Fixture.start({ PUBLIC: 'true' })
+    const fixture = await BothPaths.start({ PUBLIC: 'true' })
     const sent = { ...get(WEB_QUESTION), headers: {} }
     const expected = await fixture.byApp(sent)
     assert.equal(expected.headers['cache-control'], 'max-age=5, no-transform')
     assert.deepEqual(await fixture.directly(sent), expected)
   })
+})
+
+describe('where everybody may ask, shared caches keep', () => {
+  const SHOP = 'kubernetes shop.test {\n    cluster shop\n  }'
+  const cases: [what: string, COREFILE: string, control: string][] = [
+    [
+      'nothing with view',
+      `.  {\n  view office {\n    expr incidr(client_ip(), '192.0.2.0/24')\n  }\n  ${SHOP}\n}\n. {\n  acl {\n    block\n  }\n}\n`,
+      'private, ',
+    ],
+    [
+      'nothing with acl',
+      `. {\n  acl {\n    block net 198.51.100.0/24\n  }\n  ${SHOP}\n}\n`,
+      'private, ',
+    ],
+    [
+      'responses if acl is for all',
+      `. {\n  ${SHOP}\n}\nno.test {\n  acl {\n    block\n  }\n}\n`,
+      '',
+    ],
+    ['nothing with whoami elsewhere', `. {\n  ${SHOP}\n}\nme.test {\n  whoami\n}\n`, 'private, '],
+    ['nothing with dns64', `. {\n  dns64\n  ${SHOP}\n}\n`, 'private, '],
+    ['responses if dns64 is for all', `. {\n  dns64 {\n    allow_ipv4\n  }\n  ${SHOP}\n}\n`, ''],
+    [
+      'nothing with the address in a template',
+      `. {\n  template IN A me.test {\n    answer "{{ .Name }} 60 IN A {{ .Remote }}"\n  }\n  ${SHOP}\n}\n`,
+      'private, ',
+    ],
+    [
+      'responses of other templates',
+      `. {\n  template IN A me.test {\n    answer "{{ .Name }} 60 IN A 192.0.2.1"\n  }\n  ${SHOP}\n}\n`,
+      '',
+    ],
+    [
+      'nothing with the address for an upstream',
+      `. {\n  rewrite edns0 local set 0xffee {client_ip}\n  ${SHOP}\n}\n`,
+      'private, ',
+    ],
+    [
+      'nothing with the network for an upstream',
+      `. {\n  rewrite stop edns0 subnet set 24 56\n  ${SHOP}\n}\n`,
+      'private, ',
+    ],
+    ['responses of other rewrites', `. {\n  rewrite name a.test b.test\n  ${SHOP}\n}\n`, ''],
+  ]
+  for (const [what, COREFILE, control] of cases) {
+    test(what, async () => {
+      const paths = await BothPaths.start({ PUBLIC: 'true', COREFILE })
+      const sent = { ...get(WEB_QUESTION), headers: {} }
+      const expected = await paths.byApp(sent)
+      assert.equal(expected.headers['cache-control'], `${control}max-age=5, no-transform`)
+      assert.deepEqual(await paths.directly(sent), expected)
+    })
+  }
 })
 
 describe('left to the app is', () => {
@@ -333,7 +265,7 @@ describe('left to the app is', () => {
   ]
   for (const { name, sent, variables } of cases) {
     test(name, async () => {
-      const fixture = await Fixture.start(variables)
+      const fixture = await BothPaths.start(variables)
       fixture.identities = name.includes('certificate') ? [CERTIFICATE] : []
       await fixture.byApp(get(WEB_QUESTION))
       assert.equal(await fixture.directly(sent), undefined)
@@ -341,7 +273,7 @@ describe('left to the app is', () => {
   }
 
   test('the first request with a token, and one after it was revoked', async () => {
-    const fixture = await Fixture.start()
+    const fixture = await BothPaths.start()
     assert.equal(await fixture.directly(get(WEB_QUESTION)), undefined)
     await fixture.byApp(get(WEB_QUESTION))
     assert.notEqual(await fixture.directly(get(WEB_QUESTION)), undefined)
@@ -350,7 +282,7 @@ describe('left to the app is', () => {
   })
 
   test('one request too many', async () => {
-    const fixture = await Fixture.start({ REQUESTS_PER_MINUTE: '10' })
+    const fixture = await BothPaths.start({ REQUESTS_PER_MINUTE: '10' })
     await fixture.byApp(get(WEB_QUESTION))
     assert.equal((await fixture.directly(get(WEB_QUESTION)))?.status, 200)
     assert.equal(await fixture.directly(get(WEB_QUESTION)), undefined)
@@ -362,7 +294,7 @@ test('where the platform counts, each request is counted once, and those over th
   const limiter = {
     allow: async (key: string): Promise<boolean> => counted.push(key) < 3,
   }
-  const fixture = await Fixture.start({}, limiter)
+  const fixture = await BothPaths.start({}, limiter)
   await fixture.byApp(get(WEB_QUESTION))
   const [one, other] = [
     await fixture.directly(get(WEB_QUESTION)),
@@ -371,6 +303,21 @@ test('where the platform counts, each request is counted once, and those over th
   assert.deepEqual([one?.status, other?.status], [200, 429])
   assert.deepEqual(counted, [record.id, record.id, record.id])
   assert.deepEqual(other, await fixture.byApp(get(WEB_QUESTION)))
+})
+
+test('while the rate limiter of the platform fails, both paths count in memory', async () => {
+  const allow = (): never => assert.fail('no such namespace')
+  const fixture = await BothPaths.start({ REQUESTS_PER_MINUTE: '20' }, { allow })
+  const sent = get(WEB_QUESTION)
+  const statuses = [(await fixture.byApp(sent)).status]
+  for (let i = 0; i < 3; i++) statuses.push((await fixture.directly(sent))?.status ?? 0)
+  // The app refuses those over the rate.
+  assert.equal(await fixture.directly(sent), undefined)
+  statuses.push((await fixture.byApp(sent)).status)
+  assert.deepEqual(statuses, [200, 200, 200, 200, 429])
+  const logged = fixture.host.events.map(({ message, error }) => [message, error])
+  const message = 'the rate limiter fails; requests are counted in memory meanwhile'
+  assert.deepEqual(logged, [[message, 'no such namespace']])
 })
 
 const CASES: readonly [path: string, token: string | undefined, route: string][] = [

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, test, vi } from 'vitest'
 import { hashToken } from '../../../src/gateway/access/token.ts'
+import { FakeHost } from '../../fake-host.ts'
 import { CLIENT_TOKEN, clientSha256, Running } from '../running.ts'
 import { tokenRecord } from '../tokens.ts'
 import { WHOLE_SCOPE } from '../whole-scope.ts'
@@ -13,12 +14,17 @@ function linesOf(names: readonly string[]): string {
   return names.map((name) => `${name}.svc.cluster.local. 5 IN A 10.96.0.80`).join('\n\n')
 }
 
-async function start(names = NAMES, more: { COREFILE?: string; PUBLIC?: string } = {}) {
-  const running = await Running.start({
+async function start(
+  names = NAMES,
+  more: { COREFILE?: string; PUBLIC?: string } = {},
+  host?: FakeHost,
+) {
+  const variables = {
     ADMIN_TOKEN_SHA256: await hashToken(ADMIN),
     CLIENT_TOKEN_SHA256: clientSha256,
     ...more,
-  })
+  }
+  const running = await Running.start(variables, host)
   await running.publish(linesOf(names))
   return running
 }
@@ -129,6 +135,25 @@ describe('a list of names', () => {
     assert.deepEqual(await namesBelow(running, '?under=data.svc.cluster.local'), [
       'db.data.svc.cluster.local.',
     ])
+  })
+
+  test('is read beside 63 others in a Worker, where some never end', async () => {
+    const host = new FakeHost({ isGateway: true, isolatesRequests: true })
+    const running = await start(NAMES, {}, Object.assign(host, { after: () => () => undefined }))
+    const { readShard } = running.store
+    const { promise: released, resolve: release } = Promise.withResolvers<void>()
+    running.store.readShard = (sha256) => released.then(() => readShard(sha256))
+    const ask = async (): Promise<number> =>
+      (await running.get('/v1/names?under=cluster.local&search=b', CLIENT_TOKEN)).status
+    const listings = Array.from({ length: 65 }, ask)
+    assert.equal(await Promise.race(listings), 429)
+    assert.equal(await ask(), 429)
+    await host.advance(30_000)
+    listings.push(ask())
+    await new Promise(setImmediate)
+    release()
+    const statuses = await Promise.all(listings)
+    assert.equal(statuses.filter((status) => status === 200).length, 65)
   })
 
   test('is not whole of a cluster that has published nothing', async () => {

@@ -4,7 +4,7 @@ import { parseQuery } from '../../../src/dns/wire/query.ts'
 import { answerLocally, type Reach } from '../../../src/gateway/snapshots/local-names.ts'
 import { formatReply, parseQuestion } from '../../message-text.ts'
 
-const REACH: Reach = { isPublic: true, hasTls: true }
+const REACH: Reach = { isPublic: true, hasTls: true, hasHttp3: false }
 
 type Way = { readonly path?: string; readonly headers?: Readonly<Record<string, string>> }
 
@@ -50,6 +50,11 @@ describe('_dns.resolver.arpa SVCB', () => {
       reach: { hasTls: false },
       way: { headers: { host: 'dns.example.net', 'x-forwarded-proto': 'https' } },
       to: 'dns.example.net. alpn="h2,http/1.1" dohpath="/dns-query{?dns}"',
+    },
+    {
+      name: 'a platform with HTTP/3',
+      reach: { hasHttp3: true },
+      to: 'dns.example.net. alpn="h3,h2,http/1.1" dohpath="/dns-query{?dns}"',
     },
     { name: 'no TLS', reach: { hasTls: false }, to: undefined },
     { name: 'a token in a header', reach: { isPublic: false }, to: undefined },

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import {
+  OriginOverloadError,
   ShardMemory,
   SnapshotLoader,
   type SnapshotOrigin,
@@ -66,6 +67,18 @@ describe('a loader', () => {
     fails = 5
     reads = 0
     await assert.rejects(loader.manifest(), /away/)
+    assert.equal(reads, 2)
+  })
+
+  test('reads once from an origin that has too many calls', async () => {
+    let reads = 0
+    const overloaded = (): Promise<never> => {
+      reads++
+      return Promise.reject(new OriginOverloadError('too many calls'))
+    }
+    const loader = loaderOf({ readManifest: overloaded, readShard: overloaded })
+    await assert.rejects(loader.manifest(), /too many calls/)
+    await assert.rejects(loader.shard(sha256), /too many calls/)
     assert.equal(reads, 2)
   })
 

@@ -100,6 +100,9 @@ const ENDED: Readonly<Record<Verdict['action'], MetricInfo>> = {
 export const aclPlugin: PluginEntry = {
   name: 'acl',
   mayAnswer: true,
+  // A policy without networks is for all clients.
+  variesByClient: ({ lines }) =>
+    lines.some(({ words }) => words.some(({ text }) => text.toLowerCase() === 'net')),
   *setup(directives, { host, server, view, zones }): Steps<SetupResult> {
     const parsed: Rule[] = []
     for (const directive of directives) parsed.push(yield* parseRule(directive, zones))

@@ -54,6 +54,7 @@ const TRANSLATED = metricInfo(
 export const dns64Plugin: PluginEntry = {
   name: 'dns64',
   mayAnswer: true,
+  variesByClient: (directive) => !parseTranslation([directive]).isForIPv4,
   setup: (directives, { host, server }) => {
     const translation = parseTranslation(directives)
     const translated = host.metrics.counter(TRANSLATED, [server])

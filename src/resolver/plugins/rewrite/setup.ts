@@ -19,10 +19,14 @@ import { type OrderedRule, parseRule } from './parse-rule.ts'
 import { revert } from './revert.ts'
 import type { QuestionDraft, ResponseRule } from './rule.ts'
 
+/** The client's network, or a variable that depends on the client, in rules for EDNS options. */
+const CLIENT_WORD = /^(?:subnet$|\{(?!q|protocol|server))/i
+
 /** Configures `rewrite [continue|stop] FIELD …`, one rule each, in the order of the Corefile. */
 export const rewritePlugin: PluginEntry = {
   name: 'rewrite',
   rewrites: true,
+  variesByClient: ({ args }) => args.some(({ text }) => CLIENT_WORD.test(text)),
   setup: (directives, { peers }) => {
     const rewriter = new Rewriter(directives, metadataOf(peers))
     return {

@@ -16,6 +16,9 @@ import { type MayMatch, mayMatchPattern } from '../rewrite/name-match.ts'
 import { parseRule, type Rule } from './options.ts'
 import { serveRules } from './serve.ts'
 
+/** A word that may read the client's address, or metadata that depend on it. */
+const CLIENT_WORD = /\b(?:Remote|Meta|metadata|client_ip|port)\b/
+
 /**
  * Configures `template CLASS TYPE [ZONE…] { match REGEX… var NAME EXPRESSION expr EXPRESSION
  * answer|additional|authority RECORD… rcode CODE ederror CODE [REASON] fallthrough [ZONE…] }`. Each
@@ -25,6 +28,8 @@ export const templatePlugin: PluginEntry = {
   name: 'template',
   answers: { zoneArgs: [2], takesAll: false },
   advise: adviseOnFallthrough,
+  variesByClient: ({ lines }) =>
+    lines.some(({ words }) => words.some(({ text }) => CLIENT_WORD.test(text))),
   setup: (directives, { host, zones, server, view, peers }) => {
     const rules = directives.map((directive) => parseRule(directive, zones))
     const fastRules = rules.map(fastRule)

@@ -20,6 +20,7 @@ const NAME_LABEL = 'view/name'
 export const viewPlugin: PluginEntry = {
   name: 'view',
   admitsSome: true,
+  variesByClient: () => true,
   blockSettings: ([directive]) => ({ view: directive?.args[0]?.text ?? '' }),
   setup: (directives, { peers }) => {
     const directive = onlyDirective(directives)

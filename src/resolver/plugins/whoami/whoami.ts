@@ -17,6 +17,7 @@ export const whoamiPlugin: PluginEntry = {
   name: 'whoami',
   counts: 'first',
   answers: { takesAll: true },
+  variesByClient: () => true,
   setup: (directives) => {
     onlyArgs(directives, 0)
     return { plugins: [{ name: 'whoami', serve: answer }] }

@@ -1,0 +1,24 @@
+/**
+ * Protects the routes that change something from pages of other sites. A browser that remembers the
+ * operator's token, as a password of Basic authentication, adds it to their requests, too.
+ * @module
+ */
+import type { MiddlewareHandler } from 'hono'
+import { HttpError } from '../doh/http-error.ts'
+
+const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
+/** Values of `Sec-Fetch-Site` for the gateway's own page, and for what the user typed. */
+const OWN_SITES: ReadonlySet<string> = new Set(['same-origin', 'none'])
+
+/**
+ * Refuses requests with an unsafe method (RFC 9110 §9.2.1) that a browser sends for a page of
+ * another origin, by `Sec-Fetch-Site` (W3C Fetch Metadata): pages cannot set that header, and
+ * programs do not send it. @throws {HttpError} 403
+ */
+export const refuseCrossSite: MiddlewareHandler = async (c, next) => {
+  const site = c.req.header('sec-fetch-site')
+  if (site !== undefined && !OWN_SITES.has(site) && !SAFE_METHODS.has(c.req.method)) {
+    throw new HttpError(403, 'cross_site', 'A page of another site may not change anything here')
+  }
+  await next()
+}
