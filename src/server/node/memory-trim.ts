@@ -81,8 +81,8 @@ function collectionsOf({ resident, busyMs, collect }: Memory): () => void {
 }
 
 /**
- * Makes V8 collect garbage less often in a process that replaces buffers all the time. Call it after
- * the start, in which V8's own limit rises faster. Does nothing on Bun.
+ * Makes V8 collect garbage less often in a process that replaces buffers all the time. Call it
+ * after the start, in which V8's own limit rises faster. Does nothing on Bun.
  */
 export function allowBufferGarbage(): void {
   if (process.versions.bun === undefined) setFlagsFromString(BUFFER_GROWTH)

@@ -130,7 +130,8 @@ test('the variables in wrangler.toml are those that are read, and are good', asy
   )) {
     found[name] = long ?? short ?? ''
   }
-  assert.deepEqual(Object.keys(found), ['COREFILE', ...GATEWAY_VARIABLES])
+  // A Worker alone reads HTTP3.
+  assert.deepEqual(Object.keys(found), ['COREFILE', ...GATEWAY_VARIABLES, 'HTTP3'])
   const { access, times } = await readGatewayConfig(found)
   assert.deepEqual(access, { isPublic: false, sha256: undefined })
   const { times: defaults } = await readGatewayConfig({ COREFILE })
