@@ -6,7 +6,7 @@
 import { fairShare, type SharedBound } from '../rules/fair-shares.ts'
 import type { Timing } from './backoff.ts'
 
-/** Whoever passes objects on. */
+/** The mirror that passes objects on. */
 export type ClaimOwner = {
   /** Called when an object may not have its hostnames any more. */
   readonly cut: (claim: HostClaim) => void
