@@ -3,7 +3,8 @@
  * @module
  */
 import { ClusterReader } from '../src/gateway/snapshots/cluster-reader.ts'
-import { ShardMemory } from '../src/gateway/snapshots/snapshot-loader.ts'
+import { ShardMemory } from '../src/gateway/snapshots/shard-memory.ts'
+import { SnapshotFollower } from '../src/gateway/snapshots/snapshot-follower.ts'
 import { formatManifest, MANIFEST_VERSION } from '../src/snapshot/format/manifest.ts'
 import {
   generateKeyPair,
@@ -42,20 +43,29 @@ export async function memoryRows(): Promise<Row[]> {
     shards: [...byHash].map(([sha256, { length }]) => ({ sha256, bytes: length })),
   })
   const manifest = { bytes, signature: await signBytes(key, bytes) }
-  const reader = new ClusterReader({
+  const onError = (message: string): never => {
+    throw new Error(message)
+  }
+  const elapsed = (): number => performance.now()
+  const follower = new SnapshotFollower({
     cluster: 'bench',
     publicKey,
+    refreshMs: HOUR_MS,
+    elapsed,
+    after: () => () => undefined,
+    onError,
     origin: {
       readManifest: () => Promise.resolve(manifest),
       readShard: (sha256) => Promise.resolve(byHash.get(sha256)?.slice()),
     },
-    times: { refreshMs: HOUR_MS, blockMs: HOUR_MS, staleMs: HOUR_MS, expireMs: HOUR_MS },
+  })
+  const reader = new ClusterReader({
+    cluster: 'bench',
+    follower,
+    times: { refreshMs: HOUR_MS, staleMs: HOUR_MS, expireMs: HOUR_MS },
     memory: new ShardMemory(),
-    after: () => () => undefined,
-    clock: { now: Date.now, elapsed: () => performance.now() },
-    onError: (message) => {
-      throw new Error(message)
-    },
+    clock: { now: Date.now, elapsed },
+    onError,
   })
   const beforeBytes = heapBytes()
   await reader.load()

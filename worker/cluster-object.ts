@@ -11,6 +11,7 @@ import type {
   ClusterWriter,
   WriterState,
 } from '../src/gateway/snapshots/publish-routes.ts'
+import { changedShards, versionOf } from '../src/gateway/snapshots/snapshot-update.ts'
 import {
   type ClusterStore,
   Mutex,
@@ -18,8 +19,15 @@ import {
   StoreError,
 } from '../src/gateway/snapshots/store.ts'
 import { createWebHost } from '../src/library/web-host.ts'
+import { formatPublication } from '../src/snapshot/format/publication.ts'
 import { importPublicKey } from '../src/snapshot/format/signature.ts'
-import type { ClusterCalls, ClusterIdentity } from './cluster-stub.ts'
+import {
+  type ClusterCalls,
+  type ClusterIdentity,
+  formatHead,
+  readIdentity,
+} from './cluster-stub.ts'
+import { Followers, type FollowerUpdate } from './followers.ts'
 import { SqlStore } from './sql-store.ts'
 
 type Opened = { readonly store: ClusterStore; readonly writer: LocalWriter }
@@ -32,10 +40,19 @@ export class ClusterObject extends DurableObject<object> implements ClusterCalls
   private readonly mutex = new Mutex()
   /** By public key, because an object outlives a change of the configuration. */
   private readonly opened = new Map<string, Promise<Opened>>()
+  private readonly followers: Followers
 
   constructor(state: DurableObjectState, env: object) {
     super(state, env)
     this.store = new SqlStore(state.storage)
+    this.followers = new Followers(state, ({ subject, version }) =>
+      this.updateFor(subject, version),
+    )
+  }
+
+  /** Answers an isolate that follows: see {@link Followers}. */
+  override fetch(request: Request): Promise<Response> {
+    return this.followers.accept(request)
   }
 
   putShard(identity: ClusterIdentity, sha256: string, bytes: Uint8Array): Promise<IngestResult> {
@@ -73,7 +90,27 @@ export class ClusterObject extends DurableObject<object> implements ClusterCalls
   }
 
   pin(identity: ClusterIdentity, generation: number | undefined): Promise<boolean> {
-    return this.mutex.run(async () => (await this.open(identity)).writer.pin(generation))
+    return this.mutex.run(async () => {
+      const isKept = await (await this.open(identity)).writer.pin(generation)
+      this.notify()
+      return isKept
+    })
+  }
+
+  private notify(): void {
+    this.ctx.waitUntil(this.followers.notify())
+  }
+
+  /** Returns the served manifest and the shards that changed since a version. */
+  private async updateFor(subject: string, known: string): Promise<FollowerUpdate> {
+    const identity = readIdentity(subject)
+    const { store } = await this.open(identity)
+    const served = await store.readManifest()
+    const version = versionOf(served)
+    if (served === undefined || version === known) return { version, messages: [] }
+    const shards = await changedShards(store, served, known)
+    const publication = formatPublication({ manifest: served.bytes, shards })
+    return { version, messages: [formatHead(served), publication] }
   }
 
   /** Errors lose their class on the way to the Worker, so a failing store becomes a refusal. */
@@ -83,7 +120,9 @@ export class ClusterObject extends DurableObject<object> implements ClusterCalls
   ): Promise<IngestResult> {
     return this.mutex.run(async () => {
       try {
-        return await act(await this.open(identity))
+        const result = await act(await this.open(identity))
+        if (result.kind === 'stored') this.notify()
+        return result
       } catch (error) {
         if (!(error instanceof StoreError)) throw error
         const { status, code, message, cause } = error

@@ -3,17 +3,27 @@
  * gets a stub of its own.
  * @module
  */
-import { errorText, recordOf } from '../src/dns/bytes/unknown.ts'
+import { isRecord, parseJson } from '../src/dns/bytes/unknown.ts'
 import type { ClusterWriter } from '../src/gateway/snapshots/publish-routes.ts'
-import {
-  OriginOverloadError,
-  type SnapshotOrigin,
-} from '../src/gateway/snapshots/snapshot-loader.ts'
+import type { SnapshotOrigin } from '../src/gateway/snapshots/snapshot-follower.ts'
+import type { SnapshotUpdate } from '../src/gateway/snapshots/snapshot-update.ts'
+import type { ServedManifest } from '../src/gateway/snapshots/store.ts'
+import type { After } from '../src/gateway/timing/within.ts'
+import { parsePublication } from '../src/snapshot/format/publication.ts'
+import { type FollowedObject, followObject, NOTHING_NEW } from './follow-object.ts'
 
 /** A cluster that the caller has authorized, and the key that its manifests must be signed with. */
 export type ClusterIdentity = { readonly cluster: string; readonly publicKey: string }
 
-type Calls = ClusterWriter & SnapshotOrigin
+/** Reads the JSON of an identity. @throws {TypeError} for anything else */
+export function readIdentity(text: string): ClusterIdentity {
+  const value = parseJson(text)
+  const { cluster, publicKey } = isRecord(value) ? value : {}
+  if (typeof cluster === 'string' && typeof publicKey === 'string') return { cluster, publicKey }
+  throw new TypeError('a follower has no cluster')
+}
+
+type Calls = ClusterWriter & Omit<SnapshotOrigin, 'follow'>
 
 /** The methods of a cluster's Durable Object: those of its stub, for an authorized caller. */
 export type ClusterCalls = {
@@ -24,23 +34,36 @@ export type ClusterCalls = {
 }
 
 /** The namespace of such objects. */
-export type ClusterObjects = { readonly getByName: (name: string) => ClusterCalls }
+export type ClusterObjects = { readonly getByName: (name: string) => ClusterCalls & FollowedObject }
 
 /** Reads and writes the snapshots of one cluster. */
 export class ClusterStub implements ClusterWriter, SnapshotOrigin {
   private readonly objects: ClusterObjects
   private readonly identity: ClusterIdentity
+  private readonly after: After
 
-  constructor(objects: ClusterObjects, identity: ClusterIdentity) {
+  constructor(objects: ClusterObjects, identity: ClusterIdentity, after: After) {
     this.objects = objects
     this.identity = identity
+    this.after = after
   }
 
-  readonly readManifest: SnapshotOrigin['readManifest'] = () =>
-    read(() => this.object().readManifest(this.identity))
+  readonly readManifest: SnapshotOrigin['readManifest'] = async () =>
+    this.object().readManifest(this.identity)
 
-  readonly readShard: SnapshotOrigin['readShard'] = (sha256) =>
-    read(() => this.object().readShard(this.identity, sha256))
+  readonly readShard: SnapshotOrigin['readShard'] = async (sha256) =>
+    this.object().readShard(this.identity, sha256)
+
+  readonly follow: NonNullable<SnapshotOrigin['follow']> = (version, waitMs, take) => {
+    let head: Head = {}
+    const known = { subject: JSON.stringify(this.identity), version }
+    const onMessage = async (message: string | Uint8Array): Promise<void> => {
+      if (message === NOTHING_NEW) await take({})
+      else if (typeof message === 'string') head = readHead(message)
+      else await take(readUpdate(head, message))
+    }
+    return followObject(this.object(), known, waitMs, { after: this.after, onMessage })
+  }
 
   readonly putShard: ClusterWriter['putShard'] = async (sha256, bytes) =>
     this.object().putShard(this.identity, sha256, bytes)
@@ -58,22 +81,31 @@ export class ClusterStub implements ClusterWriter, SnapshotOrigin {
 
   readonly state: ClusterWriter['state'] = async () => this.object().state(this.identity)
 
-  private object(): ClusterCalls {
+  private object(): ClusterCalls & FollowedObject {
     return this.objects.getByName(this.identity.cluster)
   }
 }
 
-/**
- * Runs a call that only reads.
- * @throws {OriginOverloadError} for an error with `overloaded`, which Cloudflare says not to retry
- *   (developers.cloudflare.com/durable-objects/best-practices/error-handling), also if it has
- *   `retryable`
- */
-async function read<T>(call: () => Promise<T>): Promise<T> {
-  try {
-    return await call()
-  } catch (error) {
-    if (recordOf(error).overloaded !== true) throw error
-    throw new OriginOverloadError(errorText(error), { cause: error })
+/** The text before the bytes of an update. */
+type Head = { readonly signature?: string; readonly isPinned?: true }
+
+/** Writes what {@link ClusterStub.follow} reads, before the bytes of a publication. */
+export function formatHead({ signature, isPinned }: ServedManifest): string {
+  const head: Head = { signature, ...(isPinned && { isPinned }) }
+  return JSON.stringify(head)
+}
+
+function readHead(text: string): Head {
+  const value = parseJson(text)
+  if (!isRecord(value) || typeof value.signature !== 'string') return {}
+  return { signature: value.signature, ...(value.isPinned === true && { isPinned: true }) }
+}
+
+function readUpdate({ signature, isPinned }: Head, bytes: Uint8Array): SnapshotUpdate {
+  const publication = parsePublication(bytes)
+  if (publication === undefined || signature === undefined) {
+    throw new Error('the object has sent something else than an update')
   }
+  const { manifest, shards } = publication
+  return { manifest: { bytes: manifest, signature, ...(isPinned && { isPinned }) }, shards }
 }

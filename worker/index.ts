@@ -4,7 +4,7 @@
  */
 import type { Hono } from 'hono'
 import { isRecord } from '../src/dns/bytes/unknown.ts'
-import type { TokenStore } from '../src/gateway/access/token-store.ts'
+import { parseTokenUpdate, type TokenStore } from '../src/gateway/access/token-store.ts'
 import {
   type GatewayConfig,
   GatewayConfigError,
@@ -28,6 +28,7 @@ import { pointWriter } from './analytics.ts'
 import { kvBlobs, r2Blobs } from './blob-stores.ts'
 import { ClusterStub } from './cluster-stub.ts'
 import type { Env } from './env.ts'
+import { followObject } from './follow-object.ts'
 import type { TokenObject } from './token-object.ts'
 
 /** The client's address outside of Cloudflare, as in tests. */
@@ -94,7 +95,7 @@ function createRuntime(
   const blobs = blobsOf(env)
   const stubOf = (cluster: string): ClusterStub => {
     const publicKey = config.clusters.get(cluster)?.publicKeyText ?? ''
-    return new ClusterStub(env.CLUSTER, { cluster, publicKey })
+    return new ClusterStub(env.CLUSTER, { cluster, publicKey }, host.after)
   }
   const nearOf = (cluster: string, store: BlobStore): ClusterBlobs => {
     const message = 'KV or R2 fails; the cluster object has all shards'
@@ -106,7 +107,7 @@ function createRuntime(
     host,
     originOf: (id) => (blobs ? originWithBlobs(stubOf(id), nearOf(id, blobs)) : stubOf(id)),
     writerOf: (id) => (blobs ? writerWithBlobs(stubOf(id), nearOf(id, blobs)) : stubOf(id)),
-    tokenStore: tokenStoreOf(env),
+    tokenStore: tokenStoreOf(env, host),
     randomBytes: (size) => crypto.getRandomValues(new Uint8Array(size)),
     fetch: (url) => fetch(url),
     clientOf: (c) => ({ address: addressOf(c.req.raw.headers), port: 0, transport: 'https' }),
@@ -136,10 +137,15 @@ function blobsOf({ SHARDS_R2: bucket, SHARDS_KV: kv }: Env): BlobStore | undefin
 }
 
 /** A stub belongs to one request, so each call gets a stub of its own. */
-function tokenStoreOf(env: Env): TokenStore {
+function tokenStoreOf(env: Env, { after }: Pick<GatewayRuntime['host'], 'after'>): TokenStore {
   const object = (): DurableObjectStub<TokenObject> => env.TOKENS.getByName('tokens')
   return {
     list: async () => object().list(),
+    follow: (version, waitMs, take) =>
+      followObject(object(), { subject: '', version }, waitMs, {
+        after,
+        onMessage: (message) => take(parseTokenUpdate(String(message))),
+      }),
     add: async (record) => object().add(record),
     replace: async (before, next) => object().replace(before, next),
     remove: async (id) => object().remove(id),

@@ -31,12 +31,11 @@ function deploy(clusters: Readonly<Record<string, unknown>>): Promise<void> {
 describe('docs/worker.md', () => {
   test('states the queries of the Free plan', () => {
     const confirmations = (24 * 3600) / CONFIRMATION_SECONDS
-    const queries = (FREE_REQUESTS - confirmations) / REQUESTS_PER_QUIET_QUERY
-    const text = `${Math.floor(queries / 1000)},000`
-    assert.equal(text, '47,000')
+    const text = `${Math.floor((FREE_REQUESTS - confirmations) / 1000)},000`
+    assert.equal(text, '94,000')
     for (const page of [PAGE, read('docs/faq.md')]) {
       assert.ok(page.includes(confirmations.toLocaleString('en')))
-      assert.ok(page.includes(`${text} such queries`))
+      assert.ok(page.includes(`${text} queries a day`))
     }
     assert.ok(read('src/cli/deploy/worker-files.ts').includes(`some ${text} queries a day`))
   })

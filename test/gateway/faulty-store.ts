@@ -12,11 +12,11 @@ import { TYPE } from '../../src/dns/names/rr-type.ts'
 import { parseResponse } from '../../src/dns/wire/message.ts'
 import type { ReaderTimes } from '../../src/gateway/config/reader-times.ts'
 import { ClusterReader } from '../../src/gateway/snapshots/cluster-reader.ts'
+import { ShardMemory } from '../../src/gateway/snapshots/shard-memory.ts'
 import {
-  ShardMemory,
-  SnapshotLoader,
+  SnapshotFollower,
   type SnapshotOrigin,
-} from '../../src/gateway/snapshots/snapshot-loader.ts'
+} from '../../src/gateway/snapshots/snapshot-follower.ts'
 import { createResolver } from '../../src/resolver/chain/create-resolver.ts'
 import type { Resolver } from '../../src/resolver/chain/resolver.ts'
 import type { ClientVisibility } from '../../src/resolver/contract/client.ts'
@@ -35,7 +35,6 @@ const MEMORY_BYTES = 3000
 /** After which readers do something; short, so that a few steps are long. */
 export const TIMES: ReaderTimes = {
   refreshMs: 500,
-  blockMs: 2000,
   staleMs: 4000,
   expireMs: 20_000,
 }
@@ -162,7 +161,7 @@ export class FaultyStore implements SnapshotOrigin {
   private readonly world: FaultyWorld
   private readonly generations: Generations
   private readonly memory = new ShardMemory(MEMORY_BYTES)
-  private loader: SnapshotLoader | undefined
+  private follower: SnapshotFollower | undefined
 
   constructor(world: FaultyWorld, generations: Generations) {
     this.world = world
@@ -195,16 +194,18 @@ export class FaultyStore implements SnapshotOrigin {
     const { host } = this.world
     const [{ manifest } = assert.fail()] = this.generations.good
     const { cluster } = manifest
-    const source = { cluster, publicKey, origin: this, after: host.after }
-    this.loader ??= new SnapshotLoader(source)
+    const onError = (): undefined => undefined
+    const source = { cluster, publicKey, origin: this, after: host.after, onError }
+    const { refreshMs } = TIMES
+    this.follower ??= new SnapshotFollower({ ...source, elapsed: host.elapsed, refreshMs })
     return new ClusterReader({
-      ...source,
       ...options,
-      loader: this.loader,
+      cluster,
+      follower: this.follower,
       times: TIMES,
       memory: this.memory,
       clock: host,
-      onError: () => undefined,
+      onError,
     })
   }
 

@@ -29,7 +29,7 @@ describe('a reader of labels', () => {
   test('reads them with the manifest, and once', async () => {
     const reading = new Reading(first)
     reading.needsLabels = true
-    await reading.reader.load()
+    await reading.reader.reload()
     assert.equal(reads(reading), 2)
     assert.deepEqual(labelsIn(await reading.load()), [['team=a'], ['team=a']])
     assert.equal(reads(reading), 3)
@@ -41,7 +41,7 @@ describe('a reader of labels', () => {
     assert.equal(reading.reader.current(), before)
     reading.needsLabels = true
     assert.equal(reading.reader.current(), undefined)
-    assert.deepEqual(labelsIn(await reading.reader.load()), [['team=a'], ['team=a']])
+    assert.deepEqual(labelsIn(await reading.reader.reload()), [['team=a'], ['team=a']])
     assert.equal(reading.reader.current(), before)
   })
 
@@ -51,12 +51,12 @@ describe('a reader of labels', () => {
     await reading.load()
     reading.published = second
     reads(reading)
-    const after = await reading.reader.load()
+    const after = await reading.reader.reload()
     assert.deepEqual(labelsIn(after), [['team=b'], ['team=b']])
     assert.equal(after?.info.generation, 2)
     assert.equal(reads(reading), 2)
     reading.published = bare
-    await reading.reader.load()
+    await reading.reader.reload()
     assert.deepEqual(labelsIn(await reading.load()), [['team=b'], ['team=b']])
   })
 
@@ -72,15 +72,15 @@ describe('a reader of labels', () => {
     reading.needsLabels = true
     const before = await reading.load()
     reading.published = { ...second, shards: new Map() }
-    assert.equal(await reading.reader.load(), before)
+    assert.equal(await reading.reader.reload(), before)
     assert.deepEqual(labelsIn(before), [['team=a'], ['team=a']])
-    assert.deepEqual(reading.errors, ['Cannot load namespace labels: a shard is missing'])
+    assert.match(reading.errors.join(), /Cannot load namespace labels: a shard is missing/)
   })
 
   test('has nothing rather than names without the labels that are needed', async () => {
     const cold = new Reading({ ...first, shards: new Map() })
     cold.needsLabels = true
-    assert.equal(await cold.reader.load(), undefined)
+    assert.equal(await cold.reader.reload(), undefined)
     const warm = new Reading(first)
     await warm.load()
     warm.needsLabels = true

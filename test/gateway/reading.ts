@@ -3,8 +3,13 @@
  * @module
  */
 import type { ReaderTimes } from '../../src/gateway/config/reader-times.ts'
-import { ClusterReader } from '../../src/gateway/snapshots/cluster-reader.ts'
-import { ShardMemory, type SnapshotOrigin } from '../../src/gateway/snapshots/snapshot-loader.ts'
+import { ClusterReader, type ReaderOptions } from '../../src/gateway/snapshots/cluster-reader.ts'
+import { ShardMemory } from '../../src/gateway/snapshots/shard-memory.ts'
+import {
+  SnapshotFollower,
+  type SnapshotFollowerOptions,
+  type SnapshotOrigin,
+} from '../../src/gateway/snapshots/snapshot-follower.ts'
 import type { ServedManifest } from '../../src/gateway/snapshots/store.ts'
 import type { PrivateKey } from '../../src/snapshot/format/signature.ts'
 import type { Snapshot } from '../../src/snapshot/read/snapshot.ts'
@@ -16,13 +21,24 @@ export const START_MS: number = Date.parse('2026-01-01T00:00:00Z')
 /** Its times. */
 export const TIMES: ReaderTimes = {
   refreshMs: 1000,
-  blockMs: 5000,
   staleMs: 60_000,
   expireMs: 3_600_000,
 }
 const { privateKey, publicKey } = await keys()
 /** With what snapshots for it are signed. */
 export const signingKey: PrivateKey = privateKey
+
+/** Makes a reader with a follower of its own. */
+export function newReader(
+  options: Omit<ReaderOptions, 'follower'> & Omit<SnapshotFollowerOptions, 'elapsed' | 'refreshMs'>,
+): ClusterReader {
+  const { elapsed } = options.clock
+  const { refreshMs } = options.times
+  return new ClusterReader({
+    ...options,
+    follower: new SnapshotFollower({ ...options, elapsed, refreshMs }),
+  })
+}
 
 /** A reader, the clock it goes by, and a scripted store. */
 export class Reading {
@@ -48,7 +64,7 @@ export class Reading {
       readManifest: () => this.read('manifest', ({ signed }): ServedManifest => signed),
       readShard: (sha256) => this.read(sha256.slice(0, 8), ({ shards }) => shards.get(sha256)),
     }
-    this.reader = new ClusterReader({
+    this.reader = newReader({
       cluster: 'shop',
       publicKey,
       origin,
@@ -68,9 +84,9 @@ export class Reading {
     })
   }
 
-  /** Loads all that there is. */
+  /** Loads all that there is by now. */
   async load(): Promise<Snapshot | undefined> {
-    let snapshot = await this.reader.load()
+    let snapshot = await this.reader.reload()
     for (const index of snapshot?.shards.keys() ?? []) snapshot = await this.reader.load(index)
     return snapshot
   }

@@ -9,10 +9,11 @@
 import { randomFrom } from '../../bench/cluster-objects.ts'
 import { equalBytes } from '../../src/dns/bytes/bytes.ts'
 import { CheckedStore } from '../../src/gateway/snapshots/checked-store.ts'
-import { ClusterReader } from '../../src/gateway/snapshots/cluster-reader.ts'
+import type { ClusterReader } from '../../src/gateway/snapshots/cluster-reader.ts'
 import { LocalWriter } from '../../src/gateway/snapshots/local-writer.ts'
 import type { ClusterWriter } from '../../src/gateway/snapshots/publish-routes.ts'
-import { ShardMemory, type SnapshotOrigin } from '../../src/gateway/snapshots/snapshot-loader.ts'
+import { ShardMemory } from '../../src/gateway/snapshots/shard-memory.ts'
+import type { SnapshotOrigin } from '../../src/gateway/snapshots/snapshot-follower.ts'
 import type { ClusterStore } from '../../src/gateway/snapshots/store.ts'
 import { shardRecords } from '../../src/snapshot/read/shard-records.ts'
 import type { Snapshot } from '../../src/snapshot/read/snapshot.ts'
@@ -28,6 +29,7 @@ import {
   STEPS,
   signedBytes,
 } from './fault-world.ts'
+import { newReader } from './reading.ts'
 
 /** Mutex of the event loop, of 100 ms each, that nobody waits longer than for what hangs. */
 const HUNG_TURNS_MAX = 200
@@ -182,11 +184,11 @@ class Run {
     })
     if (medium.isOneProcess) checked.start()
     const writer = new LocalWriter({ cluster: 'shop', publicKey, store: checked, now: clock.now })
-    const reader = new ClusterReader({
+    const reader = newReader({
       cluster: 'shop',
       publicKey,
       origin: medium.near?.origin(checked, clock) ?? checked,
-      times: { refreshMs: 500, blockMs: 1000, staleMs: Infinity, expireMs: Infinity },
+      times: { refreshMs: 500, staleMs: Infinity, expireMs: Infinity },
       memory: new ShardMemory(),
       after: clock.after,
       clock,
@@ -241,7 +243,7 @@ class Run {
   /** The generation that a name is answered from; `undefined` for SERVFAIL. */
   private async answer(index: number): Promise<number | undefined> {
     const { reader } = this
-    await reader.refreshIfDue()
+    await reader.follow()
     const snapshot = reader.current() ?? (await reader.load())
     if (snapshot === undefined) return undefined
     for (let shard = 0; shard < snapshot.shards.length; shard++) {

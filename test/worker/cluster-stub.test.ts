@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'vitest'
-import { OriginOverloadError } from '../../src/gateway/snapshots/snapshot-loader.ts'
 import { type ClusterObjects, ClusterStub } from '../../worker/cluster-stub.ts'
 
 const IDENTITY = { cluster: 'shop', publicKey: 'key' }
@@ -21,7 +20,7 @@ function recordCalls(): { readonly stub: ClusterStub; readonly calls: unknown[] 
       },
     )
   const objects: ClusterObjects = Object.create({ getByName })
-  return { stub: new ClusterStub(objects, IDENTITY), calls }
+  return { stub: new ClusterStub(objects, IDENTITY, () => () => undefined), calls }
 }
 
 test('each call goes to a new stub of the cluster, with its identity', async () => {
@@ -45,28 +44,3 @@ test('each call goes to a new stub of the cluster, with its identity', async () 
     ['shop', 'state', IDENTITY],
   ])
 })
-
-const FAILURES: readonly [marks: object, isOverload: boolean][] = [
-  [{ remote: true, overloaded: true }, true],
-  [{ remote: true, overloaded: true, retryable: true }, true],
-  [{ remote: true, retryable: true }, false],
-  [{ remote: true }, false],
-]
-
-for (const [marks, isOverload] of FAILURES) {
-  test(`a read that fails with ${JSON.stringify(marks)}`, async () => {
-    const failure = Object.assign(new Error('Durable Object is overloaded'), marks)
-    const fail = (): Promise<never> => Promise.reject(failure)
-    const objects: ClusterObjects = Object.create({
-      getByName: () => ({ readManifest: fail, readShard: fail }),
-    })
-    const stub = new ClusterStub(objects, IDENTITY)
-    for (const read of [stub.readManifest, () => stub.readShard('hash')]) {
-      const error = await read().catch((thrown: unknown) => thrown)
-      assert.ok(error instanceof Error)
-      assert.equal(error instanceof OriginOverloadError, isOverload)
-      assert.equal(error.message, failure.message)
-      assert.equal(isOverload ? error.cause : error, failure)
-    }
-  })
-}

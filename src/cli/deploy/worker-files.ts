@@ -118,7 +118,7 @@ ${registryText(tarball)}
 \`npm run types\` writes the types of its bindings. ${upgradeText(tarball)}
 \`npx wrangler rollback\` returns to the deployment before.
 
-The Free plan of Cloudflare is enough for some 47,000 queries a day; on the paid plan, a million
+The Free plan of Cloudflare is enough for some 94,000 queries a day; on the paid plan, a million
 queries cost 0.30 to 0.60 $. \`node_modules/kubedoh/docs/worker.md\` says how these follow.
 `
 }

@@ -8,8 +8,9 @@ import { createLocalJWKSet, type JWK, type JWTPayload, jwtVerify } from 'jose'
 import { decodeBase64url } from '../../dns/bytes/base64url.ts'
 import { isRecord } from '../../dns/bytes/unknown.ts'
 import type { AccessApplication } from '../config/config.ts'
+import { Follower } from '../timing/follower.ts'
 import type { GatewayClock } from '../timing/held-clock.ts'
-import { type After, SharedLoads } from '../timing/shared-loads.ts'
+import type { After } from '../timing/within.ts'
 
 /** Header of the assertion. Access replaces a header of this name that a client sends. */
 export const ASSERTION_HEADER = 'cf-access-jwt-assertion'
@@ -49,13 +50,27 @@ type Keys = { readonly set: readonly unknown[]; readonly readMs: number }
 /** Checks the assertions of one application. */
 export class AccessAssertions {
   private readonly options: AssertionOptions
-  private readonly loads: SharedLoads<Keys>
+  private readonly follower: Follower
   private keys: Keys | undefined
+  /** When an unknown key last caused a request for the keys. */
+  private triedMs = Number.NEGATIVE_INFINITY
+  private failure = ''
   private readonly checked = new Map<string, Checked>()
 
   constructor(options: AssertionOptions) {
     this.options = options
-    this.loads = new SharedLoads(options.after)
+    this.follower = new Follower({
+      ...options,
+      elapsed: options.clock.elapsed,
+      refreshMs: KEYS_FRESH_MS,
+      watch: async (_, seen) => {
+        this.keys = await this.readKeys()
+        seen()
+      },
+      onError: (message) => {
+        this.failure = message
+      },
+    })
   }
 
   /**
@@ -65,13 +80,14 @@ export class AccessAssertions {
    */
   async identitiesOf(assertion: string): Promise<readonly string[]> {
     if (assertion.length > ASSERTION_CHARS_MAX || !isCompact(assertion)) return []
-    const keys = await this.keysOfAtLeast(0)
+    const keys = await this.keysAfter(this.follower.look())
     const found = await this.verify(assertion, keys)
     if (found !== undefined) return found
     // The signing key may be newer than the known ones.
-    const isDue = this.options.clock.elapsed() - keys.readMs >= KEYS_RETRY_MS
-    if (!isDue) return []
-    return (await this.verify(assertion, await this.keysOfAtLeast(keys.readMs + 1))) ?? []
+    const { elapsed } = this.options.clock
+    if (elapsed() - Math.max(keys.readMs, this.triedMs) < KEYS_RETRY_MS) return []
+    this.triedMs = elapsed()
+    return (await this.verify(assertion, await this.keysAfter(this.follower.relook()))) ?? []
   }
 
   /**
@@ -101,14 +117,9 @@ export class AccessAssertions {
     return found.identities
   }
 
-  /** Returns the keys, read again unless they are fresh and were read at `readMs` or later. */
-  private async keysOfAtLeast(readMs: number): Promise<Keys> {
-    const { keys } = this
-    const isFresh = keys !== undefined && this.options.clock.elapsed() - keys.readMs < KEYS_FRESH_MS
-    if (isFresh && keys.readMs >= readMs) return keys
-    const read = await this.loads.load('', () => this.readKeys())
-    this.keys = read
-    return read
+  private async keysAfter(isRead: Promise<boolean>): Promise<Keys> {
+    if ((await isRead) && this.keys !== undefined) return this.keys
+    throw new Error(this.failure)
   }
 
   private async readKeys(): Promise<Keys> {

@@ -12,7 +12,13 @@ import type { ExplainFor } from '../doh/explain-route.ts'
 import { HttpError } from '../doh/http-error.ts'
 import type { HeldClock } from '../timing/held-clock.ts'
 import { noteFacts } from './audit.ts'
-import { type Caller, CallerFinder, type CallerRuntime, type RequestHead } from './caller.ts'
+import {
+  type Caller,
+  CallerFinder,
+  type CallerRuntime,
+  type RequestHead,
+  sentToken,
+} from './caller.ts'
 import { isAdmin, isExplainer, unauthorized } from './operators.ts'
 import {
   FallbackLimiter,
@@ -22,6 +28,7 @@ import {
   type RateLimits,
   tooMany,
 } from './rate-limiter.ts'
+import { tokenId } from './token.ts'
 import type { TokenStore } from './token-store.ts'
 import { TokenUse } from './token-use.ts'
 
@@ -33,6 +40,8 @@ export type AdmissionRuntime = CallerRuntime & {
   readonly clientOf: (c: Context) => Client
   /** Returns the client identities that the runtime has verified: `cert:SHA256`. */
   readonly identitiesOf: (c: Context) => readonly string[]
+  /** Keeps a promise alive beyond the response. */
+  readonly keepAlive: (c: Context, promise: Promise<void>) => void
   /** The platform's rate limiter; without one, each process or isolate counts in memory. */
   readonly limiter?: RateLimiter
 }
@@ -71,20 +80,27 @@ export class Admission {
     return this.finder.tokens.usesLabels
   }
 
+  /** Returns whether the token of a request waits for the first list of tokens. */
+  isCold(c: Context, pathToken: string | undefined): boolean {
+    if (this.config.access.isPublic || !this.finder.tokens.isCold) return false
+    const token = pathToken ?? sentToken({ header: (name) => c.req.header(name) })
+    return token !== undefined && tokenId(token) !== undefined
+  }
+
   /** Reads the tokens that an operator has just changed; logs a failure. */
   reloadTokens(): Promise<void> {
     return this.finder.tokens.reload()
   }
 
   /**
-   * Starts to read the tokens again, and to store when they were used, when it is time; returns the
+   * Follows the tokens, and starts to store when they were used, when it is time; returns the
    * promise to keep alive.
    */
-  refreshIfDue(): Promise<void> | undefined {
-    const refresh = this.finder.tokens.refreshIfDue()
+  follow(): Promise<void> | undefined {
+    const watch = this.finder.tokens.follow()
     const write = this.use.writeIfDue()
-    if (write === undefined) return refresh
-    return Promise.all([refresh, write]).then(() => undefined)
+    if (write === undefined) return watch
+    return Promise.all([watch, write]).then(() => undefined)
   }
 
   /**
@@ -97,6 +113,7 @@ export class Admission {
       client: this.runtime.clientOf(c),
       header: (name: string) => c.req.header(name),
       identities: () => this.runtime.identitiesOf(c),
+      keepAlive: (promise: Promise<void>) => this.runtime.keepAlive(c, promise),
     }
     const caller = await this.finder.find(sent, pathToken, access)
     this.callers.set(c.req.raw, caller)

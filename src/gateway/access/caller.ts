@@ -10,6 +10,7 @@ import type { Host } from '../../resolver/contract/host.ts'
 import type { Access, GatewayConfig } from '../config/config.ts'
 import type { MessageHead } from '../doh/direct-message.ts'
 import { HttpError } from '../doh/http-error.ts'
+import type { KeepAlive } from '../timing/follower.ts'
 import type { GatewayClock } from '../timing/held-clock.ts'
 import { AccessAssertions, ASSERTION_HEADER } from './access-assertions.ts'
 import { hasHash } from './token.ts'
@@ -37,13 +38,16 @@ type Credentials = {
   identities?(): readonly string[]
 }
 
+/** A request whose credentials may have to be read from the store. */
+type Sent = Credentials & { readonly keepAlive: KeepAlive }
+
 /** A request without its body; `address` is the client's, which may be formatted on demand. */
 export type RequestHead = MessageHead & Credentials & { readonly address: string }
 
 /** What finding callers needs of the runtime. */
 export type CallerRuntime = {
   readonly host: Pick<Host, 'after' | 'log'>
-  readonly tokenStore: Pick<TokenStore, 'list'>
+  readonly tokenStore: Pick<TokenStore, 'list' | 'follow'>
   /** Sends an HTTP GET request: Cloudflare Access publishes its signing keys. */
   readonly fetch: (url: string) => Promise<Response>
 }
@@ -83,7 +87,7 @@ export class CallerFinder {
    *   tokens or Cloudflare Access cannot be checked
    */
   async find(
-    sent: Credentials & { readonly client: Client },
+    sent: Sent & { readonly client: Client },
     pathToken: string | undefined,
     access: Access = this.access,
   ): Promise<Caller> {
@@ -110,14 +114,14 @@ export class CallerFinder {
   }
 
   private async grantOf(
-    sent: Credentials,
+    sent: Sent,
     pathToken: string | undefined,
     { isPublic, sha256 }: Access,
   ): Promise<Grant> {
     if (isPublic) return EVERYBODY
     const token = pathToken ?? sentToken(sent)
     if (token !== undefined) {
-      const known = await this.tokens.find(token)
+      const known = await this.tokens.find(token, sent.keepAlive)
       if (known !== undefined) return grantOf(known)
       if (sha256 !== undefined && (await hasHash(token, sha256))) {
         this.clientTokens.add(token)
@@ -125,7 +129,7 @@ export class CallerFinder {
       }
     }
     for (const identity of isCrossSite(sent) ? [] : await this.identitiesOf(sent)) {
-      const known = await this.tokens.findIdentity(identity)
+      const known = await this.tokens.findIdentity(identity, sent.keepAlive)
       if (known !== undefined) return grantOf(known)
     }
     throw new HttpError(401, 'unauthorized', 'A token is needed', { 'www-authenticate': CHALLENGE })

@@ -1,16 +1,16 @@
 /**
  * The tokens in the memory of one process or isolate, kept fresh from their store.
  *
- * A revoked token is refused as soon as the list is read again. An unknown token causes a read at
- * once, as it may be new. When the list cannot be read for long, every token is refused.
+ * A revoked token is refused as soon as the list is read again. A token that the list lacks may be
+ * new, and waits a moment for a newer list. When the list cannot be read for long, every token is
+ * refused.
  * @module
  */
-import { errorText } from '../../dns/bytes/unknown.ts'
 import type { ClientVisibility } from '../../resolver/contract/client.ts'
 import { HttpError } from '../doh/http-error.ts'
+import { Follower, type KeepAlive, keepFollowing } from '../timing/follower.ts'
 import type { GatewayClock } from '../timing/held-clock.ts'
-import { Refresher } from '../timing/refresher.ts'
-import { type After, SharedLoads } from '../timing/shared-loads.ts'
+import type { After } from '../timing/within.ts'
 import {
   equalSecrets,
   hashToken,
@@ -22,20 +22,20 @@ import {
 } from './token.ts'
 import type { TokenStore } from './token-store.ts'
 
-/** Age after which the list is read again in the background. */
+/** Age after which a list that cannot be followed is read again. */
 const REFRESH_MS = 1000
-/** Age after which the list is read again before an answer. */
-const BLOCK_MS = 5000
+/** How long one watch of the list lasts: a Worker may go on for 30 s after its response. */
+const WAIT_MS = 25_000
+/** How long a token that the list lacks waits for a newer list. */
+const NEWER_MS = 150
 /** Age after which the list admits nobody. */
 const TRUST_MS = 60_000
-/** How long to wait after a failure of the store. */
-const RETRY_MS = 1000
 /** Most tokens whose hash is remembered. */
 const HASHES_MAX = 4096
 
 /** What a book needs. */
 export type TokenBookOptions = {
-  readonly store: Pick<TokenStore, 'list'>
+  readonly store: Pick<TokenStore, 'list' | 'follow'>
   readonly after: After
   readonly clock: GatewayClock
   /** Gets the text of an error. */
@@ -56,14 +56,13 @@ type KnownHash = {
 /** The tokens of one gateway. */
 export class TokenBook {
   private readonly options: TokenBookOptions
-  private readonly refresher: Refresher
-  private records: readonly TokenRecord[] = []
+  private readonly follower: Follower
+  /** The version of the list, where it is followed. */
+  private version = ''
   private byId: ReadonlyMap<string, TokenRecord> = new Map()
   private byIdentity: ReadonlyMap<string, TokenRecord> = new Map()
   private visibilities: ReadonlyMap<TokenRecord, ClientVisibility> = new Map()
   private readonly hashes = new Map<string, KnownHash>()
-  private readonly lists: SharedLoads<readonly TokenRecord[]>
-  private failedMs = Number.NEGATIVE_INFINITY
   /** Identifiers of tokens and hashes of secrets that have expired. */
   private expired = new Set<string>()
   /** Whether the visibility of some token depends on the labels of namespaces. */
@@ -71,27 +70,35 @@ export class TokenBook {
 
   constructor(options: TokenBookOptions) {
     this.options = options
-    this.lists = new SharedLoads(options.after)
-    const look = (): Promise<void> => this.look()
     const { elapsed } = options.clock
-    this.refresher = new Refresher({ ...options, elapsed, look, refreshMs: REFRESH_MS })
+    const watch = (waitMs: number, seen: () => void): Promise<void> => this.watch(waitMs, seen)
+    const waitMs = options.store.follow === undefined ? 0 : WAIT_MS
+    this.follower = new Follower({ ...options, elapsed, watch, waitMs, refreshMs: REFRESH_MS })
   }
 
-  /** Starts to read the list when it is time; returns the promise to keep alive. */
-  refreshIfDue(): Promise<void> | undefined {
-    return this.refresher.refreshIfDue()
+  /** Whether no list is in memory. */
+  get isCold(): boolean {
+    return this.follower.sinceSeenMs() === Number.POSITIVE_INFINITY
   }
 
-  /** Reads the list now. Reports a failure and keeps the previous one. */
+  /** Opens a watch of the list when it is time; returns the promise to keep alive. */
+  follow(): Promise<void> | undefined {
+    return this.follower.follow()
+  }
+
+  /** Reads the list, which has changed. Reports a failure and keeps the previous one. */
   async reload(): Promise<void> {
-    await this.look().catch((error: unknown) => this.options.onError(errorText(error)))
+    await this.follower.relook()
   }
 
   /**
    * Finds a valid token by its text.
-   * @throws {HttpError} 503 when the list cannot be read
+   * @param keepAlive keeps a watch of the list alive, beyond the response
+   * @throws {HttpError} 503 when the list cannot be read, or not soon enough to say that it lacks
+   * the
+   *   token
    */
-  async find(token: string): Promise<KnownToken | undefined> {
+  async find(token: string, keepAlive?: KeepAlive): Promise<KnownToken | undefined> {
     const id = tokenId(token)
     if (id === undefined) return undefined
     const sha256 = this.hashes.get(token)?.sha256 ?? (await hashToken(token))
@@ -100,15 +107,16 @@ export class TokenBook {
       return record !== undefined && this.secretOf(record, sha256) !== undefined
         ? record
         : undefined
-    })
+    }, keepAlive)
     if (known !== undefined) this.remember(token, { id, sha256 })
+    else if (this.isOld()) throw unavailable()
     return known
   }
 
   /** As {@link find}, from memory: for a token that was found before, with a fresh list. */
   findAtOnce(token: string): KnownToken | undefined {
     const hash = this.hashes.get(token)
-    if (hash === undefined || this.refresher.sinceCheckMs() >= BLOCK_MS) return undefined
+    if (hash === undefined || this.follower.sinceSeenMs() >= TRUST_MS) return undefined
     const record = this.byId.get(hash.id)
     if (record === undefined) return undefined
     // Compares secrets once for each list.
@@ -122,14 +130,14 @@ export class TokenBook {
 
   /** As {@link findIdentity}, from memory, with a fresh list. */
   findIdentityAtOnce(identity: string): KnownToken | undefined {
-    if (this.refresher.sinceCheckMs() >= BLOCK_MS) return undefined
+    if (this.follower.sinceSeenMs() >= TRUST_MS) return undefined
     const record = this.byIdentity.get(identity)
     return record && this.seen(record)
   }
 
   /** As {@link find}, by a verified identity: `cert:…`, `access:…`. */
-  findIdentity(identity: string): Promise<KnownToken | undefined> {
-    return this.known(() => this.byIdentity.get(identity))
+  findIdentity(identity: string, keepAlive: KeepAlive): Promise<KnownToken | undefined> {
+    return this.known(() => this.byIdentity.get(identity), keepAlive)
   }
 
   /** As {@link find}, by the identifier of a valid token, for the operator. */
@@ -137,14 +145,26 @@ export class TokenBook {
     return this.known(() => this.byId.get(id))
   }
 
-  private async known(find: () => TokenRecord | undefined): Promise<KnownToken | undefined> {
-    if (this.refresher.sinceCheckMs() >= BLOCK_MS) await this.lookNow()
+  private async known(
+    find: () => TokenRecord | undefined,
+    keepAlive?: KeepAlive,
+  ): Promise<KnownToken | undefined> {
+    if (keepAlive !== undefined) keepFollowing(this.follower, keepAlive)
+    if (this.follower.sinceSeenMs() >= TRUST_MS && !(await this.follower.look())) {
+      throw unavailable()
+    }
     let record = find()
-    if (record === undefined && this.refresher.sinceCheckMs() >= REFRESH_MS) {
-      await this.lookNow()
+    if (record === undefined && this.isOld()) {
+      await this.follower.look(NEWER_MS)
       record = find()
     }
     return record && this.seen(record)
+  }
+
+  /** Returns whether a newer list may exist. */
+  private isOld(): boolean {
+    const state = this.follower.state()
+    return state === 'due' || state === 'away'
   }
 
   /** Finds the valid secret with a hash. */
@@ -178,27 +198,25 @@ export class TokenBook {
     this.expired = expired
   }
 
-  /** Reads the list. @throws {HttpError} 503 when the last read is too long ago */
-  private async lookNow(): Promise<void> {
-    const { clock, onError } = this.options
-    if (clock.elapsed() - this.failedMs >= RETRY_MS) {
-      await this.look().catch((error: unknown) => {
-        this.failedMs = clock.elapsed()
-        onError(errorText(error))
-      })
+  private async watch(waitMs: number, seen: () => void): Promise<void> {
+    const { store } = this.options
+    if (store.follow === undefined || waitMs === 0) {
+      this.take(await store.list())
+      seen()
+      return
     }
-    if (this.refresher.sinceCheckMs() < TRUST_MS) return
-    throw new HttpError(503, 'tokens_unavailable', 'Tokens cannot be checked at the moment', {
-      'retry-after': '1',
+    await store.follow(this.version, waitMs, ({ version, isWhole, records, removed }) => {
+      const next = new Map(isWhole ? [] : this.byId)
+      for (const id of removed) next.delete(id)
+      for (const record of records) next.set(record.id, record)
+      if (isWhole || version !== this.version) this.take([...next.values()])
+      this.version = version
+      seen()
     })
   }
 
-  private async look(): Promise<void> {
-    const records = await this.lists.load('', () => this.options.store.list())
-    this.refresher.noteCheck()
+  private take(records: readonly TokenRecord[]): void {
     this.noteExpired(records)
-    if (records === this.records) return
-    this.records = records
     this.byId = new Map(records.map((record) => [record.id, record]))
     this.byIdentity = new Map(
       records.flatMap((record) => record.identities.map((identity) => [identity, record] as const)),
@@ -222,6 +240,12 @@ export class TokenBook {
     if (this.hashes.size >= HASHES_MAX) this.hashes.clear()
     this.hashes.set(token, { ...hash, record: undefined, secret: undefined })
   }
+}
+
+function unavailable(): HttpError {
+  return new HttpError(503, 'tokens_unavailable', 'Tokens cannot be checked at the moment', {
+    'retry-after': '1',
+  })
 }
 
 /** Returns what the client of a token may see: the same for the same grants. */

@@ -13,12 +13,31 @@ export type Addition =
   | { readonly kind: 'added' | 'exists' | 'full' }
   | { readonly kind: 'taken'; readonly identity: string; readonly id: string }
 
+/** What changed in the list of tokens since a version, or the whole list. */
+export type TokenUpdate = {
+  readonly version: string
+  readonly isWhole: boolean
+  readonly records: readonly TokenRecord[]
+  /** Identifiers. */
+  readonly removed: readonly string[]
+}
+
 /**
  * The tokens. Each change is atomic: it is checked against the records at the time of the write. A
  * removed record never comes back.
  */
 export type TokenStore = {
   readonly list: () => Promise<readonly TokenRecord[]>
+  /**
+   * Calls `take` at once, and again with each change for `waitMs`. Absent where changes are noticed
+   * by reading again.
+   * @param known the version that the follower has; '' for none
+   */
+  readonly follow?: (
+    known: string,
+    waitMs: number,
+    take: (update: TokenUpdate) => void,
+  ) => Promise<void>
   /** Adds a record by the rules of {@link checkAddition}. */
   readonly add: (record: TokenRecord) => Promise<Addition>
   /**
@@ -89,6 +108,32 @@ export function parseTokenRecord(text: string): TokenRecord | undefined {
     createdMs,
     expiresMs,
     ...(usedDay !== undefined && { usedDay }),
+  }
+}
+
+/** Formats an update as JSON. */
+export function formatTokenUpdate(update: TokenUpdate): string {
+  return JSON.stringify({ ...update, records: update.records.map(formatTokenRecord) })
+}
+
+/**
+ * Parses what {@link formatTokenUpdate} returned.
+ * @throws {TypeError} for anything else
+ */
+export function parseTokenUpdate(text: string): TokenUpdate {
+  const value = parseJson(text)
+  const { version, isWhole, records, removed } = isRecord(value) ? value : {}
+  const isValid =
+    typeof version === 'string' &&
+    typeof isWhole === 'boolean' &&
+    isTexts(records) &&
+    isTexts(removed)
+  if (!isValid) throw new TypeError('the list of tokens is broken')
+  return {
+    version,
+    isWhole,
+    removed,
+    records: records.flatMap((one) => parseTokenRecord(one) ?? []),
   }
 }
 

@@ -86,7 +86,6 @@ export class GatewayConfigError extends Error {
 const COREFILE_NAME = 'COREFILE'
 const SHA256 = /^[0-9a-f]{64}$/
 const REFRESH_MS = 250
-const BLOCK_MS = 5000
 const STALE_SECONDS_DEFAULT = 60
 const EXPIRE_SECONDS_DEFAULT = 24 * 3600
 const REQUESTS_PER_MINUTE_DEFAULT = 60_000
@@ -118,7 +117,6 @@ export async function readGatewayConfig(
     readOnlySha256: readHash(variables, 'READ_ONLY_TOKEN_SHA256'),
     times: {
       refreshMs: REFRESH_MS,
-      blockMs: BLOCK_MS,
       staleMs: 1000 * readSeconds(variables, 'STALE_SECONDS', STALE_SECONDS_DEFAULT),
       expireMs: 1000 * readSeconds(variables, 'EXPIRE_SECONDS', EXPIRE_SECONDS_DEFAULT),
     },

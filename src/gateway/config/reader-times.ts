@@ -13,8 +13,6 @@ export type AgeLimits = {
 
 /** Times after which a reader acts. */
 export type ReaderTimes = AgeLimits & {
-  /** Reads the manifest again, in the background. */
+  /** Reads the manifest again, where the origin cannot be followed. */
   readonly refreshMs: number
-  /** Reads the manifest again before it answers. */
-  readonly blockMs: number
 }

@@ -26,6 +26,7 @@ import { createGenerationRoutes } from './generation-routes.ts'
 import { clusterDomains, createKitRoute } from './kit-route.ts'
 import { createNamesRoute } from './names-route.ts'
 import { createPage } from './page.ts'
+import { prepare } from './prepare.ts'
 import { createTokenRoutes } from './token-routes.ts'
 
 /** Creates the app of a gateway. */
@@ -69,7 +70,9 @@ export function createGatewayApp(
   app.route('/', createNamesRoute(gateway, runtime))
   for (const path of ['/t/:token/*', '/dns-query', '/resolve', '/kit', '/kit/:file']) {
     app.use(path, async (c, next) => {
-      await admission.admit(c, c.req.param('token'))
+      const token = c.req.param('token')
+      if (admission.isCold(c, token)) prepare(gateway, c)
+      await admission.admit(c, token)
       await next()
     })
   }

@@ -23,7 +23,7 @@ import {
   readDirect,
 } from '../doh/direct-message.ts'
 import type { HttpError } from '../doh/http-error.ts'
-import type { KeepAlive } from '../timing/refresher.ts'
+import type { KeepAlive } from '../timing/follower.ts'
 import type { Gateway } from './gateway.ts'
 
 /** A request that the fast path answers, once its body is here. */

@@ -34,8 +34,8 @@ import {
 } from '../snapshots/cluster-zones.ts'
 import { type Arrival, answerLocally, type Reach } from '../snapshots/local-names.ts'
 import type { ClusterWriter } from '../snapshots/publish-routes.ts'
+import { type KeepAlive, keepFollowing } from '../timing/follower.ts'
 import { HeldClock } from '../timing/held-clock.ts'
-import { type KeepAlive, keepFresh } from '../timing/refresher.ts'
 import { type AnswerObserver, reportAnswer } from './answer-observer.ts'
 
 /** What a gateway needs of its runtime. */
@@ -46,8 +46,6 @@ export type GatewayRuntime = AdmissionRuntime &
     readonly writerOf: (cluster: string, c: Context) => ClusterWriter
     readonly tokenStore: TokenStore
     readonly randomBytes: RandomBytes
-    /** Keeps a promise alive beyond the response. */
-    readonly keepAlive: (c: Context, promise: Promise<void>) => void
     /** Whether clients reach the gateway over TLS without a proxy; they do not when left out. */
     readonly hasTls?: boolean
     /** Whether the platform serves the gateway over HTTP/3, too; it does not when left out. */
@@ -196,7 +194,7 @@ export class Gateway {
     const incoming = this.read(message, client)
     const reply = answerLocally(incoming.parsed, arrivalOf(c), this.reach)
     if (reply !== undefined) return { ...UNEXPLAINED, reply, reason: LOCAL }
-    this.zones.refreshFor(incoming.parsed, this.keeping(c))
+    this.zones.followFor(incoming.parsed, this.keeping(c))
     return explainMessage(this.resolver, message, client)
   }
 
@@ -258,10 +256,21 @@ export class Gateway {
     if (listener === undefined) return undefined
     this.zones.count(incoming.parsed)
     return this.clock.during(() => {
-      if (incoming.client.visibility !== undefined) keepFresh(this.admission, keepAlive)
-      this.zones.refreshFor(incoming.parsed, keepAlive)
+      if (incoming.client.visibility !== undefined) keepFollowing(this.admission, keepAlive)
+      this.zones.followFor(incoming.parsed, keepAlive)
       return ownResponse(this.resolver.answer(listener, incoming, this.writer), this.writer)
     })
+  }
+
+  /** Follows the clusters of a query's closest zone. */
+  follow(message: Uint8Array, c: Context): void {
+    const { parsed } = this.read(message, this.runtime.clientOf(c))
+    this.zones.followFor(parsed, this.keeping(c))
+  }
+
+  /** Keeps a promise alive beyond the response to a request. */
+  keepAlive(c: Context, promise: Promise<void>): void {
+    this.runtime.keepAlive(c, promise)
   }
 
   private keeping(c: Context): KeepAlive {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { KeepAlive } from '../timing/refresher.ts'
+import type { KeepAlive } from '../timing/follower.ts'
 import type { DirectDoh } from './direct-doh.ts'
 
 /** What the runtime knows of a request beside it. */

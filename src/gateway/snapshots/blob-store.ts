@@ -9,10 +9,10 @@
  */
 import { parsePublication } from '../../snapshot/format/publication.ts'
 import { sha256Hex } from '../../snapshot/format/signature.ts'
-import { type After, LoadTimeoutError, within } from '../timing/shared-loads.ts'
+import { type After, LoadTimeoutError, within } from '../timing/within.ts'
 import type { IngestResult } from './ingest.ts'
 import type { ClusterWriter } from './publish-routes.ts'
-import type { SnapshotOrigin } from './snapshot-loader.ts'
+import type { SnapshotOrigin } from './snapshot-follower.ts'
 import { StoreError } from './store.ts'
 
 /** How long a read waits for the store before it reads from the origin. */
@@ -63,6 +63,7 @@ export function originWithBlobs(origin: SnapshotOrigin, near: ClusterBlobs): Sna
   }
   return {
     readManifest: origin.readManifest,
+    ...(origin.follow && { follow: origin.follow }),
     readShard: async (sha256) => (await readNear(sha256)) ?? origin.readShard(sha256),
   }
 }

@@ -1,10 +1,10 @@
 /**
- * A cluster's snapshot in the memory of one process or isolate, kept fresh from a store.
+ * A cluster's snapshot in the memory of one process or isolate.
  *
- * Queries are answered from memory. The reader reads the manifest again in the background; a query
- * waits for that only when the last read is long ago. A newer snapshot replaces the current one
+ * Queries are answered from memory, and wait only for a shard that is missing, or when the origin
+ * last answered so long ago that the snapshot is stale. A newer snapshot replaces the current one
  * once the shards in use are loaded, so that no query waits for a change. Until then, and while the
- * store fails, the reader serves the current snapshot, which grows older.
+ * origin is away, the reader serves the current snapshot, which grows older.
  * @module
  */
 
@@ -25,21 +25,16 @@ import { Snapshot, type SnapshotInfo } from '../../snapshot/read/snapshot.ts'
 import type { Visibility } from '../../snapshot/read/visibility.ts'
 import type { ReaderTimes } from '../config/reader-times.ts'
 import type { GatewayClock } from '../timing/held-clock.ts'
-import { Refresher } from '../timing/refresher.ts'
+import type { ShardHolder, ShardMemory } from './shard-memory.ts'
 import { SnapshotAge } from './snapshot-age.ts'
-import {
-  type LoadedManifest,
-  type LoaderOptions,
-  type ShardHolder,
-  type ShardMemory,
-  SnapshotLoader,
-} from './snapshot-loader.ts'
+import type { LoadedManifest, SnapshotFollower } from './snapshot-follower.ts'
 
 /** What a reader needs. */
-export type ReaderOptions = LoaderOptions & {
+export type ReaderOptions = {
+  readonly cluster: string
+  /** Shared by the readers of a cluster's trees. */
+  readonly follower: SnapshotFollower
   readonly times: ReaderTimes
-  /** Shared by the readers of a cluster's trees; a reader creates its own without one. */
-  readonly loader?: SnapshotLoader
   /** The tree to read; the cluster's own when left out. */
   readonly tree?: string
   readonly memory: ShardMemory
@@ -56,16 +51,13 @@ export type ReaderOptions = LoaderOptions & {
 type Tree = ManifestTree<ShardList>
 
 const NO_TREE: Tree = { ttlSeconds: 0, records: 0, shards: new ShardList(EMPTY) }
-/** How long to wait after a failure of the store. */
-const RETRY_MS = 1000
 /** Most changed shards that are loaded before a new snapshot replaces the current one. */
 const PRELOADS_MAX = 16
 
 /** Reads one tree of a cluster. */
 export class ClusterReader implements SnapshotSource, ShardHolder {
   private readonly options: ReaderOptions
-  private readonly loader: SnapshotLoader
-  private readonly refresher: Refresher
+  private readonly follower: SnapshotFollower
   private readonly age: SnapshotAge
   private snapshot: Snapshot | undefined
   /** The loaded shards of the snapshot, by index. */
@@ -79,33 +71,24 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
   private labelShards = NO_TREE.shards
   /** The newest manifest that was not pinned: only a pin selects an older one. */
   private newest: OpenManifest | undefined
-  private failedMs = Number.NEGATIVE_INFINITY
-  /** When shards failed to load, by hash. */
-  private readonly failedShards = new Map<string, number>()
   /** Index of the next shard to consider for release. */
   private hand = 0
 
   constructor(options: ReaderOptions) {
     this.options = options
-    this.loader = options.loader ?? new SnapshotLoader(options)
-    const look = (): Promise<void> => this.look()
-    const { elapsed } = options.clock
-    this.refresher = new Refresher({
-      ...options,
-      elapsed,
-      look,
-      refreshMs: options.times.refreshMs,
-    })
+    this.follower = options.follower
+    this.follower.add((loaded) => this.take(loaded))
     this.age = new SnapshotAge(options.clock)
     options.memory.add(this)
   }
 
-  /** Returns the snapshot; `undefined` without one, or when the last read is too long ago. */
+  /**
+   * Returns the snapshot; `undefined` without one, or when an answer should wait for the
+   * origin.
+   */
   current(): Snapshot | undefined {
     this.options.onUse?.(this)
-    const { blockMs } = this.options.times
-    const isSeen = this.refresher.sinceCheckMs() < blockMs || this.hasJustFailed()
-    return isSeen ? this.usable() : undefined
+    return this.follower.mayAnswer(this.options.times.staleMs) ? this.usable() : undefined
   }
 
   /**
@@ -113,21 +96,20 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
    * snapshot, or for a shard with `undefined`. Never rejects.
    */
   async load(shard?: number): Promise<Snapshot | undefined> {
-    try {
-      if (shard !== undefined && this.usable() !== undefined) return await this.loadShard(shard)
-      if (!this.hasJustFailed()) await this.look()
-      return this.usable()
-    } catch (error) {
-      this.options.onError(errorText(error))
-      if (shard !== undefined && this.snapshot !== undefined) return undefined
-      this.failedMs = this.options.clock.elapsed()
-      return this.usable()
-    }
+    if (shard !== undefined && this.usable() !== undefined) return this.loadShard(shard)
+    await this.follower.look()
+    return this.usableSoon()
   }
 
-  /** Starts to read the manifest when it is time; returns the promise to keep alive. */
-  refreshIfDue(): Promise<void> | undefined {
-    return this.refresher.refreshIfDue()
+  /** As {@link load}, where the origin has something newer. */
+  async reload(): Promise<Snapshot | undefined> {
+    await this.follower.relook()
+    return this.usableSoon()
+  }
+
+  /** Opens a watch of the origin when it is time; returns the promise to keep alive. */
+  follow(): Promise<void> | undefined {
+    return this.follower.follow()
   }
 
   /**
@@ -173,10 +155,6 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
     return false
   }
 
-  private hasJustFailed(): boolean {
-    return this.options.clock.elapsed() - this.failedMs < RETRY_MS
-  }
-
   /** Without needed labels, clients would not see their own namespaces. */
   private usable(): Snapshot | undefined {
     return this.labels === undefined && this.needsLabels() ? undefined : this.snapshot
@@ -186,20 +164,25 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
     return this.options.needsLabels?.() === true
   }
 
-  /** Reads the manifest. Never replaces the current snapshot with an older one, unless pinned. */
-  private async look(): Promise<void> {
-    const loaded = await this.loader.manifest()
-    if (loaded !== undefined && this.isNext(loaded)) await this.replaceWith(loaded)
-    else if (this.manifest !== undefined && this.labels === undefined && this.needsLabels()) {
-      await this.addLabels(this.manifest)
+  /** Loads the labels first if a token needs them by now. */
+  private async usableSoon(): Promise<Snapshot | undefined> {
+    const { manifest } = this
+    if (manifest !== undefined && this.labels === undefined && this.needsLabels()) {
+      const labels = await this.loadLabels(manifest).catch(this.reported)
+      if (manifest === this.manifest) this.takeLabels(manifest, labels)
     }
-    this.refresher.noteCheck()
+    return this.usable()
   }
 
-  /** Loads the labels of the current snapshot, which no token needed before. */
-  private async addLabels(manifest: OpenManifest): Promise<void> {
-    const labels = await this.loadLabels(manifest)
-    if (manifest === this.manifest) this.takeLabels(manifest, labels)
+  private readonly reported = (error: unknown): undefined => {
+    this.options.onError(errorText(error))
+  }
+
+  /** Takes over a newer manifest, or a pinned one. @throws {Error} when a shard is missing */
+  private async take(next: LoadedManifest): Promise<void> {
+    if (!this.isNext(next)) return void (await this.usableSoon())
+    const tree = this.treeOf(next.manifest)
+    if (tree !== undefined) await this.replaceWith(next, tree)
   }
 
   private takeLabels(manifest: OpenManifest, labels: NamespaceLabels | undefined): void {
@@ -214,7 +197,7 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
     if (this.labels !== undefined && shards.equals(this.labelShards)) return this.labels
     const { length } = shards
     const loaded = await Promise.all(
-      Array.from({ length }, (_, i) => this.loader.shard(shards.sha256(i))),
+      Array.from({ length }, (_, i) => this.follower.shard(shards.sha256(i))),
     )
     const found = loaded.filter((shard) => shard !== undefined)
     if (found.length < length)
@@ -234,20 +217,22 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
   }
 
   /** Replaces the snapshot; shards that both have stay loaded. */
-  private async replaceWith(next: LoadedManifest): Promise<void> {
+  private async replaceWith(next: LoadedManifest, tree: Tree): Promise<void> {
     const { manifest, isPinned } = next
-    const tree = this.treeOf(manifest)
     const changed = this.changedShards(tree).slice(0, PRELOADS_MAX)
     const labels = this.needsLabels() ? await this.loadLabels(manifest) : undefined
     const preloaded = await Promise.all(
       changed.map(
-        async (index) => [index, await this.loader.shard(tree.shards.sha256(index))] as const,
+        async (index) => [index, await this.follower.shard(tree.shards.sha256(index))] as const,
       ),
     )
     // Two reads may end in another order than they started.
     if (!this.isNext(next)) return
     const loaded = this.keptShards(tree)
-    for (const [index, shard] of preloaded) if (shard !== undefined) loaded.set(index, shard)
+    for (const [index, shard] of preloaded) {
+      if (shard === undefined) throw new SnapshotError('Cannot load a shard that has changed')
+      loaded.set(index, shard)
+    }
     const shards = new Array<Shard | undefined>(tree.shards.length).fill(undefined)
     for (const [index, shard] of loaded) shards[index] = shard
     const info = infoOf(manifest, tree)
@@ -259,16 +244,14 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
     this.isPinned = isPinned
     if (!isPinned) this.newest = manifest
     this.takeLabels(manifest, labels)
-    this.failedShards.clear()
     this.options.memory.enforce()
   }
 
-  /** @throws {Error} when the manifest has no such tree */
-  private treeOf(manifest: OpenManifest): Tree {
-    const { cluster, tree: name } = this.options
+  private treeOf(manifest: OpenManifest): Tree | undefined {
+    const { cluster, tree: name, onError } = this.options
     const tree = name === undefined ? manifest : manifest.trees?.[name]
-    if (tree !== undefined) return tree
-    throw new SnapshotError(`Cluster "${cluster}" publishes no tree "${name}" of names`)
+    if (tree === undefined) onError(`Cluster "${cluster}" publishes no tree "${name}" of names`)
+    return tree
   }
 
   /** Returns the loaded shards that another tree has too, by index. */
@@ -290,22 +273,11 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
   private async loadShard(index: number): Promise<Snapshot | undefined> {
     const { shards } = this.tree
     if (index >= shards.length || this.loaded.has(index)) return this.snapshot
-    const { elapsed } = this.options.clock
-    const sha256 = shards.sha256(index)
-    const failedMs = this.failedShards.get(sha256) ?? Number.NEGATIVE_INFINITY
-    if (elapsed() - failedMs < RETRY_MS) return undefined
-    const shard = await this.loader.shard(sha256).catch((error: unknown) => {
-      this.failedShards.set(sha256, elapsed())
-      throw error
-    })
+    const shard = await this.follower.shardOrNewer(shards.sha256(index))
     // A newer manifest may have arrived meanwhile, and may list this shard too.
     const isListed = shards.isSame(index, this.tree.shards)
     if (shard !== undefined && isListed) this.setShard(index, shard)
-    if (shard !== undefined || !isListed) return this.snapshot
-    // Shards of older manifests are removed: there must be a newer manifest.
-    this.failedShards.set(sha256, elapsed())
-    await this.look()
-    return shards.isSame(index, this.tree.shards) ? undefined : this.snapshot
+    return shard !== undefined || !isListed ? this.snapshot : undefined
   }
 
   private setShard(index: number, shard: Shard | undefined): void {

@@ -15,13 +15,14 @@ import { endsIn, type Query, type Refusal } from '../../dns/wire/query.ts'
 import type { ClientVisibility } from '../../resolver/contract/client.ts'
 import type { Host, SnapshotSource } from '../../resolver/contract/host.ts'
 import { publishedCluster } from '../config/compile-corefile.ts'
-import type { GatewayConfig } from '../config/config.ts'
+import type { ClusterConfig, GatewayConfig } from '../config/config.ts'
+import { type KeepAlive, keepFollowing } from '../timing/follower.ts'
 import type { GatewayClock } from '../timing/held-clock.ts'
-import { type KeepAlive, keepFresh } from '../timing/refresher.ts'
 import { ClusterReader } from './cluster-reader.ts'
 import { type HostZoneConflicts, type HostZones, hostConflicts } from './host-conflicts.ts'
 import { MergedClusters, type ZoneConflicts } from './merged-clusters.ts'
-import { ShardMemory, SnapshotLoader, type SnapshotOrigin } from './snapshot-loader.ts'
+import { ShardMemory } from './shard-memory.ts'
+import { SnapshotFollower, type SnapshotOrigin } from './snapshot-follower.ts'
 
 /** What the zones need of the runtime. */
 export type ClusterZonesRuntime = {
@@ -81,7 +82,7 @@ export class ClusterZones {
   private readonly config: Pick<GatewayConfig, 'clusters' | 'times'>
   private readonly runtime: ClusterZonesRuntime
   private readonly options: ClusterZonesOptions
-  private readonly loaders = new Map<string, SnapshotLoader>()
+  private readonly followers = new Map<string, SnapshotFollower>()
   private readonly memory = new ShardMemory()
   /** The readers whose snapshots, or their ages, a response used since the last query. */
   private readonly used = new Set<ClusterReader>()
@@ -167,20 +168,19 @@ export class ClusterZones {
   }
 
   /**
-   * Starts to read manifests again, when it is time: those of a query's closest zone, and those
-   * that earlier queries used, as after a rewrite. A query for one cluster costs no reads of the
-   * others.
+   * Follows the clusters of a query's closest zone, and those that earlier queries used, as after a
+   * rewrite. A query for one cluster costs no reads of the others.
    */
-  refreshFor(query: Query | Refusal, keepAlive: KeepAlive): void {
+  followFor(query: Query | Refusal, keepAlive: KeepAlive): void {
     for (const { reader } of this.find(query)?.parts ?? []) this.used.add(reader)
-    for (const reader of this.used) keepFresh(reader, keepAlive)
+    for (const reader of this.used) keepFollowing(reader, keepAlive)
     this.used.clear()
   }
 
   /** Reads the manifests again, when it is time, of all clusters in memory. Never rejects. */
   async refreshLoaded(): Promise<void> {
     const loaded = [...this.readers.values()].filter((one) => one.describe() !== undefined)
-    await Promise.all(loaded.map((reader) => reader.refreshIfDue()))
+    await Promise.all(loaded.map((reader) => reader.load()))
   }
 
   /** Loads what is missing, and lists the clusters whose snapshot is missing or expired. */
@@ -210,7 +210,7 @@ export class ClusterZones {
   /** Reads a cluster's manifest at once, for gateways that know when one is published. */
   async reload(cluster: string): Promise<void> {
     for (const [key, reader] of this.readers) {
-      if (key === cluster || key.startsWith(`${cluster}/`)) await reader.load()
+      if (key === cluster || key.startsWith(`${cluster}/`)) return void (await reader.reload())
     }
   }
 
@@ -236,25 +236,39 @@ export class ClusterZones {
     const key = tree === undefined ? id : `${id}/${tree}`
     const known = this.readers.get(key)
     if (known !== undefined) return known
-    const { host, originOf } = this.runtime
-    const { publicKey } = cluster
-    const source = { cluster: id, publicKey, origin: originOf(id), after: host.after }
-    const loader = this.loaders.get(id) ?? new SnapshotLoader(source)
-    this.loaders.set(id, loader)
+    const follower = this.followers.get(id) ?? this.newFollower(id, cluster)
     const reader = new ClusterReader({
-      ...source,
       ...this.options,
       ...(tree !== undefined && { tree }),
-      loader,
+      cluster: id,
+      follower,
       times: this.config.times,
       memory: this.memory,
       onUse: (used) => this.used.add(used),
-      onError: (error) => {
-        host.log({ level: 'error', message: 'cannot refresh a snapshot', cluster: key, error })
-      },
+      onError: this.reporter(key),
     })
     this.readers.set(key, reader)
     return reader
+  }
+
+  private newFollower(id: string, { publicKey }: ClusterConfig): SnapshotFollower {
+    const follower = new SnapshotFollower({
+      cluster: id,
+      publicKey,
+      origin: this.runtime.originOf(id),
+      after: this.runtime.host.after,
+      elapsed: this.options.clock.elapsed,
+      refreshMs: this.config.times.refreshMs,
+      onError: this.reporter(id),
+    })
+    this.followers.set(id, follower)
+    return follower
+  }
+
+  private reporter(cluster: string): (error: string) => void {
+    const { log } = this.runtime.host
+    const message = 'cannot refresh a snapshot'
+    return (error) => log({ level: 'error', message, cluster, error })
   }
 }
 

@@ -140,6 +140,7 @@ describe('the keys of Access', () => {
     checking.team.fetch = () => Promise.resolve(new Response('away', { status: 500 }))
     await assert.rejects(checking.ask({ email: 'a@b' }), /HTTP status 500/)
     checking.team.fetch = () => Promise.resolve(new Response('{}'))
+    checking.nowMs += 1000
     await assert.rejects(checking.ask({ email: 'a@b' }), /not a JSON Web Key Set/)
   })
 })

@@ -40,7 +40,8 @@ function finderOf(records: readonly TokenRecord[], access = CLOSED): CallerFinde
 function find(finder: CallerFinder, head: RequestHead, pathToken?: string): Promise<Caller> {
   const client = { address: head.address, port: 53, transport: 'https' } as const
   const { header, identities = () => [] } = head
-  return finder.find({ client, header, identities }, pathToken)
+  const keepAlive = (): undefined => undefined
+  return finder.find({ client, header, identities, keepAlive }, pathToken)
 }
 
 describe('sentToken', () => {

@@ -277,7 +277,7 @@ describe('left to the app is', () => {
     assert.equal(await fixture.directly(get(WEB_QUESTION)), undefined)
     await fixture.byApp(get(WEB_QUESTION))
     assert.notEqual(await fixture.directly(get(WEB_QUESTION)), undefined)
-    await fixture.host.advance(5000)
+    await fixture.host.advance(60_000)
     assert.equal(await fixture.directly(get(WEB_QUESTION)), undefined)
   })
 

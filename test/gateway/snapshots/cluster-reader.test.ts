@@ -96,7 +96,7 @@ describe('a reader', () => {
     reading.gate = Promise.resolve()
     const manifest = second.signed
     reading.published = { ...first, signed: manifest, manifest: second.manifest }
-    await reading.reader.load()
+    await reading.reader.reload()
     opened.resolve()
     await gate
     assert.deepEqual(namesIn(await late, ['web.shop.svc', 'api.shop.svc']), [])
@@ -132,12 +132,12 @@ describe('a manifest that is not right is refused by readers too, and what was h
       const reading = new Reading(first)
       const before = await reading.load()
       reading.published = { ...second, signed: await signed() }
-      assert.equal(await reading.reader.load(), before)
+      assert.equal(await reading.reader.reload(), before)
       assert.match(reading.errors.join(), message)
       reading.errors.length = 0
       assert.equal(reading.reader.current(), before)
       reading.nowMs += 1000
-      await reading.reader.refreshIfDue()
+      await reading.reader.follow()
       assert.match(reading.errors.join(), message)
     })
   }
@@ -147,28 +147,28 @@ describe('refreshing', () => {
   test('begins a second after the last look, and never twice at once', async () => {
     const reading = new Reading(first)
     await reading.load()
-    assert.equal(reading.reader.refreshIfDue(), undefined)
+    assert.equal(reading.reader.follow(), undefined)
     reading.nowMs += 999
-    assert.equal(reading.reader.refreshIfDue(), undefined)
+    assert.equal(reading.reader.follow(), undefined)
     reading.nowMs += 1
-    const running = reading.reader.refreshIfDue()
+    const running = reading.reader.follow()
     assert.ok(running)
-    assert.equal(reading.reader.refreshIfDue(), undefined)
+    assert.equal(reading.reader.follow(), undefined)
     await running
-    assert.equal(reading.reader.refreshIfDue(), undefined)
+    assert.equal(reading.reader.follow(), undefined)
     reading.nowMs += 1000
-    await reading.reader.refreshIfDue()
+    await reading.reader.follow()
     assert.equal(reading.reads.filter((what) => what === 'manifest').length, 3)
   })
 
   test('starts again when the last one does not end', async () => {
     const reading = new Reading(first)
     reading.gate = new Promise(() => undefined)
-    assert.ok(reading.reader.refreshIfDue())
-    reading.nowMs += 9999
-    assert.equal(reading.reader.refreshIfDue(), undefined)
+    assert.ok(reading.reader.follow())
+    reading.nowMs += 2999
+    assert.equal(reading.reader.follow(), undefined)
     reading.nowMs += 1
-    assert.ok(reading.reader.refreshIfDue())
+    assert.ok(reading.reader.follow())
   })
 
   test('reports errors, and keeps answering', async () => {
@@ -176,20 +176,25 @@ describe('refreshing', () => {
     const before = await reading.load()
     reading.failure = new Error('the store is away')
     reading.nowMs += 1000
-    await reading.reader.refreshIfDue()
+    await reading.reader.follow()
     assert.deepEqual(reading.errors, ['the store is away'])
     assert.equal(reading.reader.current(), before)
   })
 
-  test('is waited for when nobody has looked for five seconds', async () => {
+  test('is waited for when the names are stale, but not while the origin is away', async () => {
     const reading = new Reading(first)
     await reading.load()
-    reading.nowMs += 4999
+    reading.nowMs += TIMES.staleMs - 1
     assert.ok(reading.reader.current())
     reading.nowMs += 1
     assert.equal(reading.reader.current(), undefined)
-    await reading.reader.load()
+    assert.ok(await reading.reader.load())
     assert.ok(reading.reader.current())
+    reading.nowMs += TIMES.staleMs
+    reading.failure = new Error('the store is away')
+    assert.ok(await reading.reader.load())
+    assert.ok(reading.reader.current())
+    assert.equal(reading.reader.freshness(), 'stale')
   })
 
   test('goes on while answers are given from what is here', async () => {
@@ -199,7 +204,7 @@ describe('refreshing', () => {
     reading.gate = opened.promise
     reading.published = second
     reading.nowMs += 1000
-    const running = reading.reader.refreshIfDue()
+    const running = reading.reader.follow()
     await settle()
     assert.equal(reading.reader.current(), before)
     opened.resolve()
@@ -271,7 +276,7 @@ describe('shards', () => {
     reading.published = await manyShards(2, 'db')
     reading.nowMs += 1000
     reading.reads.length = 0
-    await reading.reader.refreshIfDue()
+    await reading.reader.follow()
     const after = reading.reader.current()
     assert.equal(after?.info.generation, 2)
     assert.deepEqual(namesIn(after, ['db.shop.svc', 'web.shop.svc']), [
@@ -289,7 +294,7 @@ describe('shards', () => {
     const fresh = [...two.shards.keys()].find((hash) => !one.shards.has(hash)) ?? ''
     reading.published = { ...two, shards: new Map([...one.shards, [fresh, new Uint8Array(9)]]) }
     reading.nowMs += 1000
-    await reading.reader.refreshIfDue()
+    await reading.reader.follow()
     assert.equal(reading.reader.current(), before)
     assert.match(reading.errors.join(), /another hash/)
   })

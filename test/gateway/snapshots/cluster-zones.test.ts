@@ -6,9 +6,8 @@ import { Metrics } from '../../../src/dns/telemetry/metrics.ts'
 import { parseQuery } from '../../../src/dns/wire/query.ts'
 import { visibilityOf } from '../../../src/gateway/access/token.ts'
 import { readGatewayConfig } from '../../../src/gateway/config/config.ts'
-import { ClusterReader } from '../../../src/gateway/snapshots/cluster-reader.ts'
 import { ClusterZones, formatGatewayMetrics } from '../../../src/gateway/snapshots/cluster-zones.ts'
-import { ShardMemory } from '../../../src/gateway/snapshots/snapshot-loader.ts'
+import { ShardMemory } from '../../../src/gateway/snapshots/shard-memory.ts'
 import { createMemoryStore } from '../../../src/gateway/snapshots/store.ts'
 import { createResolver } from '../../../src/resolver/chain/create-resolver.ts'
 import type { ClientVisibility } from '../../../src/resolver/contract/client.ts'
@@ -16,6 +15,7 @@ import { keys } from '../../cluster/follow/memory-gateway.ts'
 import { FakeHost } from '../../fake-host.ts'
 import { parseQuestion } from '../../message-text.ts'
 import { snapshotOf, WEB } from '../publishing.ts'
+import { newReader } from '../reading.ts'
 import { WHOLE_SCOPE } from '../whole-scope.ts'
 
 const COREFILE = `. {
@@ -82,11 +82,11 @@ test('the age is that of the closest zone that the client sees', async () => {
 test('a cluster has its age, generation and size, once there is a snapshot', async () => {
   const { privateKey, publicKey } = await keys()
   const { signed } = await snapshotOf(privateKey, [WEB], { generation: 7, records: 12 })
-  const reader = new ClusterReader({
+  const reader = newReader({
     cluster: 'shop',
     publicKey,
     origin: { readManifest: async () => signed, readShard: async () => undefined },
-    times: { refreshMs: 1000, blockMs: 5000, staleMs: 60_000, expireMs: 3_600_000 },
+    times: { refreshMs: 1000, staleMs: 60_000, expireMs: 3_600_000 },
     memory: new ShardMemory(),
     after: () => () => undefined,
     clock: { now: () => Date.parse('2026-01-01T00:00:02.500Z'), elapsed: () => 0 },

@@ -1,0 +1,212 @@
+/**
+ * Follows the snapshots of one cluster, for the readers of its trees. Verifies what the origin
+ * sends: rejects manifests with a wrong signature or of another cluster, and shards with another
+ * hash.
+ * @module
+ */
+import { equalBytes } from '../../dns/bytes/bytes.ts'
+import { SnapshotError } from '../../snapshot/format/layout.ts'
+import { type OpenManifest, openManifest } from '../../snapshot/format/manifest.ts'
+import { isSignedBy, type PublicKey, sha256Hex } from '../../snapshot/format/signature.ts'
+import { openShard } from '../../snapshot/read/open-shard.ts'
+import type { Shard } from '../../snapshot/read/shard.ts'
+import { Follower } from '../timing/follower.ts'
+import type { After } from '../timing/within.ts'
+import { type SnapshotUpdate, versionOf } from './snapshot-update.ts'
+import type { ServedManifest } from './store.ts'
+
+/** How long one watch of an origin lasts: a Worker may go on for 30 s after its response. */
+const WAIT_MS = 25_000
+
+/** A source of snapshots. */
+export type SnapshotOrigin = {
+  readonly readManifest: () => Promise<ServedManifest | undefined>
+  readonly readShard: (sha256: string) => Promise<Uint8Array | undefined>
+  /**
+   * Calls `take` at once, and again with each change for `waitMs`, one call after the other.
+   * Absent where changes are noticed by reading again.
+   * @param known what {@link versionOf} says of the follower's manifest; '' without one
+   */
+  readonly follow?: (
+    known: string,
+    waitMs: number,
+    take: (update: SnapshotUpdate) => Promise<void>,
+  ) => Promise<void>
+}
+
+/** A verified manifest, and whether an operator pinned it. */
+export type LoadedManifest = { readonly manifest: OpenManifest; readonly isPinned: boolean }
+
+/** Takes over a manifest, once the shards that it needs are loaded. */
+type Take = (loaded: LoadedManifest) => Promise<void>
+
+/** What a follower of snapshots needs. */
+export type SnapshotFollowerOptions = {
+  readonly cluster: string
+  readonly publicKey: PublicKey
+  readonly origin: SnapshotOrigin
+  readonly after: After
+  /** Milliseconds since some moment, by a monotonic clock. */
+  readonly elapsed: () => number
+  /** Time after which an origin that cannot be followed is read again. */
+  readonly refreshMs: number
+  /** Gets the text of an error. */
+  readonly onError: (message: string) => void
+}
+
+/** A shard on its way. */
+type ShardLoad = {
+  readonly follower: Follower
+  shard: Shard | undefined
+  /** Whether the origin has said that it has no such shard. */
+  isLacking: boolean
+}
+
+/** Follows one cluster. */
+export class SnapshotFollower {
+  private readonly options: SnapshotFollowerOptions
+  private readonly follower: Follower
+  private readonly readers: Take[] = []
+  /** The last verified manifest, and its bytes. */
+  private last: { readonly served: ServedManifest; readonly manifest: OpenManifest } | undefined
+  /** The version that all readers have. */
+  private known = ''
+  /** Shards that came with an update, or were loaded for it, by hash. */
+  private readonly arrived = new Map<string, Shard>()
+  private readonly loads = new Map<string, ShardLoad>()
+
+  constructor(options: SnapshotFollowerOptions) {
+    this.options = options
+    const waitMs = options.origin.follow === undefined ? 0 : WAIT_MS
+    const watch = (ms: number, seen: () => void): Promise<void> => this.watch(ms, seen)
+    this.follower = new Follower({ ...options, watch, waitMs })
+  }
+
+  /** Adds a reader, which gets each manifest. */
+  add(take: Take): void {
+    this.readers.push(take)
+  }
+
+  /** Opens a watch when it is time; returns the promise to keep alive. */
+  follow(): Promise<void> | undefined {
+    return this.follower.follow()
+  }
+
+  /** As the method of {@link Follower}. */
+  look(): Promise<boolean> {
+    return this.follower.look()
+  }
+
+  /** As the method of {@link Follower}. */
+  relook(): Promise<boolean> {
+    return this.follower.relook()
+  }
+
+  /**
+   * Returns whether an answer from memory waits for nobody: the origin answered less than `limitMs`
+   * ago, is being watched, or is away.
+   */
+  mayAnswer(limitMs: number): boolean {
+    return this.follower.sinceSeenMs() < limitMs || this.follower.state() !== 'due'
+  }
+
+  /** Loads a shard by its hash; `undefined` when the origin lacks it or is away. Never rejects. */
+  async shard(sha256: string): Promise<Shard | undefined> {
+    const arrived = this.arrived.get(sha256)
+    if (arrived !== undefined) return arrived
+    const load = this.loads.get(sha256) ?? this.newLoad(sha256)
+    if (!(await load.follower.look())) return undefined
+    this.loads.delete(sha256)
+    return load.shard
+  }
+
+  /** As {@link shard}; looks for a newer manifest when the origin lacks the shard. */
+  async shardOrNewer(sha256: string): Promise<Shard | undefined> {
+    const shard = await this.shard(sha256)
+    const load = this.loads.get(sha256)
+    if (shard !== undefined || load?.isLacking !== true) return shard
+    // Shards of older manifests are removed. One look is enough for all who wait.
+    load.isLacking = false
+    await this.follower.relook()
+    return undefined
+  }
+
+  private newLoad(sha256: string): ShardLoad {
+    const load: ShardLoad = {
+      follower: new Follower({
+        ...this.options,
+        refreshMs: Number.POSITIVE_INFINITY,
+        watch: async (_, seen) => {
+          load.isLacking = false
+          const bytes = await this.options.origin.readShard(sha256)
+          load.isLacking = bytes === undefined
+          load.shard = await opened(sha256, bytes)
+          seen()
+        },
+      }),
+      shard: undefined,
+      isLacking: false,
+    }
+    this.loads.set(sha256, load)
+    return load
+  }
+
+  private async watch(waitMs: number, seen: () => void): Promise<void> {
+    const { origin } = this.options
+    const take = async (update: SnapshotUpdate): Promise<void> => {
+      await this.take(update)
+      seen()
+    }
+    if (origin.follow !== undefined && waitMs > 0) return origin.follow(this.known, waitMs, take)
+    const manifest = await origin.readManifest()
+    await take(manifest === undefined ? {} : { manifest })
+  }
+
+  /** Hands a manifest to the readers. @throws {Error} when it, or a shard, cannot be used */
+  private async take({
+    manifest: served = this.last?.served,
+    shards,
+  }: SnapshotUpdate): Promise<void> {
+    if (served === undefined) return
+    const loaded = await this.open(served)
+    try {
+      for (const bytes of shards ?? []) this.arrived.set(await sha256Hex(bytes), openShard(bytes))
+      await Promise.all(this.readers.map((take) => take(loaded)))
+    } finally {
+      this.arrived.clear()
+    }
+    if (this.known === versionOf(served)) return
+    this.known = versionOf(served)
+    this.loads.clear()
+  }
+
+  private async open(served: ServedManifest): Promise<LoadedManifest> {
+    const { cluster, publicKey } = this.options
+    const isPinned = served.isPinned === true
+    if (this.last !== undefined && isSame(served, this.last.served)) {
+      return { manifest: this.last.manifest, isPinned }
+    }
+    if (!(await isSignedBy(publicKey, served.bytes, served.signature))) {
+      throw new SnapshotError(`The stored manifest of cluster "${cluster}" has a wrong signature`)
+    }
+    const manifest = openManifest(served.bytes)
+    if (manifest.cluster !== cluster) {
+      throw new SnapshotError(`The stored manifest is of cluster "${manifest.cluster}"`)
+    }
+    this.last = { served, manifest }
+    return { manifest, isPinned }
+  }
+}
+
+/** @throws {SnapshotError} without bytes, and for those of another shard */
+async function opened(sha256: string, bytes: Uint8Array | undefined): Promise<Shard> {
+  const what = `shard ${sha256.slice(0, 12)}…`
+  if (bytes === undefined) throw new SnapshotError(`The store lacks the ${what}`)
+  if ((await sha256Hex(bytes)) === sha256) return openShard(bytes)
+  throw new SnapshotError(`The stored ${what} has another hash`)
+}
+
+/** Compares the bytes too, because the store is not trusted. */
+function isSame(a: ServedManifest, b: ServedManifest): boolean {
+  return a.signature === b.signature && equalBytes(a.bytes, b.bytes)
+}

@@ -1,0 +1,51 @@
+/**
+ * What an origin sends to those who follow it: the manifest that it serves, and shards that
+ * changed.
+ * @module
+ */
+import { allShards } from '../../snapshot/format/manifest.ts'
+import { type ClusterStore, manifestOf, type ServedManifest } from './store.ts'
+
+/** Most shards in an update, and the most bytes of all of them; followers read the others. */
+const SHARDS_MAX = 16
+const SHARD_BYTES_MAX = 512 * 1024
+
+/** An update. */
+export type SnapshotUpdate = {
+  /** Absent when the follower has what is served. */
+  readonly manifest?: ServedManifest
+  /** Shards that the follower may lack. */
+  readonly shards?: readonly Uint8Array[]
+}
+
+/** Returns the version of a served manifest, which no other one has; '' for none. */
+export function versionOf(served: ServedManifest | undefined): string {
+  if (served === undefined) return ''
+  return served.isPinned === true ? `${served.signature} pinned` : served.signature
+}
+
+/**
+ * Reads the shards of a served manifest that a kept one lacks.
+ * @param known the version of the kept manifest; there are no shards for one that is not kept
+ */
+export async function changedShards(
+  store: Pick<ClusterStore, 'readManifests' | 'readShard'>,
+  served: ServedManifest,
+  known: string,
+): Promise<readonly Uint8Array[]> {
+  const [signature] = known.split(' ')
+  const before = (await store.readManifests()).find((one) => one.signature === signature)
+  if (before === undefined) return []
+  const had = new Set(allShards(manifestOf(before)).map(({ sha256 }) => sha256))
+  const shards: Uint8Array[] = []
+  let room = SHARD_BYTES_MAX
+  for (const { sha256, bytes } of allShards(manifestOf(served))) {
+    if (had.has(sha256)) continue
+    had.add(sha256)
+    room -= bytes
+    if (room < 0 || shards.length >= SHARDS_MAX) break
+    const shard = await store.readShard(sha256)
+    if (shard !== undefined) shards.push(shard)
+  }
+  return shards
+}

@@ -1,0 +1,76 @@
+/**
+ * An isolate's end of a watch: it follows a Durable Object over a WebSocket. The object may sleep
+ * (hibernate) meanwhile, which costs nothing; a call that waits would keep it in memory, 11,000
+ * GB-s a day.
+ * @module
+ */
+import { recordOf } from '../src/dns/bytes/unknown.ts'
+import type { After } from '../src/gateway/timing/within.ts'
+
+/** The message for a follower that lacks nothing. */
+export const NOTHING_NEW = '{}'
+const DONE = 1000
+
+/** What a follower is about, such as the key of its cluster, and the version that it has. */
+export type Known = { readonly subject: string; readonly version: string }
+
+/** The methods of the platform's WebSocket in use. */
+type FollowSocket = {
+  binaryType: 'blob' | 'arraybuffer'
+  readonly accept: () => void
+  readonly addEventListener: (
+    type: 'message' | 'close' | 'error',
+    listener: (event: object) => void,
+  ) => void
+  readonly close: (code: number) => void
+}
+
+/** How a Worker reaches an object. */
+export type FollowedObject = {
+  readonly fetch: (
+    url: string,
+    init: { readonly headers: Record<string, string> },
+  ) => Promise<{ readonly status: number; readonly webSocket?: FollowSocket | null }>
+}
+
+/**
+ * Follows an object for `waitMs`. Calls `onMessage` with each message, one call after the other.
+ * @throws {Error} when the object refuses, or a message cannot be used
+ */
+export async function followObject(
+  object: FollowedObject,
+  known: Known,
+  waitMs: number,
+  {
+    after,
+    onMessage,
+  }: {
+    readonly after: After
+    readonly onMessage: (message: string | Uint8Array) => Promise<void> | void
+  },
+): Promise<void> {
+  const url = `https://object/follow?${new URLSearchParams(known)}`
+  const { webSocket: socket, status } = await object.fetch(url, {
+    headers: { upgrade: 'websocket' },
+  })
+  if (!socket) throw new Error(`cannot follow the object: status ${status}`)
+  const ended = Promise.withResolvers<void>()
+  let taken: Promise<void> = Promise.resolve()
+  socket.addEventListener('message', (event) => {
+    const { data } = recordOf(event)
+    const message = data instanceof ArrayBuffer ? new Uint8Array(data) : String(data)
+    taken = taken.then(() => onMessage(message))
+    taken.catch(ended.reject)
+  })
+  socket.addEventListener('close', () => void taken.then(ended.resolve, ended.reject))
+  socket.addEventListener('error', () => ended.reject(new Error('the object has closed the watch')))
+  socket.binaryType = 'arraybuffer'
+  socket.accept()
+  const cancel = after(waitMs, () => void taken.then(ended.resolve, ended.reject))
+  try {
+    await ended.promise
+  } finally {
+    cancel()
+    socket.close(DONE)
+  }
+}

@@ -1,0 +1,102 @@
+/**
+ * The followers of a Durable Object: isolates that watch it over WebSockets. The object may sleep
+ * (hibernate) meanwhile.
+ * @module
+ */
+import { isRecord } from '../src/dns/bytes/unknown.ts'
+import { type Known, NOTHING_NEW } from './follow-object.ts'
+
+/** Most isolates that follow an object at a time; others read again later. */
+const FOLLOWERS_MAX = 4096
+/** Most updates over one socket: isolates that do not read them fill little memory. */
+const UPDATES_MAX = 16
+/** Longest URL with what a follower knows. */
+const URL_CHARS_MAX = 2048
+/** Close code: the object has too many followers (RFC 6455 §7.4, IANA's registry). */
+const TRY_AGAIN = 1013
+const DONE = 1000
+/** A version, and the messages that bring a follower to it; none when it has that version. */
+export type FollowerUpdate = {
+  readonly version: string
+  readonly messages: readonly (string | Uint8Array)[]
+}
+
+/** Returns what a follower lacks. */
+type UpdateFor = (known: Known) => Promise<FollowerUpdate>
+
+/** The followers of one object. They outlive its time in memory. */
+export class Followers {
+  private readonly state: Pick<DurableObjectState, 'acceptWebSocket' | 'getWebSockets'>
+  private readonly updateFor: UpdateFor
+
+  constructor(state: Followers['state'], updateFor: UpdateFor) {
+    this.state = state
+    this.updateFor = updateFor
+  }
+
+  /** Number of followers. */
+  get size(): number {
+    return this.state.getWebSockets().length
+  }
+
+  /**
+   * Answers the request of {@link followObject}: 400 for any other one, 503 when there are too
+   * many.
+   */
+  async accept(request: Request): Promise<Response> {
+    const known = readKnown(request)
+    if (known === undefined) return new Response(null, { status: 400 })
+    if (this.size >= FOLLOWERS_MAX) return new Response(null, { status: 503 })
+    const update = await this.updateFor(known)
+    const { 0: theirs, 1: ours } = new WebSocketPair()
+    this.state.acceptWebSocket(ours)
+    send(ours, { ...known, updates: 0 }, update)
+    return new Response(null, { status: 101, webSocket: theirs })
+  }
+
+  /** Sends each follower what has changed. */
+  async notify(): Promise<void> {
+    const updates = new Map<string, Promise<FollowerUpdate>>()
+    for (const socket of this.state.getWebSockets()) {
+      const known = attachmentOf(socket)
+      if (known === undefined) continue
+      const key = JSON.stringify([known.subject, known.version])
+      const update = updates.get(key) ?? this.updateFor(known)
+      updates.set(key, update)
+      const found = await update
+      // Another change may have been sent meanwhile.
+      if (found.version === known.version || attachmentOf(socket)?.version !== known.version)
+        continue
+      send(socket, known, found)
+    }
+  }
+}
+
+type Attachment = Known & { readonly updates: number }
+
+function attachmentOf(socket: WebSocket): Attachment | undefined {
+  const value: unknown = socket.deserializeAttachment()
+  if (!isRecord(value) || typeof value.updates !== 'number') return undefined
+  const { subject, version, updates } = value
+  if (typeof subject !== 'string' || typeof version !== 'string') return undefined
+  return { subject, version, updates }
+}
+
+function send(socket: WebSocket, known: Attachment, { version, messages }: FollowerUpdate): void {
+  const updates = known.updates + 1
+  socket.serializeAttachment({ subject: known.subject, version, updates })
+  try {
+    for (const message of messages.length > 0 ? messages : [NOTHING_NEW]) socket.send(message)
+    if (updates >= UPDATES_MAX) socket.close(DONE, 'open another one')
+  } catch {
+    // The isolate has gone.
+    socket.close(TRY_AGAIN)
+  }
+}
+
+function readKnown({ url }: Request): Known | undefined {
+  const { searchParams } = new URL(url)
+  const [subject, version] = [searchParams.get('subject'), searchParams.get('version')]
+  if (url.length > URL_CHARS_MAX || subject === null || version === null) return undefined
+  return { subject, version }
+}
