@@ -171,14 +171,16 @@ async function sample(probe: Probe, ask: Ask, id: number): Promise<Sample> {
   return { kind, isTwin, startMs, ms, ...(fault !== undefined && { fault }) }
 }
 
-/** Sends queries until the parent exits. */
+/** Sends queries until the parent exits, but for the time from `pause` to the next `collect`. */
 function run(probes: readonly Probe[]): void {
   let samples: Sample[] = []
   const pending = new Set<Promise<void>>()
   let id = 0
+  let isPaused = false
   for (const probe of probes) {
     const ask = WAYS[probe.kind](probe)
     setInterval(() => {
+      if (isPaused) return
       id = (id + 1) & 0xffff
       const asked = sample(probe, ask, id).then((one) => {
         samples.push(one)
@@ -187,7 +189,9 @@ function run(probes: readonly Probe[]): void {
       pending.add(asked)
     }, 1000 / probe.perSecond)
   }
-  process.on('message', () => {
+  process.on('message', (message) => {
+    isPaused = message === 'pause'
+    if (isPaused) return
     void Promise.all(pending).then(() => {
       process.send?.(samples)
       samples = []
