@@ -10,8 +10,14 @@ import {
   type SnapshotOrigin,
 } from '../src/gateway/snapshots/snapshot-loader.ts'
 
-/** A cluster that the caller has authorized, and the key that its manifests must be signed with. */
-export type ClusterIdentity = { readonly cluster: string; readonly publicKey: string }
+/** A cluster that the caller has authorized, and the keys that its manifests may be signed with. */
+export type ClusterIdentity = {
+  readonly cluster: string
+  /** The first key: the only one that objects of an earlier version read. */
+  readonly publicKey: string
+  /** All keys. Workers of an earlier version, which run until a deployment ends, send none. */
+  readonly publicKeys?: readonly string[]
+}
 
 type Calls = ClusterWriter & SnapshotOrigin
 
