@@ -36,9 +36,9 @@ type Opened = { readonly store: ClusterStore; readonly writer: LocalWriter }
 export class ClusterObject extends DurableObject<object> implements ClusterCalls {
   private readonly store: ClusterStore
   private readonly log = createWebHost({ runtime: 'workerd' }).log
-  /** Serializes writes, whichever public key they are for. */
+  /** Serializes writes, whichever public keys they are for. */
   private readonly mutex = new Mutex()
-  /** By public key, because an object outlives a change of the configuration. */
+  /** By public keys, because an object outlives a change of the configuration. */
   private readonly opened = new Map<string, Promise<Opened>>()
   private readonly followers: Followers
 
@@ -133,14 +133,17 @@ export class ClusterObject extends DurableObject<object> implements ClusterCalls
   }
 
   private open(identity: ClusterIdentity): Promise<Opened> {
-    const known = this.opened.get(identity.publicKey) ?? this.openWith(identity)
-    this.opened.set(identity.publicKey, known)
+    const { publicKeys = [identity.publicKey] } = identity
+    const keys = publicKeys.join(' ')
+    const known = this.opened.get(keys) ?? this.openWith(identity.cluster, publicKeys)
+    this.opened.set(keys, known)
     return known
   }
 
-  private async openWith({ cluster, publicKey: text }: ClusterIdentity): Promise<Opened> {
-    const publicKey = await importPublicKey(text)
-    if (publicKey === undefined) throw new TypeError(`Cluster "${cluster}" has no public key`)
+  private async openWith(cluster: string, publicKeys: readonly string[]): Promise<Opened> {
+    const keys = await Promise.all(publicKeys.map(importPublicKey))
+    const publicKey = keys.filter((key) => key !== undefined)
+    if (publicKey.length === 0) throw new TypeError(`Cluster "${cluster}" has no public key`)
     const warn = (message: string): void => this.log({ level: 'warning', message, cluster })
     const store = new CheckedStore({ cluster, publicKey, store: this.store, warn })
     return { store, writer: new LocalWriter({ cluster, publicKey, store, now: Date.now }) }

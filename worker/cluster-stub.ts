@@ -3,7 +3,7 @@
  * gets a stub of its own.
  * @module
  */
-import { isRecord, parseJson } from '../src/dns/bytes/unknown.ts'
+import { isRecord, isTexts, parseJson } from '../src/dns/bytes/unknown.ts'
 import type { ClusterWriter } from '../src/gateway/snapshots/publish-routes.ts'
 import type { SnapshotOrigin } from '../src/gateway/snapshots/snapshot-follower.ts'
 import type { SnapshotUpdate } from '../src/gateway/snapshots/snapshot-update.ts'
@@ -12,14 +12,22 @@ import type { After } from '../src/gateway/timing/within.ts'
 import { parsePublication } from '../src/snapshot/format/publication.ts'
 import { type FollowedObject, followObject, NOTHING_NEW } from './follow-object.ts'
 
-/** A cluster that the caller has authorized, and the key that its manifests must be signed with. */
-export type ClusterIdentity = { readonly cluster: string; readonly publicKey: string }
+/** A cluster that the caller has authorized, and the keys that its manifests may be signed with. */
+export type ClusterIdentity = {
+  readonly cluster: string
+  /** The first key: the only one that objects of an earlier version read. */
+  readonly publicKey: string
+  /** All keys. Workers of an earlier version, which run until a deployment ends, send none. */
+  readonly publicKeys?: readonly string[]
+}
 
 /** Reads the JSON of an identity. @throws {TypeError} for anything else */
 export function readIdentity(text: string): ClusterIdentity {
   const value = parseJson(text)
-  const { cluster, publicKey } = isRecord(value) ? value : {}
-  if (typeof cluster === 'string' && typeof publicKey === 'string') return { cluster, publicKey }
+  const { cluster, publicKey, publicKeys } = isRecord(value) ? value : {}
+  if (typeof cluster === 'string' && typeof publicKey === 'string') {
+    return { cluster, publicKey, ...(isTexts(publicKeys) && { publicKeys }) }
+  }
   throw new TypeError('a follower has no cluster')
 }
 

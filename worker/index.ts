@@ -94,8 +94,9 @@ function createRuntime(
 ): GatewayRuntime {
   const blobs = blobsOf(env)
   const stubOf = (cluster: string): ClusterStub => {
-    const publicKey = config.clusters.get(cluster)?.publicKeyText ?? ''
-    return new ClusterStub(env.CLUSTER, { cluster, publicKey }, host.after)
+    const publicKeys = config.clusters.get(cluster)?.publicKeyTexts ?? []
+    const [publicKey = ''] = publicKeys
+    return new ClusterStub(env.CLUSTER, { cluster, publicKey, publicKeys }, host.after)
   }
   const nearOf = (cluster: string, store: BlobStore): ClusterBlobs => {
     const message = 'KV or R2 fails; the cluster object has all shards'

@@ -31,6 +31,21 @@ export const GATEWAY_COMMANDS: readonly CliCommand[] = [
     run: async (input, output) => (await import('./gateway/keys.ts')).runKeys(input, output),
   },
   {
+    name: 'cluster rotate',
+    summary: "print new keys of a cluster, and the steps that put them in the old ones' place",
+    args: ['CLUSTER'],
+    examples: [
+      'kubedoh cluster rotate prod',
+      `CLUSTERS='{"prod":…}' kubedoh cluster rotate prod   # prints the whole variable, too`,
+    ],
+    notes: [
+      'Both keys are valid until the last step, so that no query fails. CLUSTERS is the variable',
+      'of the gateway as it is now.',
+    ],
+    run: async (input, output) =>
+      (await import('./gateway/rotate-cluster.ts')).runClusterRotate(input, output),
+  },
+  {
     name: 'export',
     summary: 'watch a cluster and publish its names to a gateway',
     flags: ['gateway', 'cluster', 'conf', 'kubeconfig', 'objects', 'once', 'signing-key', 'listen'],

@@ -191,7 +191,7 @@ async function routesOf(store: TokenStore): Promise<Send> {
     advise: () => [],
     host: NO_TIME,
     domainsOf: () => [],
-    adminSha256: await hashToken(ADMIN),
+    adminSha256s: [await hashToken(ADMIN)],
     tokenStore: store,
     randomBytes: (size) => crypto.getRandomValues(new Uint8Array(size)),
     now: () => 0,

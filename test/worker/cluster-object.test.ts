@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'vitest'
+import { hashToken } from '../../src/gateway/access/token.ts'
 import { keys } from '../cluster/follow/memory-gateway.ts'
 import { temporaryFolder } from '../cluster/follow/temporary-folder.ts'
 import { WEB } from '../gateway/publishing.ts'
@@ -54,4 +55,34 @@ test('a manifest signed by a stranger is refused, and the one before stays', asy
   await assert.rejects(shop.client.putManifest(signed.bytes, signature, etag), /signature/)
   const state = await shop.client.state()
   assert.deepEqual([state?.etag, state?.generation], [etag, 1])
+})
+
+test('keys rotate over deployments: any of those configured signs, the others do not', async (t) => {
+  const storage = temporaryFolder(t)
+  const [old, next] = [await keys(), await keys()]
+  const tokenSha256 = await hashToken('the-token-of-the-exporter')
+  const deploy = (pair: typeof old, known: readonly (typeof old)[]): Promise<PublishingGateway> => {
+    const publicKeys = known.map(({ publicKeyText }) => publicKeyText)
+    const CLUSTERS = JSON.stringify({ shop: { publicKeys, tokenSha256 } })
+    return PublishingGateway.start(pair, storage, { CLUSTERS })
+  }
+  const question = 'web.shop.svc.cluster.local A'
+  const first = await deploy(old, [old])
+  const etag = await first.publish(WEB, 1).finally(() => first.stop())
+  const both = await deploy(next, [next, old])
+  try {
+    assert.ok((await both.ask(question)).includes(WEB))
+    await both.publish(WEB.replace('0.80', '0.81'), 2, etag)
+  } finally {
+    await both.stop()
+  }
+  const last = await deploy(old, [next])
+  t.onTestFinished(() => last.stop())
+  assert.ok((await last.ask(question)).includes(WEB.replace('0.80', '0.81')))
+  const state = await last.client.state()
+  const { signed, shards } = await last.snapshot(WEB, 3)
+  for (const [sha256, bytes] of shards) await last.client.putShard(sha256, bytes)
+  const put = last.client.putManifest(signed.bytes, signed.signature, state?.etag)
+  await assert.rejects(put, /signature/)
+  assert.equal((await last.client.state())?.generation, 2)
 })

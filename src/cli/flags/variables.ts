@@ -149,6 +149,11 @@ export const VARIABLES: readonly Variable[] = [
     readBy: ['gateway'],
     help: 'as in wrangler.toml; all are in docs/gateway-variables.md',
   },
+  {
+    name: 'CLUSTERS',
+    readBy: ['cluster rotate'],
+    help: 'the variable of the gateway, to print what it becomes; empty prints the fields only',
+  },
 ]
 
 /** Returns the variables that a command reads. */

@@ -175,7 +175,7 @@ export class Admission {
    * @throws {HttpError} as {@link admit}
    */
   async admitBrowser(c: Context): Promise<Client> {
-    if (await isAdmin(c, this.config.adminSha256)) return this.runtime.clientOf(c)
+    if (await isAdmin(c, this.config.adminSha256s)) return this.runtime.clientOf(c)
     return this.admitByToken(c)
   }
 

@@ -8,13 +8,13 @@ import type { GatewayConfig } from '../config/config.ts'
 import { HttpError } from '../doh/http-error.ts'
 import { noteOperator } from './audit.ts'
 import { sentToken } from './caller.ts'
-import { hasHash } from './token.ts'
+import { equalSecrets, hashToken } from './token.ts'
 
-type AdminHash = GatewayConfig['adminSha256']
+type AdminHashes = GatewayConfig['adminSha256s']
 
 /** Returns whether a request carries the operator (admin) token. */
-export async function isAdmin(c: Context, adminSha256: AdminHash): Promise<boolean> {
-  const isTheirs = await carriesToken(c, [adminSha256])
+export async function isAdmin(c: Context, adminSha256s: AdminHashes): Promise<boolean> {
+  const isTheirs = await carriesToken(c, adminSha256s)
   if (isTheirs) noteOperator(c, 'admin')
   return isTheirs
 }
@@ -22,17 +22,17 @@ export async function isAdmin(c: Context, adminSha256: AdminHash): Promise<boole
 /** Returns whether a request carries a token that may explain every answer. */
 export async function isExplainer(
   c: Context,
-  { adminSha256, readOnlySha256 }: Pick<GatewayConfig, 'adminSha256' | 'readOnlySha256'>,
+  { adminSha256s, readOnlySha256s }: Pick<GatewayConfig, 'adminSha256s' | 'readOnlySha256s'>,
 ): Promise<boolean> {
-  if (await isAdmin(c, adminSha256)) return true
-  const isTheirs = await carriesToken(c, [readOnlySha256])
+  if (await isAdmin(c, adminSha256s)) return true
+  const isTheirs = await carriesToken(c, readOnlySha256s)
   if (isTheirs) noteOperator(c, 'read-only')
   return isTheirs
 }
 
 /** Checks that a request carries the operator (admin) token. @throws {HttpError} 401 */
-export async function checkAdmin(c: Context, adminSha256: AdminHash): Promise<void> {
-  if (!(await isAdmin(c, adminSha256))) throw unauthorized("The operator's token is needed")
+export async function checkAdmin(c: Context, adminSha256s: AdminHashes): Promise<void> {
+  if (!(await isAdmin(c, adminSha256s))) throw unauthorized("The operator's token is needed")
 }
 
 /**
@@ -42,10 +42,10 @@ export async function checkAdmin(c: Context, adminSha256: AdminHash): Promise<vo
  */
 export async function checkStatusReader(
   c: Context,
-  { clusters, adminSha256, readOnlySha256, access }: GatewayConfig,
+  { clusters, adminSha256s, readOnlySha256s, access }: GatewayConfig,
 ): Promise<void> {
-  const exporters = [...clusters.values()].map(({ tokenSha256 }) => tokenSha256)
-  const hashes = [adminSha256, readOnlySha256, access.sha256, ...exporters]
+  const exporters = [...clusters.values()].flatMap(({ tokenSha256s }) => tokenSha256s)
+  const hashes = [...adminSha256s, ...readOnlySha256s, access.sha256, ...exporters]
   if (await carriesToken(c, hashes)) return
   throw unauthorized("An operator's or exporter's token is needed")
 }
@@ -57,10 +57,8 @@ export async function carriesToken(
 ): Promise<boolean> {
   const token = sentToken(c.req)
   if (token === undefined) return false
-  for (const sha256 of hashes) {
-    if (sha256 !== undefined && (await hasHash(token, sha256))) return true
-  }
-  return false
+  const own = await hashToken(token)
+  return hashes.some((sha256) => sha256 !== undefined && equalSecrets(own, sha256))
 }
 
 /** Returns the error for a route that takes Bearer tokens of operators or exporters. */

@@ -9,8 +9,12 @@ import { ConfigError, formatProblem } from '../../corefile/problem.ts'
 import type { ServerBlock } from '../../corefile/server-block.ts'
 import { finish, inSlices, type Turns } from '../../dns/bytes/steps.ts'
 import { isRecord } from '../../dns/bytes/unknown.ts'
-import { CLUSTER_ID } from '../../snapshot/format/manifest.ts'
-import { importPublicKey, type PublicKey } from '../../snapshot/format/signature.ts'
+import {
+  type ClusterConfig,
+  ClusterEntryError,
+  readClusterEntry,
+  TOKEN_SHA256 as SHA256,
+} from './cluster-entry.ts'
 import type { ReaderTimes } from './reader-times.ts'
 
 /** Names of the variables other than COREFILE, which is a file on Node. */
@@ -34,24 +38,15 @@ type Name = 'COREFILE' | (typeof GATEWAY_VARIABLES)[number]
 /** Variables as the runtime has them; an empty one counts as unset. */
 export type GatewayVariables = { readonly [name in Name]?: string }
 
-/** A cluster that may publish. */
-export type ClusterConfig = {
-  readonly publicKey: PublicKey
-  /** The key as configured: 32 bytes in base64url. */
-  readonly publicKeyText: string
-  /** SHA-256 of the exporter's token, in hexadecimal digits. */
-  readonly tokenSha256: string
-}
-
 /** The variables, parsed. */
 export type GatewayConfig = {
   readonly blocks: readonly ServerBlock[]
   readonly clusters: ReadonlyMap<string, ClusterConfig>
   readonly access: Access
-  /** SHA-256 of the operator (admin) token; `undefined` for none. */
-  readonly adminSha256: string | undefined
-  /** SHA-256 of the token that reads `/readyz` and `/metrics`; `undefined` for none. */
-  readonly readOnlySha256: string | undefined
+  /** SHA-256 of the operator (admin) tokens: several while one replaces another. */
+  readonly adminSha256s: readonly string[]
+  /** SHA-256 of the tokens that read `/readyz` and `/metrics`. */
+  readonly readOnlySha256s: readonly string[]
   readonly times: ReaderTimes
   /** Requests a minute for each token, or for each address without one; 0 for no limit. */
   readonly requestsPerMinute: number
@@ -84,7 +79,8 @@ export class GatewayConfigError extends Error {
 
 /** Stands for the file of a Corefile that a variable holds. */
 const COREFILE_NAME = 'COREFILE'
-const SHA256 = /^[0-9a-f]{64}$/
+/** Most tokens of operators of one kind. */
+const OPERATOR_TOKENS_MAX = 4
 const REFRESH_MS = 250
 const STALE_SECONDS_DEFAULT = 60
 const EXPIRE_SECONDS_DEFAULT = 24 * 3600
@@ -113,8 +109,8 @@ export async function readGatewayConfig(
     blocks: withOnlyCluster(blocks, [...clusters.keys()]),
     clusters,
     access: readAccess(variables),
-    adminSha256: readHash(variables, 'ADMIN_TOKEN_SHA256'),
-    readOnlySha256: readHash(variables, 'READ_ONLY_TOKEN_SHA256'),
+    adminSha256s: readHashes(variables, 'ADMIN_TOKEN_SHA256'),
+    readOnlySha256s: readHashes(variables, 'READ_ONLY_TOKEN_SHA256'),
     times: {
       refreshMs: REFRESH_MS,
       staleMs: 1000 * readSeconds(variables, 'STALE_SECONDS', STALE_SECONDS_DEFAULT),
@@ -171,21 +167,14 @@ export function withOnlyCluster(
 async function readClusters(text: string): Promise<ReadonlyMap<string, ClusterConfig>> {
   const clusters = new Map<string, ClusterConfig>()
   for (const [id, value] of Object.entries(parseObject(text))) {
-    if (!CLUSTER_ID.test(id)) {
-      throw new GatewayConfigError(`CLUSTERS: "${id}" is not made of a-z, 0-9 and "-"`)
-    }
-    const { publicKey, tokenSha256 } = isRecord(value) ? value : {}
-    const publicKeyText = typeof publicKey === 'string' ? publicKey : ''
-    const key = await importPublicKey(publicKeyText)
-    if (key === undefined) {
-      throw new GatewayConfigError(`CLUSTERS.${id}.publicKey is not 32 bytes in base64url`)
-    }
-    if (typeof tokenSha256 !== 'string' || !SHA256.test(tokenSha256)) {
-      throw new GatewayConfigError(`CLUSTERS.${id}.tokenSha256 is not 64 hexadecimal digits`)
-    }
-    clusters.set(id, { publicKey: key, publicKeyText, tokenSha256 })
+    clusters.set(id, await readClusterEntry(id, value).catch(asConfigError))
   }
   return clusters
+}
+
+function asConfigError(error: unknown): never {
+  if (!(error instanceof ClusterEntryError)) throw error
+  throw new GatewayConfigError(error.message, { cause: error })
 }
 
 function readAccess(variables: GatewayVariables): Access {
@@ -206,6 +195,16 @@ function readBoolean(variables: GatewayVariables, name: Name): boolean {
 function readHash(variables: GatewayVariables, name: Name): string | undefined {
   const text = variables[name] || undefined
   if (text === undefined || SHA256.test(text)) return text
+  throw new GatewayConfigError(`${name} is not 64 hexadecimal digits`)
+}
+
+/** Reads hashes that are separated by spaces: of a token, and of the one that replaces it. */
+function readHashes(variables: GatewayVariables, name: Name): readonly string[] {
+  const hashes = (variables[name] ?? '').split(/\s+/).filter((word) => word !== '')
+  if (hashes.length > OPERATOR_TOKENS_MAX) {
+    throw new GatewayConfigError(`${name} has over ${OPERATOR_TOKENS_MAX} values`)
+  }
+  if (hashes.every((hash) => SHA256.test(hash))) return hashes
   throw new GatewayConfigError(`${name} is not 64 hexadecimal digits`)
 }
 

@@ -135,7 +135,7 @@ function addStatusRoutes(
     return uncached(200, body, { 'content-type': METRICS_TYPE })
   })
   app.get('/v1/conflicts', async (c) => {
-    await checkAdmin(c, config.adminSha256)
+    await checkAdmin(c, config.adminSha256s)
     return jsonResponse(200, await gateway.zones.conflicts())
   })
 }

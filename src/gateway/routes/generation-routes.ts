@@ -23,12 +23,12 @@ const BODY_BYTES_MAX = 1024
 
 /** Creates the app with the operator's routes below `/v1/clusters/ID`. */
 export function createGenerationRoutes(
-  { clusters, adminSha256 }: Pick<GatewayConfig, 'clusters' | 'adminSha256'>,
+  { clusters, adminSha256s }: Pick<GatewayConfig, 'clusters' | 'adminSha256s'>,
   { writerOf, originOf, host }: Pick<GatewayRuntime, 'writerOf' | 'originOf' | 'host'>,
 ): Hono {
   const app = new Hono()
   const authorize = async (c: Context): Promise<ClusterWriter> => {
-    await checkAdmin(c, adminSha256)
+    await checkAdmin(c, adminSha256s)
     const id = c.req.param('id') ?? ''
     if (clusters.has(id)) return writerOf(id, c)
     throw new HttpError(404, 'unknown_cluster', 'CLUSTERS has no cluster with this identifier')

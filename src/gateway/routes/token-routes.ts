@@ -37,7 +37,7 @@ const ATTEMPTS_MAX = 10
 const RETRY_SECONDS = '1'
 
 /** What the routes need. */
-type TokenRoutesOptions = Pick<GatewayConfig, 'adminSha256'> & {
+type TokenRoutesOptions = Pick<GatewayConfig, 'adminSha256s'> & {
   readonly tokenStore: TokenStore
   readonly randomBytes: RandomBytes
   readonly advise: TokenAdvice
@@ -51,7 +51,7 @@ type TokenRoutesOptions = Pick<GatewayConfig, 'adminSha256'> & {
 export function createTokenRoutes(options: TokenRoutesOptions): Hono {
   const app = new Hono()
   app.use('/v1/tokens/*', async (c, next) => {
-    await checkAdmin(c, options.adminSha256)
+    await checkAdmin(c, options.adminSha256s)
     await next()
   })
   app.get('/v1/tokens', async () => {

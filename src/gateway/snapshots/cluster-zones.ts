@@ -11,11 +11,13 @@ import { asWordBytes, type SizedBytes } from '../../dns/bytes/bytes.ts'
 import type { Turns } from '../../dns/bytes/steps.ts'
 import { equalNames, isSubdomain } from '../../dns/names/name.ts'
 import { type Metrics, metricInfo, type Series } from '../../dns/telemetry/metrics.ts'
-import { endsIn, type Query, type Refusal } from '../../dns/wire/query.ts'
+import type { Query, Refusal } from '../../dns/wire/query.ts'
+import { labelledName, ZoneIndex } from '../../dns/wire/zone-index.ts'
 import type { ClientVisibility } from '../../resolver/contract/client.ts'
 import type { Host, SnapshotSource } from '../../resolver/contract/host.ts'
+import type { ClusterConfig } from '../config/cluster-entry.ts'
 import { publishedCluster } from '../config/compile-corefile.ts'
-import type { ClusterConfig, GatewayConfig } from '../config/config.ts'
+import type { GatewayConfig } from '../config/config.ts'
 import { type KeepAlive, keepFollowing } from '../timing/follower.ts'
 import type { GatewayClock } from '../timing/held-clock.ts'
 import { ClusterReader } from './cluster-reader.ts'
@@ -89,8 +91,8 @@ export class ClusterZones {
   /** The zones of published hostnames, and those with cluster IPs: both have the same conflicts. */
   private readonly hosts: HostZones[] = []
   private readonly inside: HostZones[] = []
-  /** The longest zone first: the first one that a name is in is the closest. */
   private readonly zones: ClusterZone[] = []
+  private readonly index = new ZoneIndex<ClusterZone>()
 
   constructor(
     config: Pick<GatewayConfig, 'clusters' | 'times'>,
@@ -126,26 +128,22 @@ export class ClusterZones {
 
   /** Returns the zones, the longest first. */
   get all(): readonly ClusterZone[] {
-    return this.zones
+    return this.zones.toSorted((a, b) => b.zone.bytes.length - a.zone.bytes.length)
   }
 
   /** Finds the closest zone of clusters for a name. */
   closest(name: Uint8Array): ClusterZone | undefined {
-    return this.zones.find(({ zone }) => isSubdomain(name, zone.bytes))
+    return this.index.closest(labelledName(name))
   }
 
   /** Finds the closest zone of clusters for a query. */
   find(query: Query | Refusal): ClusterZone | undefined {
-    return query.kind === 'query' ? this.zones.find(({ zone }) => endsIn(query, zone)) : undefined
+    return query.kind === 'query' ? this.index.closest(query) : undefined
   }
 
   /** Counts a query for each cluster of the closest zone. */
   count(query: Query | Refusal): void {
-    for (const { zone, requests } of this.zones) {
-      if (query.kind === 'refusal' || !endsIn(query, zone)) continue
-      for (const series of requests) series.value++
-      return
-    }
+    for (const series of this.find(query)?.requests ?? []) series.value++
   }
 
   /**
@@ -153,18 +151,20 @@ export class ClusterZones {
    * from, infinite when there is none yet; `undefined` outside of the zones that the client sees.
    */
   ageMs(query: Query | Refusal, visibility: ClientVisibility | undefined): number | undefined {
-    for (const { zone, parts } of this.zones) {
-      if (query.kind === 'refusal' || !endsIn(query, zone)) continue
-      let ageMs = -1
-      for (const { cluster, reader } of parts) {
-        const isSeen = visibility === undefined || visibility.seesOrigin(cluster, zone.bytes)
-        if (!isSeen) continue
-        this.used.add(reader)
-        ageMs = Math.max(ageMs, reader.ageMs(visibility?.namespaces))
-      }
-      if (ageMs >= 0) return ageMs
+    if (query.kind === 'refusal') return undefined
+    const isSeen = ({ zone }: ClusterZone, cluster: string): boolean =>
+      visibility === undefined || visibility.seesOrigin(cluster, zone.bytes)
+    const closest = this.index.closest(query, (one) =>
+      one.parts.some(({ cluster }) => isSeen(one, cluster)),
+    )
+    if (closest === undefined) return undefined
+    let ageMs = -1
+    for (const { cluster, reader } of closest.parts) {
+      if (!isSeen(closest, cluster)) continue
+      this.used.add(reader)
+      ageMs = Math.max(ageMs, reader.ageMs(visibility?.namespaces))
     }
-    return undefined
+    return ageMs
   }
 
   /**
@@ -216,14 +216,15 @@ export class ClusterZones {
 
   private add(zone: Uint8Array, part: ClusterZone['parts'][number]): void {
     const requests = this.runtime.host.metrics.counter(REQUESTS, [part.cluster])
-    const known = this.zones.find((one) => equalNames(one.zone.bytes, zone))
+    const known = this.index.get(zone)
     if (known !== undefined) {
       known.parts.push(part)
       known.requests.add(requests)
       return
     }
-    this.zones.push({ zone: asWordBytes(zone), parts: [part], requests: new Set([requests]) })
-    this.zones.sort((a, b) => b.zone.bytes.length - a.zone.bytes.length)
+    const added = { zone: asWordBytes(zone), parts: [part], requests: new Set([requests]) }
+    this.zones.push(added)
+    this.index.set(zone, added)
   }
 
   private readerOf(

@@ -79,7 +79,7 @@ async function storeShard(
 }
 
 /**
- * Stores a manifest. Refuses one that is not signed by the cluster's key, not newer than the
+ * Stores a manifest. Refuses one that is signed by none of the cluster's keys, not newer than the
  * current one, or lists missing shards.
  * @param expected entity tag of the manifest to replace; `undefined` for the first one
  */
@@ -121,7 +121,7 @@ async function ingestAll(
 ): Promise<IngestResult> {
   const { cluster, publicKey, store, now } = target
   if (!(await isSignedBy(publicKey, signed.bytes, signed.signature))) {
-    return refused(403, 'bad_signature', "The signature is not by this cluster's key")
+    return refused(403, 'bad_signature', "The signature is by none of this cluster's keys")
   }
   const manifest = tryParse(signed)
   if (typeof manifest === 'string') return refused(400, 'bad_manifest', manifest)

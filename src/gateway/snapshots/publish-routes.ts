@@ -92,7 +92,7 @@ export function createPublishRoutes(options: PublishOptions): Hono {
 async function authorize(c: Context, options: PublishOptions): Promise<ClusterWriter> {
   const id = c.req.param('id') ?? ''
   const cluster = options.clusters.get(id)
-  if (cluster !== undefined && (await carriesToken(c, [cluster.tokenSha256]))) {
+  if (cluster !== undefined && (await carriesToken(c, cluster.tokenSha256s))) {
     await options.count(id)
     return options.writerOf(id, c)
   }

@@ -8,20 +8,20 @@ import { formatHex } from '../../dns/bytes/bytes.ts'
 const ALGORITHM = 'Ed25519'
 const PUBLIC_KEY_BYTES = 32
 
-/** A key that verifies manifests. */
-export type PublicKey = CryptoKey
+/** A key that verifies manifests, or several while keys rotate: then any of them does. */
+export type PublicKey = CryptoKey | readonly CryptoKey[]
 
 /** A key that signs manifests. */
 export type PrivateKey = CryptoKey
 
 /** Parses a public key, 32 bytes in base64url; `undefined` for other text. */
-export async function importPublicKey(text: string): Promise<PublicKey | undefined> {
+export async function importPublicKey(text: string): Promise<CryptoKey | undefined> {
   const bytes = decodeBase64url(text)
   if (bytes?.length !== PUBLIC_KEY_BYTES) return undefined
   return crypto.subtle.importKey('raw', new Uint8Array(bytes), ALGORITHM, true, ['verify'])
 }
 
-/** Returns whether `signature`, in base64url, is valid for these bytes and this key. */
+/** Returns whether `signature`, in base64url, is valid for these bytes and one of the keys. */
 export async function isSignedBy(
   key: PublicKey,
   bytes: Uint8Array,
@@ -29,7 +29,10 @@ export async function isSignedBy(
 ): Promise<boolean> {
   const decoded = decodeBase64url(signature)
   if (decoded === undefined) return false
-  return crypto.subtle.verify(ALGORITHM, key, unshared(decoded), unshared(bytes))
+  for (const one of [key].flat()) {
+    if (await crypto.subtle.verify(ALGORITHM, one, unshared(decoded), unshared(bytes))) return true
+  }
+  return false
 }
 
 /** Parses a private key, PKCS #8 in base64url; `undefined` for other text. */

@@ -27,7 +27,7 @@ describe('keys', () => {
     const config = await readGatewayConfig({ COREFILE: '. {\n}\n', CLUSTERS })
     const cluster = config.clusters.get('prod')
     assert.ok(key !== undefined && cluster !== undefined)
-    assert.equal(cluster.tokenSha256, await sha256Hex(new TextEncoder().encode(token)))
+    assert.deepEqual(cluster.tokenSha256s, [await sha256Hex(new TextEncoder().encode(token))])
     const signature = await signBytes(key, BYTES)
     assert.ok(await isSignedBy(cluster.publicKey, BYTES, signature))
     assert.deepEqual(

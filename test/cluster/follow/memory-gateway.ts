@@ -35,7 +35,9 @@ export async function memoryGateway(token: string, now: () => number): Promise<M
     if (error instanceof HttpError) return errorResponse(error)
     throw error
   })
-  const clusters = new Map([['shop', { publicKey, publicKeyText, tokenSha256 }]])
+  const clusters = new Map([
+    ['shop', { publicKey, publicKeyTexts: [publicKeyText], tokenSha256s: [tokenSha256] }],
+  ])
   app.route(
     '/',
     createPublishRoutes({ clusters, writerOf: () => writer, count: async () => undefined, now }),

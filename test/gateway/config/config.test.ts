@@ -40,10 +40,33 @@ describe('readGatewayConfig', () => {
       EXPIRE_SECONDS: '10',
     })
     const prod = config.clusters.get('prod')
-    assert.equal(prod?.tokenSha256, SHA256)
-    assert.equal(prod?.publicKeyText, publicKey)
+    assert.deepEqual(prod?.tokenSha256s, [SHA256])
+    assert.deepEqual(prod?.publicKeyTexts, [publicKey])
     assert.deepEqual(config.access, { isPublic: false, sha256: SHA256 })
     assert.deepEqual([config.times.staleMs, config.times.expireMs], [1500, 10_000])
+  })
+
+  test('reads several keys and tokens of a cluster and of operators, each once', async () => {
+    const other = (await generateKeyPair()).publicKey
+    const config = await readGatewayConfig({
+      COREFILE,
+      ...clusters({
+        prod: {
+          publicKey,
+          publicKeys: [other, publicKey],
+          tokenSha256: SHA256,
+          tokenSha256s: ['b'.repeat(64)],
+        },
+        lab: { publicKeys: [other], tokenSha256s: [SHA256] },
+      }),
+      ADMIN_TOKEN_SHA256: ` ${SHA256}  ${'c'.repeat(64)} `,
+    })
+    const [prod, lab] = ['prod', 'lab'].map((id) => config.clusters.get(id))
+    assert.deepEqual(prod?.publicKeyTexts, [publicKey, other])
+    assert.deepEqual(prod?.tokenSha256s, [SHA256, 'b'.repeat(64)])
+    assert.deepEqual(lab?.publicKeyTexts, [other])
+    assert.deepEqual(config.adminSha256s, [SHA256, 'c'.repeat(64)])
+    assert.deepEqual(config.readOnlySha256s, [])
   })
 
   test('answers every client if it is public, with or without a token', async () => {
@@ -81,6 +104,36 @@ describe('readGatewayConfig refuses', () => {
     {
       variables: clusters({ prod: { ...one, tokenSha256: SHA256.toUpperCase() } }),
       message: 'CLUSTERS.prod.tokenSha256 is not 64 hexadecimal digits',
+    },
+    {
+      variables: clusters({ prod: { ...one, publicKeys: publicKey } }),
+      message: 'CLUSTERS.prod.publicKeys is not a list',
+    },
+    {
+      variables: clusters({ prod: { ...one, publicKeys: [publicKey, 'x'] } }),
+      message: 'CLUSTERS.prod.publicKeys[1] is not 32 bytes in base64url',
+    },
+    {
+      variables: clusters({ prod: { publicKeys: [], tokenSha256: SHA256 } }),
+      message: 'CLUSTERS.prod.publicKey is not 32 bytes in base64url',
+    },
+    {
+      variables: clusters({ prod: { publicKey, tokenSha256s: [SHA256, 7] } }),
+      message: 'CLUSTERS.prod.tokenSha256s[1] is not 64 hexadecimal digits',
+    },
+    {
+      variables: clusters({
+        prod: { publicKey, tokenSha256s: [...'01234'].map((a) => a.repeat(64)) },
+      }),
+      message: 'CLUSTERS.prod.tokenSha256s has over 4 values',
+    },
+    {
+      variables: { ADMIN_TOKEN_SHA256: `${SHA256} secret` },
+      message: 'ADMIN_TOKEN_SHA256 is not 64 hexadecimal digits',
+    },
+    {
+      variables: { READ_ONLY_TOKEN_SHA256: Array.from({ length: 5 }, () => SHA256).join(' ') },
+      message: 'READ_ONLY_TOKEN_SHA256 has over 4 values',
     },
     {
       variables: { ACCESS_TEAM: 'acme.cloudflareaccess.com', ACCESS_AUDIENCE: SHA256 },

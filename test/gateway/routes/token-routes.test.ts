@@ -22,7 +22,7 @@ class Fixture {
     advise: () => [],
     host: NO_TIME,
     domainsOf: () => [],
-    adminSha256,
+    adminSha256s: [adminSha256],
     tokenStore: this.store,
     randomBytes,
     now: () => this.nowMs,
@@ -143,7 +143,7 @@ describe('the tokens of clients', () => {
       advise: () => [],
       host: NO_TIME,
       domainsOf: () => [],
-      ...{ adminSha256, randomBytes, now: () => START_MS },
+      ...{ adminSha256s: [adminSha256], randomBytes, now: () => START_MS },
       tokenStore: { ...fixture.store, replace: () => Promise.resolve(false) },
     })
     app.onError((error) => (error instanceof HttpError ? errorResponse(error) : new Response()))
@@ -203,7 +203,7 @@ describe('the tokens of clients', () => {
   test('are nobody’s when no operator is configured', async () => {
     const store = createMemoryTokenStore()
     const app = createTokenRoutes({
-      adminSha256: undefined,
+      adminSha256s: [],
       tokenStore: store,
       randomBytes,
       now: () => 0,

@@ -152,6 +152,9 @@ describe('generateKeyPair', () => {
     const signature = await signBytes(signer, bytes)
     assert.equal(await isSignedBy(reader, bytes, signature), true)
     assert.equal(await isSignedBy(stranger, bytes, signature), false)
+    assert.equal(await isSignedBy([stranger, reader], bytes, signature), true)
+    assert.equal(await isSignedBy([stranger, stranger], bytes, signature), false)
+    assert.equal(await isSignedBy([], bytes, signature), false)
   })
 
   test('makes keys of which the private one cannot be exported once it was read', async () => {
