@@ -11,6 +11,7 @@ import { parseArgs } from 'node:util'
 import { CONTESTS, compareWith, formatPaired } from './against/against.ts'
 import { benchBuild } from './build.ts'
 import { benchCore } from './core.ts'
+import { benchEdge } from './edge.ts'
 import { benchExporter } from './exporter.ts'
 import { benchGateway } from './gateway.ts'
 import { benchMemory } from './memory.ts'
@@ -31,6 +32,7 @@ const BENCHES: ReadonlyMap<string, () => Promise<Row[]> | Row[]> = new Map<
   ['open', benchOpen],
   ['publish', benchPublish],
   ['gateway', benchGateway],
+  ['edge', benchEdge],
   ['plugins', benchPlugins],
   ['server', benchServer],
   ['exporter', benchExporter],

@@ -12,7 +12,7 @@ import { Exporter } from '../src/exporter/exporter.ts'
 import { createGatewayClient } from '../src/exporter/gateway-client.ts'
 import { Publisher } from '../src/exporter/publisher.ts'
 import { importPrivateKey } from '../src/snapshot/format/signature.ts'
-import { startGateway } from '../test/workerd.ts'
+import { type LocalGateway, startGateway } from '../test/workerd.ts'
 import type { FollowedCluster } from './followed-cluster.ts'
 import { benchGatewayOf, CLUSTER, tokenFrom } from './gateway-servers.ts'
 import { type Row, row } from './row.ts'
@@ -25,8 +25,36 @@ const WAIT_MS = 30_000
 
 /** Measures. */
 export async function propagationRows(cluster: FollowedCluster): Promise<Row[]> {
+  const start = (variables: Variables): Promise<LocalGateway> =>
+    startGateway({ port: 0, variables })
+  const times = await propagationMs(cluster, { changes: CHANGES, start })
+  const sorted = times.toSorted((a, b) => a - b)
+  const at = (part: number): number => sorted[Math.ceil(part * sorted.length) - 1] ?? Number.NaN
+  const name = `change → answered, ${CHANGES} changes`
+  return [
+    row('gateway', `${name}, median`, 'ms', at(0.5)),
+    row('gateway', `${name}, p99`, 'ms', at(0.99), { atMost: 1000 }),
+  ]
+}
+
+type Variables = Readonly<Record<string, string>>
+
+/**
+ * Has an exporter publish changes to a gateway; returns how long each took until it was
+ * answered.
+ */
+export async function propagationMs(
+  cluster: FollowedCluster,
+  {
+    changes,
+    start,
+  }: {
+    readonly changes: number
+    readonly start: (variables: Variables) => Promise<LocalGateway>
+  },
+): Promise<number[]> {
   const { keys, variables } = await benchGatewayOf()
-  const gateway = await startGateway({ port: 0, variables })
+  const gateway = await start(variables)
   const key = await importPrivateKey(keys.signingKey)
   if (key === undefined) throw new TypeError('Not a key')
   const client = createGatewayClient({ url: gateway.url, cluster: CLUSTER, token: keys.token })
@@ -55,28 +83,29 @@ export async function propagationRows(cluster: FollowedCluster): Promise<Row[]> 
   exporter.mark()
   while (!exporter.isReady) await sleep(POLL_MS)
   const token = await tokenFrom(gateway.url, ['*'])
-  const times = await follow(cluster, exporter, (message) => ask(gateway.url, token, message))
+  const askFor = (message: Uint8Array): Promise<Uint8Array> => ask(gateway.url, token, message)
+  const times = await follow(cluster, exporter, { changes, askFor })
   ended.abort()
   await running
   await gateway.stop()
-  const sorted = times.toSorted((a, b) => a - b)
-  const at = (part: number): number => sorted[Math.ceil(part * sorted.length) - 1] ?? Number.NaN
-  const name = `change → answered, ${CHANGES} changes`
-  return [
-    row('gateway', `${name}, median`, 'ms', at(0.5)),
-    row('gateway', `${name}, p99`, 'ms', at(0.99), { atMost: 1000 }),
-  ]
+  return times
 }
 
 /** Adds an endpoint to one Service after the other, and asks for each until its change is there. */
 async function follow(
   cluster: FollowedCluster,
   exporter: Exporter,
-  askFor: (message: Uint8Array) => Promise<Uint8Array>,
+  {
+    changes,
+    askFor,
+  }: {
+    readonly changes: number
+    readonly askFor: (message: Uint8Array) => Promise<Uint8Array>
+  },
 ): Promise<number[]> {
   const services = cluster.services.filter(({ isHeadless }) => isHeadless)
   const waits = []
-  for (let i = 0; i < CHANGES; i++) {
+  for (let i = 0; i < changes; i++) {
     const service = services[i % services.length]
     if (service === undefined) break
     const address = `10.250.${(i >>> 8) & 255}.${i & 255}`
