@@ -22,6 +22,7 @@ import {
 } from './arguments.ts'
 import { configError, type Position, type Problem, problemAt } from './problem.ts'
 import type { Directive } from './server-block.ts'
+import { EVERY_CLUSTER, wildcardParent } from './wildcard-zone.ts'
 
 /** The options of a `kubernetes` directive. */
 export type KubernetesOptions = Position &
@@ -30,7 +31,10 @@ export type KubernetesOptions = Position &
     readonly zones: readonly Uint8Array[]
     /** The zones of `zones` that answer for a clusterset (MCS-API). */
     readonly multiclusterZones: readonly Uint8Array[]
-    /** ID of the cluster whose published snapshots are served; `undefined` to watch the cluster. */
+    /**
+     * ID of the cluster whose published snapshots are served, `*` for each that publishes;
+     * `undefined` to watch the cluster.
+     */
     readonly cluster: string | undefined
     /** IDs of all clusters; with more than one, the zones merge the names of these clusters. */
     readonly clusters: readonly string[]
@@ -200,6 +204,7 @@ function checkClusters(draft: Draft, given: readonly Option[]): void {
   if (stale !== undefined && clusters.length < 2) {
     throw configError(stale, '"stale" needs several clusters; list them after "cluster"')
   }
+  if (clusters.includes(EVERY_CLUSTER)) checkEvery(draft)
   if (clusters.length < 2) return
   const fallback = given.find(({ name }) => name === 'fallback')
   if (fallback !== undefined) {
@@ -220,6 +225,28 @@ function checkClusters(draft: Draft, given: readonly Option[]): void {
     `${clusters.length} clusters form a clusterset: in ${texts}, Services with the same name and ` +
     'namespace share their endpoints; to keep clusters apart, give each its own zones'
   draft.notices.push(problemAt(cluster ?? draft, message))
+}
+
+/** Checks a directive that answers for each cluster, in zones with the cluster's identifier. */
+function checkEvery(draft: Draft): void {
+  const { clusters, zones, multiclusterZones } = draft
+  if (clusters.length > 1) throw configError(draft, '"cluster *" stands alone; list no others')
+  const parents = zones.map((zone) => {
+    const parent = wildcardParent(zone)
+    if (parent !== undefined) return parent
+    const message = '"cluster *" needs zones such as *.k8s.example.org, and has'
+    throw configError(draft, `${message} "${formatName(zone)}"`)
+  })
+  const inner = parents.find((one) =>
+    parents.some((other) => other !== one && isSubdomain(one, other)),
+  )
+  if (inner !== undefined) {
+    const text = formatName(inner)
+    throw configError(draft, `zones of "cluster *" overlap at "${text}"; remove one of them`)
+  }
+  if (multiclusterZones.length > 0) {
+    throw configError(draft, '"cluster *" works without "multicluster"; remove it')
+  }
 }
 
 function checkTogether(draft: Draft, given: readonly Option[]): void {

@@ -6,6 +6,8 @@ import {
   type KubernetesOptions,
   parseKubernetes,
 } from '../../src/corefile/kubernetes-options.ts'
+import { wildcardParent } from '../../src/corefile/wildcard-zone.ts'
+import { EMPTY } from '../../src/dns/bytes/bytes.ts'
 import { formatName, nameOf } from '../../src/dns/names/name.ts'
 import { directiveOf, problemsOf } from './source.ts'
 
@@ -172,6 +174,11 @@ describe('parseKubernetes refuses', () => {
     `3:1: "${name}" takes ${wanted} argument(s), got ${got}`
   const cases: { text: string; problem: string }[] = [
     { text: 'cluster', problem: count('cluster', '1 to 100', 0) },
+    { text: 'cluster * a', problem: '2:1: "cluster *" stands alone; list no others' },
+    {
+      text: 'cluster *',
+      problem: '2:1: "cluster *" needs zones such as *.k8s.example.org, and has "cluster.local."',
+    },
     {
       text: 'cluster a b',
       problem: '2:1: reverse zone "in-addr.arpa." cannot have several clusters; remove it here',
@@ -324,5 +331,28 @@ describe('a directive with several clusters', () => {
 
   test('rejects a cluster that is listed twice', () => {
     assert.throws(() => parse(several('cluster a b a'), zones), /lists a cluster twice/)
+  })
+})
+
+describe('a directive of each cluster', () => {
+  const each = (zones: string, line = ''): Shown =>
+    parse(`kubernetes ${zones} {\ncluster *\n${line}\n}`)
+
+  test('has zones with a place for the identifier', () => {
+    const { cluster, clusters, zones } = each('*.k8s.example.org *.k8s.test')
+    assert.deepEqual([cluster, clusters], ['*', ['*']])
+    assert.deepEqual(zones, ['*.k8s.example.org.', '*.k8s.test.'])
+    const parents = zones.map((zone) => wildcardParent(nameOf(zone)) ?? EMPTY)
+    assert.deepEqual(
+      parents.map((zone) => formatName(zone)),
+      ['k8s.example.org.', 'k8s.test.'],
+    )
+    assert.equal(wildcardParent(nameOf('k8s.test')), undefined)
+  })
+
+  test('has no zones that overlap, and none that clusters share', () => {
+    assert.throws(() => each('*.k8s.example.org *.example.org'), /overlap at "k8s.example.org."/)
+    const shared = (): unknown => each('*.k8s.test', 'multicluster *.k8s.test')
+    assert.throws(shared, /works without "multicluster"/)
   })
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'vitest'
-import { type ClusterObjects, ClusterStub } from '../../worker/cluster-stub.ts'
+import { type ClusterObjects, ClusterStub, readIdentity } from '../../worker/cluster-stub.ts'
 
 const IDENTITY = { cluster: 'shop', publicKey: 'key' }
 const BYTES = Uint8Array.of(1)
@@ -43,4 +43,12 @@ test('each call goes to a new stub of the cluster, with its identity', async () 
     ['shop', 'history', IDENTITY],
     ['shop', 'state', IDENTITY],
   ])
+})
+
+test('a follower says its cluster with one key, as earlier versions do, or with all', () => {
+  const all = { ...IDENTITY, publicKeys: ['key', 'old'] }
+  assert.deepEqual(readIdentity(JSON.stringify(IDENTITY)), IDENTITY)
+  assert.deepEqual(readIdentity(JSON.stringify(all)), all)
+  assert.deepEqual(readIdentity(JSON.stringify({ ...IDENTITY, publicKeys: 7 })), IDENTITY)
+  assert.throws(() => readIdentity('{"cluster":"shop"}'), /has no cluster/)
 })

@@ -81,6 +81,7 @@ export function checkingHost(place: CheckedPlace, target: CheckTarget): Checking
       else warnings.push(...checkPublished(options, clusters))
       return NO_SNAPSHOT
     },
+    ...(target !== 'serve' && { openClusters: () => () => false }),
     ...(target === 'serve' && {
       openKeys: (connection) => {
         new EtcdClient(connection).close()

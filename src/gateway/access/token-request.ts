@@ -4,6 +4,7 @@
  */
 
 import { zonesOf } from '../../corefile/arguments.ts'
+import { wildcardParent } from '../../corefile/wildcard-zone.ts'
 import { isRecord, isTexts } from '../../dns/bytes/unknown.ts'
 import { formatName, isSubdomain, lowerName, parseName } from '../../dns/names/name.ts'
 import type { GatewayConfig } from '../config/config.ts'
@@ -166,6 +167,7 @@ function servedZones({ blocks }: GatewayConfig): readonly Uint8Array[] {
     const ofClusters = directives
       .filter(({ name }) => name === 'kubernetes')
       .flatMap(({ args }) => zonesOf(args, ofBlock))
+      .map((zone) => wildcardParent(zone) ?? zone)
     return [...ofBlock.filter((zone) => zone.length > 1), ...ofClusters]
   })
 }

@@ -41,7 +41,7 @@ import { type AnswerObserver, reportAnswer } from './answer-observer.ts'
 /** What a gateway needs of its runtime. */
 export type GatewayRuntime = AdmissionRuntime &
   ClusterZonesRuntime & {
-    readonly host: Omit<PluginHost, 'openCluster'>
+    readonly host: Omit<PluginHost, 'openCluster' | 'openClusters'>
     /** Returns the single writer of a cluster's snapshots. */
     readonly writerOf: (cluster: string, c: Context) => ClusterWriter
     readonly tokenStore: TokenStore
@@ -102,6 +102,7 @@ export class Gateway {
     const host: PluginHost = {
       ...runtime.host,
       openCluster: (options, tree) => zones.open(options, tree),
+      openClusters: (open) => zones.openAny(open),
     }
     const resolver = await compile(config, host)
     const warnings = [...resolver.notices, ...gatewayWarnings(config.blocks, host)]

@@ -6,7 +6,15 @@
 import type { Context } from 'hono'
 import { Hono } from 'hono/tiny'
 import { zonesOf } from '../../corefile/arguments.ts'
-import { formatName, isSubdomain, nameOf } from '../../dns/names/name.ts'
+import { EVERY_CLUSTER, wildcardParent } from '../../corefile/wildcard-zone.ts'
+import { EMPTY } from '../../dns/bytes/bytes.ts'
+import {
+  formatName,
+  isSubdomain,
+  joinName,
+  nameOf,
+  parseRelativeName,
+} from '../../dns/names/name.ts'
 import type { ClientVisibility } from '../../resolver/contract/client.ts'
 import { sentToken } from '../access/caller.ts'
 import { CLUSTER_READERS, type GatewayConfig } from '../config/config.ts'
@@ -26,26 +34,45 @@ type KitRouteOptions = {
   readonly visibilityOf: (c: Context) => ClientVisibility | undefined
 }
 
+/** A directive's zone with its clusters, or with `cluster *` one for each cluster. */
+type ZonePlace = {
+  readonly own: readonly { readonly cluster: string | undefined; readonly zone: Uint8Array }[]
+  /** The zone that has all of `own`, for clients that see all of them. */
+  readonly parent?: Uint8Array
+}
+
 const REVERSE = nameOf('arpa')
 
 /** Creates {@link ClusterDomains} of one configuration. */
-export function clusterDomains({ blocks }: GatewayConfig): ClusterDomains {
+export function clusterDomains({ blocks, clusters: published }: GatewayConfig): ClusterDomains {
   const zones = blocks.flatMap(({ keys, directives }) =>
     directives
       .filter(({ name }) => CLUSTER_READERS.has(name))
       .flatMap(({ args, lines }) => {
         const named = lines.find(({ words: [first] }) => first?.text === 'cluster')
-        const clusters = named?.words.slice(1).map(({ text }) => text) ?? [undefined]
+        const texts = named?.words.slice(1).map(({ text }) => text)
+        const clusters: readonly (string | undefined)[] = texts ?? [undefined]
         const ofBlock = keys.map(({ zone }) => zone)
         return zonesOf(args, ofBlock).map((zone) => ({ clusters, zone }))
       }),
   )
   const forward = zones.filter(({ zone }) => zone.length > 1 && !isSubdomain(zone, REVERSE))
+  const places = forward.map(({ clusters, zone }): ZonePlace => {
+    const parent = clusters[0] === EVERY_CLUSTER ? wildcardParent(zone) : undefined
+    if (parent === undefined) return { own: clusters.map((cluster) => ({ cluster, zone })) }
+    const own = [...published.keys()].flatMap((cluster) => {
+      const inner = joinName(parseRelativeName(cluster) ?? EMPTY, parent)
+      return inner === undefined ? [] : [{ cluster, zone: inner }]
+    })
+    return { own, parent }
+  })
   return (visibility) => {
-    const seen = forward.filter(({ clusters, zone }) =>
-      clusters.some((cluster) => visibility?.seesOrigin(cluster, zone) ?? true),
-    )
-    return [...new Set(seen.map(({ zone }) => formatName(zone).slice(0, -1)))]
+    const zones = places.flatMap(({ own, parent }) => {
+      const seen = own.filter(({ cluster, zone }) => visibility?.seesOrigin(cluster, zone) ?? true)
+      const isWhole = parent !== undefined && own.length > 0 && seen.length === own.length
+      return isWhole ? [parent] : seen.map(({ zone }) => zone)
+    })
+    return [...new Set(zones.map((zone) => formatName(zone).slice(0, -1)))]
   }
 }
 

@@ -92,6 +92,8 @@ export class ClusterZones {
   private readonly hosts: HostZones[] = []
   private readonly inside: HostZones[] = []
   private readonly zones: ClusterZone[] = []
+  /** Of directives that answer for each cluster. */
+  private readonly openers: ((cluster: string) => unknown)[] = []
   private readonly index = new ZoneIndex<ClusterZone>()
 
   constructor(
@@ -126,7 +128,21 @@ export class ClusterZones {
     return reader
   }
 
-  /** Returns the zones, the longest first. */
+  /**
+   * Returns which clusters publish.
+   * @param open opens the zones of a cluster, which its first query does otherwise
+   */
+  openAny(open: (cluster: string) => unknown): (cluster: string) => boolean {
+    this.openers.push(open)
+    return (cluster) => this.config.clusters.has(cluster)
+  }
+
+  /** Opens the zones of all clusters, to list them. */
+  openAll(): void {
+    for (const open of this.openers) for (const id of this.config.clusters.keys()) open(id)
+  }
+
+  /** Returns the zones that are open, the longest first. */
   get all(): readonly ClusterZone[] {
     return this.zones.toSorted((a, b) => b.zone.bytes.length - a.zone.bytes.length)
   }

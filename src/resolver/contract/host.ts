@@ -214,6 +214,12 @@ export type Host = {
    * @throws {ConfigError} when the options do not fit the runtime
    */
   readonly openCluster: (options: KubernetesOptions, tree?: ClusterTree) => SnapshotSource
+  /**
+   * Returns which clusters publish, for a directive that answers for each of them. Absent where
+   * clusters are watched.
+   * @param open opens the snapshots of a cluster, which its first query does otherwise
+   */
+  readonly openClusters?: (open: (cluster: string) => unknown) => (cluster: string) => boolean
   readonly metrics: Metrics
   readonly log: Log
   /** Prints a line of the query log. */

@@ -3,6 +3,7 @@ import { describe, test } from 'vitest'
 import { visibilityOf } from '../../../src/gateway/access/token.ts'
 import { readGatewayConfig } from '../../../src/gateway/config/config.ts'
 import { clusterDomains } from '../../../src/gateway/routes/kit-route.ts'
+import { keys } from '../../cluster/follow/memory-gateway.ts'
 import { CLIENT_TOKEN, clientSha256, Running } from '../running.ts'
 import { tokenRecord } from '../tokens.ts'
 import { WHOLE_SCOPE } from '../whole-scope.ts'
@@ -87,4 +88,19 @@ test('the domains are those of clusters, each once, without reverse zones', asyn
   assert.deepEqual(see(['prod']), ['a.test', 'b.test', 'd.test'])
   assert.deepEqual(see(['stage']), ['d.test'])
   assert.deepEqual(see(['lab']), ['a.test', 'c.test'])
+})
+
+test('the domain of clusters with zones of their own is that of all, or those that are seen', async () => {
+  const cluster = { publicKey: (await keys()).publicKeyText, tokenSha256: '0'.repeat(64) }
+  const config = await readGatewayConfig({
+    COREFILE: '. {\n kubernetes *.k8s.test {\n  cluster *\n }\n}\n',
+    CLUSTERS: JSON.stringify({ prod: cluster, lab: cluster }),
+  })
+  const domainsOf = clusterDomains(config)
+  const see = (clusters: readonly string[]): unknown =>
+    domainsOf(visibilityOf({ ...WHOLE_SCOPE, clusters }))
+  assert.deepEqual(domainsOf(undefined), ['k8s.test'])
+  assert.deepEqual(see(['*']), ['k8s.test'])
+  assert.deepEqual(see(['lab']), ['lab.k8s.test'])
+  assert.deepEqual(see(['none']), [])
 })

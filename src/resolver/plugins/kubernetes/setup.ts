@@ -6,10 +6,12 @@
 import { onlyDirective } from '../../../corefile/arguments.ts'
 import {
   KUBERNETES_SHAPING_OPTIONS,
+  type KubernetesOptions,
   parseKubernetes,
 } from '../../../corefile/kubernetes-options.ts'
-import { type Problem, problemAt } from '../../../corefile/problem.ts'
+import { configError, type Problem, problemAt } from '../../../corefile/problem.ts'
 import type { Directive } from '../../../corefile/server-block.ts'
+import { EVERY_CLUSTER } from '../../../corefile/wildcard-zone.ts'
 import { isSubdomain } from '../../../dns/names/name.ts'
 import { RCODE } from '../../../dns/names/rcode.ts'
 import { isTransferType, TYPE } from '../../../dns/names/rr-type.ts'
@@ -25,6 +27,7 @@ import type { Next, Request } from '../../contract/request.ts'
 import type { Setup, SetupContext, SetupResult } from '../../contract/setup.ts'
 import { type Fallthrough, fallsThrough } from '../../plugin-kit/zones.ts'
 import { cnameReply, rebaseCnames } from './cname-reply.ts'
+import { EachCluster } from './each-cluster.ts'
 import { explainPlace } from './explain/explain.ts'
 import { FastAnswer } from './fast-answer.ts'
 import { mergedPlugin } from './merged-zones.ts'
@@ -76,9 +79,25 @@ function configure(
 ): SetupResult {
   const directive = onlyDirective(directives)
   const options = parseKubernetes(directive, context.zones)
+  const { notices } = options
   if (options.clusters.length > 1) {
-    return { plugins: [mergedPlugin(options, context.host)], notices: options.notices }
+    return { plugins: [mergedPlugin(options, context.host)], notices }
   }
+  const create = (one: KubernetesOptions): Plugin => clusterPlugin(one, context, peerParts)
+  if (options.cluster !== EVERY_CLUSTER) return { plugin: create(options), notices }
+  const { openClusters } = context.host
+  if (openClusters === undefined) throw configError(options, '"cluster *" works at gateways only')
+  const open = (cluster: string): unknown => each.open(cluster)
+  const each = new EachCluster({ options, create, isPublished: openClusters(open) })
+  return { plugin: each.asPlugin(), notices }
+}
+
+/** Creates the plugin of one cluster. */
+function clusterPlugin(
+  options: KubernetesOptions,
+  context: SetupContext,
+  peerParts: PeerParts,
+): Plugin {
   const zones = zonesOfDirective(
     options,
     context.block.directives.some(({ name }) => name === 'cache'),
@@ -87,7 +106,7 @@ function configure(
   const source = openCluster(options)
   const isShared = zones.all.some(({ isMulticluster }) => isMulticluster)
   const sharedSource = isShared ? openCluster(options, { kind: 'multicluster' }) : source
-  const { rules, fallthrough, hasFallback, cluster, notices } = options
+  const { rules, fallthrough, hasFallback, cluster } = options
   const fast = new FastAnswer({ zones, cluster, source, sharedSource, rules, fallthrough })
   const { isZonal } = options
   const seenZone = (query: Query, visibility: ClientVisibility | undefined): Zone | undefined =>
@@ -97,40 +116,37 @@ function configure(
       visibility && (({ origin }) => visibility.seesOrigin(cluster, origin.bytes)),
     )
   return {
-    plugin: {
-      name: 'kubernetes',
-      fastPath: { answer: (query, reply, how) => fast.answer(query, reply, how) },
-      hides: (visibility, query, blockZone) => {
-        const zone = zoneOf(zones, query)
-        if (zone === undefined || seenZone(query, visibility) !== undefined) return false
-        return isSubdomain(blockZone, zone.origin.bytes)
-      },
-      ...peerParts({ zones, source, sharedSource, isZonal }, context),
-      explain: (query, { visibility }) => {
-        const zone = seenZone(query, visibility)
-        if (zone === undefined) return []
-        const tree = zone.isMulticluster ? 'multicluster' : 'cluster'
-        const own = zone.isMulticluster ? sharedSource : source
-        const home = zones.home.bytes
-        const place = { zone, source: own, cluster, tree, visibility, home, rules } as const
-        return explainPlace(query, { ...place, turns: context.host })
-      },
-      isReady: () => hasFallback || (isComplete(source) && isComplete(sharedSource)),
-      serve: (request, next) => {
-        const { visibility } = request.client
-        const zone = seenZone(request.query, visibility)
-        if (zone === undefined) return next(request)
-        if (isTransferType(request.type)) return failure(RCODE.REFUSED)
-        const own = zone.isMulticluster ? sharedSource : source
-        const serve = (snapshot: Snapshot): MaybePromise<Outcome> => {
-          const from = { zone, home: zones.home, rules, snapshot, source: own, visibility }
-          return serveZone(request, from, { fallthrough, hasFallback, next })
-        }
-        const refuse = hasFallback ? () => next(request) : undefined
-        return withSnapshot(own, serve, { namespaces: visibility?.namespaces, refuse })
-      },
+    name: 'kubernetes',
+    fastPath: { answer: (query, reply, how) => fast.answer(query, reply, how) },
+    hides: (visibility, query, blockZone) => {
+      const zone = zoneOf(zones, query)
+      if (zone === undefined || seenZone(query, visibility) !== undefined) return false
+      return isSubdomain(blockZone, zone.origin.bytes)
     },
-    notices,
+    ...peerParts({ zones, source, sharedSource, isZonal }, context),
+    explain: (query, { visibility }) => {
+      const zone = seenZone(query, visibility)
+      if (zone === undefined) return []
+      const tree = zone.isMulticluster ? 'multicluster' : 'cluster'
+      const own = zone.isMulticluster ? sharedSource : source
+      const home = zones.home.bytes
+      const place = { zone, source: own, cluster, tree, visibility, home, rules } as const
+      return explainPlace(query, { ...place, turns: context.host })
+    },
+    isReady: () => hasFallback || (isComplete(source) && isComplete(sharedSource)),
+    serve: (request, next) => {
+      const { visibility } = request.client
+      const zone = seenZone(request.query, visibility)
+      if (zone === undefined) return next(request)
+      if (isTransferType(request.type)) return failure(RCODE.REFUSED)
+      const own = zone.isMulticluster ? sharedSource : source
+      const serve = (snapshot: Snapshot): MaybePromise<Outcome> => {
+        const from = { zone, home: zones.home, rules, snapshot, source: own, visibility }
+        return serveZone(request, from, { fallthrough, hasFallback, next })
+      }
+      const refuse = hasFallback ? () => next(request) : undefined
+      return withSnapshot(own, serve, { namespaces: visibility?.namespaces, refuse })
+    },
   }
 }
 
