@@ -65,10 +65,13 @@ export class ClusterStub implements ClusterWriter, SnapshotOrigin {
   readonly follow: NonNullable<SnapshotOrigin['follow']> = (version, waitMs, take) => {
     let head: Head = {}
     const known = { subject: JSON.stringify(this.identity), version }
-    const onMessage = async (message: string | Uint8Array): Promise<void> => {
-      if (message === NOTHING_NEW) await take({})
-      else if (typeof message === 'string') head = readHead(message)
-      else await take(readUpdate(head, message))
+    const onMessage = async (message: string | Uint8Array): Promise<boolean> => {
+      if (typeof message === 'string' && message !== NOTHING_NEW) {
+        head = readHead(message)
+        return false
+      }
+      await take(typeof message === 'string' ? {} : readUpdate(head, message))
+      return true
     }
     return followObject(this.object(), known, waitMs, { after: this.after, onMessage })
   }

@@ -9,6 +9,11 @@ import type { After } from '../src/gateway/timing/within.ts'
 
 /** The message for a follower that lacks nothing. */
 export const NOTHING_NEW = '{}'
+/**
+ * Sent at the end of a watch. The platform answers it by {@link NOTHING_NEW} and lets the object
+ * sleep: whatever has changed was sent before.
+ */
+export const IS_ANYTHING_NEW = '?'
 const DONE = 1000
 
 /** What a follower is about, such as the key of its cluster, and the version that it has. */
@@ -22,6 +27,7 @@ type FollowSocket = {
     type: 'message' | 'close' | 'error',
     listener: (event: object) => void,
   ) => void
+  readonly send: (message: string) => void
   readonly close: (code: number) => void
 }
 
@@ -33,21 +39,19 @@ export type FollowedObject = {
   ) => Promise<{ readonly status: number; readonly webSocket?: FollowSocket | null }>
 }
 
+/** What an isolate does with a message; returns whether an update is complete with it. */
+type OnMessage = (message: string | Uint8Array) => Promise<boolean> | boolean
+
 /**
- * Follows an object for `waitMs`. Calls `onMessage` with each message, one call after the other.
+ * Follows an object for `waitMs`, with 0 until the first update. Calls `onMessage` with each
+ * message, one call after the other. At the end, sees whether the connection is still there.
  * @throws {Error} when the object refuses, or a message cannot be used
  */
 export async function followObject(
   object: FollowedObject,
   known: Known,
   waitMs: number,
-  {
-    after,
-    onMessage,
-  }: {
-    readonly after: After
-    readonly onMessage: (message: string | Uint8Array) => Promise<void> | void
-  },
+  { after, onMessage }: { readonly after: After; readonly onMessage: OnMessage },
 ): Promise<void> {
   const url = `https://object/follow?${new URLSearchParams(known)}`
   const { webSocket: socket, status } = await object.fetch(url, {
@@ -55,18 +59,26 @@ export async function followObject(
   })
   if (!socket) throw new Error(`cannot follow the object: status ${status}`)
   const ended = Promise.withResolvers<void>()
+  let isEnding = waitMs === 0
   let taken: Promise<void> = Promise.resolve()
+  const take = async (message: string | Uint8Array): Promise<void> => {
+    if ((await onMessage(message)) && isEnding) ended.resolve()
+  }
   socket.addEventListener('message', (event) => {
     const { data } = recordOf(event)
     const message = data instanceof ArrayBuffer ? new Uint8Array(data) : String(data)
-    taken = taken.then(() => onMessage(message))
+    taken = taken.then(() => take(message))
     taken.catch(ended.reject)
   })
   socket.addEventListener('close', () => void taken.then(ended.resolve, ended.reject))
   socket.addEventListener('error', () => ended.reject(new Error('the object has closed the watch')))
   socket.binaryType = 'arraybuffer'
   socket.accept()
-  const cancel = after(waitMs, () => void taken.then(ended.resolve, ended.reject))
+  const cancel = after(waitMs, () => {
+    if (waitMs === 0) return
+    isEnding = true
+    socket.send(IS_ANYTHING_NEW)
+  })
   try {
     await ended.promise
   } finally {

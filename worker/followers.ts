@@ -4,7 +4,7 @@
  * @module
  */
 import { isRecord } from '../src/dns/bytes/unknown.ts'
-import { type Known, NOTHING_NEW } from './follow-object.ts'
+import { IS_ANYTHING_NEW, type Known, NOTHING_NEW } from './follow-object.ts'
 
 /** Most isolates that follow an object at a time; others read again later. */
 const FOLLOWERS_MAX = 4096
@@ -26,11 +26,16 @@ type UpdateFor = (known: Known) => Promise<FollowerUpdate>
 
 /** The followers of one object. They outlive its time in memory. */
 export class Followers {
-  private readonly state: Pick<DurableObjectState, 'acceptWebSocket' | 'getWebSockets'>
+  private readonly state: Pick<
+    DurableObjectState,
+    'acceptWebSocket' | 'getWebSockets' | 'setWebSocketAutoResponse'
+  >
   private readonly updateFor: UpdateFor
 
   constructor(state: Followers['state'], updateFor: UpdateFor) {
     this.state = state
+    const pair = new WebSocketRequestResponsePair(IS_ANYTHING_NEW, NOTHING_NEW)
+    state.setWebSocketAutoResponse(pair)
     this.updateFor = updateFor
   }
 

@@ -28,7 +28,7 @@ import { pointWriter } from './analytics.ts'
 import { kvBlobs, r2Blobs } from './blob-stores.ts'
 import { ClusterStub } from './cluster-stub.ts'
 import type { Env } from './env.ts'
-import { followObject } from './follow-object.ts'
+import { followObject, NOTHING_NEW } from './follow-object.ts'
 import type { TokenObject } from './token-object.ts'
 
 /** The client's address outside of Cloudflare, as in tests. */
@@ -145,7 +145,10 @@ function tokenStoreOf(env: Env, { after }: Pick<GatewayRuntime['host'], 'after'>
     follow: (version, waitMs, take) =>
       followObject(object(), { subject: '', version }, waitMs, {
         after,
-        onMessage: (message) => take(parseTokenUpdate(String(message))),
+        onMessage: (message) => {
+          take(message === NOTHING_NEW ? undefined : parseTokenUpdate(String(message)))
+          return true
+        },
       }),
     add: async (record) => object().add(record),
     replace: async (before, next) => object().replace(before, next),

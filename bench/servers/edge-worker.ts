@@ -3,6 +3,7 @@
  * counted. `/bench?delayMs=…&mode=…` sets the distance and returns the counts since the last time.
  * @module
  */
+import { recordOf } from '../../src/dns/bytes/unknown.ts'
 import worker from '../../worker/index.ts'
 
 export { ClusterObject, TokenObject } from '../../worker/index.ts'
@@ -42,16 +43,27 @@ function replaced<T extends object>(target: T, methodOf: (name: string) => Call 
   })
 }
 
+/** What an object sends arrives as late as its responses, also before the isolate accepts it. */
 function distantSocket(socket: WebSocket, isTokens: boolean): WebSocket {
+  const listeners: { readonly type: string; readonly listener: Listener }[] = []
+  const accepted = Promise.withResolvers<void>()
+  for (const type of ['message', 'close', 'error'] as const) {
+    socket.addEventListener(type, (event: object) => {
+      const { data } = recordOf(event)
+      if (isTokens && typeof data === 'string') tokenBytes += data.length
+      if (mode === 'hang') return
+      void Promise.all([sleep(delayMs / 2), accepted.promise]).then(() => {
+        for (const one of listeners) if (one.type === type) one.listener(event)
+      })
+    })
+  }
+  socket.binaryType = 'arraybuffer'
+  socket.accept()
   return replaced(socket, (name) => {
+    if (name === 'accept') return () => accepted.resolve()
     if (name !== 'addEventListener') return undefined
     return (type, listener) => {
-      socket.addEventListener(String(type) as 'message', (event: MessageEvent) => {
-        const { data } = event
-        if (isTokens && typeof data === 'string') tokenBytes += data.length
-        if (mode === 'hang') return
-        void sleep(delayMs / 2).then(() => (listener as Listener)(event))
-      })
+      listeners.push({ type: String(type), listener: listener as Listener })
     }
   })
 }
@@ -62,10 +74,10 @@ function distantStub(stub: object, isTokens: boolean): object {
     await pass()
     const method: unknown = Reflect.get(stub, name, stub)
     const result: unknown = await Reflect.apply(method as Call, stub, values)
+    const socket = result instanceof Response ? result.webSocket : null
+    const webSocket = socket === null ? undefined : distantSocket(socket, isTokens)
     await pass()
-    const isSocket = result instanceof Response && result.webSocket !== null
-    if (!isSocket || result.webSocket === null) return result
-    return { status: result.status, webSocket: distantSocket(result.webSocket, isTokens) }
+    return webSocket === undefined ? result : { status: 101, webSocket }
   })
 }
 

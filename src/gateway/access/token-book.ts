@@ -20,7 +20,7 @@ import {
   usesLabels,
   visibilityOf,
 } from './token.ts'
-import type { TokenStore } from './token-store.ts'
+import type { TokenStore, TokenUpdate } from './token-store.ts'
 
 /** Age after which a list that cannot be followed is read again. */
 const REFRESH_MS = 1000
@@ -200,19 +200,23 @@ export class TokenBook {
 
   private async watch(waitMs: number, seen: () => void): Promise<void> {
     const { store } = this.options
-    if (store.follow === undefined || waitMs === 0) {
+    if (store.follow === undefined) {
       this.take(await store.list())
       seen()
       return
     }
-    await store.follow(this.version, waitMs, ({ version, isWhole, records, removed }) => {
-      const next = new Map(isWhole ? [] : this.byId)
-      for (const id of removed) next.delete(id)
-      for (const record of records) next.set(record.id, record)
-      if (isWhole || version !== this.version) this.take([...next.values()])
-      this.version = version
+    await store.follow(this.version, waitMs, (update) => {
+      if (update !== undefined) this.update(update)
       seen()
     })
+  }
+
+  private update({ version, isWhole, records, removed }: TokenUpdate): void {
+    const next = new Map(isWhole ? [] : this.byId)
+    for (const id of removed) next.delete(id)
+    for (const record of records) next.set(record.id, record)
+    if (isWhole || version !== this.version) this.take([...next.values()])
+    this.version = version
   }
 
   private take(records: readonly TokenRecord[]): void {

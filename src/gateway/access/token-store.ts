@@ -29,14 +29,14 @@ export type TokenUpdate = {
 export type TokenStore = {
   readonly list: () => Promise<readonly TokenRecord[]>
   /**
-   * Calls `take` at once, and again with each change for `waitMs`. Absent where changes are noticed
-   * by reading again.
+   * Calls `take` at once, and again with each change for `waitMs`; without an update where there is
+   * none. Absent where changes are noticed by reading again.
    * @param known the version that the follower has; '' for none
    */
   readonly follow?: (
     known: string,
     waitMs: number,
-    take: (update: TokenUpdate) => void,
+    take: (update: TokenUpdate | undefined) => void,
   ) => Promise<void>
   /** Adds a record by the rules of {@link checkAddition}. */
   readonly add: (record: TokenRecord) => Promise<Addition>

@@ -23,7 +23,8 @@ export type SnapshotOrigin = {
   readonly readManifest: () => Promise<ServedManifest | undefined>
   readonly readShard: (sha256: string) => Promise<Uint8Array | undefined>
   /**
-   * Calls `take` at once, and again with each change for `waitMs`, one call after the other.
+   * Calls `take` at once, and again with each change for `waitMs`, one call after the other. May
+   * call it without a manifest whenever the connection was seen to be there.
    * Absent where changes are noticed by reading again.
    * @param known what {@link versionOf} says of the follower's manifest; '' without one
    */
@@ -157,7 +158,7 @@ export class SnapshotFollower {
       await this.take(update)
       seen()
     }
-    if (origin.follow !== undefined && waitMs > 0) return origin.follow(this.known, waitMs, take)
+    if (origin.follow !== undefined) return origin.follow(this.known, waitMs, take)
     const manifest = await origin.readManifest()
     await take(manifest === undefined ? {} : { manifest })
   }
