@@ -12,7 +12,7 @@ const MESSAGES: Readonly<Record<Exclude<Fault, 'hang'>, string>> = {
   'read-only': 'attempt to write a readonly database: SQLITE_READONLY',
   kill: 'the object was reset',
 }
-const TABLES = ['shards', 'manifests', 'pinned']
+const TABLES = ['shards', 'manifests', 'pinned', 'counted', 'unlisted']
 
 /** Empties the database. Its calls cannot hang, so calls of the object do. */
 export function sqlMedium(storage: SqlDatabase): Medium {

@@ -72,13 +72,20 @@ export class CheckedStore implements ClusterStore {
     return [newest, ...older].find((one) => one && !this.incomplete.has(one.generation)) ?? newest
   }
 
-  readonly readManifests: ClusterStore['readManifests'] = async () => {
+  readonly readManifests: ClusterStore['readManifests'] = async (countMax) => {
     const good: StoredManifest[] = []
-    for (const one of await this.store.readManifests()) {
+    const stored = await this.store.readManifests(countMax)
+    for (const one of stored) {
       const opened = await this.open(one)
       if (opened !== undefined) good.push(opened)
     }
-    this.kept = good
+    // A broken manifest leaves its place to an older one.
+    if (countMax !== undefined && good.length < stored.length) {
+      return (await this.readManifests()).slice(0, countMax)
+    }
+    const isRead = new Set(good.map(({ generation }) => generation))
+    const others = countMax === undefined ? [] : this.kept
+    this.kept = [...good, ...others.filter(({ generation }) => !isRead.has(generation))]
     return good
   }
 
@@ -112,10 +119,11 @@ export class CheckedStore implements ClusterStore {
   readonly writeManifest = async (
     generation: number,
     manifest: SignedManifest,
-    kept: KeptGenerations,
+    kept?: KeptGenerations,
   ): Promise<void> => {
-    await this.store.writeManifest(generation, manifest, { ...kept, broken: this.broken })
-    this.broken = new Set()
+    const all = kept && { ...kept, broken: this.broken }
+    await this.store.writeManifest(generation, manifest, all)
+    if (kept !== undefined) this.broken = new Set()
     this.incomplete.delete(generation)
   }
 

@@ -8,12 +8,19 @@ import { parsePublication } from '../../snapshot/format/publication.ts'
 import { isSignedBy, type PublicKey, sha256Hex } from '../../snapshot/format/signature.ts'
 import { openShard } from '../../snapshot/read/open-shard.ts'
 import { chooseKept, findOrderRefusal } from './manifest-order.ts'
-import { type ClusterStore, manifestOf, type SignedManifest } from './store.ts'
+import {
+  type ClusterStore,
+  type KeptGenerations,
+  manifestOf,
+  type SignedManifest,
+  type StoredManifest,
+} from './store.ts'
 import type { UnlistedShards } from './unlisted-shards.ts'
 
 /** The newest generation and the previous one, which readers may still load. */
 const GENERATIONS_LEAST = 2
 const GENERATIONS_MAX = 20
+const NONE: ReadonlySet<string> = new Set()
 
 /** The outcome of a publication. */
 export type IngestResult =
@@ -60,6 +67,7 @@ async function storeShard(
   { store, unlisted, now }: IngestTarget,
   sha256: string,
   bytes: Uint8Array,
+  known?: readonly StoredManifest[],
 ): Promise<IngestResult> {
   const [missing] = await store.missingShards([sha256])
   if (missing === undefined) return { kind: 'stored', etag: `"${sha256}"`, isNew: false }
@@ -69,7 +77,7 @@ async function storeShard(
     if (error instanceof SnapshotError) return refused(400, 'bad_shard', error.message)
     throw error
   }
-  const dropped = await unlisted.admit(bytes.length)
+  const dropped = await unlisted.admit(bytes.length, known)
   if (dropped === undefined) {
     const message = 'Too many shards wait for a manifest that lists them; publish one first'
     return refused(507, 'unlisted_shards', message)
@@ -128,7 +136,11 @@ async function ingestAll(
   if (manifest.cluster !== cluster) {
     return refused(400, 'wrong_cluster', `The manifest is of cluster "${manifest.cluster}"`)
   }
-  const known = await store.readManifests()
+  const [newest] = await store.readManifests(1)
+  const isQuiet = sent.length === 0 && !target.unlisted.hasSome
+  // A confirmation of a whole manifest changes nothing else: the others need not be read.
+  const isEnough = isQuiet && newest?.isWhole && newest.generation === manifest.generation
+  const known = isEnough ? [newest] : await store.readManifests()
   const [previous] = known
   const etag = previous && (await manifestEtag(previous.bytes))
   if (etag !== expected) {
@@ -137,20 +149,24 @@ async function ingestAll(
   const before = previous && manifestOf(previous)
   const order = findOrderRefusal(manifest, before, now())
   if (order !== undefined) return { kind: 'refused', ...order }
-  const early = await ingestListed(target, manifest, sent)
+  const tag = await manifestEtag(signed.bytes)
+  const stored = { kind: 'stored', etag: tag, isNew: before === undefined } as const
+  if (isEnough) {
+    await store.writeManifest(manifest.generation, signed)
+    return stored
+  }
+  const early = await ingestListed(target, { manifest, shards: sent, known })
   if ('kind' in early) return early
   const checked = new Set([...early.stored, ...(before === undefined ? [] : hashesOf(before))])
-  const missing = await findMissing(store, manifest, checked)
+  const present = previous?.isWhole ? checked : NONE
+  const missing = await findMissing(store, manifest, { checked, present })
   if (missing.length > 0) return { kind: 'missing', sha256s: missing }
   if (await hasLabelsAsNames(store, manifest)) {
     return refused(400, 'bad_manifest', 'A shard of namespace labels is listed among names')
   }
-  const { generations, shards } = await keptBeside(target, manifest, known)
-  await store.writeManifest(manifest.generation, signed, { generations })
-  const delisted = known.flatMap((one) => hashesOf(manifestOf(one)))
-  const late = await target.unlisted.drop(shards, new Set(delisted))
-  const tag = await manifestEtag(signed.bytes)
-  const stored = { kind: 'stored', etag: tag, isNew: before === undefined } as const
+  const kept = await keptBeside(target, manifest, known)
+  await store.writeManifest(manifest.generation, signed, kept)
+  const late = await target.unlisted.drop(kept.listed, new Set(kept.delisted))
   return withDropped(stored, [...early.dropped, ...late])
 }
 
@@ -160,8 +176,15 @@ async function ingestAll(
  */
 async function ingestListed(
   target: IngestTarget,
-  manifest: Manifest,
-  shards: readonly Uint8Array[],
+  {
+    manifest,
+    shards,
+    known,
+  }: {
+    readonly manifest: Manifest
+    readonly shards: readonly Uint8Array[]
+    readonly known: readonly StoredManifest[]
+  },
 ): Promise<Ingested | Exclude<IngestResult, { kind: 'stored' }>> {
   const listed = new Set(shards.length > 0 ? hashesOf(manifest) : [])
   const stored: string[] = []
@@ -171,7 +194,7 @@ async function ingestListed(
     if (!listed.has(sha256)) {
       return refused(400, 'wrong_hash', `The manifest does not list the shard ${sha256}`)
     }
-    const result = await storeShard(target, sha256, bytes)
+    const result = await storeShard(target, sha256, bytes, known)
     if (result.kind !== 'stored') return result
     if (result.isNew) stored.push(sha256)
     dropped.push(...(result.dropped ?? []))
@@ -182,14 +205,18 @@ async function ingestListed(
 /**
  * Lists the shards of a manifest that the store lacks. Reads those that are not checked: they may
  * be corrupt, for example written by a process that was killed.
- * @param checked those of the previous manifest, and those that this publication has stored
+ * @param known `checked`: those of the previous manifest, and those that this publication has
+ *   stored; `present`: of these, those that the store has for certain
  */
 async function findMissing(
   store: ClusterStore,
   manifest: Manifest,
-  checked: ReadonlySet<string>,
+  {
+    checked,
+    present,
+  }: { readonly checked: ReadonlySet<string>; readonly present: ReadonlySet<string> },
 ): Promise<readonly string[]> {
-  const listed = hashesOf(manifest)
+  const listed = hashesOf(manifest).filter((sha256) => !present.has(sha256))
   const missing = await store.missingShards(listed)
   if (missing.length > 0) return missing
   const corrupt: string[] = []
@@ -214,18 +241,22 @@ function hashesOf(manifest: Manifest): readonly string[] {
 async function keptBeside(
   { store, generationsMax = GENERATIONS_MAX }: IngestTarget,
   manifest: Manifest,
-  known: readonly SignedManifest[],
-): Promise<{ readonly generations: ReadonlySet<number>; readonly shards: ReadonlySet<string> }> {
+  before: readonly SignedManifest[],
+): Promise<Required<Pick<KeptGenerations, 'generations' | 'listed' | 'delisted'>>> {
   const served = await store.readManifest()
   const pinned = served?.isPinned === true ? served.generation : undefined
-  const older = known.map(manifestOf).filter(({ generation }) => generation !== manifest.generation)
+  const older = before
+    .map(manifestOf)
+    .filter(({ generation }) => generation !== manifest.generation)
   const all = [manifest, ...older]
   const dated = all.map(({ generation, time }) => ({ generation, timeMs: Date.parse(time) }))
   const chosen = chooseKept(dated, Math.max(GENERATIONS_LEAST, generationsMax))
   const generations = new Set(chosen.map(({ generation }) => generation))
   if (pinned !== undefined) generations.add(pinned)
-  const shards = all.filter(({ generation }) => generations.has(generation)).flatMap(hashesOf)
-  return { generations, shards: new Set(shards) }
+  const kept = all.filter(({ generation }) => generations.has(generation))
+  const listed = new Set(kept.flatMap(hashesOf))
+  const known = new Set(all.flatMap(hashesOf))
+  return { generations, listed, delisted: [...known].filter((one) => !listed.has(one)) }
 }
 
 /** Returns the entity tag of a manifest's bytes (RFC 9110 §8.8.3). */

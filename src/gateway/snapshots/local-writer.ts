@@ -33,7 +33,7 @@ export class LocalWriter implements ClusterWriter {
     this.mutex.run(() => ingestPublication(this.target, { bytes, signature }, expected))
 
   readonly state: ClusterWriter['state'] = async () => {
-    const [signed] = await this.target.store.readManifests()
+    const [signed] = await this.target.store.readManifests(1)
     if (signed === undefined) return undefined
     return { manifest: manifestOf(signed), etag: await manifestEtag(signed.bytes) }
   }

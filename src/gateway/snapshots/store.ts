@@ -36,7 +36,14 @@ export type ServedManifest = SignedManifest & {
 }
 
 /** A manifest in a store, with the generation that it was written for. */
-export type StoredManifest = ServedManifest & { readonly generation: number }
+export type StoredManifest = ServedManifest & {
+  readonly generation: number
+  /**
+   * Set when the store knows, without looking for each, that it has all shards of the manifest. A
+   * store that other processes write too never knows.
+   */
+  readonly isWhole?: true
+}
 
 /** A shard in a store. */
 export type StoredShard = {
@@ -57,6 +64,10 @@ export type KeptGenerations = {
   readonly generations: ReadonlySet<number>
   /** Generations with broken manifests: a file store sets them aside, others remove them. */
   readonly broken?: ReadonlySet<number>
+  /** The shards of the generations to keep, all of which the store has. */
+  readonly listed?: ReadonlySet<string>
+  /** The shards that only removed generations list. */
+  readonly delisted?: readonly string[]
 }
 
 /**
@@ -66,8 +77,8 @@ export type KeptGenerations = {
 export type ClusterStore = {
   /** Reads the manifest of the pinned generation, or the newest. */
   readonly readManifest: () => Promise<StoredManifest | undefined>
-  /** Reads all manifests, the newest first. */
-  readonly readManifests: () => Promise<readonly StoredManifest[]>
+  /** Reads all manifests, or the newest ones, the newest first. */
+  readonly readManifests: (countMax?: number) => Promise<readonly StoredManifest[]>
   /** Reads a shard by its hash; `undefined` when the store lacks it. */
   readonly readShard: (sha256: string) => Promise<Uint8Array | undefined>
   /** Lists the hashes of shards that the store lacks. */
@@ -80,12 +91,12 @@ export type ClusterStore = {
   readonly dropShards: (sha256s: readonly string[]) => Promise<void>
   /**
    * Writes the manifest of a generation, replaces one of the same generation, and removes the
-   * generations not to keep.
+   * generations not to keep. Without `kept`, which confirms a manifest, it removes none.
    */
   readonly writeManifest: (
     generation: number,
     manifest: SignedManifest,
-    kept: KeptGenerations,
+    kept?: KeptGenerations,
   ) => Promise<void>
   /**
    * Pins a generation: serves it, whatever is published later. `undefined` unpins it. Resolves with
@@ -119,9 +130,9 @@ export function createMemoryStore(): ClusterStore {
         manifest && pinned !== undefined ? { ...manifest, isPinned: true } : manifest,
       )
     },
-    readManifests: () => {
+    readManifests: (countMax) => {
       const sorted = [...manifests.values()].sort((a, b) => b.generation - a.generation)
-      return Promise.resolve(sorted)
+      return Promise.resolve(sorted.slice(0, countMax))
     },
     readShard: (sha256) => Promise.resolve(shards.get(sha256)?.bytes),
     missingShards: (sha256s) => Promise.resolve(sha256s.filter((hash) => !shards.has(hash))),
@@ -144,7 +155,9 @@ export function createMemoryStore(): ClusterStore {
       return Promise.resolve()
     },
     writeManifest: (generation, { bytes, signature }, kept) => {
-      for (const one of manifests.keys()) if (!kept.generations.has(one)) manifests.delete(one)
+      for (const one of manifests.keys()) {
+        if (kept && !kept.generations.has(one)) manifests.delete(one)
+      }
       manifests.set(generation, { generation, signature, bytes: bytes.slice() })
       return Promise.resolve()
     },

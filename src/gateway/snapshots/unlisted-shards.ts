@@ -4,7 +4,7 @@
  * @module
  */
 import { allShards } from '../../snapshot/format/manifest.ts'
-import { type ClusterStore, DROPPED_MAX, manifestOf } from './store.ts'
+import { type ClusterStore, DROPPED_MAX, manifestOf, type SignedManifest } from './store.ts'
 
 /** Most bytes of a cluster's unlisted shards. */
 export const UNLISTED_BYTES_MAX: number = 512 * 1024 * 1024
@@ -29,17 +29,26 @@ export class UnlistedShards {
     this.now = now
   }
 
+  /** Whether shards are known to wait; a new writer knows of none. */
+  get hasSome(): boolean {
+    return (this.bytes ?? 0) > 0
+  }
+
   /**
    * Makes room for a shard.
+   * @param known the store's manifests, if the caller has read them
    * @returns the hashes of the shards that were removed for it; `undefined` if there is no room
    */
-  async admit(size: number): Promise<readonly string[] | undefined> {
+  async admit(
+    size: number,
+    known?: readonly SignedManifest[],
+  ): Promise<readonly string[] | undefined> {
     const cost = Math.max(size, SHARD_BYTES_LEAST)
     let dropped: readonly string[] = []
     const isOver = (this.bytes ?? 0) + cost > UNLISTED_BYTES_MAX
     const isDue = Math.abs(this.now() - this.countedMs) >= RECOUNT_MS
     if (this.bytes === undefined || (isOver && isDue)) {
-      const manifests = await this.store.readManifests()
+      const manifests = known ?? (await this.store.readManifests())
       const listed = manifests.flatMap((one) => allShards(manifestOf(one)))
       dropped = await this.drop(new Set(listed.map(({ sha256 }) => sha256)), new Set())
     }

@@ -39,8 +39,8 @@ export function createFileStore(folder: string, files: Files = new Files()): Clu
       const pinned = await read(Number(new TextDecoder().decode(text)))
       return pinned && { ...pinned, isPinned: true }
     },
-    readManifests: async () => {
-      const all = await Promise.all((await generations()).map(read))
+    readManifests: async (countMax) => {
+      const all = await Promise.all((await generations()).slice(0, countMax).map(read))
       return all.filter((one) => one !== undefined)
     },
     readShard: async (sha256) =>
@@ -64,14 +64,14 @@ export function createFileStore(folder: string, files: Files = new Files()): Clu
     },
     writeManifest: async (generation, { bytes, signature }, kept) => {
       const head = new TextEncoder().encode(`${signature}\n`)
-      for (const one of kept.broken ?? []) {
+      for (const one of kept?.broken ?? []) {
         await files.rename(manifestPath(one), `${manifestPath(one)}.broken`)
       }
       await files.sync(shardsPath)
       await files.write(manifestPath(generation), [head, bytes])
       await files.sync(manifestsPath)
       for (const one of await generations()) {
-        if (one === generation || kept.generations.has(one)) continue
+        if (kept === undefined || one === generation || kept.generations.has(one)) continue
         await files.remove(manifestPath(one))
       }
       await files.sweep(shardsPath)
