@@ -106,7 +106,7 @@ export class ClusterObject extends DurableObject<object> implements ClusterCalls
     const identity = readIdentity(subject)
     const { store } = await this.open(identity)
     const served = await store.readManifest()
-    const version = versionOf(served)
+    const version = versionOf(served, served?.generation ?? 0)
     if (served === undefined || version === known) return { version, messages: [] }
     const shards = await changedShards(store, served, known)
     const publication = formatPublication({ manifest: served.bytes, shards })

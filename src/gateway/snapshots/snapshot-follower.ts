@@ -176,8 +176,9 @@ export class SnapshotFollower {
     } finally {
       this.arrived.clear()
     }
-    if (this.known === versionOf(served)) return
-    this.known = versionOf(served)
+    const version = versionOf(served, loaded.manifest.generation)
+    if (this.known === version) return
+    this.known = version
     this.loads.clear()
   }
 

@@ -18,10 +18,14 @@ export type SnapshotUpdate = {
   readonly shards?: readonly Uint8Array[]
 }
 
-/** Returns the version of a served manifest, which no other one has; '' for none. */
-export function versionOf(served: ServedManifest | undefined): string {
+/**
+ * Returns the version of a served manifest, which no other one has; '' for none. It begins with the
+ * generation: a confirmation has another signature, and the same shards.
+ */
+export function versionOf(served: ServedManifest | undefined, generation: number): string {
   if (served === undefined) return ''
-  return served.isPinned === true ? `${served.signature} pinned` : served.signature
+  const { signature, isPinned } = served
+  return `${generation} ${signature}${isPinned === true ? ' pinned' : ''}`
 }
 
 /**
@@ -33,8 +37,8 @@ export async function changedShards(
   served: ServedManifest,
   known: string,
 ): Promise<readonly Uint8Array[]> {
-  const [signature] = known.split(' ')
-  const before = (await store.readManifests()).find((one) => one.signature === signature)
+  const generation = Number.parseInt(known, 10)
+  const before = (await store.readManifests()).find((one) => one.generation === generation)
   if (before === undefined) return []
   const had = new Set(allShards(manifestOf(before)).map(({ sha256 }) => sha256))
   const shards: Uint8Array[] = []
