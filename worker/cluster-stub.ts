@@ -10,7 +10,7 @@ import type { SnapshotUpdate } from '../src/gateway/snapshots/snapshot-update.ts
 import type { ServedManifest } from '../src/gateway/snapshots/store.ts'
 import type { After } from '../src/gateway/timing/within.ts'
 import { parsePublication } from '../src/snapshot/format/publication.ts'
-import { type FollowedObject, followObject, NOTHING_NEW } from './follow-object.ts'
+import { cannotFollow, type FollowedObject, followObject, NOTHING_NEW } from './follow-object.ts'
 
 /** A cluster that the caller has authorized, and the keys that its manifests may be signed with. */
 export type ClusterIdentity = {
@@ -62,7 +62,7 @@ export class ClusterStub implements ClusterWriter, SnapshotOrigin {
   readonly readShard: SnapshotOrigin['readShard'] = async (sha256) =>
     this.object().readShard(this.identity, sha256)
 
-  readonly follow: NonNullable<SnapshotOrigin['follow']> = (version, waitMs, take) => {
+  readonly follow: NonNullable<SnapshotOrigin['follow']> = async (version, waitMs, take) => {
     let head: Head = {}
     const known = { subject: JSON.stringify(this.identity), version }
     const onMessage = async (message: string | Uint8Array): Promise<boolean> => {
@@ -73,7 +73,13 @@ export class ClusterStub implements ClusterWriter, SnapshotOrigin {
       await take(typeof message === 'string' ? {} : readUpdate(head, message))
       return true
     }
-    return followObject(this.object(), known, waitMs, { after: this.after, onMessage })
+    try {
+      await followObject(this.object(), known, waitMs, { after: this.after, onMessage })
+    } catch (error) {
+      if (!cannotFollow(error)) throw error
+      const manifest = await this.readManifest()
+      await take(manifest === undefined ? {} : { manifest })
+    }
   }
 
   readonly putShard: ClusterWriter['putShard'] = async (sha256, bytes) =>

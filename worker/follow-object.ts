@@ -4,7 +4,7 @@
  * GB-s a day.
  * @module
  */
-import { recordOf } from '../src/dns/bytes/unknown.ts'
+import { errorText, recordOf } from '../src/dns/bytes/unknown.ts'
 import type { After } from '../src/gateway/timing/within.ts'
 
 /** The message for a follower that lacks nothing. */
@@ -15,6 +15,8 @@ export const NOTHING_NEW = '{}'
  */
 export const IS_ANYTHING_NEW = '?'
 const DONE = 1000
+/** What the platform says of an object of an earlier build, as a deployment has it for a while. */
+const CANNOT_FOLLOW = 'does not export a fetch() function'
 
 /** What a follower is about, such as the key of its cluster, and the version that it has. */
 export type Known = { readonly subject: string; readonly version: string }
@@ -37,6 +39,11 @@ export type FollowedObject = {
     url: string,
     init: { readonly headers: Record<string, string> },
   ) => Promise<{ readonly status: number; readonly webSocket?: FollowSocket | null }>
+}
+
+/** Returns whether an error of {@link followObject} says that the object cannot be followed. */
+export function cannotFollow(error: unknown): boolean {
+  return errorText(error).includes(CANNOT_FOLLOW)
 }
 
 /** What an isolate does with a message; returns whether an update is complete with it. */

@@ -28,7 +28,7 @@ import { pointWriter } from './analytics.ts'
 import { kvBlobs, r2Blobs } from './blob-stores.ts'
 import { ClusterStub } from './cluster-stub.ts'
 import type { Env } from './env.ts'
-import { followObject, NOTHING_NEW } from './follow-object.ts'
+import { cannotFollow, followObject, NOTHING_NEW } from './follow-object.ts'
 import type { TokenObject } from './token-object.ts'
 
 /** The client's address outside of Cloudflare, as in tests. */
@@ -142,14 +142,18 @@ function tokenStoreOf(env: Env, { after }: Pick<GatewayRuntime['host'], 'after'>
   const object = (): DurableObjectStub<TokenObject> => env.TOKENS.getByName('tokens')
   return {
     list: async () => object().list(),
-    follow: (version, waitMs, take) =>
-      followObject(object(), { subject: '', version }, waitMs, {
-        after,
-        onMessage: (message) => {
-          take(message === NOTHING_NEW ? undefined : parseTokenUpdate(String(message)))
-          return true
-        },
-      }),
+    follow: async (version, waitMs, take) => {
+      const onMessage = (message: string | Uint8Array): boolean => {
+        take(message === NOTHING_NEW ? undefined : parseTokenUpdate(String(message)))
+        return true
+      }
+      try {
+        await followObject(object(), { subject: '', version }, waitMs, { after, onMessage })
+      } catch (error) {
+        if (!cannotFollow(error)) throw error
+        take({ version: '', isWhole: true, records: await object().list(), removed: [] })
+      }
+    },
     add: async (record) => object().add(record),
     replace: async (before, next) => object().replace(before, next),
     remove: async (id) => object().remove(id),

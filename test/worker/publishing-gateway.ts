@@ -3,7 +3,11 @@
  * @module
  */
 import assert from 'node:assert/strict'
-import { type LocalGateway, startGateway } from '../../build/local-gateway.ts'
+import {
+  type LocalGateway,
+  type LocalGatewayOptions,
+  startGateway,
+} from '../../build/local-gateway.ts'
 import { encodeBase64url } from '../../src/dns/bytes/base64url.ts'
 import { createGatewayClient, type GatewayClient } from '../../src/exporter/gateway-client.ts'
 import type { GatewayVariables } from '../../src/gateway/config/config.ts'
@@ -41,6 +45,7 @@ export class PublishingGateway {
     pair: Awaited<ReturnType<typeof keys>>,
     storage?: string,
     more: Partial<GatewayVariables> = {},
+    run: Pick<LocalGatewayOptions, 'entry' | 'onLog'> = {},
   ): Promise<PublishingGateway> {
     const tokenSha256 = await sha256Hex(new TextEncoder().encode(TOKEN))
     const shop = { publicKey: pair.publicKeyText, tokenSha256 }
@@ -48,6 +53,7 @@ export class PublishingGateway {
     const gateway = await startGateway({
       variables,
       port: 0,
+      ...run,
       ...(storage === undefined ? {} : { storage }),
     })
     return new PublishingGateway(gateway, pair.privateKey)
