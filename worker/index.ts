@@ -67,7 +67,7 @@ export default {
       keepAlive: (promise) => context.waitUntil(promise),
     })
   },
-}
+} satisfies ExportedHandler<Env>
 
 /**
  * Returns whether a request crossed a network without TLS (RFC 8484 §5), according to Cloudflare or

@@ -34,8 +34,9 @@ function readBy(files: readonly string[]): readonly string[] {
 }
 
 describe('docs/gateway-variables.md', () => {
-  const bindings = /^ {2}readonly ([A-Z0-9_]+)\??: (\w+)/gm
-  const env = [...read('worker/env.ts').matchAll(bindings)]
+  const bindings = /^(?: {4}readonly |\t)([A-Z0-9_]+)\??: (\w+)/gm
+  const files = ['worker/env.ts', 'worker-configuration.d.ts']
+  const env = files.flatMap((file) => [...read(file).matchAll(bindings)])
   const isVariable = (type: string): boolean => type === 'string'
 
   test('has the variables', () => {
