@@ -20,8 +20,8 @@ await import('./other.mjs')
 storeCompiledCode()
 `,
   )
-  // The tests' own cache would take precedence.
-  const { NODE_COMPILE_CACHE: _, ...env } = process.env
+  // The tests' own cache would take precedence, and a run that counts coverage has none.
+  const { NODE_COMPILE_CACHE: _, NODE_DISABLE_COMPILE_CACHE: __, ...env } = process.env
   const run = (): string => spawnSync(process.execPath, [entry], { encoding: 'utf8', env }).stdout
   return { folder, run }
 }
