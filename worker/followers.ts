@@ -15,6 +15,8 @@ const URL_CHARS_MAX = 2048
 /** Close code: the object has too many followers (RFC 6455 §7.4, IANA's registry). */
 const TRY_AGAIN = 1013
 const DONE = 1000
+/** The object cannot read its store. */
+const FAILED = 1011
 /** A version, and the messages that bring a follower to it; none when it has that version. */
 export type FollowerUpdate = {
   readonly version: string
@@ -52,27 +54,47 @@ export class Followers {
     const known = readKnown(request)
     if (known === undefined) return new Response(null, { status: 400 })
     if (this.size >= FOLLOWERS_MAX) return new Response(null, { status: 503 })
-    const update = await this.updateFor(known)
     const { 0: theirs, 1: ours } = new WebSocketPair()
+    // First: what changes while the update is read is sent to this one, too.
     this.state.acceptWebSocket(ours)
-    send(ours, { ...known, updates: 0 }, update)
+    ours.serializeAttachment({ ...known, updates: 0 } satisfies Attachment)
+    await this.tryBring(ours, this.updateFor)
     return new Response(null, { status: 101, webSocket: theirs })
   }
 
   /** Sends each follower what has changed. */
   async notify(): Promise<void> {
     const updates = new Map<string, Promise<FollowerUpdate>>()
-    for (const socket of this.state.getWebSockets()) {
-      const known = attachmentOf(socket)
-      if (known === undefined) continue
+    const updateOnce: UpdateFor = (known) => {
       const key = JSON.stringify([known.subject, known.version])
       const update = updates.get(key) ?? this.updateFor(known)
       updates.set(key, update)
-      const found = await update
-      // Another change may have been sent meanwhile.
-      if (found.version === known.version || attachmentOf(socket)?.version !== known.version)
-        continue
-      send(socket, known, found)
+      return update
+    }
+    for (const socket of this.state.getWebSockets()) await this.tryBring(socket, updateOnce)
+  }
+
+  /** A follower that cannot be brought there is sent away, and logs that. */
+  private async tryBring(socket: WebSocket, updateFor: UpdateFor): Promise<void> {
+    try {
+      await this.bring(socket, updateFor)
+    } catch {
+      socket.close(FAILED)
+    }
+  }
+
+  /** Brings a follower to the newest version, whoever else is doing so meanwhile. */
+  private async bring(socket: WebSocket, updateFor: UpdateFor): Promise<void> {
+    let known = attachmentOf(socket)
+    while (known !== undefined) {
+      const update = await updateFor(known)
+      const now = attachmentOf(socket)
+      if (now?.version === known.version) {
+        const isFirst = known.updates === 0
+        if (isFirst || update.version !== known.version) send(socket, known, update)
+        return
+      }
+      known = now
     }
   }
 }
