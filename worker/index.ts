@@ -10,6 +10,7 @@ import {
   GatewayConfigError,
   readGatewayConfig,
 } from '../src/gateway/config/config.ts'
+import { readLocation } from '../src/gateway/config/location.ts'
 import { readVariableFiles } from '../src/gateway/config/variable-files.ts'
 import { errorResponse, HttpError } from '../src/gateway/doh/http-error.ts'
 import { uncached } from '../src/gateway/doh/json-response.ts'
@@ -93,10 +94,12 @@ function createRuntime(
   host: GatewayRuntime['host'],
 ): GatewayRuntime {
   const blobs = blobsOf(env)
+  const place = placeOf(env)
+  const clusters = { getByName: (name: string) => env.CLUSTER.getByName(name, place) }
   const stubOf = (cluster: string): ClusterStub => {
     const publicKeys = config.clusters.get(cluster)?.publicKeyTexts ?? []
     const [publicKey = ''] = publicKeys
-    return new ClusterStub(env.CLUSTER, { cluster, publicKey, publicKeys }, host.after)
+    return new ClusterStub(clusters, { cluster, publicKey, publicKeys }, host.after)
   }
   const nearOf = (cluster: string, store: BlobStore): ClusterBlobs => {
     const message = 'KV or R2 fails; the cluster object has all shards'
@@ -137,9 +140,16 @@ function blobsOf({ SHARDS_R2: bucket, SHARDS_KV: kv }: Env): BlobStore | undefin
   return kv === undefined ? undefined : kvBlobs(kv)
 }
 
+/** Where objects are created that do not exist yet, whoever calls them first. */
+function placeOf({ CLUSTER_LOCATION }: Env): DurableObjectNamespaceGetDurableObjectOptions {
+  const locationHint = readLocation(CLUSTER_LOCATION)
+  return locationHint === undefined ? {} : { locationHint }
+}
+
 /** A stub belongs to one request, so each call gets a stub of its own. */
 function tokenStoreOf(env: Env, { after }: Pick<GatewayRuntime['host'], 'after'>): TokenStore {
-  const object = (): DurableObjectStub<TokenObject> => env.TOKENS.getByName('tokens')
+  const place = placeOf(env)
+  const object = (): DurableObjectStub<TokenObject> => env.TOKENS.getByName('tokens', place)
   return {
     list: async () => object().list(),
     follow: async (version, waitMs, take) => {

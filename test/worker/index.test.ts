@@ -14,6 +14,12 @@ describe('a Worker whose variables are wrong says so, and answers nothing:', () 
       message: 'COREFILE:2:3: CLUSTERS has no cluster "shop"',
     },
     {
+      variables: { COREFILE: '. {\n  whoami\n}\n', CLUSTER_LOCATION: 'eu' },
+      message:
+        'CLUSTER_LOCATION "eu" is none of wnam, enam, sam, weur, eeur, apac, apac-ne, apac-se, ' +
+        'oc, afr, me',
+    },
+    {
       // The value may be a secret: only the log quotes it.
       variables: { COREFILE: '. {\n  forward . {$UPSTREAM}\n}\n', UPSTREAM: 'hunter2' },
       message: 'The configuration is invalid; the log of the Worker says where',

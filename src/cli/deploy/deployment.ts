@@ -13,6 +13,7 @@ import {
   readGatewayConfig,
   withOnlyCluster,
 } from '../../gateway/config/config.ts'
+import { readLocation } from '../../gateway/config/location.ts'
 import { readVariableFiles } from '../../gateway/config/variable-files.ts'
 import { CommandError, type Output } from '../../server/node/output.ts'
 import { checkCorefile, printFindings } from '../serve/check.ts'
@@ -34,6 +35,7 @@ export async function checkDeployment(
 ): Promise<void> {
   const { vars: variables } = environment
   for (const [name, value] of Object.entries(variables)) checkSize(name, value)
+  readLocation(variables.CLUSTER_LOCATION)
   const { COREFILE: text } = variables
   if (typeof text !== 'string') {
     checkPresence(environment, ['COREFILE', 'CLUSTERS'])

@@ -52,6 +52,11 @@ describe('a deployment is refused if the Worker would answer 503:', () => {
       message: /^COREFILE:2:3: a Worker queries upstreams over https:\/\/ only$/,
     },
     {
+      name: 'an unknown location',
+      variables: { COREFILE: '. {\n  whoami\n}\n', CLUSTER_LOCATION: 'eu' },
+      message: /^CLUSTER_LOCATION "eu" is none of wnam, /,
+    },
+    {
       name: 'a missing import',
       variables: { COREFILE: '. {\n  import more\n}\n', FILES: '{"less": ""}' },
       message: /^COREFILE:2:10: cannot import "\/more"/,

@@ -180,8 +180,13 @@ test('the variables in wrangler.toml are those that are read, and are good', asy
   )) {
     found[name] = long ?? short ?? ''
   }
-  // A Worker alone reads HTTP3.
-  assert.deepEqual(Object.keys(found), ['COREFILE', ...GATEWAY_VARIABLES, 'HTTP3'])
+  // A Worker alone reads the last two.
+  assert.deepEqual(Object.keys(found), [
+    'COREFILE',
+    ...GATEWAY_VARIABLES,
+    'HTTP3',
+    'CLUSTER_LOCATION',
+  ])
   const { access, times } = await readGatewayConfig(found)
   assert.deepEqual(access, { isPublic: false, sha256: undefined })
   const { times: defaults } = await readGatewayConfig({ COREFILE })
