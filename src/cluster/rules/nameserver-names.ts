@@ -50,11 +50,13 @@ type Serving = { readonly namespace: string; readonly backends: readonly Backend
 
 /** Returns the RRset that `kubernetes` answers clients from that see some name servers only. */
 function choiceSet(all: readonly Serving[], ttlSeconds: number): RRset {
-  const rdata = all.flatMap(({ namespace, backends }) => {
+  const choices = all.flatMap(({ namespace, backends }) => {
     const none = { namespace, address: EMPTY, target: EMPTY }
     const some = backends.map(({ address = EMPTY, target }) => ({ namespace, address, target }))
     return (some.length === 0 ? [none] : some).map(writeServerChoice)
   })
+  // Several slices of one Service, or of Services that do not exist, give the same one.
+  const rdata = [...new Map(choices.map((one) => [toLatin1(one.bytes), one])).values()]
   const owner = SERVER_CHOICES
   const type = SERVER_CHOICES_TYPE
   return { kind: 'records', owner, namespace: '', type, ttlSeconds, rdata, isGlue: true }

@@ -4,7 +4,7 @@ import { nameserverNames } from '../../../src/cluster/rules/nameserver-names.ts'
 import { concatBytes } from '../../../src/dns/bytes/bytes.ts'
 import { formatName, ROOT } from '../../../src/dns/names/name.ts'
 import { TYPE } from '../../../src/dns/names/rr-type.ts'
-import { NS_DNS } from '../../../src/snapshot/records/server-choice.ts'
+import { NS_DNS, SERVER_CHOICES_TYPE } from '../../../src/snapshot/records/server-choice.ts'
 import { clusterOf, linesOf, type NamingCase, namesOf, optionsOf } from '../naming.ts'
 
 const DNS_SERVICE = `
@@ -141,6 +141,22 @@ describe('nameserverNames', () => {
     )
     assert.equal(sets.find(({ type }) => type === TYPE.NS)?.rdata.length, 1)
   })
+
+  for (const [what, objects] of [
+    ['of a Service', DNS_SERVICE],
+    ['without a Service', `\n  ${DNS_SERVICE.slice(DNS_SERVICE.indexOf('- kind: EndpointSlice'))}`],
+  ] as const) {
+    test(`are one choice each, with several slices ${what}`, () => {
+      const slice = DNS_SERVICE.slice(DNS_SERVICE.indexOf('- kind: EndpointSlice'))
+      const more = slice.replace('name: kube-dns-1', 'name: kube-dns-2')
+      const options = optionsOf({ localAddresses: ['198.51.100.1'] })
+      const choicesOf = (text: string): readonly string[] =>
+        nameserverNames(clusterOf(text), options)
+          .filter(({ type }) => type === SERVER_CHOICES_TYPE)
+          .flatMap(({ rdata }) => rdata.map(({ bytes }) => bytes.join()))
+      assert.deepEqual(choicesOf(`${objects}\n  ${more}`), choicesOf(objects))
+    })
+  }
 
   test('stand in an order that does not depend on that of events', () => {
     const objects = ['a', 'b'].flatMap((name) => [
