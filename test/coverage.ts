@@ -14,6 +14,14 @@ const SUMMARY = join(ROOT, 'coverage/coverage-summary.json')
 /** Least percentages of a wing. */
 const LEAST = { lines: 95, branches: 85 }
 type Measure = keyof typeof LEAST
+/**
+ * Of wings that tests run as programs of their own, where nothing counts: `bin/kubedoh`, `deploy`
+ * and `connect`; a Worker and other runtimes, for the 36 lines of the library.
+ */
+const LEAST_APART: Readonly<Record<string, typeof LEAST>> = {
+  'src/cli': { lines: 92, branches: 85 },
+  'src/library': { lines: 85, branches: 60 },
+}
 const MEASURES: readonly Measure[] = ['lines', 'branches']
 
 const files = Object.entries(recordOf(JSON.parse(readFileSync(SUMMARY, 'utf8'))))
@@ -23,12 +31,13 @@ for (const wing of Object.keys(MAY_IMPORT).filter((name) => name.startsWith('src
     cell(
       measure,
       own.map(([, counts]) => counts),
+      LEAST_APART[wing] ?? LEAST,
     ),
   )
   process.stdout.write(`${wing.padEnd(14)}${cells.join('')}\n`)
 }
 
-function cell(measure: Measure, counts: readonly unknown[]): string {
+function cell(measure: Measure, counts: readonly unknown[], least: typeof LEAST): string {
   const sum = (field: string): number =>
     counts.reduce(
       (total: number, one) => total + Number(recordOf(recordOf(one)[measure])[field]),
@@ -36,7 +45,7 @@ function cell(measure: Measure, counts: readonly unknown[]): string {
     )
   const percentage = (100 * sum('covered')) / sum('total')
   const text = `${percentage.toFixed(1)} % of ${measure}`.padStart(20)
-  if (percentage >= LEAST[measure]) return text
+  if (percentage >= least[measure]) return text
   process.exitCode = 1
-  return styleText('red', `${text} (at least ${LEAST[measure]})`)
+  return styleText('red', `${text} (at least ${least[measure]})`)
 }
