@@ -1,10 +1,12 @@
 /** What a reader does when an operator has gone back to an older generation. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
+import { SnapshotFollower } from '../../src/gateway/snapshots/snapshot-follower.ts'
+import type { SnapshotUpdate } from '../../src/gateway/snapshots/snapshot-update.ts'
 import type { ServedManifest } from '../../src/gateway/snapshots/store.ts'
 import { namesIn } from '../cluster/follow/snapshots.ts'
 import { type Published, snapshotOf, WEB } from './publishing.ts'
-import { Reading, signingKey, TIMES } from './reading.ts'
+import { Reading, signingKey, TIMES, verifyingKey } from './reading.ts'
 
 const first = await snapshotOf(signingKey, [WEB])
 const second = await snapshotOf(signingKey, [WEB.replace('web', 'api')], { generation: 2 })
@@ -38,6 +40,38 @@ describe('a reader', () => {
     reading.published = second
     await reading.load()
     assert.equal(reading.reader.describe()?.generation, 2)
+  })
+
+  test('keeps the pin of the generation that it had, also when it hears that nothing is new', async () => {
+    const errors: string[] = []
+    let tell: (update: SnapshotUpdate) => Promise<void> = () => assert.fail('nobody follows')
+    const follower = new SnapshotFollower({
+      cluster: 'shop',
+      publicKey: verifyingKey,
+      origin: {
+        readManifest: async () => first.signed,
+        readShard: async (sha256) => first.shards.get(sha256),
+        follow: async (_, __, take) => {
+          tell = take
+          await take({ manifest: first.signed })
+        },
+      },
+      after: () => () => undefined,
+      elapsed: () => 0,
+      refreshMs: 0,
+      onError: (message) => errors.push(message),
+    })
+    const taken: boolean[] = []
+    follower.add(async ({ isPinned }) => void taken.push(isPinned))
+    await follower.look()
+    await tell({ manifest: { ...first.signed, isPinned: true } })
+    await tell({})
+    assert.deepEqual(taken, [false, true, true])
+    assert.equal(follower.served?.isPinned, true)
+    await tell({ manifest: first.signed })
+    await tell({})
+    assert.deepEqual(taken.slice(3), [false, false])
+    assert.deepEqual(errors, [])
   })
 
   test('says of what is pinned that it is old, and never that it is too old', async () => {

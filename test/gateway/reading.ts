@@ -11,7 +11,7 @@ import {
   type SnapshotOrigin,
 } from '../../src/gateway/snapshots/snapshot-follower.ts'
 import type { ServedManifest } from '../../src/gateway/snapshots/store.ts'
-import type { PrivateKey } from '../../src/snapshot/format/signature.ts'
+import type { PrivateKey, PublicKey } from '../../src/snapshot/format/signature.ts'
 import type { Snapshot } from '../../src/snapshot/read/snapshot.ts'
 import { keys } from '../cluster/follow/memory-gateway.ts'
 import type { Published } from './publishing.ts'
@@ -27,6 +27,8 @@ export const TIMES: ReaderTimes = {
 const { privateKey, publicKey } = await keys()
 /** With what snapshots for it are signed. */
 export const signingKey: PrivateKey = privateKey
+/** The public half. */
+export const verifyingKey: PublicKey = publicKey
 
 /** Makes a reader with a follower of its own. */
 export function newReader(

@@ -93,6 +93,11 @@ export class SnapshotFollower {
     return this.follower.follow()
   }
 
+  /** The last verified manifest that the origin served. */
+  get served(): ServedManifest | undefined {
+    return this.last?.served
+  }
+
   /** As the method of {@link Follower}. */
   look(): Promise<boolean> {
     return this.follower.look()
@@ -186,6 +191,8 @@ export class SnapshotFollower {
     const { cluster, publicKey } = this.options
     const isPinned = served.isPinned === true
     if (this.last !== undefined && isSame(served, this.last.served)) {
+      // A pin changes no byte.
+      this.last = { served, manifest: this.last.manifest }
       return { manifest: this.last.manifest, isPinned }
     }
     if (!(await isSignedBy(publicKey, served.bytes, served.signature))) {
