@@ -41,11 +41,6 @@ export class Followers {
     this.updateFor = updateFor
   }
 
-  /** Number of followers. */
-  get size(): number {
-    return this.state.getWebSockets().length
-  }
-
   /**
    * Answers the request of {@link followObject}: 400 for any other one, 503 when there are too
    * many.
@@ -53,7 +48,8 @@ export class Followers {
   async accept(request: Request): Promise<Response> {
     const known = readKnown(request)
     if (known === undefined) return new Response(null, { status: 400 })
-    if (this.size >= FOLLOWERS_MAX) return new Response(null, { status: 503 })
+    if (this.state.getWebSockets().length >= FOLLOWERS_MAX)
+      return new Response(null, { status: 503 })
     const { 0: theirs, 1: ours } = new WebSocketPair()
     // First: what changes while the update is read is sent to this one, too.
     this.state.acceptWebSocket(ours)
@@ -74,7 +70,7 @@ export class Followers {
     for (const socket of this.state.getWebSockets()) await this.tryBring(socket, updateOnce)
   }
 
-  /** A follower that cannot be brought there is sent away, and logs that. */
+  /** As {@link bring}; where it fails, closes the socket, which the isolate then logs. */
   private async tryBring(socket: WebSocket, updateFor: UpdateFor): Promise<void> {
     try {
       await this.bring(socket, updateFor)
@@ -83,7 +79,7 @@ export class Followers {
     }
   }
 
-  /** Brings a follower to the newest version, whoever else is doing so meanwhile. */
+  /** Brings a follower to the newest version, also while another call does so. */
   private async bring(socket: WebSocket, updateFor: UpdateFor): Promise<void> {
     let known = attachmentOf(socket)
     while (known !== undefined) {

@@ -140,7 +140,7 @@ function blobsOf({ SHARDS_R2: bucket, SHARDS_KV: kv }: Env): BlobStore | undefin
   return kv === undefined ? undefined : kvBlobs(kv)
 }
 
-/** Where objects are created that do not exist yet, whoever calls them first. */
+/** Where objects are created that do not exist yet. */
 function placeOf({ CLUSTER_LOCATION }: Env): DurableObjectNamespaceGetDurableObjectOptions {
   const locationHint = readLocation(CLUSTER_LOCATION)
   return locationHint === undefined ? {} : { locationHint }

@@ -44,7 +44,7 @@ describe('a reader', () => {
 
   test('keeps the pin of the generation that it had, also when it hears that nothing is new', async () => {
     const errors: string[] = []
-    let tell: (update: SnapshotUpdate) => Promise<void> = () => assert.fail('nobody follows')
+    let send: (update: SnapshotUpdate) => Promise<void> = () => assert.fail('nobody follows')
     const follower = new SnapshotFollower({
       cluster: 'shop',
       publicKey: verifyingKey,
@@ -52,7 +52,7 @@ describe('a reader', () => {
         readManifest: async () => first.signed,
         readShard: async (sha256) => first.shards.get(sha256),
         follow: async (_, __, take) => {
-          tell = take
+          send = take
           await take({ manifest: first.signed })
         },
       },
@@ -64,12 +64,12 @@ describe('a reader', () => {
     const taken: boolean[] = []
     follower.add(async ({ isPinned }) => void taken.push(isPinned))
     await follower.look()
-    await tell({ manifest: { ...first.signed, isPinned: true } })
-    await tell({})
+    await send({ manifest: { ...first.signed, isPinned: true } })
+    await send({})
     assert.deepEqual(taken, [false, true, true])
-    assert.equal(follower.served?.isPinned, true)
-    await tell({ manifest: first.signed })
-    await tell({})
+    assert.equal(follower.loaded?.isPinned, true)
+    await send({ manifest: first.signed })
+    await send({})
     assert.deepEqual(taken.slice(3), [false, false])
     assert.deepEqual(errors, [])
   })

@@ -121,12 +121,13 @@ export class CallerFinder {
     if (isPublic) return EVERYBODY
     const token = pathToken ?? sentToken(sent)
     if (token !== undefined) {
-      const known = await this.tokens.find(token, sent.keepAlive)
-      if (known !== undefined) return grantOf(known)
+      // First, because it needs no list of tokens, which may be away.
       if (sha256 !== undefined && (await hasHash(token, sha256))) {
         this.clientTokens.add(token)
         return CLIENT_TOKEN
       }
+      const known = await this.tokens.find(token, sent.keepAlive)
+      if (known !== undefined) return grantOf(known)
     }
     for (const identity of isCrossSite(sent) ? [] : await this.identitiesOf(sent)) {
       const known = await this.tokens.findIdentity(identity, sent.keepAlive)

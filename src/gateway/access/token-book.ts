@@ -76,9 +76,10 @@ export class TokenBook {
     this.follower = new Follower({ ...options, elapsed, watch, waitMs, refreshMs: REFRESH_MS })
   }
 
-  /** Whether no list is in memory. */
+  /** Whether no list is in memory, and the store may give one. */
   get isCold(): boolean {
-    return this.follower.sinceSeenMs() === Number.POSITIVE_INFINITY
+    const isEmpty = this.follower.sinceSeenMs() === Number.POSITIVE_INFINITY
+    return isEmpty && this.follower.state() !== 'away'
   }
 
   /** Opens a watch of the list when it is time; returns the promise to keep alive. */
@@ -94,9 +95,7 @@ export class TokenBook {
   /**
    * Finds a valid token by its text.
    * @param keepAlive keeps a watch of the list alive, beyond the response
-   * @throws {HttpError} 503 when the list cannot be read, or not soon enough to say that it lacks
-   * the
-   *   token
+   * @throws {HttpError} 503 when the list cannot be read, or not soon enough to refuse the token
    */
   async find(token: string, keepAlive?: KeepAlive): Promise<KnownToken | undefined> {
     const id = tokenId(token)
@@ -153,12 +152,14 @@ export class TokenBook {
     if (this.follower.sinceSeenMs() >= TRUST_MS && !(await this.follower.look())) {
       throw unavailable()
     }
-    let record = find()
-    if (record === undefined && this.isOld()) {
-      await this.follower.look(NEWER_MS)
-      record = find()
+    const findValid = (): KnownToken | undefined => {
+      const record = find()
+      return record && this.seen(record)
     }
-    return record && this.seen(record)
+    const known = findValid()
+    if (known !== undefined || !this.isOld()) return known
+    await this.follower.look(NEWER_MS)
+    return findValid()
   }
 
   /** Returns whether a newer list may exist. */

@@ -71,6 +71,8 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
   private labelShards = NO_TREE.shards
   /** The newest manifest that was not pinned: only a pin selects an older one. */
   private newest: OpenManifest | undefined
+  /** The last manifest that had no such tree. */
+  private treeless: OpenManifest | undefined
   /** Index of the next shard to consider for release. */
   private hand = 0
 
@@ -164,8 +166,12 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
     return this.options.needsLabels?.() === true
   }
 
-  /** Loads the labels first if a token needs them by now. */
+  /** Takes over what the follower has already, and loads labels if a token needs them by now. */
   private async usableSoon(): Promise<Snapshot | undefined> {
+    const { loaded } = this.follower
+    if (this.manifest === undefined && loaded !== undefined && this.isNext(loaded)) {
+      await this.take(loaded).catch(this.reported)
+    }
     const { manifest } = this
     if (manifest !== undefined && this.labels === undefined && this.needsLabels()) {
       const labels = await this.loadLabels(manifest).catch(this.reported)
@@ -247,10 +253,14 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
     this.options.memory.enforce()
   }
 
+  /** Reports once for each manifest that it lacks the tree. */
   private treeOf(manifest: OpenManifest): Tree | undefined {
     const { cluster, tree: name, onError } = this.options
     const tree = name === undefined ? manifest : manifest.trees?.[name]
-    if (tree === undefined) onError(`Cluster "${cluster}" publishes no tree "${name}" of names`)
+    if (tree === undefined && manifest !== this.treeless) {
+      this.treeless = manifest
+      onError(`Cluster "${cluster}" publishes no tree "${name}" of names`)
+    }
     return tree
   }
 

@@ -69,10 +69,10 @@ export class SnapshotFollower {
   private readonly follower: Follower
   private readonly readers: Take[] = []
   /** The last verified manifest, and its bytes. */
-  private last: { readonly served: ServedManifest; readonly manifest: OpenManifest } | undefined
+  private last: { readonly served: ServedManifest; readonly loaded: LoadedManifest } | undefined
   /** The version that all readers have. */
   private known = ''
-  /** Shards that came with an update, or were loaded for it, by hash. */
+  /** Shards that came with an update, by hash, until the readers have it. */
   private readonly arrived = new Map<string, Shard>()
   private readonly loads = new Map<string, ShardLoad>()
 
@@ -93,9 +93,9 @@ export class SnapshotFollower {
     return this.follower.follow()
   }
 
-  /** The last verified manifest that the origin served. */
-  get served(): ServedManifest | undefined {
-    return this.last?.served
+  /** The last verified manifest: a reader that is added late begins with it. */
+  get loaded(): LoadedManifest | undefined {
+    return this.last?.loaded
   }
 
   /** As the method of {@link Follower}. */
@@ -109,7 +109,7 @@ export class SnapshotFollower {
   }
 
   /**
-   * Returns whether an answer from memory waits for nobody: the origin answered less than `limitMs`
+   * Returns whether an answer from memory need not wait: the origin answered less than `limitMs`
    * ago, is being watched, or is away.
    */
   mayAnswer(limitMs: number): boolean {
@@ -189,11 +189,9 @@ export class SnapshotFollower {
 
   private async open(served: ServedManifest): Promise<LoadedManifest> {
     const { cluster, publicKey } = this.options
-    const isPinned = served.isPinned === true
     if (this.last !== undefined && isSame(served, this.last.served)) {
       // A pin changes no byte.
-      this.last = { served, manifest: this.last.manifest }
-      return { manifest: this.last.manifest, isPinned }
+      return this.noteLast(served, this.last.loaded.manifest)
     }
     if (!(await isSignedBy(publicKey, served.bytes, served.signature))) {
       throw new SnapshotError(`The stored manifest of cluster "${cluster}" has a wrong signature`)
@@ -202,8 +200,13 @@ export class SnapshotFollower {
     if (manifest.cluster !== cluster) {
       throw new SnapshotError(`The stored manifest is of cluster "${manifest.cluster}"`)
     }
-    this.last = { served, manifest }
-    return { manifest, isPinned }
+    return this.noteLast(served, manifest)
+  }
+
+  private noteLast(served: ServedManifest, manifest: OpenManifest): LoadedManifest {
+    const loaded = { manifest, isPinned: served.isPinned === true }
+    this.last = { served, loaded }
+    return loaded
   }
 }
 

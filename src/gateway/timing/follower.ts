@@ -8,8 +8,8 @@
  * | `watching` | one call, open for `waitMs` | the watch ends |
  * | `away` | an attempt after 1, 2, 4, 4 … s | the origin answers |
  *
- * Whoever has an answer in memory waits for nobody, in each state. What is missing waits for the
- * origin, but while that is away, fails at once. Nothing is read when nobody asks.
+ * In each state, a request that finds its answer in memory waits for nothing. What is missing waits
+ * for the origin, but while that is away, fails at once. Without requests nothing is read.
  * @module
  */
 import { errorText } from '../../dns/bytes/unknown.ts'

@@ -143,6 +143,21 @@ describe('find', () => {
   }
 })
 
+test('the configured token needs no list of tokens, whatever its form', async () => {
+  const { token } = await tokenRecord()
+  const tokenStore = { list: () => Promise.reject(new Error('away')) }
+  const fetch = (): never => assert.fail('no request is expected')
+  const host = new FakeHost()
+  const access = { isPublic: false, sha256: await hashToken(token) }
+  const finder = new CallerFinder(
+    { access, application: undefined },
+    { host, tokenStore, fetch },
+    host,
+  )
+  const caller = await find(finder, headOf({ authorization: `Bearer ${token}` }))
+  assert.equal(caller.mayExplain, true)
+})
+
 test('what a page of another site has a browser send is not its owner’s', async () => {
   const finder = finderOf([made.record])
   const ask = (site: string): Promise<Caller> =>

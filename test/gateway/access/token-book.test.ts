@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, test } from 'vitest'
 import { newSecret, type TokenRecord } from '../../../src/gateway/access/token.ts'
 import { TokenBook } from '../../../src/gateway/access/token-book.ts'
@@ -13,6 +14,8 @@ class Fixture {
   steppedMs = 0
   isAway = false
   isSilent = false
+  /** Real time that the store takes. */
+  delayMs = 0
   reads = 0
   readonly timers = new Set<{ readonly dueMs: number; readonly task: () => void }>()
   readonly errors: string[] = []
@@ -26,6 +29,7 @@ class Fixture {
         list: () => {
           this.reads++
           if (this.isSilent) return new Promise(() => undefined)
+          if (this.delayMs > 0) return sleep(this.delayMs).then(() => this.store.list())
           return this.isAway ? Promise.reject(new Error('away')) : this.store.list()
         },
       },
@@ -96,6 +100,16 @@ describe('TokenBook', () => {
     await fixture.knows(token)
     await fixture.store.remove(record.id)
     fixture.nowMs += 60_000
+    assert.equal(await fixture.knows(token), false)
+  })
+
+  test('refuses a token that has ended, also when its list is old', async () => {
+    const { token, record } = await tokenRecord({ expiresMs: 1_000_500 })
+    const fixture = new Fixture([record])
+    assert.equal(await fixture.knows(token), true)
+    fixture.nowMs += 5000
+    fixture.delayMs = 20
+    void fixture.book.follow()
     assert.equal(await fixture.knows(token), false)
   })
 

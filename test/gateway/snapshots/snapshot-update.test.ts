@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
+import { ClusterReader } from '../../../src/gateway/snapshots/cluster-reader.ts'
 import { ShardMemory } from '../../../src/gateway/snapshots/shard-memory.ts'
-import type { SnapshotOrigin } from '../../../src/gateway/snapshots/snapshot-follower.ts'
+import {
+  SnapshotFollower,
+  type SnapshotOrigin,
+} from '../../../src/gateway/snapshots/snapshot-follower.ts'
 import {
   changedShards,
   type SnapshotUpdate,
@@ -12,9 +16,10 @@ import { sha256Hex } from '../../../src/snapshot/format/signature.ts'
 import { keys } from '../../cluster/follow/memory-gateway.ts'
 import { namesIn } from '../../cluster/follow/snapshots.ts'
 import { type Published, snapshotOf } from '../publishing.ts'
-import { newReader, TIMES } from '../reading.ts'
+import { TIMES } from '../reading.ts'
 
 const { privateKey, publicKey } = await keys()
+const CLOCK = { now: () => Date.parse('2026-01-01T00:00:00Z'), elapsed: () => 0 }
 const NAMES = 'web api db cart mail auth feed shop'.split(' ')
 
 function generation(number: number, changed = '', time = number): Promise<Published> {
@@ -56,7 +61,8 @@ describe('the shards of an update', () => {
 
 /** A reader of an origin that is followed, and what the origin was asked. */
 function following(): {
-  reader: ReturnType<typeof newReader>
+  reader: ClusterReader
+  follower: SnapshotFollower
   knowns: string[]
   reads: string[]
   send: (update: SnapshotUpdate) => Promise<void>
@@ -76,18 +82,48 @@ function following(): {
       return new Promise(() => undefined)
     },
   }
-  const reader = newReader({
+  const onError = (): undefined => undefined
+  const follower = new SnapshotFollower({
     cluster: 'shop',
     publicKey,
     origin,
+    after: () => () => undefined,
+    elapsed: CLOCK.elapsed,
+    refreshMs: TIMES.refreshMs,
+    onError,
+  })
+  const memory = new ShardMemory()
+  const reader = new ClusterReader({
+    cluster: 'shop',
+    follower,
+    times: TIMES,
+    memory,
+    clock: CLOCK,
+    onError,
+  })
+  return { reader, follower, knowns, reads, send: (update) => take(update) }
+}
+
+test('a reader that is added while a cluster is followed begins with what there is', async () => {
+  const { reader, follower, send } = following()
+  void reader.follow()
+  await send({ manifest: first.signed })
+  const errors: string[] = []
+  const options = {
+    cluster: 'shop',
+    follower,
     times: TIMES,
     memory: new ShardMemory(),
-    after: () => () => undefined,
-    clock: { now: () => Date.parse('2026-01-01T00:00:00Z'), elapsed: () => 0 },
-    onError: () => undefined,
-  })
-  return { reader, knowns, reads, send: (update) => take(update) }
-}
+    clock: CLOCK,
+    onError: (message: string) => errors.push(message),
+  }
+  const late = new ClusterReader(options)
+  assert.equal(late.current(), undefined)
+  assert.equal((await late.load())?.info.generation, 1)
+  const other = new ClusterReader({ ...options, tree: 'multicluster' })
+  for (let i = 0; i < 3; i++) assert.equal(await other.load(), undefined)
+  assert.deepEqual(errors, ['Cluster "shop" publishes no tree "multicluster" of names'])
+})
 
 describe('a reader that follows', () => {
   test('gets the manifest and the shards that changed, and reads no other one', async () => {
