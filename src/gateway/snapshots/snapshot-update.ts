@@ -9,6 +9,8 @@ import { type ClusterStore, manifestOf, type ServedManifest } from './store.ts'
 /** Most shards in an update, and the most bytes of all of them; followers read the others. */
 const SHARDS_MAX = 16
 const SHARD_BYTES_MAX = 512 * 1024
+/** Manifests that are looked at: followers have the one before, or read the shards themselves. */
+const MANIFESTS_MAX = 2
 
 /** An update. */
 export type SnapshotUpdate = {
@@ -29,8 +31,8 @@ export function versionOf(served: ServedManifest | undefined, generation: number
 }
 
 /**
- * Reads the shards of a served manifest that a kept one lacks.
- * @param known the version of the kept manifest; there are no shards for one that is not kept
+ * Reads the shards of a served manifest that the one before lacks.
+ * @param known the version of the manifest before; there are no shards for any other one
  */
 export async function changedShards(
   store: Pick<ClusterStore, 'readManifests' | 'readShard'>,
@@ -38,7 +40,10 @@ export async function changedShards(
   known: string,
 ): Promise<readonly Uint8Array[]> {
   const generation = Number.parseInt(known, 10)
-  const before = (await store.readManifests()).find((one) => one.generation === generation)
+  // A confirmation changes no shard.
+  if (generation === manifestOf(served).generation) return []
+  const newest = await store.readManifests(MANIFESTS_MAX)
+  const before = newest.find((one) => one.generation === generation)
   if (before === undefined) return []
   const had = new Set(allShards(manifestOf(before)).map(({ sha256 }) => sha256))
   const shards: Uint8Array[] = []

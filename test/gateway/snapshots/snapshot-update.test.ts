@@ -49,6 +49,15 @@ describe('the shards of an update', () => {
     assert.deepEqual(await Promise.all(shards.map(sha256Hex)), [hash])
   })
 
+  test('are none for a confirmation, for which no other manifest is read', async () => {
+    const store = {
+      readManifests: () => assert.fail('one is enough'),
+      readShard: () => assert.fail('none has changed'),
+    }
+    const known = versionOf(first.signed, 1)
+    assert.deepEqual(await changedShards(store, confirmed.signed, known), [])
+  })
+
   test('are none for a generation that is not kept, or for nothing that is one', async () => {
     const store = createMemoryStore()
     for (const [sha256, bytes] of second.shards) await store.writeShard(sha256, bytes, 0)
