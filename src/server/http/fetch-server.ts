@@ -12,6 +12,7 @@ import { FairQueue } from '../sockets/fair-queue.ts'
 import type { FetchListener, FetchRuntime, RemoteEnd } from './fetch-runtime.ts'
 import { type App, type Direct, type Ends, type Ready, unmapped } from './http-request.ts'
 import type { ListenOptions } from './http-server.ts'
+import { RequestMemory } from './request-memory.ts'
 
 /** Time for a request with a body; the runtimes themselves bound only the pauses within it. */
 const BODY_TIMEOUT_MS = 15_000
@@ -21,6 +22,14 @@ const RESPONSE_COST_MS = 0.02
 
 /** Shares the event loop between the clients of all servers in the process. */
 const QUEUE = new FairQueue()
+
+/** Shared by all servers of the process, because its memory is. */
+const REQUEST_MEMORY = new RequestMemory()
+
+/** Bytes that a body counts at most: those of a DNS message. */
+const BODY_BYTES_MAX = 65_535
+/** Bytes that a body without a Content-Length counts: large bodies make room before it. */
+const UNSAID_BYTES = 16_384
 
 /** The client's end once the connection is closed. */
 const NOWHERE: RemoteEnd = { address: '', port: 0 }
@@ -32,6 +41,8 @@ export type FetchServerOptions = {
   readonly direct: Direct
   /** Certificate and key; plain HTTP when undefined. */
   readonly tls: TlsService | undefined
+  /** Bounds bodies that wait for the rest (default: one bound for the process). */
+  readonly requestMemory?: RequestMemory
 }
 
 /** A server for one app. */
@@ -96,8 +107,9 @@ export class FetchServer {
       port,
       ...this.how,
     }
+    const memory = this.options.requestMemory ?? REQUEST_MEMORY
     this.listener = this.runtime.listen(at, (request, remote) =>
-      inTurn(remote, () => inTime(request, this.answer(request, remote))),
+      inTurn(remote, () => inTime(request, this.answer(request, remote), memory)),
     )
     return this.listener.port
   }
@@ -176,17 +188,35 @@ function inTurn(
   return promise
 }
 
-/** Answers 408 when the response takes too long; Bun then closes the connection. */
+/**
+ * Answers 408 when the response takes too long, and 503 when the bodies that wait take too much
+ * memory; Bun then closes the connection.
+ */
 function inTime(
-  { method }: Request,
+  { method, headers }: Request,
   response: Response | Promise<Response>,
+  memory: RequestMemory,
 ): Response | Promise<Response> {
   const isWaiting = response instanceof Promise && method !== 'GET' && method !== 'HEAD'
   if (!isWaiting) return response
   const { promise, resolve } = Promise.withResolvers<Response>()
-  const timer = setTimeout(() => {
-    const close = { connection: 'close' }
-    resolve(errorResponse(new HttpError(408, 'too_slow', 'The request took too long', close)))
-  }, BODY_TIMEOUT_MS)
-  return Promise.race([response, promise]).finally(() => clearTimeout(timer))
+  const refuse = (status: 408 | 503, code: string, message: string): void => {
+    resolve(errorResponse(new HttpError(status, code, message, { connection: 'close' })))
+  }
+  const timer = setTimeout(
+    () => refuse(408, 'too_slow', 'The request took too long'),
+    BODY_TIMEOUT_MS,
+  )
+  // The runtime does not say how much has arrived.
+  const bytes = Math.min(Number(headers.get('content-length')) || UNSAID_BYTES, BODY_BYTES_MAX)
+  const holder = {
+    heldBytes: () => bytes,
+    dropRequests: () => refuse(503, 'busy', 'Too many requests wait for their bodies'),
+  }
+  memory.add(holder)
+  memory.held(bytes)
+  return Promise.race([response, promise]).finally(() => {
+    clearTimeout(timer)
+    memory.delete(holder)
+  })
 }

@@ -6,7 +6,8 @@ import type {
   FetchRuntime,
 } from '../../../src/server/http/fetch-runtime.ts'
 import { FetchServer } from '../../../src/server/http/fetch-server.ts'
-import type { App, Direct, Head } from '../../../src/server/http/http-request.ts'
+import type { App, Direct, Head, Ready } from '../../../src/server/http/http-request.ts'
+import { RequestMemory } from '../../../src/server/http/request-memory.ts'
 import { SERVER, STRANGER } from '../../certificates.ts'
 
 /** A fake runtime: records its handlers and calls them. */
@@ -42,9 +43,10 @@ const APP: App = {
   fetch: (request, env) => new Response(`app ${request.method} ${JSON.stringify(env)}`),
 }
 
-async function listening(direct: Direct): Promise<FakeRuntime> {
+async function listening(direct: Direct, requestMemory?: RequestMemory): Promise<FakeRuntime> {
   const runtime = new FakeRuntime()
-  const server = new FetchServer(runtime, { app: APP, direct, tls: undefined })
+  const options = { app: APP, direct, tls: undefined, ...(requestMemory && { requestMemory }) }
+  const server = new FetchServer(runtime, options)
   assert.equal(await server.listen('127.0.0.1', 0), 8443)
   return runtime
 }
@@ -139,6 +141,28 @@ describe('FetchServer', () => {
     vi.advanceTimersByTime(15_000)
     const { status, headers } = await answered
     assert.deepEqual([status, headers.get('connection')], [408, 'close'])
+  })
+
+  it('refuses bodies that wait when they take too much memory, the largest first', async () => {
+    const requestMemory = new RequestMemory(1000)
+    const answer = (): Ready => ({ status: 200, headers: HEADERS, body: new Uint8Array(0) })
+    const runtime = await listening(() => answer, requestMemory)
+    const asked = [400, 500, 300].map((length) => {
+      const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
+      const headers = { 'content-length': `${length}` }
+      const request = { method: 'POST', body: readable, duplex: 'half', headers } as RequestInit
+      return { response: runtime.ask('/dns-query', request), end: () => writable.close() }
+    })
+    const refused = await asked[1]?.response
+    assert.equal(refused?.status, 503)
+    assert.equal(refused?.headers.get('connection'), 'close')
+    assert.match((await refused?.text()) ?? '', /"code":"busy"/)
+    for (const { end } of asked) void end()
+    const others = await Promise.all([asked[0]?.response, asked[2]?.response])
+    assert.deepEqual(
+      others.map((one) => one?.status),
+      [200, 200],
+    )
   })
 
   it('close ends open connections', async () => {
