@@ -200,18 +200,18 @@ function inTime(
   const isWaiting = response instanceof Promise && method !== 'GET' && method !== 'HEAD'
   if (!isWaiting) return response
   const { promise, resolve } = Promise.withResolvers<Response>()
-  const refuse = (status: 408 | 503, code: string, message: string): void => {
-    resolve(errorResponse(new HttpError(status, code, message, { connection: 'close' })))
-  }
-  const timer = setTimeout(
-    () => refuse(408, 'too_slow', 'The request took too long'),
-    BODY_TIMEOUT_MS,
-  )
+  const close = { connection: 'close' }
+  const timer = setTimeout(() => {
+    resolve(errorResponse(new HttpError(408, 'too_slow', 'The request took too long', close)))
+  }, BODY_TIMEOUT_MS)
   // The runtime does not say how much has arrived.
   const bytes = Math.min(Number(headers.get('content-length')) || UNSAID_BYTES, BODY_BYTES_MAX)
   const holder = {
     heldBytes: () => bytes,
-    dropRequests: () => refuse(503, 'busy', 'Too many requests wait for their bodies'),
+    dropRequests: () => {
+      const message = 'Too many requests wait for their bodies'
+      resolve(errorResponse(new HttpError(503, 'busy', message, close)))
+    },
   }
   memory.add(holder)
   memory.held(bytes)
