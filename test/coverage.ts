@@ -19,7 +19,7 @@ type Measure = keyof typeof LEAST
  * and `connect`; a Worker and other runtimes, for the 36 lines of the library.
  */
 const LEAST_APART: Readonly<Record<string, typeof LEAST>> = {
-  'src/cli': { lines: 92, branches: 85 },
+  'src/cli': { lines: 90, branches: 85 },
   'src/library': { lines: 85, branches: 60 },
 }
 const MEASURES: readonly Measure[] = ['lines', 'branches']
