@@ -103,7 +103,7 @@ const DOORS: Readonly<Record<string, string>> = {
   '@hono/node-server': 'src/server/http/http-server.ts',
   '@kubernetes/client-node': 'src/cluster/follow/watch.ts',
   commander: 'src/cli/main.ts',
-  jose: 'src/gateway/access/access-assertions.ts',
+  jose: 'src/gateway/access/jwt.ts',
   'mmdb-lib': 'src/resolver/plugins/geoip/mmdb.ts',
   pbf: 'src/cluster/api/protobuf-reader.ts',
   re2js: 'src/go/pattern/pattern.ts',

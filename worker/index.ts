@@ -113,7 +113,7 @@ function createRuntime(
     writerOf: (id) => (blobs ? writerWithBlobs(stubOf(id), nearOf(id, blobs)) : stubOf(id)),
     tokenStore: tokenStoreOf(env, host),
     randomBytes: (size) => crypto.getRandomValues(new Uint8Array(size)),
-    fetch: (url) => fetch(url),
+    fetch: (url) => fetch(url, { redirect: 'manual' }),
     clientOf: (c) => ({ address: addressOf(c.req.raw.headers), port: 0, transport: 'https' }),
     identitiesOf: (c) => identitiesOf(c.req.raw),
     hasHttp3: env.HTTP3 === 'true',

@@ -57,7 +57,7 @@ export async function createEdgeGateway(
     {
       host: createWebHost({ runtime: 'edge', files, ...(log && { log }) }),
       randomBytes: (size) => crypto.getRandomValues(new Uint8Array(size)),
-      fetch: (url) => fetch(url),
+      fetch: (url) => fetch(url, { redirect: 'manual' }),
       clientOf: (c) => ({ address: String(c.env.address), port: 0, transport: 'https' }),
       identitiesOf: () => [],
       keepAlive: (c, promise) => c.env.waitUntil(promise),

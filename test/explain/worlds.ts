@@ -11,7 +11,7 @@ import { namingOptions, publishedTrees } from '../../src/cluster/follow/naming.t
 import { parseKubernetes } from '../../src/corefile/kubernetes-options.ts'
 import { encodeBase64url } from '../../src/dns/bytes/base64url.ts'
 import { nameOf } from '../../src/dns/names/name.ts'
-import type { TokenScope } from '../../src/gateway/access/token.ts'
+import type { TokenScope } from '../../src/gateway/config/token-scope.ts'
 import { explain } from '../../src/resolver/chain/explain.ts'
 import { type ExplanationJson, explanationJson } from '../../src/resolver/chain/explanation-json.ts'
 import { Incoming } from '../../src/resolver/chain/incoming.ts'

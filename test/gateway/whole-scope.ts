@@ -2,7 +2,7 @@
  * A scope for tests.
  * @module
  */
-import type { TokenScope } from '../../src/gateway/access/token.ts'
+import type { TokenScope } from '../../src/gateway/config/token-scope.ts'
 
 /** What sees and may do everything. */
 export const WHOLE_SCOPE: TokenScope = {

@@ -77,7 +77,7 @@ export class Admission {
 
   /** Whether the visibility of some token depends on the labels of namespaces. */
   get usesLabels(): boolean {
-    return this.finder.tokens.usesLabels
+    return this.finder.tokens.usesLabels || this.finder.issuers.usesLabels
   }
 
   /** Returns whether the token of a request waits for the first list of tokens. */
@@ -215,7 +215,7 @@ function createLimiter(
   return new FallbackLimiter({ platform, memory, onError })
 }
 
-/** Callers with a token share the limit of the token, wherever they are. */
+/** Callers with a token share its limit, or that of their subject, wherever they are. */
 function rateKey(caller: Caller): string {
-  return caller.tokenId ?? networkKey(caller)
+  return caller.tokenId ?? caller.subject ?? networkKey(caller)
 }

@@ -1,7 +1,8 @@
 /**
  * The caller of a request: which client sent it, and what that client may see. Callers are
- * everybody with `PUBLIC`, holders of the configured client token, and holders of tokens that the
- * operator created, who may have a certificate or a login instead. Closed unless configured.
+ * everybody with `PUBLIC`, holders of the configured client token, holders of tokens that the
+ * operator created, who may have a certificate or a login instead, and holders of an issuer's
+ * tokens. Closed unless configured.
  * @module
  */
 import { errorText } from '../../dns/bytes/unknown.ts'
@@ -12,7 +13,9 @@ import type { MessageHead } from '../doh/direct-message.ts'
 import { HttpError } from '../doh/http-error.ts'
 import type { KeepAlive } from '../timing/follower.ts'
 import type { GatewayClock } from '../timing/held-clock.ts'
-import { AccessAssertions, ASSERTION_HEADER } from './access-assertions.ts'
+import { ASSERTION_HEADER, accessTokens } from './access-assertions.ts'
+import type { IssuerTokens } from './issuer-tokens.ts'
+import { Issuers, type KnownSubject } from './issuers.ts'
 import { hasHash } from './token.ts'
 import { type KnownToken, TokenBook } from './token-book.ts'
 import type { TokenStore } from './token-store.ts'
@@ -23,6 +26,8 @@ type Grant = {
   readonly visibility?: ClientVisibility
   /** The token whose rate limit counts; `undefined` counts by address. */
   readonly tokenId: string | undefined
+  /** The client whose rate limit counts, where an issuer knows it. */
+  readonly subject?: string
   /** Whether the client may use `/v1/explain`. */
   readonly mayExplain: boolean
 }
@@ -48,7 +53,7 @@ export type RequestHead = MessageHead & Credentials & { readonly address: string
 export type CallerRuntime = {
   readonly host: Pick<Host, 'after' | 'log'>
   readonly tokenStore: Pick<TokenStore, 'list' | 'follow'>
-  /** Sends an HTTP GET request: Cloudflare Access publishes its signing keys. */
+  /** Sends an HTTP GET request, for the keys of issuers; does not follow redirects. */
   readonly fetch: (url: string) => Promise<Response>
 }
 
@@ -61,14 +66,16 @@ const RETRY_SECONDS = '5'
 export class CallerFinder {
   /** The tokens that the operator created. */
   readonly tokens: TokenBook
+  /** The issuers whose tokens identify clients. */
+  readonly issuers: Issuers
   private readonly access: Access
-  private readonly assertions: AccessAssertions | undefined
+  private readonly assertions: IssuerTokens<readonly string[]> | undefined
   private readonly log: Host['log']
   /** The token of CLIENT_TOKEN_SHA256, once it was sent: to hash it takes as long as the answer. */
   private readonly clientTokens = new Set<string>()
 
   constructor(
-    { access, application }: Pick<GatewayConfig, 'access' | 'application'>,
+    { access, application, issuers }: Pick<GatewayConfig, 'access' | 'application' | 'issuers'>,
     { host: { after, log }, tokenStore: store, fetch }: CallerRuntime,
     clock: GatewayClock,
   ) {
@@ -77,7 +84,11 @@ export class CallerFinder {
     this.access = access
     this.log = log
     this.tokens = new TokenBook({ store, after, clock, onError })
-    this.assertions = application && new AccessAssertions({ ...application, fetch, after, clock })
+    const runtime = { fetch, after, clock, log }
+    this.issuers = new Issuers(issuers, runtime)
+    const onRefused = (reason: string): void =>
+      log({ level: 'warning', message: 'an assertion of Access is refused', reason })
+    this.assertions = application && accessTokens(application, { ...runtime, onRefused })
   }
 
   /**
@@ -110,7 +121,9 @@ export class CallerFinder {
       return new RemoteCaller(head, CLIENT_TOKEN, bytesMax)
     }
     const known = token === undefined ? this.identityAtOnce(head) : this.tokens.findAtOnce(token)
-    return known && new RemoteCaller(head, grantOf(known), bytesMax)
+    if (known !== undefined) return new RemoteCaller(head, grantOf(known), bytesMax)
+    const subject = token === undefined ? undefined : this.issuers.findAtOnce(token)
+    return subject && new RemoteCaller(head, subjectGrant(subject), bytesMax)
   }
 
   private async grantOf(
@@ -128,6 +141,8 @@ export class CallerFinder {
       }
       const known = await this.tokens.find(token, sent.keepAlive)
       if (known !== undefined) return grantOf(known)
+      const subject = await this.checked(this.issuers.find(token))
+      if (subject !== undefined) return subjectGrant(subject)
     }
     for (const identity of isCrossSite(sent) ? [] : await this.identitiesOf(sent)) {
       const known = await this.tokens.findIdentity(identity, sent.keepAlive)
@@ -140,12 +155,16 @@ export class CallerFinder {
     const own = sent.identities?.() ?? []
     const assertion = sent.header(ASSERTION_HEADER)
     if (this.assertions === undefined || typeof assertion !== 'string') return own
+    return [...own, ...((await this.checked(this.assertions.find(assertion))) ?? [])]
+  }
+
+  /** Awaits a check of a token. @throws {HttpError} 503 when the issuer's keys cannot be read */
+  private async checked<T>(check: Promise<T>): Promise<T> {
     try {
-      return [...own, ...(await this.assertions.identitiesOf(assertion))]
+      return await check
     } catch (error) {
-      const message = 'cannot check who Cloudflare Access let in'
-      this.log({ level: 'error', message, error: errorText(error) })
-      throw new HttpError(503, 'access_unavailable', 'Access cannot be checked at the moment', {
+      this.log({ level: 'error', message: 'cannot check who logged in', error: errorText(error) })
+      throw new HttpError(503, 'access_unavailable', 'Logins cannot be checked at the moment', {
         'retry-after': RETRY_SECONDS,
       })
     }
@@ -155,7 +174,7 @@ export class CallerFinder {
     if (isCrossSite(sent)) return undefined
     const known = this.firstKnown(sent.identities?.())
     if (known !== undefined || this.assertions === undefined) return known
-    return this.firstKnown(this.assertions.identitiesAtOnce(sent.header(ASSERTION_HEADER) ?? ''))
+    return this.firstKnown(this.assertions.findAtOnce(sent.header(ASSERTION_HEADER) ?? ''))
   }
 
   private firstKnown(identities: readonly string[] = []): KnownToken | undefined {
@@ -173,18 +192,20 @@ class RemoteCaller implements Caller {
   readonly transport = 'https'
   readonly tokenId: string | undefined
   readonly mayExplain: boolean
+  readonly subject?: string
   readonly visibility?: ClientVisibility
   readonly bytesMax?: number
   private readonly head: RequestHead
 
   constructor(
     head: RequestHead,
-    { tokenId, mayExplain, visibility }: Grant,
+    { tokenId, subject, mayExplain, visibility }: Grant,
     bytesMax: number | undefined,
   ) {
     this.head = head
     this.tokenId = tokenId
     this.mayExplain = mayExplain
+    if (subject !== undefined) this.subject = subject
     if (visibility !== undefined) this.visibility = visibility
     if (bytesMax !== undefined) this.bytesMax = bytesMax
   }
@@ -196,6 +217,10 @@ class RemoteCaller implements Caller {
 
 function grantOf({ visibility, record: { id, scope } }: KnownToken): Grant {
   return { visibility, tokenId: id, mayExplain: scope.explain === true }
+}
+
+function subjectGrant(known: KnownSubject): Grant {
+  return { ...known, tokenId: undefined }
 }
 
 /** Browsers add their certificate or login to requests that a page of another site sends. */

@@ -6,10 +6,18 @@
 import { zonesOf } from '../../corefile/arguments.ts'
 import { wildcardParent } from '../../corefile/wildcard-zone.ts'
 import { isRecord, isTexts } from '../../dns/bytes/unknown.ts'
-import { formatName, isSubdomain, lowerName, parseName } from '../../dns/names/name.ts'
+import { formatName, isSubdomain, parseName } from '../../dns/names/name.ts'
 import type { GatewayConfig } from '../config/config.ts'
+import {
+  bad,
+  PATTERNS_MAX,
+  readScope,
+  SCOPE_FIELDS,
+  ScopeError,
+  type TokenScope,
+} from '../config/token-scope.ts'
 import { HttpError } from '../doh/http-error.ts'
-import { matcherOf, type TokenScope } from './token.ts'
+import { matcherOf } from './token.ts'
 
 /** A token request. */
 type TokenRequest = {
@@ -21,15 +29,10 @@ type TokenRequest = {
 }
 
 const NAME_MAX = 100
-const PATTERNS_MAX = 100
-const PATTERN_MAX = 253
-/** The key of a label has up to 317 characters, its value up to 63. */
-const NAMESPACE_PATTERN_MAX = 512
 /** Certificates; email addresses, `@DOMAIN` or names of service tokens, in lower case. */
 const IDENTITY = /^(?:cert:[0-9a-f]{64}|access:[!-@[-~]{1,320})$/
 const LIFE_SECONDS_MAX = 10 * 366 * 24 * 3600
-const FIELDS: readonly string[] =
-  'name clusters origins namespaces recurse explain identities expiresInSeconds'.split(' ')
+const FIELDS: readonly string[] = ['name', ...SCOPE_FIELDS, 'identities', 'expiresInSeconds']
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -40,19 +43,18 @@ type Fields = Readonly<Record<string, unknown>>
  */
 export function readTokenRequest(text: string): TokenRequest {
   const fields = readObject(text)
-  const unknown = Object.keys(fields).find((name) => !FIELDS.includes(name))
-  if (unknown !== undefined) throw bad(unknown, `is not one of ${FIELDS.join(', ')}`)
-  return {
-    name: readName(fields.name),
-    scope: {
-      clusters: readPatterns(fields, 'clusters'),
-      origins: readPatterns(fields, 'origins').map(canonicalOrigin),
-      namespaces: readNamespaces(fields),
-      recurse: readFlag(fields, 'recurse'),
-      ...(readFlag(fields, 'explain') && { explain: true }),
-    },
-    identities: readIdentities(fields.identities),
-    lifeMs: readLife(fields.expiresInSeconds),
+  try {
+    const unknown = Object.keys(fields).find((name) => !FIELDS.includes(name))
+    if (unknown !== undefined) throw bad(unknown, `is not one of ${FIELDS.join(', ')}`)
+    return {
+      name: readName(fields.name),
+      scope: readScope(fields),
+      identities: readIdentities(fields.identities),
+      lifeMs: readLife(fields.expiresInSeconds),
+    }
+  } catch (error) {
+    if (!(error instanceof ScopeError)) throw error
+    throw new HttpError(400, 'bad_field', error.message)
   }
 }
 
@@ -72,51 +74,6 @@ function readName(value: unknown): string {
   throw bad('name', `is not a string of at most ${NAME_MAX} characters`)
 }
 
-function readPatterns(
-  fields: Fields,
-  field: 'clusters' | 'origins' | 'namespaces',
-  charactersMax = PATTERN_MAX,
-): readonly string[] {
-  const value = fields[field] ?? ['*']
-  if (!isTexts(value) || value.length === 0 || value.length > PATTERNS_MAX) {
-    throw bad(field, `is not a list of 1 to ${PATTERNS_MAX} strings`)
-  }
-  const wrong = value.find((text) => !/^[!-~]+$/.test(text) || text.length > charactersMax)
-  if (wrong !== undefined) throw bad(field, `has "${wrong.slice(0, 40)}", which is not a pattern`)
-  return [...new Set(value)].sort()
-}
-
-/** A pattern of names of namespaces (RFC 1123 labels). */
-const NAMESPACE = /^[a-z0-9*-]+$/
-
-/** Patterns of names or of labels (`key=value`), or several of these joined by `&`. */
-function readNamespaces(fields: Fields): readonly string[] {
-  const patterns = readPatterns(fields, 'namespaces', NAMESPACE_PATTERN_MAX)
-  for (const pattern of patterns) {
-    const text = pattern.slice(0, 40)
-    for (const part of pattern.split('&')) {
-      if (/^$|^=/.test(part)) throw bad('namespaces', `has "${text}", in which a part is empty`)
-      if (part.includes('=') || NAMESPACE.test(part)) continue
-      throw bad('namespaces', `has "${text}", which no namespace is called`)
-    }
-  }
-  return patterns
-}
-
-/** Returns an origin in the form of the configuration: absolute and in lower case. */
-function canonicalOrigin(pattern: string): string {
-  if (pattern.includes('*')) return pattern.toLowerCase()
-  const name = parseName(pattern)
-  if (name !== undefined) return formatName(lowerName(name))
-  throw bad('origins', `has "${pattern.slice(0, 40)}", which is not a domain name`)
-}
-
-function readFlag(fields: Fields, field: 'recurse' | 'explain'): boolean {
-  const { [field]: value = false } = fields
-  if (typeof value === 'boolean') return value
-  throw bad(field, 'is neither true nor false')
-}
-
 function readIdentities(value: unknown = []): readonly string[] {
   if (!isTexts(value) || value.length > PATTERNS_MAX) {
     throw bad('identities', 'is not a list of "cert:SHA256" and "access:WHO"')
@@ -133,10 +90,6 @@ function readLife(value: unknown): number | undefined {
   const isWhole = typeof value === 'number' && Number.isInteger(value)
   if (isWhole && 1 <= value && value <= LIFE_SECONDS_MAX) return 1000 * value
   throw bad('expiresInSeconds', `is not a whole number from 1 to ${LIFE_SECONDS_MAX}`)
-}
-
-function bad(field: string, problem: string): HttpError {
-  return new HttpError(400, 'bad_field', `"${field.slice(0, 40)}" ${problem}`)
 }
 
 /** Warns about parts of a token request without effect, such as a misspelled cluster. */

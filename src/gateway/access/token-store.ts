@@ -3,7 +3,8 @@
  * @module
  */
 import { isRecord, isTexts, parseJson } from '../../dns/bytes/unknown.ts'
-import type { TokenRecord, TokenScope, TokenSecret } from './token.ts'
+import type { TokenScope } from '../config/token-scope.ts'
+import type { TokenRecord, TokenSecret } from './token.ts'
 
 /** Most tokens of a gateway, because readers hold all of them in memory. */
 export const TOKENS_MAX = 10_000

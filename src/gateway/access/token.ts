@@ -12,23 +12,7 @@ import { endsIn, type Query } from '../../dns/wire/query.ts'
 import type { ClientVisibility } from '../../resolver/contract/client.ts'
 import { sha256Hex } from '../../snapshot/format/signature.ts'
 import { Visibility } from '../../snapshot/read/visibility.ts'
-
-/** What a token may see and do. In a pattern, `*` matches any text. */
-export type TokenScope = {
-  /** Patterns of cluster identifiers. */
-  readonly clusters: readonly string[]
-  /** Patterns of origins, absolute and in lower case. */
-  readonly origins: readonly string[]
-  /**
-   * Patterns of namespaces. One with `=` matches a label, `key=value`; of parts joined by `&`, all
-   * must match.
-   */
-  readonly namespaces: readonly string[]
-  /** Whether the gateway forwards the client's queries to other servers. */
-  readonly recurse: boolean
-  /** Whether the client may use `/v1/explain`; it may not when left out. */
-  readonly explain?: boolean
-}
+import type { TokenScope } from '../config/token-scope.ts'
 
 /** One secret of a token; a rotated token has several for a while. */
 export type TokenSecret = {

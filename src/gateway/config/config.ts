@@ -15,6 +15,7 @@ import {
   readClusterEntry,
   TOKEN_SHA256 as SHA256,
 } from './cluster-entry.ts'
+import { type IssuerConfig, IssuersError, readIssuers } from './issuers.ts'
 import type { ReaderTimes } from './reader-times.ts'
 
 /** Names of the variables other than COREFILE, which is a file on Node. */
@@ -31,6 +32,7 @@ export const GATEWAY_VARIABLES = [
   'CORS_ORIGINS',
   'ACCESS_TEAM',
   'ACCESS_AUDIENCE',
+  'ISSUERS',
 ] as const
 
 type Name = 'COREFILE' | (typeof GATEWAY_VARIABLES)[number]
@@ -54,6 +56,8 @@ export type GatewayConfig = {
   readonly corsOrigins: readonly string[]
   /** The Cloudflare Access application in front of the gateway; `undefined` for none. */
   readonly application: AccessApplication | undefined
+  /** Issuers whose tokens identify clients. */
+  readonly issuers: readonly IssuerConfig[]
 }
 
 /** An Access application. */
@@ -119,6 +123,7 @@ export async function readGatewayConfig(
     requestsPerMinute: readRate(variables),
     corsOrigins: readOrigins(variables),
     application: readApplication(variables),
+    issuers: readIssuersOf(variables),
   }
 }
 
@@ -237,6 +242,15 @@ function readApplication(variables: GatewayVariables): AccessApplication | undef
   }
   if (SHA256.test(audience)) return { issuer: team, audience }
   throw new GatewayConfigError('ACCESS_AUDIENCE is not 64 hexadecimal digits')
+}
+
+function readIssuersOf({ ISSUERS: text = '' }: GatewayVariables): readonly IssuerConfig[] {
+  try {
+    return readIssuers(text)
+  } catch (error) {
+    if (!(error instanceof IssuersError)) throw error
+    throw new GatewayConfigError(error.message, { cause: error })
+  }
 }
 
 function parseObject(text: string): Readonly<Record<string, unknown>> {

@@ -92,7 +92,7 @@ export function createNodeRuntime(options: NodeRuntimeOptions): GatewayRuntime {
   const runtime = {
     host: createHost(options),
     randomBytes,
-    fetch,
+    fetch: (url: string) => fetch(url, { redirect: 'manual' }),
     clientOf: (c: Context): Client => ({ ...remoteOf(c.env), transport: 'https' }),
     identitiesOf: (c: Context) => identitiesOf(c.env),
     keepAlive: (_: Context, promise: Promise<void>) => void promise,

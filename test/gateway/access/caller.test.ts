@@ -34,7 +34,7 @@ function finderOf(records: readonly TokenRecord[], access = CLOSED): CallerFinde
   const host = new FakeHost()
   const fetch = (): never => assert.fail('no request is expected')
   const runtime = { host, tokenStore: storeOf(records), fetch }
-  return new CallerFinder({ access, application: undefined }, runtime, host)
+  return new CallerFinder({ access, application: undefined, issuers: [] }, runtime, host)
 }
 
 function find(finder: CallerFinder, head: RequestHead, pathToken?: string): Promise<Caller> {
@@ -150,7 +150,7 @@ test('the configured token needs no list of tokens, whatever its form', async ()
   const host = new FakeHost()
   const access = { isPublic: false, sha256: await hashToken(token) }
   const finder = new CallerFinder(
-    { access, application: undefined },
+    { access, application: undefined, issuers: [] },
     { host, tokenStore, fetch },
     host,
   )

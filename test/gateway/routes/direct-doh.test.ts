@@ -131,6 +131,18 @@ describe('what is answered directly is answered as by the app:', () => {
     assert.deepEqual(await fixture.directly(sent), expected)
   })
 
+  test('a token of an issuer, once the app has seen it', async () => {
+    const rules = [{ when: { email: MAIL }, namespaces: ['*'] }]
+    const issuer = { issuer: ISSUER, audiences: [AUDIENCE], keys: `${ISSUER}/keys`, rules }
+    const fixture = await BothPaths.start({ ISSUERS: JSON.stringify([issuer]) })
+    const jwt = await team.sign({ now: START_MS, email: MAIL })
+    const sent = get(WEB_QUESTION, { authorization: `Bearer ${jwt}` })
+    assert.equal(await fixture.directly(sent), undefined)
+    const expected = await fixture.byApp(sent)
+    assert.equal(expected.status, 200)
+    assert.deepEqual(await fixture.directly(sent), expected)
+  })
+
   test('a client certificate', async () => {
     const fixture = await BothPaths.start()
     fixture.identities = [CERTIFICATE]

@@ -1,0 +1,134 @@
+/**
+ * The signing keys of one issuer: read at the URL that its discovery document names, followed, and
+ * kept while the issuer is away.
+ * @module
+ */
+import { isRecord, parseJson } from '../../dns/bytes/unknown.ts'
+import { readBody } from '../doh/read-body.ts'
+import { Follower } from '../timing/follower.ts'
+import type { GatewayClock } from '../timing/held-clock.ts'
+import type { After } from '../timing/within.ts'
+
+/** How often the keys are read: issuers publish the next ones days before they use them. */
+const FRESH_MS = 60 * 60 * 1000
+/** How long the keys count while the issuer is away. */
+const KEPT_MS = 24 * FRESH_MS
+/** How long an unknown key causes no further request for the keys. */
+const RETRY_MS = 10_000
+/** Largest discovery document, and largest key set. */
+const BYTES_MAX = 64 * 1024
+
+/** What reading keys needs of the runtime. */
+export type KeysRuntime = {
+  /** Sends an HTTP GET request; does not follow redirects. */
+  readonly fetch: (url: string) => Promise<Response>
+  readonly after: After
+  readonly clock: GatewayClock
+}
+
+/** Where the keys of an issuer are. */
+export type KeysPlace = {
+  /** The issuer's URL. */
+  readonly issuer: string
+  /** The URL of its key set; `undefined` where its discovery document names that. */
+  readonly keysUrl: string | undefined
+}
+
+type Keys = { readonly set: readonly unknown[]; readonly readMs: number }
+
+/** The keys of one issuer. */
+export class IssuerKeys {
+  private readonly options: KeysPlace & KeysRuntime
+  private readonly follower: Follower
+  private keys: Keys | undefined
+  /** When an unknown key last caused a request for the keys. */
+  private triedMs = Number.NEGATIVE_INFINITY
+  private failure = ''
+
+  constructor(options: KeysPlace & KeysRuntime) {
+    this.options = options
+    const { elapsed } = options.clock
+    this.follower = new Follower({
+      ...options,
+      elapsed,
+      refreshMs: FRESH_MS,
+      watch: async (_, seen) => {
+        const set = await this.read()
+        this.keys = { set, readMs: elapsed() }
+        seen()
+      },
+      onError: (message) => {
+        this.failure = message
+      },
+    })
+  }
+
+  /** Returns the keys (RFC 7517 §5). @throws {Error} when none can be read */
+  async current(): Promise<readonly unknown[]> {
+    return this.after(await this.follower.look())
+  }
+
+  /**
+   * Returns newer keys for a token that none of the known ones has signed; `undefined` where they
+   * have just been read.
+   * @throws {Error} as {@link current}
+   */
+  async newer(): Promise<readonly unknown[] | undefined> {
+    const elapsedMs = this.options.clock.elapsed()
+    const readMs = this.keys?.readMs ?? Number.NEGATIVE_INFINITY
+    if (elapsedMs - Math.max(readMs, this.triedMs) < RETRY_MS) return undefined
+    this.triedMs = elapsedMs
+    return this.after(await this.follower.relook())
+  }
+
+  private after(isRead: boolean): readonly unknown[] {
+    const { keys } = this
+    const ageMs = this.options.clock.elapsed() - (keys?.readMs ?? Number.NEGATIVE_INFINITY)
+    if (keys !== undefined && (isRead || ageMs < KEPT_MS)) return keys.set
+    throw new Error(`Cannot read the keys of ${this.options.issuer}: ${this.failure}`)
+  }
+
+  private async read(): Promise<readonly unknown[]> {
+    const { keysUrl = await this.discover() } = this.options
+    const { keys } = await this.readJson(keysUrl)
+    if (Array.isArray(keys)) return keys
+    throw new Error(`${keysUrl} is not a JSON Web Key Set`)
+  }
+
+  /** Reads where the keys are (OpenID Connect Discovery 1.0 §4; RFC 8414 §3). */
+  private async discover(): Promise<string> {
+    const { issuer } = this.options
+    const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
+    const { issuer: named, jwks_uri: keysUrl } = await this.readJson(url)
+    if (named !== issuer) throw new Error(`${url} is not of this issuer`)
+    if (typeof keysUrl === 'string' && mayAsk(keysUrl, issuer)) return keysUrl
+    throw new Error(`${url} names no place for keys that a gateway may ask`)
+  }
+
+  private async readJson(url: string): Promise<Readonly<Record<string, unknown>>> {
+    const response = await this.options.fetch(url)
+    const { status, body } = response
+    if (status !== 200) {
+      await body?.cancel()
+      throw new Error(`HTTP status ${status} of ${url}`)
+    }
+    const value = parseJson(new TextDecoder().decode(await readBody(response, BYTES_MAX)))
+    if (isRecord(value)) return value
+    throw new Error(`${url} is not a JSON object`)
+  }
+}
+
+/**
+ * Returns whether an issuer may send a gateway to a URL: at its own origin, or by HTTPS to a public
+ * hostname, because what answers elsewhere may be a machine in the gateway's own network.
+ */
+function mayAsk(url: string, issuer: string): boolean {
+  if (!URL.canParse(url)) return false
+  const { origin, protocol, hostname, port } = new URL(url)
+  if (origin === new URL(issuer).origin) return true
+  return protocol === 'https:' && port === '' && PUBLIC_HOST.test(hostname)
+}
+
+/** Two labels or more, of which the last is no number and none of those for private networks. */
+const PUBLIC_HOST =
+  /^(?!.*\.(?:local|internal|localhost|arpa)$)[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z][a-z0-9-]+$/

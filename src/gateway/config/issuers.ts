@@ -1,0 +1,166 @@
+/**
+ * Reads `ISSUERS`: whose signed tokens count, and which claims allow what.
+ * @module
+ */
+import { isRecord, isTexts, parseJson } from '../../dns/bytes/unknown.ts'
+import { readScope, SCOPE_FIELDS, ScopeError, type TokenScope } from './token-scope.ts'
+
+/** Patterns of claims: for each name patterns of its value, or the same for an object in it. */
+export type ClaimPatterns = { readonly [claim: string]: readonly string[] | ClaimPatterns }
+
+/** What the holders of some tokens may see and do. */
+export type ClaimRule = { readonly when: ClaimPatterns; readonly scope: TokenScope }
+
+/** An issuer of tokens. */
+export type IssuerConfig = {
+  /** The `iss` of its tokens, a URL. */
+  readonly issuer: string
+  readonly audiences: readonly string[]
+  /** Asymmetric algorithms (RFC 7518 §3.1). */
+  readonly algorithms: readonly string[]
+  /** The URL of its key set; `undefined` where its discovery document names that. */
+  readonly keysUrl: string | undefined
+  /** The first one that fits a token counts. */
+  readonly rules: readonly ClaimRule[]
+}
+
+/** `ISSUERS` is not as it should be; the message names the place. */
+export class IssuersError extends Error {
+  override readonly name = 'IssuersError'
+}
+
+const CHARS_MAX = 256 * 1024
+const ISSUERS_MAX = 32
+const RULES_MAX = 256
+/** Most values, or claims, in a list. */
+const LIST_MAX = 64
+/** Longest audience, claim or pattern. */
+const TEXT_MAX = 512
+/** Objects in objects of `when`. */
+const DEPTH_MAX = 4
+const ALGORITHMS: ReadonlySet<string> = new Set(
+  'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA'.split(' '),
+)
+const ALGORITHMS_DEFAULT: readonly string[] = ['RS256', 'ES256']
+const FIELDS = ['issuer', 'audiences', 'algorithms', 'keys', 'rules']
+const RULE_FIELDS = ['when', ...SCOPE_FIELDS]
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** Reads a list of issuers from JSON; none from empty text. @throws {IssuersError} */
+export function readIssuers(text: string): readonly IssuerConfig[] {
+  if (text.trim() === '') return []
+  if (text.length > CHARS_MAX) throw new IssuersError(`ISSUERS is over ${CHARS_MAX} characters`)
+  const value = parseJson(text)
+  if (!Array.isArray(value)) throw new IssuersError('ISSUERS is not a JSON list')
+  if (value.length > ISSUERS_MAX) throw new IssuersError(`ISSUERS has over ${ISSUERS_MAX} issuers`)
+  const issuers = value.map((one: unknown, i) => readIssuer(one, `ISSUERS[${i}]`))
+  const names = issuers.map(({ issuer }) => issuer)
+  const twice = names.find((name, i) => names.indexOf(name) < i)
+  if (twice !== undefined) throw new IssuersError(`ISSUERS has "${twice}" twice`)
+  return issuers
+}
+
+function readIssuer(value: unknown, place: string): IssuerConfig {
+  const fields = fieldsOf(value, place, FIELDS)
+  const issuer = readUrl(fields.issuer, `${place}.issuer`)
+  const algorithms = readTexts(fields.algorithms ?? ALGORITHMS_DEFAULT, `${place}.algorithms`)
+  const wrong = algorithms.find((name) => !ALGORITHMS.has(name))
+  if (wrong !== undefined) {
+    const names = [...ALGORITHMS].join(', ')
+    throw new IssuersError(`${place}.algorithms has "${wrong}", which is not one of ${names}`)
+  }
+  return {
+    issuer,
+    audiences: readTexts(fields.audiences, `${place}.audiences`),
+    algorithms,
+    keysUrl: fields.keys === undefined ? undefined : readUrl(fields.keys, `${place}.keys`),
+    rules: readRules(fields.rules, `${place}.rules`),
+  }
+}
+
+/** HTTP is for an issuer on the same machine only: who can change its keys can issue tokens. */
+function readUrl(value: unknown, place: string): string {
+  const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined
+  const isLocal = url !== undefined && LOOPBACK.has(url.hostname)
+  const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLocal)
+  const isPlain =
+    url?.username === '' && url.password === '' && url.hash === '' && url.search === ''
+  if (typeof value === 'string' && isSafe && isPlain && value.length <= TEXT_MAX) return value
+  throw new IssuersError(`${place} is not an https:// URL`)
+}
+
+const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
+
+function readRules(value: unknown, place: string): readonly ClaimRule[] {
+  if (!Array.isArray(value) || value.length === 0 || value.length > RULES_MAX) {
+    throw new IssuersError(`${place} is not a list of 1 to ${RULES_MAX} rules`)
+  }
+  const rules = value.map((one: unknown, i) => readRule(one, `${place}[${i}]`))
+  for (const [i, rule] of rules.entries()) {
+    const earlier = rules.slice(0, i).findIndex((one) => covers(one.when, rule.when))
+    if (earlier < 0) continue
+    throw new IssuersError(`${place}[${i}] never counts: ${place}[${earlier}] fits before it`)
+  }
+  return rules
+}
+
+function readRule(value: unknown, place: string): ClaimRule {
+  const fields = fieldsOf(value, place, RULE_FIELDS)
+  if (fields.namespaces === undefined) {
+    throw new IssuersError(`${place}.namespaces is missing; ["*"] is all`)
+  }
+  try {
+    return { when: readPatterns(fields.when, `${place}.when`, DEPTH_MAX), scope: readScope(fields) }
+  } catch (error) {
+    if (!(error instanceof ScopeError)) throw error
+    throw new IssuersError(`${place}: ${error.message}`, { cause: error })
+  }
+}
+
+function readPatterns(value: unknown, place: string, depth: number): ClaimPatterns {
+  const entries = isRecord(value) && !Array.isArray(value) ? Object.entries(value) : []
+  if (entries.length === 0 || entries.length > LIST_MAX) {
+    throw new IssuersError(`${place} is not an object with 1 to ${LIST_MAX} claims`)
+  }
+  return Object.fromEntries(
+    entries.map(([claim, one]) => {
+      const at = `${place}.${claim.slice(0, 40)}`
+      if (!isRecord(one) || Array.isArray(one)) {
+        return [claim, readTexts(typeof one === 'string' ? [one] : one, at)] as const
+      }
+      if (depth === 1) throw new IssuersError(`${at} is over ${DEPTH_MAX} objects deep`)
+      return [claim, readPatterns(one, at, depth - 1)] as const
+    }),
+  )
+}
+
+function readTexts(value: unknown, place: string): readonly string[] {
+  const isList = isTexts(value) && value.length > 0 && value.length <= LIST_MAX
+  if (isList && value.every((text) => text !== '' && text.length <= TEXT_MAX)) return value
+  throw new IssuersError(`${place} is not a list of 1 to ${LIST_MAX} texts`)
+}
+
+function fieldsOf(value: unknown, place: string, known: readonly string[]): Fields {
+  if (!isRecord(value)) throw new IssuersError(`${place} is not an object`)
+  const unknown = Object.keys(value).find((name) => !known.includes(name))
+  if (unknown === undefined) return value
+  const name = unknown.slice(0, 40)
+  throw new IssuersError(`${place} has "${name}", which is not one of ${known.join(', ')}`)
+}
+
+/** Returns whether each token that fits `later` fits `first`, as far as their texts show. */
+function covers(first: ClaimPatterns, later: ClaimPatterns): boolean {
+  return Object.entries(first).every(([claim, patterns]) => {
+    const { [claim]: others } = later
+    if (others === undefined) return false
+    if (!isList(patterns)) return !isList(others) && covers(patterns, others)
+    if (!isList(others)) return false
+    return patterns.includes('*') || others.every((pattern) => patterns.includes(pattern))
+  })
+}
+
+/** Returns whether what a claim must be is a list of patterns. */
+export function isList(patterns: ClaimPatterns[string]): patterns is readonly string[] {
+  return Array.isArray(patterns)
+}

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'vitest'
+import { IssuersError, readIssuers } from '../../../src/gateway/config/issuers.ts'
+
+const RULE = { when: { sub: 'a' }, namespaces: ['shop'] }
+const ISSUER = { issuer: 'https://ci.test', audiences: ['kubedoh'], rules: [RULE] }
+
+describe('ISSUERS', () => {
+  test('has defaults', () => {
+    assert.deepEqual(readIssuers(JSON.stringify([ISSUER])), [
+      {
+        issuer: 'https://ci.test',
+        audiences: ['kubedoh'],
+        algorithms: ['RS256', 'ES256'],
+        keysUrl: undefined,
+        rules: [
+          {
+            when: { sub: ['a'] },
+            scope: { clusters: ['*'], origins: ['*'], namespaces: ['shop'], recurse: false },
+          },
+        ],
+      },
+    ])
+    assert.deepEqual(readIssuers(' '), [])
+  })
+
+  const rule = (more: object): object => ({ ...ISSUER, rules: [{ ...RULE, ...more }] })
+  const never = (first: object, later: object): object => ({
+    ...ISSUER,
+    rules: [first, later].map((when) => ({ ...RULE, when })),
+  })
+  const cases: { value: unknown; message: string }[] = [
+    { value: {}, message: 'ISSUERS is not a JSON list' },
+    { value: [1], message: 'ISSUERS[0] is not an object' },
+    {
+      value: [{ ...ISSUER, secret: 'x' }],
+      message:
+        'ISSUERS[0] has "secret", which is not one of issuer, audiences, algorithms, keys, rules',
+    },
+    {
+      value: [{ ...ISSUER, issuer: 'http://ci.test' }],
+      message: 'ISSUERS[0].issuer is not an https:// URL',
+    },
+    {
+      value: [{ ...ISSUER, issuer: 'https://u:p@ci.test' }],
+      message: 'ISSUERS[0].issuer is not an https:// URL',
+    },
+    {
+      value: [{ ...ISSUER, keys: 'file:///x' }],
+      message: 'ISSUERS[0].keys is not an https:// URL',
+    },
+    {
+      value: [{ ...ISSUER, audiences: [] }],
+      message: 'ISSUERS[0].audiences is not a list of 1 to 64 texts',
+    },
+    {
+      value: [{ ...ISSUER, algorithms: ['HS256'] }],
+      message:
+        'ISSUERS[0].algorithms has "HS256", which is not one of RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512, EdDSA',
+    },
+    {
+      value: [{ ...ISSUER, rules: [] }],
+      message: 'ISSUERS[0].rules is not a list of 1 to 256 rules',
+    },
+    {
+      value: [rule({ when: {} })],
+      message: 'ISSUERS[0].rules[0].when is not an object with 1 to 64 claims',
+    },
+    {
+      value: [rule({ when: { sub: [] } })],
+      message: 'ISSUERS[0].rules[0].when.sub is not a list of 1 to 64 texts',
+    },
+    {
+      value: [rule({ when: { a: { b: { c: { d: { e: 'x' } } } } } })],
+      message: 'ISSUERS[0].rules[0].when.a.b.c.d is over 4 objects deep',
+    },
+    {
+      value: [rule({ namespaces: undefined })],
+      message: 'ISSUERS[0].rules[0].namespaces is missing; ["*"] is all',
+    },
+    {
+      value: [rule({ namespaces: ['A_'] })],
+      message: 'ISSUERS[0].rules[0]: "namespaces" has "A_", which no namespace is called',
+    },
+    {
+      value: [rule({ recurse: 'yes' })],
+      message: 'ISSUERS[0].rules[0]: "recurse" is neither true nor false',
+    },
+    { value: [ISSUER, ISSUER], message: 'ISSUERS has "https://ci.test" twice' },
+    {
+      value: [never({ sub: '*' }, { sub: 'a' })],
+      message: 'ISSUERS[0].rules[1] never counts: ISSUERS[0].rules[0] fits before it',
+    },
+    {
+      value: [never({ k: { n: ['a', 'b'] } }, { k: { n: 'b', m: 'c' } })],
+      message: 'ISSUERS[0].rules[1] never counts: ISSUERS[0].rules[0] fits before it',
+    },
+  ]
+  for (const { value, message } of cases) {
+    test(message, () => {
+      assert.throws(
+        () => readIssuers(JSON.stringify(value)),
+        (error) => error instanceof IssuersError && error.message === message,
+      )
+    })
+  }
+
+  test('may have rules of which the later one fits more', () => {
+    for (const [first, later] of [
+      [{ sub: 'a' }, { sub: '*' }],
+      [{ sub: 'a', ref: 'main' }, { sub: 'a' }],
+      [{ k: { n: 'a' } }, { k: 'a' }],
+    ]) {
+      assert.equal(readIssuers(JSON.stringify([never(first ?? {}, later ?? {})])).length, 1)
+    }
+  })
+
+  test('has a bound', () => {
+    assert.throws(() => readIssuers(`[${' '.repeat(262_144)}]`), /over 262144 characters/)
+    const many = Array.from({ length: 33 }, (_, i) => ({ ...ISSUER, issuer: `https://${i}.test` }))
+    assert.throws(() => readIssuers(JSON.stringify(many)), /over 32 issuers/)
+  })
+})
