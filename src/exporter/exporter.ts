@@ -10,6 +10,7 @@ import type { ExportSource } from '../cluster/follow/export-source.ts'
 import type { BuiltSnapshot } from '../cluster/follow/snapshot-builder.ts'
 import type { Metrics } from '../dns/telemetry/metrics.ts'
 import { SnapshotError } from '../snapshot/format/layout.ts'
+import type { TokenIssuer } from '../snapshot/format/token-issuer.ts'
 import { recordAcknowledged, recordPublished, recordSource } from './export-metrics.ts'
 import { GatewayError } from './gateway-client.ts'
 import type { Publisher, PublishReport, SnapshotFacts } from './publisher.ts'
@@ -21,6 +22,8 @@ export type ExporterOptions = Timing & {
   readonly metrics: Metrics
   /** Returns whether to publish; a follower only keeps its snapshot up to date. Default: always. */
   readonly isLeader?: () => boolean
+  /** Returns the issuer of the cluster's ServiceAccount tokens, once it is known. */
+  readonly tokenIssuer?: () => TokenIssuer | undefined
   /** Called with each report of a publication. */
   readonly onPublished: (report: PublishReport) => void
   /** Called when the gateway has all names of a build. */
@@ -106,7 +109,8 @@ export class Exporter {
       this.scheduledMs = Math.min(confirmedMs, this.dueMs ?? confirmedMs)
     }
     const { dueMs, scheduledMs } = this
-    const facts = { sources, confirmedMs, scheduledMs }
+    const tokenIssuer = this.options.tokenIssuer?.()
+    const facts = { sources, confirmedMs, scheduledMs, tokenIssuer }
     if (this.built === undefined) return undefined
     const report = await this.hand(this.built, facts)
     if (this.dueMs === dueMs) this.dueMs = undefined

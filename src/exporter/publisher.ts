@@ -8,6 +8,7 @@ import { type BuiltSnapshot, nextGeneration } from '../cluster/follow/snapshot-b
 import { formatManifest, MANIFEST_VERSION, type Manifest } from '../snapshot/format/manifest.ts'
 import { PUBLICATION_SHARDS_MAX } from '../snapshot/format/publication.ts'
 import { type PrivateKey, sha256Hex, signBytes } from '../snapshot/format/signature.ts'
+import type { TokenIssuer } from '../snapshot/format/token-issuer.ts'
 import {
   type GatewayClient,
   GatewayError,
@@ -51,6 +52,8 @@ export type SnapshotFacts = {
   readonly confirmedMs: number
   /** The same at the last scheduled confirmation, whatever has changed since; or just now. */
   readonly scheduledMs?: number
+  /** Issuer of the cluster's ServiceAccount tokens, as far as it is known. */
+  readonly tokenIssuer?: TokenIssuer | undefined
 }
 
 /** The report of a publication. */
@@ -107,7 +110,7 @@ export class Publisher {
   async publish(snapshot: BuiltSnapshot, facts: SnapshotFacts): Promise<PublishReport | undefined> {
     const trees = Object.values(snapshot.trees ?? {})
     const shards = await this.hash([...snapshot.shards, ...trees.flatMap((tree) => tree.shards)])
-    const content = describeContent(snapshot, shards)
+    const content = describeContent(snapshot, shards, facts.tokenIssuer)
     try {
       return await this.attempt(snapshot, facts, { shards, content })
     } catch (error) {
@@ -259,7 +262,7 @@ export class Publisher {
 
   private manifest(
     { origins, ttlSeconds, records, ...built }: BuiltSnapshot,
-    { sources, confirmedMs, scheduledMs = confirmedMs }: SnapshotFacts,
+    { sources, confirmedMs, scheduledMs = confirmedMs, tokenIssuer }: SnapshotFacts,
     { shards, generation }: { shards: readonly HashedShard[]; generation: number },
   ): Manifest {
     // The order of the hashes: the main shards, then those of each tree.
@@ -281,6 +284,7 @@ export class Publisher {
       sources,
       shards: listed,
       ...(trees.length > 0 && { trees: Object.fromEntries(trees) }),
+      ...(tokenIssuer && { tokenIssuer }),
     }
   }
 
@@ -317,11 +321,18 @@ function firstOf(shards: readonly HashedShard[]): readonly HashedShard[] {
 function describeContent(
   { origins, ttlSeconds, trees = {} }: BuiltSnapshot,
   shards: readonly HashedShard[],
+  tokenIssuer: TokenIssuer | undefined,
 ): string {
   const of = Object.entries(trees).map(([name, tree]) => [
     name,
     tree.ttlSeconds,
     tree.shards.length,
   ])
-  return JSON.stringify([origins, ttlSeconds, of, shards.map(({ sha256 }) => sha256)])
+  return JSON.stringify([
+    origins,
+    ttlSeconds,
+    of,
+    shards.map(({ sha256 }) => sha256),
+    tokenIssuer ?? null,
+  ])
 }

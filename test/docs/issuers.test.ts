@@ -3,8 +3,10 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { JWTPayload } from 'jose'
 import { describe, test } from 'vitest'
+import { recordOf } from '../../src/dns/bytes/unknown.ts'
 import { Issuers } from '../../src/gateway/access/issuers.ts'
 import { readIssuers } from '../../src/gateway/config/issuers.ts'
+import { readTokenIssuer, type TokenIssuer } from '../../src/snapshot/format/token-issuer.ts'
 import { FakeIssuer } from '../gateway/fake-issuer.ts'
 
 const PAGE = readFileSync(join(import.meta.dirname, '../../docs/issuers.md'), 'utf8')
@@ -109,9 +111,20 @@ describe('docs/issuers.md', () => {
       const [config] = readIssuers(SECTIONS.get(name) ?? '')
       assert.ok(config)
       const issuer = new FakeIssuer(config.issuer, 'RS256')
-      const keysUrl = config.keysUrl ?? `${config.issuer}/keys`
-      const issuers = new Issuers([{ ...config, keysUrl }], {
-        fetch: () => issuer.fetch(`${config.issuer}/keys`),
+      const { keys } = config
+      const published = async (): Promise<TokenIssuer | undefined> => {
+        const set = recordOf(await (await issuer.fetch(`${issuer.url}/keys`)).json())
+        return readTokenIssuer(issuer.url, set.keys)
+      }
+      const asked: string[] = []
+      const issuers = new Issuers([config], {
+        fetch: (url) => {
+          asked.push(url)
+          return issuer.fetch(
+            asked.length === 1 && keys === 'discovery' ? url : `${issuer.url}/keys`,
+          )
+        },
+        tokenIssuerOf: published,
         after: () => () => undefined,
         clock: { now: () => NOW_MS, elapsed: () => 0 },
         log: () => undefined,

@@ -3,6 +3,7 @@ import { describe, test } from 'vitest'
 import type { BuiltSnapshot } from '../../src/cluster/follow/snapshot-builder.ts'
 import { GatewayError } from '../../src/exporter/gateway-client.ts'
 import { isSignedBy } from '../../src/snapshot/format/signature.ts'
+import type { TokenIssuer } from '../../src/snapshot/format/token-issuer.ts'
 import { Exporting, pair, sha256, snapshot } from '../cluster/follow/exporting.ts'
 import { START_MS } from '../cluster/follow/fake-clock.ts'
 
@@ -58,6 +59,21 @@ describe('publishing', () => {
     await exporting.prepare()
     await exporting.publish(snapshot(['a']))
     assert.deepEqual(exporting.calls(), ['state', 'state', 'manifest'])
+  })
+
+  test('publishes an issuer of tokens, and its changes', async () => {
+    const exporting = new Exporting()
+    const issuer = (kid: string): TokenIssuer => {
+      return { issuer: 'https://api.test', keys: [{ kty: 'EC', kid }] }
+    }
+    await exporting.publish(snapshot(['a']), undefined, issuer('one'))
+    assert.deepEqual(exporting.last.manifest.tokenIssuer, issuer('one'))
+    exporting.nowMs += 1000
+    const same = await exporting.publish(snapshot(['a']), undefined, issuer('one'))
+    assert.equal(same?.isConfirmation, true)
+    const other = await exporting.publish(snapshot(['a']), undefined, issuer('two'))
+    assert.equal(other?.isConfirmation, false)
+    assert.deepEqual(exporting.last.manifest.tokenIssuer, issuer('two'))
   })
 
   test('publishes other trees, with their shards, and their changes', async () => {

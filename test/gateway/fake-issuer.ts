@@ -51,8 +51,13 @@ export class FakeIssuer {
       return Response.json({ issuer: this.url, jwks_uri: `${this.url}/keys` })
     }
     if (path !== '/keys') return new Response(null, { status: 404 })
+    return Response.json(await this.keySet())
+  }
+
+  /** Returns its key set (RFC 7517 §5). */
+  async keySet(): Promise<{ readonly keys: readonly object[] }> {
     if (this.keys === undefined) await this.rotate()
     const jwk = this.keys === undefined ? {} : await exportJWK(this.keys.publicKey)
-    return Response.json({ keys: [{ ...jwk, kid: `key-${this.keyNumber}`, use: 'sig' }] })
+    return { keys: [{ ...jwk, kid: `key-${this.keyNumber}`, use: 'sig' }] }
   }
 }

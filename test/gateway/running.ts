@@ -19,6 +19,7 @@ import { LocalWriter } from '../../src/gateway/snapshots/local-writer.ts'
 import type { ClusterWriter } from '../../src/gateway/snapshots/publish-routes.ts'
 import { type ClusterStore, createMemoryStore } from '../../src/gateway/snapshots/store.ts'
 import { sha256Hex } from '../../src/snapshot/format/signature.ts'
+import type { TokenIssuer } from '../../src/snapshot/format/token-issuer.ts'
 import { keys } from '../cluster/follow/memory-gateway.ts'
 import { FakeHost } from '../fake-host.ts'
 import { formatReply, parseQuestion } from '../message-text.ts'
@@ -116,12 +117,14 @@ export class Running {
     generation = 1,
     labels?: Readonly<Record<string, readonly string[]>>,
     confirmedMs: number = this.host.now(),
+    tokenIssuer?: TokenIssuer,
   ): Promise<void> {
     const { signed, shards } = await snapshotOf(privateKey, lines.split('\n\n'), {
       generation,
       time: new Date(this.host.now()).toISOString(),
       confirmed: new Date(confirmedMs).toISOString(),
       ...(labels && { labels }),
+      ...(tokenIssuer && { tokenIssuer }),
     })
     for (const [sha256, bytes] of shards) await this.store.writeShard(sha256, bytes, 0)
     const generations = new Set(Array.from({ length: generation }, (_, i) => i))

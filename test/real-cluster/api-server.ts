@@ -170,11 +170,17 @@ export class ApiServer {
 
   /** Writes a kubeconfig with a token of a ServiceAccount. @returns its path */
   async serviceAccountConfig(account: ApiObject): Promise<string> {
-    const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} }
-    const answer = JSON.parse(await this.send('POST', `${objectPath(account)}/token`, body))
     const path = join(this.folder, `${account.metadata.name}.kubeconfig`)
-    writeFileSync(path, this.kubeconfig({ token: answer.status.token }))
+    writeFileSync(path, this.kubeconfig({ token: await this.serviceAccountToken(account) }))
     return path
+  }
+
+  /** Has a token made for a ServiceAccount; for the API server itself without an audience. */
+  async serviceAccountToken(account: ApiObject, audience?: string): Promise<string> {
+    const spec = audience === undefined ? {} : { audiences: [audience] }
+    const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec }
+    const answer = JSON.parse(await this.send('POST', `${objectPath(account)}/token`, body))
+    return String(answer.status.token)
   }
 
   private closeConnections(): void {

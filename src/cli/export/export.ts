@@ -19,6 +19,7 @@ import type { BuiltSnapshot } from '../../cluster/follow/snapshot-builder.ts'
 import type { ClusterObject } from '../../cluster/objects/objects.ts'
 import type { Log } from '../../dns/telemetry/log.ts'
 import { Metrics } from '../../dns/telemetry/metrics.ts'
+import { ApiIssuer } from '../../exporter/api-issuer.ts'
 import { ConflictEvents } from '../../exporter/conflict-events.ts'
 import { Exporter, type ExporterOptions } from '../../exporter/exporter.ts'
 import { createGatewayClient } from '../../exporter/gateway-client.ts'
@@ -100,8 +101,12 @@ export async function startExport(input: Input, output: Output): Promise<Running
   const onChange = (): void => exporter.mark()
   const { source, live, keys, mini } = await openSource(input, { log, metrics, onChange })
   const reports = live && createReports(live.api, { log, isLeader, signal: ended.signal })
-  const onAcknowledged = (built: BuiltSnapshot): void => reports?.take(built)
-  const parts = { source, publisher, metrics, isLeader, log, onAcknowledged }
+  const issuer = live && createIssuer(live.api, log, onChange)
+  const parts = {
+    ...{ source, publisher, metrics, isLeader, log },
+    onAcknowledged: (built: BuiltSnapshot): void => reports?.take(built),
+    tokenIssuer: () => issuer?.current,
+  }
   const exporter = createExporter(parts, first.resolve)
   keys?.start(ended.signal)
   const onElected = (): void => {
@@ -138,6 +143,7 @@ export async function startExport(input: Input, output: Output): Promise<Running
   const published = isOnce ? Promise.resolve() : exporter.run(ended.signal)
   const measured = isOnce ? undefined : canary?.run(ended.signal)
   const reported = isOnce ? undefined : reports?.run()
+  const identified = issuer?.run(ended.signal)
   // Lists mark their changes before the watches are open; publishing waits for the watches.
   if (!isOnce) {
     void untilRead(source, ended.signal).then((isRead) => {
@@ -156,12 +162,22 @@ export async function startExport(input: Input, output: Output): Promise<Running
     },
     stop: async () => {
       ended.abort()
-      await Promise.all([followed, published, measured, reported])
+      await Promise.all([followed, published, measured, reported, identified])
       candidacy.abort()
       await elected
       await Promise.all([status?.close(), listener?.close()])
     },
   }
+}
+
+function warnWith(log: Log): (message: string) => void {
+  return (message) => log({ level: 'warning', message })
+}
+
+/** Most clusters have no clients for whom it matters, so a failure is no warning. */
+function createIssuer(api: ObjectApi, log: Log, onChange: () => void): ApiIssuer {
+  const onError = (message: string): void => log({ level: 'info', message })
+  return new ApiIssuer({ api, sleep, onChange, onError })
 }
 
 type ReportParts = {
@@ -172,7 +188,7 @@ type ReportParts = {
 
 /** Creates what the exporter reports on objects: conditions of DNSRecords, and Events. */
 function createReports(api: ObjectApi, { log, isLeader, signal }: ReportParts) {
-  const onError = (message: string): void => log({ level: 'warning', message })
+  const onError = warnWith(log)
   const statuses = new RecordStatusWriter({ api, now: Date.now, signal, onError })
   const events = new ConflictEvents({ api, isLeader, onError, sleep, elapsed, now: Date.now })
   return {
@@ -187,7 +203,7 @@ function createReports(api: ObjectApi, { log, isLeader, signal }: ReportParts) {
 
 type ExporterParts = Pick<
   ExporterOptions,
-  'source' | 'publisher' | 'metrics' | 'onAcknowledged'
+  'source' | 'publisher' | 'metrics' | 'onAcknowledged' | 'tokenIssuer'
 > & {
   readonly isLeader: () => boolean
   readonly log: Log
@@ -290,7 +306,7 @@ async function openSource(
     cluster: input.text('cluster'),
     trees: own,
   })
-  const onWarning = (message: string): void => log({ level: 'warning', message })
+  const onWarning = warnWith(log)
   const isOnce = input.isSet('once')
   const file = input.text('etcd')
   const keys = exportedKeys(etcd, { file, isOnce, log, metrics, onChange })

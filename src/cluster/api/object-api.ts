@@ -90,6 +90,8 @@ export type ApiRequest = {
   readonly resource: string
   /** The object to send. */
   readonly body?: unknown
+  /** Media types that the server may answer with; JSON when left out. */
+  readonly accept?: string
 }
 
 /** An API server. */

@@ -22,7 +22,7 @@ export function accessTokens(
     issuer,
     audiences: [audience],
     algorithms: ['RS256'],
-    keysUrl: `${issuer}/cdn-cgi/access/certs`,
+    keys: { url: `${issuer}/cdn-cgi/access/certs` },
   }
   return new IssuerTokens({ ...runtime, policy, meaning: identities })
 }

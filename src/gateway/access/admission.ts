@@ -14,6 +14,7 @@ import type { HeldClock } from '../timing/held-clock.ts'
 import { noteFacts } from './audit.ts'
 import {
   type Caller,
+  type CallerClusters,
   CallerFinder,
   type CallerRuntime,
   type RequestHead,
@@ -62,7 +63,7 @@ export class Admission {
   private readonly limiter: RateLimiter
   private readonly callers = new WeakMap<Request, Caller>()
 
-  constructor(config: GatewayConfig, runtime: AdmissionRuntime, clock: HeldClock) {
+  constructor(config: GatewayConfig, runtime: AdmissionRuntime & CallerClusters, clock: HeldClock) {
     this.config = config
     this.runtime = runtime
     this.clock = clock

@@ -14,6 +14,7 @@ import { HttpError } from '../doh/http-error.ts'
 import type { KeepAlive } from '../timing/follower.ts'
 import type { GatewayClock } from '../timing/held-clock.ts'
 import { ASSERTION_HEADER, accessTokens } from './access-assertions.ts'
+import type { KeysRuntime } from './issuer-keys.ts'
 import type { IssuerTokens } from './issuer-tokens.ts'
 import { Issuers, type KnownSubject } from './issuers.ts'
 import { hasHash } from './token.ts'
@@ -57,6 +58,9 @@ export type CallerRuntime = {
   readonly fetch: (url: string) => Promise<Response>
 }
 
+/** The clusters, as far as finding callers needs them. */
+export type CallerClusters = Pick<KeysRuntime, 'tokenIssuerOf'>
+
 const EVERYBODY: Grant = { tokenId: undefined, mayExplain: false }
 const CLIENT_TOKEN: Grant = { tokenId: undefined, mayExplain: true }
 const CHALLENGE = 'Bearer realm="kubedoh", Basic realm="kubedoh"'
@@ -76,7 +80,12 @@ export class CallerFinder {
 
   constructor(
     { access, application, issuers }: Pick<GatewayConfig, 'access' | 'application' | 'issuers'>,
-    { host: { after, log }, tokenStore: store, fetch }: CallerRuntime,
+    {
+      host: { after, log },
+      tokenStore: store,
+      fetch,
+      tokenIssuerOf,
+    }: CallerRuntime & CallerClusters,
     clock: GatewayClock,
   ) {
     const onError = (error: string): void =>
@@ -84,7 +93,7 @@ export class CallerFinder {
     this.access = access
     this.log = log
     this.tokens = new TokenBook({ store, after, clock, onError })
-    const runtime = { fetch, after, clock, log }
+    const runtime = { fetch, tokenIssuerOf, after, clock, log }
     this.issuers = new Issuers(issuers, runtime)
     const onRefused = (reason: string): void =>
       log({ level: 'warning', message: 'an assertion of Access is refused', reason })

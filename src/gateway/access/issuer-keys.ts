@@ -1,9 +1,11 @@
 /**
- * The signing keys of one issuer: read at the URL that its discovery document names, followed, and
- * kept while the issuer is away.
+ * The signing keys of one issuer: read at the URL that its discovery document names, or from the
+ * manifest of a cluster, and kept while the issuer is away.
  * @module
  */
 import { isRecord, parseJson } from '../../dns/bytes/unknown.ts'
+import type { TokenIssuer } from '../../snapshot/format/token-issuer.ts'
+import type { KeysPlace } from '../config/issuers.ts'
 import { readBody } from '../doh/read-body.ts'
 import { Follower } from '../timing/follower.ts'
 import type { GatewayClock } from '../timing/held-clock.ts'
@@ -11,6 +13,8 @@ import type { After } from '../timing/within.ts'
 
 /** How often the keys are read: issuers publish the next ones days before they use them. */
 const FRESH_MS = 60 * 60 * 1000
+/** The same for keys in a manifest, which is in memory. */
+const CLUSTER_FRESH_MS = 10_000
 /** How long the keys count while the issuer is away. */
 const KEPT_MS = 24 * FRESH_MS
 /** How long an unknown key causes no further request for the keys. */
@@ -22,36 +26,37 @@ const BYTES_MAX = 64 * 1024
 export type KeysRuntime = {
   /** Sends an HTTP GET request; does not follow redirects. */
   readonly fetch: (url: string) => Promise<Response>
+  /** Returns what a cluster has published of its issuer. */
+  readonly tokenIssuerOf: (cluster: string) => Promise<TokenIssuer | undefined>
   readonly after: After
   readonly clock: GatewayClock
 }
 
-/** Where the keys of an issuer are. */
-export type KeysPlace = {
-  /** The issuer's URL. */
+/** An issuer. */
+export type IssuerPlace = {
+  /** Its `iss`, a URL. */
   readonly issuer: string
-  /** The URL of its key set; `undefined` where its discovery document names that. */
-  readonly keysUrl: string | undefined
+  readonly keys: KeysPlace
 }
 
 type Keys = { readonly set: readonly unknown[]; readonly readMs: number }
 
 /** The keys of one issuer. */
 export class IssuerKeys {
-  private readonly options: KeysPlace & KeysRuntime
+  private readonly options: IssuerPlace & KeysRuntime
   private readonly follower: Follower
   private keys: Keys | undefined
   /** When an unknown key last caused a request for the keys. */
   private triedMs = Number.NEGATIVE_INFINITY
   private failure = ''
 
-  constructor(options: KeysPlace & KeysRuntime) {
+  constructor(options: IssuerPlace & KeysRuntime) {
     this.options = options
     const { elapsed } = options.clock
     this.follower = new Follower({
       ...options,
       elapsed,
-      refreshMs: FRESH_MS,
+      refreshMs: isInManifest(options.keys) ? CLUSTER_FRESH_MS : FRESH_MS,
       watch: async (_, seen) => {
         const set = await this.read()
         this.keys = { set, readMs: elapsed() }
@@ -89,10 +94,20 @@ export class IssuerKeys {
   }
 
   private async read(): Promise<readonly unknown[]> {
-    const { keysUrl = await this.discover() } = this.options
-    const { keys } = await this.readJson(keysUrl)
+    const { keys: place } = this.options
+    if (isInManifest(place)) return this.readManifest(place.cluster)
+    const url = place === 'discovery' ? await this.discover() : place.url
+    const { keys } = await this.readJson(url)
     if (Array.isArray(keys)) return keys
-    throw new Error(`${keysUrl} is not a JSON Web Key Set`)
+    throw new Error(`${url} is not a JSON Web Key Set`)
+  }
+
+  private async readManifest(cluster: string): Promise<readonly unknown[]> {
+    const { issuer, tokenIssuerOf } = this.options
+    const published = await tokenIssuerOf(cluster)
+    if (published === undefined) throw new Error(`cluster "${cluster}" publishes no keys`)
+    if (published.issuer === issuer) return published.keys
+    throw new Error(`the issuer of cluster "${cluster}" is ${published.issuer}`)
   }
 
   /** Reads where the keys are (OpenID Connect Discovery 1.0 §4; RFC 8414 §3). */
@@ -116,6 +131,10 @@ export class IssuerKeys {
     if (isRecord(value)) return value
     throw new Error(`${url} is not a JSON object`)
   }
+}
+
+function isInManifest(place: KeysPlace): place is { readonly cluster: string } {
+  return place !== 'discovery' && 'cluster' in place
 }
 
 /**

@@ -3,7 +3,7 @@
  * @module
  */
 import type { GatewayClock } from '../timing/held-clock.ts'
-import { IssuerKeys, type KeysPlace, type KeysRuntime } from './issuer-keys.ts'
+import { IssuerKeys, type IssuerPlace, type KeysRuntime } from './issuer-keys.ts'
 import { type Claims, type Verified, verifyClaims } from './jwt.ts'
 
 /** How long a check stays valid: an issuer may withdraw keys. */
@@ -12,7 +12,7 @@ const CHECKED_FRESH_MS = 60_000
 const CHECKED_MAX = 1024
 
 /** An issuer, and which of its tokens count. */
-export type IssuerPolicy = KeysPlace & {
+export type IssuerPolicy = IssuerPlace & {
   readonly audiences: readonly string[]
   readonly algorithms: readonly string[]
 }

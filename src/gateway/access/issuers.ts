@@ -32,7 +32,8 @@ type Meaning = KnownSubject | 'no rule'
 export class Issuers {
   /** Whether what some rule allows depends on the labels of namespaces. */
   readonly usesLabels: boolean
-  private readonly byIssuer = new Map<string, IssuerTokens<Meaning>>()
+  /** Several where clusters call their issuers alike. */
+  private readonly byIssuer = new Map<string, IssuerTokens<Meaning>[]>()
   private readonly refused: (issuer: string, reason: string) => void
 
   constructor(
@@ -54,7 +55,7 @@ export class Issuers {
           return { ...rule.grant, subject }
         },
       })
-      this.byIssuer.set(policy.issuer, tokens)
+      this.byIssuer.set(policy.issuer, [...(this.byIssuer.get(policy.issuer) ?? []), tokens])
     }
   }
 
@@ -66,15 +67,23 @@ export class Issuers {
   async find(token: string): Promise<KnownSubject | undefined> {
     if (this.byIssuer.size === 0) return undefined
     const issuer = claimedIssuer(token) ?? ''
-    const found = await this.byIssuer.get(issuer)?.find(token)
-    if (found !== 'no rule') return found
-    this.refused(issuer, 'no rule fits its claims')
+    let failure: unknown
+    for (const tokens of this.byIssuer.get(issuer) ?? []) {
+      try {
+        const found = await tokens.find(token)
+        if (found === 'no rule') this.refused(issuer, 'no rule fits its claims')
+        else if (found !== undefined) return found
+      } catch (error) {
+        failure = error
+      }
+    }
+    if (failure !== undefined) throw failure
     return undefined
   }
 
   /** As {@link find}, from memory: for a token that was found within the last minute. */
   findAtOnce(token: string): KnownSubject | undefined {
-    for (const tokens of this.byIssuer.values()) {
+    for (const tokens of [...this.byIssuer.values()].flat()) {
       const found = tokens.findAtOnce(token)
       if (found !== undefined) return found === 'no rule' ? undefined : found
     }

@@ -3,6 +3,7 @@
  * @module
  */
 import { isRecord, isTexts, parseJson } from '../../dns/bytes/unknown.ts'
+import { CLUSTER_ID } from '../../snapshot/format/manifest.ts'
 import { readScope, SCOPE_FIELDS, ScopeError, type TokenScope } from './token-scope.ts'
 
 /** Patterns of claims: for each name patterns of its value, or the same for an object in it. */
@@ -11,6 +12,15 @@ export type ClaimPatterns = { readonly [claim: string]: readonly string[] | Clai
 /** What the holders of some tokens may see and do. */
 export type ClaimRule = { readonly when: ClaimPatterns; readonly scope: TokenScope }
 
+/** Where the keys of an issuer are. */
+export type KeysPlace =
+  /** Where its discovery document says. */
+  | 'discovery'
+  /** At a URL. */
+  | { readonly url: string }
+  /** In the manifest of a cluster, for the tokens of its ServiceAccounts. */
+  | { readonly cluster: string }
+
 /** An issuer of tokens. */
 export type IssuerConfig = {
   /** The `iss` of its tokens, a URL. */
@@ -18,8 +28,7 @@ export type IssuerConfig = {
   readonly audiences: readonly string[]
   /** Asymmetric algorithms (RFC 7518 §3.1). */
   readonly algorithms: readonly string[]
-  /** The URL of its key set; `undefined` where its discovery document names that. */
-  readonly keysUrl: string | undefined
+  readonly keys: KeysPlace
   /** The first one that fits a token counts. */
   readonly rules: readonly ClaimRule[]
 }
@@ -42,6 +51,8 @@ const ALGORITHMS: ReadonlySet<string> = new Set(
   'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA'.split(' '),
 )
 const ALGORITHMS_DEFAULT: readonly string[] = ['RS256', 'ES256']
+/** Before the identifier of a cluster in `keys`. */
+const CLUSTER = 'cluster:'
 const FIELDS = ['issuer', 'audiences', 'algorithms', 'keys', 'rules']
 const RULE_FIELDS = ['when', ...SCOPE_FIELDS]
 
@@ -55,9 +66,10 @@ export function readIssuers(text: string): readonly IssuerConfig[] {
   if (!Array.isArray(value)) throw new IssuersError('ISSUERS is not a JSON list')
   if (value.length > ISSUERS_MAX) throw new IssuersError(`ISSUERS has over ${ISSUERS_MAX} issuers`)
   const issuers = value.map((one: unknown, i) => readIssuer(one, `ISSUERS[${i}]`))
-  const names = issuers.map(({ issuer }) => issuer)
-  const twice = names.find((name, i) => names.indexOf(name) < i)
-  if (twice !== undefined) throw new IssuersError(`ISSUERS has "${twice}" twice`)
+  // Many clusters call their issuer alike, each with keys of its own.
+  const names = issuers.map(({ issuer, keys }) => JSON.stringify([issuer, keys]))
+  const twice = issuers.find((_, i) => names.indexOf(names[i] ?? '') < i)
+  if (twice !== undefined) throw new IssuersError(`ISSUERS has "${twice.issuer}" twice`)
   return issuers
 }
 
@@ -74,9 +86,18 @@ function readIssuer(value: unknown, place: string): IssuerConfig {
     issuer,
     audiences: readTexts(fields.audiences, `${place}.audiences`),
     algorithms,
-    keysUrl: fields.keys === undefined ? undefined : readUrl(fields.keys, `${place}.keys`),
+    keys: readKeys(fields.keys, `${place}.keys`),
     rules: readRules(fields.rules, `${place}.rules`),
   }
+}
+
+function readKeys(value: unknown, place: string): KeysPlace {
+  if (value === undefined) return 'discovery'
+  const cluster =
+    typeof value === 'string' && value.startsWith(CLUSTER) && value.slice(CLUSTER.length)
+  if (cluster === false) return { url: readUrl(value, place) }
+  if (CLUSTER_ID.test(cluster)) return { cluster }
+  throw new IssuersError(`${place} has "${cluster.slice(0, 40)}", which no cluster is called`)
 }
 
 /** HTTP is for an issuer on the same machine only: who can change its keys can issue tokens. */

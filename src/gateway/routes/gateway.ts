@@ -20,6 +20,7 @@ import type { Reason } from '../../resolver/contract/fact.ts'
 import { andThen, type MaybePromise } from '../../resolver/contract/maybe-promise.ts'
 import type { PluginHost } from '../../resolver/contract/plugin-entry.ts'
 import { Admission, type AdmissionRuntime } from '../access/admission.ts'
+import type { CallerClusters } from '../access/caller.ts'
 import { AgeHeaders } from '../access/cors.ts'
 import type { RandomBytes } from '../access/token.ts'
 import type { TokenStore } from '../access/token-store.ts'
@@ -96,9 +97,10 @@ export class Gateway {
   /** Compiles a gateway's Corefile. @throws {GatewayConfigError} when it cannot be compiled */
   static async open(config: GatewayConfig, runtime: GatewayRuntime): Promise<Gateway> {
     const clock = new HeldClock(runtime.host)
-    const admission = new Admission(config, runtime, clock)
+    const tokenIssuerOf: CallerClusters['tokenIssuerOf'] = (cluster) => zones.tokenIssuerOf(cluster)
+    const admission = new Admission(config, { ...runtime, tokenIssuerOf }, clock)
     const needsLabels = (): boolean => admission.usesLabels
-    const zones = new ClusterZones(config, runtime, { clock, needsLabels })
+    const zones: ClusterZones = new ClusterZones(config, runtime, { clock, needsLabels })
     const host: PluginHost = {
       ...runtime.host,
       openCluster: (options, tree) => zones.open(options, tree),

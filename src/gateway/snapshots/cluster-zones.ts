@@ -15,6 +15,7 @@ import type { Query, Refusal } from '../../dns/wire/query.ts'
 import { labelledName, ZoneIndex } from '../../dns/wire/zone-index.ts'
 import type { ClientVisibility } from '../../resolver/contract/client.ts'
 import type { Host, SnapshotSource } from '../../resolver/contract/host.ts'
+import type { TokenIssuer } from '../../snapshot/format/token-issuer.ts'
 import type { ClusterConfig } from '../config/cluster-entry.ts'
 import { publishedCluster } from '../config/compile-corefile.ts'
 import type { GatewayConfig } from '../config/config.ts'
@@ -228,6 +229,15 @@ export class ClusterZones {
     for (const [key, reader] of this.readers) {
       if (key === cluster || key.startsWith(`${cluster}/`)) return void (await reader.reload())
     }
+  }
+
+  /** Returns the issuer of ServiceAccount tokens that a cluster has published. Never rejects. */
+  async tokenIssuerOf(id: string): Promise<TokenIssuer | undefined> {
+    const cluster = this.config.clusters.get(id)
+    if (cluster === undefined) return undefined
+    const follower = this.followers.get(id) ?? this.newFollower(id, cluster)
+    await follower.look()
+    return follower.loaded?.manifest.tokenIssuer
   }
 
   private add(zone: Uint8Array, part: ClusterZone['parts'][number]): void {

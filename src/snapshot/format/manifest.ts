@@ -13,6 +13,7 @@ import {
   type ShardEntry,
   type ShardList,
 } from './shard-list.ts'
+import { readTokenIssuer, type TokenIssuer } from './token-issuer.ts'
 
 /** Manifest version that this build writes and reads. */
 export const MANIFEST_VERSION = 1
@@ -61,6 +62,8 @@ export type Manifest<Shards = readonly ShardEntry[]> = {
   readonly shards: Shards
   /** Other trees, by name; absent if there are none. */
   readonly trees?: Readonly<Record<string, ManifestTree<Shards>>>
+  /** Issuer of the cluster's ServiceAccount tokens; absent if the exporter cannot read it. */
+  readonly tokenIssuer?: TokenIssuer
 }
 
 /** A manifest as a gateway reads it: the lists of shards stay packed. */
@@ -77,7 +80,7 @@ export function allShards({ shards, trees = {} }: Manifest): readonly ShardEntry
 /** Writes a manifest. Equal manifests give equal bytes. */
 export function formatManifest(manifest: Manifest): Uint8Array {
   const { version, cluster, generation, time, confirmed, origins } = manifest
-  const { ttlSeconds, records, trees } = manifest
+  const { ttlSeconds, records, trees, tokenIssuer } = manifest
   const ordered = {
     ...{ version, cluster, generation, time },
     ...(confirmed !== undefined && { confirmed }),
@@ -85,6 +88,7 @@ export function formatManifest(manifest: Manifest): Uint8Array {
     sources: Object.fromEntries(Object.entries(manifest.sources).sort()),
     shards: formatShardList(manifest.shards),
     ...(trees && { trees: formatTrees(trees) }),
+    ...(tokenIssuer && { tokenIssuer }),
   }
   return new TextEncoder().encode(`${JSON.stringify(ordered, undefined, 1)}\n`)
 }
@@ -115,6 +119,7 @@ function readManifest<Shards>(
     throw refuse(`version is ${show(fields.version)}, this build reads ${MANIFEST_VERSION}`)
   }
   const trees = parseTrees(fields.trees, shardsOf)
+  const tokenIssuer = parseTokenIssuer(fields.tokenIssuer)
   return {
     version: MANIFEST_VERSION,
     cluster: textOf(fields, 'cluster', (text) => CLUSTER_ID.test(text)),
@@ -127,6 +132,7 @@ function readManifest<Shards>(
     sources: parseSources(fields.sources),
     shards: shardsOf(parseShards(fields.shards)),
     ...(trees && { trees }),
+    ...(tokenIssuer && { tokenIssuer }),
   }
 }
 
@@ -227,6 +233,13 @@ function parseTrees<Shards>(
       return [name, { ttlSeconds, records, shards: shardsOf(parseShards(fields.shards)) }]
     }),
   )
+}
+
+function parseTokenIssuer(value: unknown): TokenIssuer | undefined {
+  if (value === undefined) return undefined
+  const parsed = isRecord(value) ? readTokenIssuer(value.issuer, value.keys) : undefined
+  if (parsed === undefined) throw refuse(`tokenIssuer is ${show(value)}`)
+  return parsed
 }
 
 function parseSources(value: unknown): Readonly<Record<string, string>> {

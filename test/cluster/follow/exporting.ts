@@ -7,6 +7,7 @@ import type { BuiltSnapshot } from '../../../src/cluster/follow/snapshot-builder
 import { Publisher, type PublishReport } from '../../../src/exporter/publisher.ts'
 import { type Manifest, parseManifest } from '../../../src/snapshot/format/manifest.ts'
 import { sha256Hex } from '../../../src/snapshot/format/signature.ts'
+import type { TokenIssuer } from '../../../src/snapshot/format/token-issuer.ts'
 import { START_MS } from './fake-clock.ts'
 import { keys } from './memory-gateway.ts'
 import { ScriptedGateway } from './scripted-gateway.ts'
@@ -55,8 +56,10 @@ export class Exporting {
   publish(
     built: BuiltSnapshot,
     confirmedMs: number = this.nowMs,
+    tokenIssuer?: TokenIssuer,
   ): Promise<PublishReport | undefined> {
-    return this.publisher.publish(built, { sources: { services: '7' }, confirmedMs })
+    const facts = { sources: { services: '7' }, confirmedMs, tokenIssuer }
+    return this.publisher.publish(built, facts)
   }
 
   /** Reads the gateway's state ahead. */

@@ -19,6 +19,7 @@ class Checking {
     this.assertions = accessTokens(
       { issuer: ISSUER, audience: AUDIENCE },
       {
+        tokenIssuerOf: async () => undefined,
         fetch: (url) => team.fetch(url),
         after: () => () => undefined,
         clock: { now: () => this.nowMs + this.steppedMs, elapsed: () => this.nowMs - 777 },

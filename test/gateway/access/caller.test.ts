@@ -33,7 +33,8 @@ function headOf(headers: Headers, identities: readonly string[] = []): RequestHe
 function finderOf(records: readonly TokenRecord[], access = CLOSED): CallerFinder {
   const host = new FakeHost()
   const fetch = (): never => assert.fail('no request is expected')
-  const runtime = { host, tokenStore: storeOf(records), fetch }
+  const tokenIssuerOf = fetch
+  const runtime = { host, tokenStore: storeOf(records), fetch, tokenIssuerOf }
   return new CallerFinder({ access, application: undefined, issuers: [] }, runtime, host)
 }
 
@@ -151,7 +152,7 @@ test('the configured token needs no list of tokens, whatever its form', async ()
   const access = { isPublic: false, sha256: await hashToken(token) }
   const finder = new CallerFinder(
     { access, application: undefined, issuers: [] },
-    { host, tokenStore, fetch },
+    { host, tokenStore, fetch, tokenIssuerOf: fetch },
     host,
   )
   const caller = await find(finder, headOf({ authorization: `Bearer ${token}` }))

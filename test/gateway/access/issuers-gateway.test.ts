@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { encodeBase64url } from '../../../src/dns/bytes/base64url.ts'
+import { readTokenIssuer } from '../../../src/snapshot/format/token-issuer.ts'
 import { START_MS } from '../../fake-host.ts'
 import { formatReply, parseQuestion } from '../../message-text.ts'
 import { FakeIssuer } from '../fake-issuer.ts'
@@ -93,5 +94,32 @@ describe('a gateway with issuers', () => {
     assert.equal(response.status, 503)
     assert.match(await response.text(), /"code":"access_unavailable"/)
     assert.equal((await running.get(`/dns-query${QUESTION}`, 'kdt_x')).status, 401)
+  })
+
+  test('takes tokens of ServiceAccounts by the keys that their cluster publishes', async () => {
+    const api = new FakeIssuer('https://kubernetes.default.svc')
+    const entry = { issuer: api.url, audiences: ['kubedoh'], keys: 'cluster:shop' }
+    const rules = [{ when: { sub: 'system:serviceaccount:ci:*' }, namespaces: ['shop'] }]
+    const other = { ...entry, keys: 'cluster:other' }
+    const running = await Running.start({
+      ISSUERS: JSON.stringify([
+        { ...other, rules },
+        { ...entry, rules },
+      ]),
+    })
+    const ask = async (): Promise<number> => {
+      const sub = 'system:serviceaccount:ci:builder'
+      const token = await api.sign(running.host.now(), { sub, jti: `${running.host.now()}` })
+      return (await running.get(`/dns-query${QUESTION}`, token)).status
+    }
+    await running.publish()
+    assert.equal(await ask(), 503)
+    for (const generation of [2, 3]) {
+      await api.rotate()
+      const published = readTokenIssuer(api.url, (await api.keySet()).keys)
+      await running.publish(undefined, generation, undefined, undefined, published)
+      await running.host.advance(10_000)
+      assert.equal(await ask(), 200)
+    }
   })
 })

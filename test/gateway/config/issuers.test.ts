@@ -12,7 +12,7 @@ describe('ISSUERS', () => {
         issuer: 'https://ci.test',
         audiences: ['kubedoh'],
         algorithms: ['RS256', 'ES256'],
-        keysUrl: undefined,
+        keys: 'discovery',
         rules: [
           {
             when: { sub: ['a'] },
@@ -48,6 +48,10 @@ describe('ISSUERS', () => {
     {
       value: [{ ...ISSUER, keys: 'file:///x' }],
       message: 'ISSUERS[0].keys is not an https:// URL',
+    },
+    {
+      value: [{ ...ISSUER, keys: 'cluster:A_' }],
+      message: 'ISSUERS[0].keys has "A_", which no cluster is called',
     },
     {
       value: [{ ...ISSUER, audiences: [] }],
@@ -104,6 +108,16 @@ describe('ISSUERS', () => {
       )
     })
   }
+
+  test('has keys at a URL, or of clusters that call their issuers alike', () => {
+    const both = ['https://ci.test/keys', 'cluster:prod', 'cluster:dev'].map((keys) => {
+      return { ...ISSUER, keys }
+    })
+    assert.deepEqual(
+      readIssuers(JSON.stringify(both)).map(({ keys }) => keys),
+      [{ url: 'https://ci.test/keys' }, { cluster: 'prod' }, { cluster: 'dev' }],
+    )
+  })
 
   test('may have rules of which the later one fits more', () => {
     for (const [first, later] of [

@@ -50,6 +50,12 @@ describe('parseManifest refuses', () => {
   const long = 'a'.repeat(64)
   const cases: { fields: Readonly<Record<string, unknown>>; message: string }[] = [
     { fields: { trees: [] }, message: 'trees is []' },
+    { fields: { tokenIssuer: 'a' }, message: 'tokenIssuer is "a"' },
+    { fields: { tokenIssuer: { issuer: 'a', keys: [] } }, message: 'tokenIssuer is {"issuer"' },
+    {
+      fields: { tokenIssuer: { issuer: 'a', keys: Array(17).fill({ kty: 'RSA' }) } },
+      message: 'tokenIssuer is {"issuer"',
+    },
     { fields: { trees: {} }, message: 'trees is {}' },
     { fields: { trees: { 'a/b': {} } }, message: 'trees."a/b" is none' },
     { fields: { trees: { a: 1 } }, message: 'trees."a" is none' },
@@ -289,6 +295,16 @@ describe('formatManifest', () => {
     )
   })
 
+  test('is read back with public keys, without what else a key has', () => {
+    const key = { kty: 'EC', crv: 'P-256', x: 'x', y: 'y', kid: 'a' }
+    const tokenIssuer = { issuer: 'https://api.test', keys: [key] }
+    const manifest: Manifest = { ...MANIFEST, tokenIssuer }
+    assert.deepEqual(parseManifest(formatManifest(manifest)), manifest)
+    const keys = [{ ...key, d: 'private', x5c: ['a'] }, { kty: 'RSA', n: 7 }, null]
+    const fields = { tokenIssuer: { ...tokenIssuer, keys, more: 1 } }
+    assert.deepEqual(parseManifest(encode(fields)).tokenIssuer, tokenIssuer)
+  })
+
   test('fits its limit with as many shards as allowed', () => {
     const shards = Array<typeof SHARD>(SHARDS_MAX).fill({ ...SHARD, bytes: 2 ** 28 })
     assert.ok(formatManifest({ ...MANIFEST, shards }).length <= MANIFEST_BYTES_MAX)
@@ -308,13 +324,11 @@ describe('the manifest that the README describes', () => {
 
   test('has the same fields', () => {
     const trees = { labels: { ttlSeconds: 0, records: 0, shards: [SHARD] } }
+    const tokenIssuer = { issuer: 'https://api.test', keys: [{ kty: 'EC' }] }
+    const full = { ...MANIFEST, trees, tokenIssuer, confirmed: MANIFEST.time }
     assert.deepEqual(
       [...rows.keys()],
-      Object.keys(
-        JSON.parse(
-          String(Buffer.from(formatManifest({ ...MANIFEST, trees, confirmed: MANIFEST.time }))),
-        ),
-      ),
+      Object.keys(JSON.parse(String(Buffer.from(formatManifest(full))))),
     )
   })
 

@@ -1,0 +1,116 @@
+/**
+ * Tokens of ServiceAccounts that a real API server issues, at a gateway that cannot reach it: the
+ * exporter, itself a ServiceAccount, publishes the keys. Run by `npm run test:cluster`.
+ * @module
+ */
+import { deepEqual, match } from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, it } from 'vitest'
+import { type LocalGateway, startGateway } from '../../build/local-gateway.ts'
+import { createClusterKeys } from '../../src/exporter/cluster-keys.ts'
+import { describeUnless } from '../describe-unless.ts'
+import { type ApiObject, ApiServer } from './api-server.ts'
+import { prepareBinaries } from './binaries.ts'
+import { RIGHTS, shopObjects } from './objects.ts'
+import { type Running, start } from './processes.ts'
+
+const KUBEDOH = join(import.meta.dirname, '../../bin/kubedoh')
+const PATIENCE_MS = 30_000
+const ISSUER = 'https://kubernetes.default.svc.cluster.local'
+
+const binaries = prepareBinaries()
+const skip = typeof binaries === 'string' ? binaries : false
+
+function account(name: string): ApiObject {
+  return { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace: 'shop' } }
+}
+
+/** Lets the ServiceAccount of the exporter watch, which has no other right. */
+const BINDING: ApiObject = {
+  apiVersion: 'rbac.authorization.k8s.io/v1',
+  kind: 'ClusterRoleBinding',
+  metadata: { name: 'kubedoh-account' },
+  roleRef: {
+    apiGroup: 'rbac.authorization.k8s.io',
+    kind: 'ClusterRole',
+    name: 'kubedoh-exporter',
+  },
+  subjects: [{ kind: 'ServiceAccount', name: 'exporter', namespace: 'shop' }],
+}
+
+describeUnless(skip, 'tokens of ServiceAccounts', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'kubedoh-accounts-'))
+  let api: ApiServer
+  let gateway: LocalGateway
+  let exporter: Running
+
+  beforeAll(async () => {
+    if (typeof binaries === 'string') return
+    api = await ApiServer.start(binaries)
+    const accounts = ['exporter', 'builder', 'stranger'].map(account)
+    for (const object of [...RIGHTS, ...shopObjects(), ...accounts, BINDING]) {
+      await api.create(object)
+    }
+    const kubeconfig = await api.serviceAccountConfig(account('exporter'))
+    writeFileSync(
+      join(folder, 'Corefile'),
+      `cluster.local {\n  kubernetes {\n    kubeconfig ${kubeconfig}\n  }\n}\n`,
+    )
+    const keys = await createClusterKeys()
+    const { publicKey, tokenSha256 } = keys
+    const serviceaccount = { name: 'builder' }
+    const when = { 'kubernetes.io': { namespace: 'shop', serviceaccount } }
+    const rules = [{ when, clusters: ['test'], namespaces: ['shop'] }]
+    const issuer = { issuer: ISSUER, audiences: ['kubedoh'], keys: 'cluster:test', rules }
+    gateway = await startGateway({
+      port: 0,
+      variables: {
+        REQUESTS_PER_MINUTE: '0',
+        COREFILE: '. {\n  kubernetes cluster.local {\n    cluster test\n  }\n}\n',
+        CLUSTERS: JSON.stringify({ test: { publicKey, tokenSha256 } }),
+        ISSUERS: JSON.stringify([issuer]),
+      },
+    })
+    const args = ['--gateway', gateway.url, '--cluster', 'test', '--listen', '']
+    exporter = start(KUBEDOH, ['export', ...args, '--conf', join(folder, 'Corefile')], {
+      KUBEDOH_TOKEN: keys.token,
+      KUBEDOH_SIGNING_KEY: keys.signingKey,
+    })
+  })
+
+  afterAll(async () => {
+    await exporter?.stop()
+    await gateway?.stop()
+    await api?.stop()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  async function ask(token: string, name = 'web.shop.svc.cluster.local'): Promise<Response> {
+    const headers = { authorization: `Bearer ${token}` }
+    return fetch(`${gateway.url}/resolve?name=${name}&type=A`, { headers })
+  }
+
+  it('count by the keys that the exporter publishes', async () => {
+    const token = await api.serviceAccountToken(account('builder'), 'kubedoh')
+    const startMs = performance.now()
+    let response = await ask(token)
+    while (response.status !== 200 && performance.now() - startMs < PATIENCE_MS) {
+      await new Promise((resolve) => setTimeout(resolve, 100))
+      response = await ask(token)
+    }
+    match(await response.text(), /"Status":0,.*"data":"10\./)
+    match(await (await ask(token, 'kubernetes.default.svc.cluster.local')).text(), /"Status":3/)
+  })
+
+  it('do not count for another audience, or for an account without a rule', async () => {
+    const refused = [
+      await api.serviceAccountToken(account('builder')),
+      await api.serviceAccountToken(account('builder'), 'vault'),
+      await api.serviceAccountToken(account('stranger'), 'kubedoh'),
+    ]
+    const statuses = await Promise.all(refused.map(async (token) => (await ask(token)).status))
+    deepEqual(statuses, [401, 401, 401])
+  })
+})
