@@ -10,7 +10,6 @@ import {
   GatewayConfigError,
   readGatewayConfig,
 } from '../src/gateway/config/config.ts'
-import { readLocation } from '../src/gateway/config/location.ts'
 import { readVariableFiles } from '../src/gateway/config/variable-files.ts'
 import { errorResponse, HttpError } from '../src/gateway/doh/http-error.ts'
 import { uncached } from '../src/gateway/doh/json-response.ts'
@@ -30,6 +29,7 @@ import { kvBlobs, r2Blobs } from './blob-stores.ts'
 import { ClusterStub } from './cluster-stub.ts'
 import type { Env } from './env.ts'
 import { cannotFollow, followObject, NOTHING_NEW } from './follow-object.ts'
+import { placed } from './placement.ts'
 import type { TokenObject } from './token-object.ts'
 
 /** The client's address outside of Cloudflare, as in tests. */
@@ -94,8 +94,7 @@ function createRuntime(
   host: GatewayRuntime['host'],
 ): GatewayRuntime {
   const blobs = blobsOf(env)
-  const place = placeOf(env)
-  const clusters = { getByName: (name: string) => env.CLUSTER.getByName(name, place) }
+  const clusters = placed(env.CLUSTER, env)
   const stubOf = (cluster: string): ClusterStub => {
     const publicKeys = config.clusters.get(cluster)?.publicKeyTexts ?? []
     const [publicKey = ''] = publicKeys
@@ -140,16 +139,10 @@ function blobsOf({ SHARDS_R2: bucket, SHARDS_KV: kv }: Env): BlobStore | undefin
   return kv === undefined ? undefined : kvBlobs(kv)
 }
 
-/** Where objects are created that do not exist yet. */
-function placeOf({ CLUSTER_LOCATION }: Env): DurableObjectNamespaceGetDurableObjectOptions {
-  const locationHint = readLocation(CLUSTER_LOCATION)
-  return locationHint === undefined ? {} : { locationHint }
-}
-
 /** A stub belongs to one request, so each call gets a stub of its own. */
 function tokenStoreOf(env: Env, { after }: Pick<GatewayRuntime['host'], 'after'>): TokenStore {
-  const place = placeOf(env)
-  const object = (): DurableObjectStub<TokenObject> => env.TOKENS.getByName('tokens', place)
+  const objects = placed(env.TOKENS, env)
+  const object = (): DurableObjectStub<TokenObject> => objects.getByName('tokens')
   return {
     list: async () => object().list(),
     follow: async (version, waitMs, take) => {

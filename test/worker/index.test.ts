@@ -20,6 +20,17 @@ describe('a Worker whose variables are wrong says so, and answers nothing:', () 
         'oc, afr, me',
     },
     {
+      variables: { COREFILE: '. {\n  whoami\n}\n', JURISDICTION: 'weur' },
+      message: 'JURISDICTION "weur" is none of eu, fedramp, us',
+    },
+    {
+      // Otherwise the names of a company that asked for it would be kept elsewhere.
+      variables: { COREFILE: '. {\n  whoami\n}\n', JURISDICTION: 'eu' },
+      message:
+        'JURISDICTION "eu" cannot be used: ' +
+        'Jurisdiction restrictions are not implemented in workerd.',
+    },
+    {
       // The value may be a secret: only the log quotes it.
       variables: { COREFILE: '. {\n  forward . {$UPSTREAM}\n}\n', UPSTREAM: 'hunter2' },
       message: 'The configuration is invalid; the log of the Worker says where',

@@ -13,7 +13,7 @@ import {
   readGatewayConfig,
   withOnlyCluster,
 } from '../../gateway/config/config.ts'
-import { readLocation } from '../../gateway/config/location.ts'
+import { readJurisdiction, readLocation } from '../../gateway/config/location.ts'
 import { readVariableFiles } from '../../gateway/config/variable-files.ts'
 import { CommandError, type Output } from '../../server/node/output.ts'
 import { checkCorefile, printFindings } from '../serve/check.ts'
@@ -36,6 +36,7 @@ export async function checkDeployment(
   const { vars: variables } = environment
   for (const [name, value] of Object.entries(variables)) checkSize(name, value)
   readLocation(variables.CLUSTER_LOCATION)
+  readJurisdiction(variables.JURISDICTION)
   const { COREFILE: text } = variables
   if (typeof text !== 'string') {
     checkPresence(environment, ['COREFILE', 'CLUSTERS'])

@@ -57,6 +57,11 @@ describe('a deployment is refused if the Worker would answer 503:', () => {
       message: /^CLUSTER_LOCATION "eu" is none of wnam, /,
     },
     {
+      name: 'an unknown jurisdiction',
+      variables: { COREFILE: '. {\n  whoami\n}\n', JURISDICTION: 'weur' },
+      message: /^JURISDICTION "weur" is none of eu, fedramp, us$/,
+    },
+    {
       name: 'a missing import',
       variables: { COREFILE: '. {\n  import more\n}\n', FILES: '{"less": ""}' },
       message: /^COREFILE:2:10: cannot import "\/more"/,
