@@ -7,6 +7,7 @@
 import { readCorefile } from '../../corefile/parse-corefile.ts'
 import { formatProblem, problemAt } from '../../corefile/problem.ts'
 import type { ServerBlock } from '../../corefile/server-block.ts'
+import { readServiceScope } from '../../gateway/access/service-scope.ts'
 import {
   CLUSTER_READERS,
   GatewayConfigError,
@@ -37,6 +38,7 @@ export async function checkDeployment(
   for (const [name, value] of Object.entries(variables)) checkSize(name, value)
   readLocation(variables.CLUSTER_LOCATION)
   readJurisdiction(variables.JURISDICTION)
+  readServiceScope(variables.SERVICE_SCOPE)
   const { COREFILE: text } = variables
   if (typeof text !== 'string') {
     checkPresence(environment, ['COREFILE', 'CLUSTERS'])
