@@ -36,6 +36,7 @@ import { ClusterStub } from './cluster-stub.ts'
 import type { Env } from './env.ts'
 import { cannotFollow, followObject, NOTHING_NEW } from './follow-object.ts'
 import { placed } from './placement.ts'
+import { restoreObject } from './restore-tokens.ts'
 import type { TokenObject } from './token-object.ts'
 
 /** The client's address outside of Cloudflare, as in tests. */
@@ -195,6 +196,7 @@ function tokenStoreOf(env: Env, { after }: Pick<GatewayRuntime['host'], 'after'>
     add: async (record) => object().add(record),
     replace: async (before, next) => object().replace(before, next),
     remove: async (id) => object().remove(id),
+    restore: (atMs) => restoreObject(object, atMs),
     noteUse: async (days) => object().noteUse(days),
   }
 }
