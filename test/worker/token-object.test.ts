@@ -22,6 +22,20 @@ describe('the tokens in a Durable Object', () => {
     })
   }
 
+  test('reach an isolate as what changed since its version', async () => {
+    const object = env.TOKENS.getByName('followed')
+    for (const id of ['a', 'b', 'c']) await object.add(record(id))
+    const known = await newest('followed', '')
+    assert.deepEqual([known.isWhole, known.records.length], [true, 3])
+    await object.remove('a')
+    await object.replace(record('b'), { ...record('b'), name: 'renamed' })
+    const { isWhole, records, removed } = await newest('followed', known.version)
+    assert.deepEqual(
+      { isWhole, records, removed },
+      { isWhole: false, records: [{ ...record('b'), name: 'renamed' }], removed: ['a'] },
+    )
+  })
+
   test('stay as they are where the platform has no point-in-time recovery, as workerd', async () => {
     const object = () => env.TOKENS.getByName('unrecoverable')
     await object().add(record('a'))
