@@ -2,21 +2,26 @@
  * The Worker: wires the gateway to Cloudflare.
  * @module
  */
+import { WorkerEntrypoint } from 'cloudflare:workers'
 import type { Hono } from 'hono'
 import { isRecord } from '../src/dns/bytes/unknown.ts'
+import { readServiceScope } from '../src/gateway/access/service-scope.ts'
+import { usesLabels } from '../src/gateway/access/token.ts'
 import { parseTokenUpdate, type TokenStore } from '../src/gateway/access/token-store.ts'
 import {
   type GatewayConfig,
   GatewayConfigError,
   readGatewayConfig,
 } from '../src/gateway/config/config.ts'
-import { readLocation } from '../src/gateway/config/location.ts'
 import { readVariableFiles } from '../src/gateway/config/variable-files.ts'
 import { errorResponse, HttpError } from '../src/gateway/doh/http-error.ts'
+import type { JsonReply } from '../src/gateway/doh/json-reply.ts'
 import { uncached } from '../src/gateway/doh/json-response.ts'
+import type { NameResolver } from '../src/gateway/doh/name-resolver.ts'
 import { createGatewayApp } from '../src/gateway/routes/app.ts'
 import { DirectDoh } from '../src/gateway/routes/direct-doh.ts'
 import { Gateway, type GatewayRuntime } from '../src/gateway/routes/gateway.ts'
+import { createNameService } from '../src/gateway/routes/name-service.ts'
 import { answerRequest } from '../src/gateway/routes/web-request.ts'
 import {
   type BlobStore,
@@ -30,6 +35,8 @@ import { kvBlobs, r2Blobs } from './blob-stores.ts'
 import { ClusterStub } from './cluster-stub.ts'
 import type { Env } from './env.ts'
 import { cannotFollow, followObject, NOTHING_NEW } from './follow-object.ts'
+import { placed } from './placement.ts'
+import { restoreObject } from './restore-tokens.ts'
 import type { TokenObject } from './token-object.ts'
 
 /** The client's address outside of Cloudflare, as in tests. */
@@ -44,19 +51,30 @@ export { ClusterObject } from './cluster-object.ts'
 export { TokenObject } from './token-object.ts'
 
 /** The gateway of this isolate, created by its first request. */
-let served: { readonly app: Hono; readonly direct: DirectDoh } | undefined
+let served: Served | undefined
+type Served = {
+  readonly app: Hono
+  readonly direct: DirectDoh
+  readonly answerService: ReturnType<typeof createNameService>
+}
+
+/** What other Workers have bound as a service: names, within SERVICE_SCOPE. */
+export class NameService extends WorkerEntrypoint<Env> implements NameResolver {
+  /** Resolves a name, as {@link NameResolver} says. */
+  async resolve(name: unknown, type?: unknown): Promise<JsonReply> {
+    served ??= await openGateway(this.env)
+    return served.answerService({ name, type }, (promise) => this.ctx.waitUntil(promise))
+  }
+}
 
 export default {
   async fetch(request: Request, env: Env, context: ExecutionContext): Promise<Response> {
     try {
-      served ??= await createGateway(env)
+      served ??= await openGateway(env)
     } catch (error) {
-      if (!(error instanceof GatewayConfigError)) throw error
-      if (new URL(request.url).pathname === '/healthz') return uncached(503, null)
-      logError(error.message)
-      const later = { 'retry-after': RETRY_SECONDS }
-      const message = VARIABLE.test(env.COREFILE ?? '') ? IN_LOG : error.message
-      return errorResponse(new HttpError(503, 'misconfigured', message, later))
+      if (!(error instanceof HttpError)) throw error
+      const isHealth = new URL(request.url).pathname === '/healthz'
+      return isHealth ? uncached(503, null) : errorResponse(error)
     }
     if (isInTheClear(request)) {
       return errorResponse(new HttpError(403, 'https_only', 'Use https:'))
@@ -79,13 +97,31 @@ function isInTheClear({ url, headers }: Request): boolean {
   return isFromOutside && url.startsWith('http:')
 }
 
-async function createGateway(env: Env): Promise<NonNullable<typeof served>> {
+/** @throws {HttpError} 503 for variables that are wrong, which the log has in full */
+async function openGateway(env: Env): Promise<Served> {
+  try {
+    return await createGateway(env)
+  } catch (error) {
+    if (!(error instanceof GatewayConfigError)) throw error
+    logError(error.message)
+    const later = { 'retry-after': RETRY_SECONDS }
+    const message = VARIABLE.test(env.COREFILE ?? '') ? IN_LOG : error.message
+    throw new HttpError(503, 'misconfigured', message, later)
+  }
+}
+
+async function createGateway(env: Env): Promise<Served> {
   const files = readVariableFiles(env)
   const config = await readGatewayConfig(env, { file: 'COREFILE', source: files.source })
-  const runtime = createRuntime(env, config, createWebHost({ runtime: 'workerd', files }))
+  const scope = readServiceScope(env.SERVICE_SCOPE)
+  const runtime = {
+    ...createRuntime(env, config, createWebHost({ runtime: 'workerd', files })),
+    usesLabels: scope !== undefined && usesLabels(scope),
+  }
   const gateway = await Gateway.open(config, runtime)
   const app = createGatewayApp(config, runtime, gateway)
-  return { app, direct: new DirectDoh(gateway, config) }
+  const answerService = createNameService(gateway, scope)
+  return { app, direct: new DirectDoh(gateway, config), answerService }
 }
 
 function createRuntime(
@@ -94,8 +130,7 @@ function createRuntime(
   host: GatewayRuntime['host'],
 ): GatewayRuntime {
   const blobs = blobsOf(env)
-  const place = placeOf(env)
-  const clusters = { getByName: (name: string) => env.CLUSTER.getByName(name, place) }
+  const clusters = placed(env.CLUSTER, env)
   const stubOf = (cluster: string): ClusterStub => {
     const publicKeys = config.clusters.get(cluster)?.publicKeyTexts ?? []
     const [publicKey = ''] = publicKeys
@@ -140,16 +175,10 @@ function blobsOf({ SHARDS_R2: bucket, SHARDS_KV: kv }: Env): BlobStore | undefin
   return kv === undefined ? undefined : kvBlobs(kv)
 }
 
-/** Where objects are created that do not exist yet. */
-function placeOf({ CLUSTER_LOCATION }: Env): DurableObjectNamespaceGetDurableObjectOptions {
-  const locationHint = readLocation(CLUSTER_LOCATION)
-  return locationHint === undefined ? {} : { locationHint }
-}
-
 /** A stub belongs to one request, so each call gets a stub of its own. */
 function tokenStoreOf(env: Env, { after }: Pick<GatewayRuntime['host'], 'after'>): TokenStore {
-  const place = placeOf(env)
-  const object = (): DurableObjectStub<TokenObject> => env.TOKENS.getByName('tokens', place)
+  const objects = placed(env.TOKENS, env)
+  const object = (): DurableObjectStub<TokenObject> => objects.getByName('tokens')
   return {
     list: async () => object().list(),
     follow: async (version, waitMs, take) => {
@@ -167,6 +196,7 @@ function tokenStoreOf(env: Env, { after }: Pick<GatewayRuntime['host'], 'after'>
     add: async (record) => object().add(record),
     replace: async (before, next) => object().replace(before, next),
     remove: async (id) => object().remove(id),
+    restore: (atMs) => restoreObject(object, atMs),
     noteUse: async (days) => object().noteUse(days),
   }
 }

@@ -15,6 +15,7 @@ import {
   type TokenDays,
 } from '../src/gateway/access/token-store.ts'
 import { Followers, type FollowerUpdate } from './followers.ts'
+import { startAgainAt } from './restore-tokens.ts'
 
 /** Changes that followers get one by one; one that has missed more gets the whole list. */
 const CHANGES_MAX = 1000
@@ -80,6 +81,17 @@ export class TokenObject extends DurableObject<object> {
     const gone = this.sql.exec('DELETE FROM tokens WHERE id = ? RETURNING id', id).toArray()
     if (gone.length > 0) this.note(id)
     return gone.length > 0
+  }
+
+  /** Returns to the database of a time: see {@link startAgainAt}. */
+  restore(atMs: number): Promise<string> {
+    return startAgainAt(this.ctx, atMs)
+  }
+
+  /** Sends the whole list to each follower, as a new version. */
+  noteRestored(): void {
+    this.sql.exec('DELETE FROM changes')
+    this.note('')
   }
 
   /** Notes a change of a token for its followers. Days of use are no such change. */

@@ -46,6 +46,16 @@ export const OPERATOR_COMMANDS: readonly CliCommand[] = [
       (await import('./gateway/token.ts')).runTokenRotate(input, output),
   }),
   ofOperator({
+    name: 'token restore',
+    summary: 'return to the client tokens of an earlier time, at most 30 days ago',
+    flags: ['at', 'json'],
+    required: ['at'],
+    examples: ['kubedoh token restore --gateway https://dns.example.org --at 2026-11-28T10:00Z'],
+    notes: ['Tokens that were revoked since are valid again, with the secrets of that time.'],
+    run: async (input, output) =>
+      (await import('./gateway/token.ts')).runTokenRestore(input, output),
+  }),
+  ofOperator({
     name: 'generations',
     summary: 'list the generations of a cluster that the gateway keeps',
     args: ['CLUSTER'],
@@ -84,7 +94,7 @@ export const OPERATOR_COMMANDS: readonly CliCommand[] = [
 ]
 
 /** Adds the flags of commands that send requests to a gateway. */
-function ofOperator(command: Omit<CliCommand, 'required'>): CliCommand {
+function ofOperator(command: CliCommand): CliCommand {
   const flags: readonly FlagName[] = ['gateway', ...(command.flags ?? [])]
-  return { ...command, flags, required: ['gateway'] }
+  return { ...command, flags, required: ['gateway', ...(command.required ?? [])] }
 }

@@ -12,6 +12,8 @@ import { createMemoryGatewayStore, type GatewayStore } from '../gateway/snapshot
 import { createWebHost } from './web-host.ts'
 
 export { GatewayConfigError } from '../gateway/config/config.ts'
+export type { JsonRecord, JsonReply } from '../gateway/doh/json-reply.ts'
+export type { NameResolver } from '../gateway/doh/name-resolver.ts'
 export { createMemoryGatewayStore, type GatewayStore, type GatewayVariables }
 
 /** The gateway's variables, and the files that its Corefile names. */

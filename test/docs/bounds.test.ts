@@ -33,6 +33,9 @@ const BOUNDS: readonly (readonly [
     'src/gateway/routes/token-routes.ts',
     'BODY_BYTES_MAX',
   ],
+  [API, 'Z`; at most # KiB', 1024, 'src/gateway/routes/token-restore.ts', 'BODY_BYTES_MAX'],
+  ['SECURITY.md', 'A name has # characters', 1, 'src/gateway/doh/name-resolver.ts', 'NAME_MAX'],
+  ['SECURITY.md', 'a type #, and all', 1, 'src/gateway/doh/name-resolver.ts', 'TYPE_MAX'],
   [API, '(default #)', 1, 'src/gateway/routes/token-routes.ts', 'GRACE_SECONDS'],
   [
     API,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { startGateway } from '../../build/local-gateway.ts'
+import { hashToken } from '../../src/gateway/access/token.ts'
 import { keys } from '../cluster/follow/memory-gateway.ts'
 import { WEB } from '../gateway/publishing.ts'
 import { PublishingGateway } from './publishing-gateway.ts'
@@ -18,6 +19,17 @@ describe('a Worker whose variables are wrong says so, and answers nothing:', () 
       message:
         'CLUSTER_LOCATION "eu" is none of wnam, enam, sam, weur, eeur, apac, apac-ne, apac-se, ' +
         'oc, afr, me',
+    },
+    {
+      variables: { COREFILE: '. {\n  whoami\n}\n', JURISDICTION: 'weur' },
+      message: 'JURISDICTION "weur" is none of eu, fedramp, us',
+    },
+    {
+      // Otherwise the names of a company that asked for it would be kept elsewhere.
+      variables: { COREFILE: '. {\n  whoami\n}\n', JURISDICTION: 'eu' },
+      message:
+        'JURISDICTION "eu" cannot be used: ' +
+        'Jurisdiction restrictions are not implemented in workerd.',
     },
     {
       // The value may be a secret: only the log quotes it.
@@ -85,6 +97,25 @@ test('a Worker answers from what is published, and goes over to what is newer', 
   await shop.publish(WEB.replace('0.80', '0.81'), 2, etag)
   await until(async () => (await shop.ask(question)).includes(answer.replace('0.80', '0.81')))
   assert.match((await shop.ask('none.shop.svc.shop.example.org A')).join('\n'), /^NXDOMAIN/)
+})
+
+test('a Worker without the recovery of Cloudflare restores no tokens, and says why', async (t) => {
+  const ADMIN_TOKEN_SHA256 = await hashToken('the-operator')
+  const variables = { COREFILE: '. {\n  whoami\n}\n', ADMIN_TOKEN_SHA256 }
+  const gateway = await startGateway({ variables })
+  t.onTestFinished(() => gateway.stop())
+  const headers = { authorization: 'Bearer the-operator' }
+  const send = (path: string, body: unknown): Promise<Response> =>
+    fetch(`${gateway.url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+  assert.equal((await send('/v1/tokens', {})).status, 201)
+  const refused = await send('/v1/tokens/restore', { at: new Date().toISOString() })
+  assert.equal(refused.status, 501)
+  const message =
+    "Tokens cannot be restored here: This Durable Object's storage back-end does not implement " +
+    'point-in-time recovery.'
+  assert.deepEqual(await refused.json(), { error: { code: 'cannot_restore', message } })
+  const { tokens } = Object(await (await fetch(`${gateway.url}/v1/tokens`, { headers })).json())
+  assert.equal(tokens.length, 1)
 })
 
 test('requests that come at once to a cold Worker are all answered', async (t) => {

@@ -4,13 +4,15 @@
  * - `/test/counts` returns how often shards were read there, and how often in vain;
  * - `/test/failing/METHOD` has a method of what is bound fail from now on: `put`, `delete`, …;
  * - `/test/reading/FAULT` has reads lie from now on: `hang`, `flip`, `cut`, `empty`, or `well`;
- * - `/test/points` gives the points that were written to Analytics Engine.
+ * - `/test/points` gives the points that were written to Analytics Engine;
+ * - `/test/resolve/BINDING` queries another Worker by a service binding: the values of the body.
  * @module
  */
+import type { NameResolver } from '../../src/library/edge.ts'
 import type { Env } from '../../worker/env.ts'
 import gateway from '../../worker/index.ts'
 
-export { ClusterObject, TokenObject } from '../../worker/index.ts'
+export { ClusterObject, NameService, TokenObject } from '../../worker/index.ts'
 
 const counts = { reads: 0, misses: 0 }
 const points: unknown[] = []
@@ -23,12 +25,25 @@ export default {
   async fetch(request: Request, env: Env, context: ExecutionContext): Promise<Response> {
     const [, first, what, which = ''] = new URL(request.url).pathname.split('/')
     if (first !== 'test') return gateway.fetch(request, watched(env), context)
+    if (what === 'resolve') return resolve(Reflect.get(env, which), await request.json())
     if (what === 'counts') return Response.json(counts)
     if (what === 'points') return Response.json(points)
     if (what === 'reading') reading = which
     else failing = which
     return new Response()
   },
+}
+
+/** Queries as another Worker does. Has the error as a program would get it. */
+async function resolve(
+  service: NameResolver,
+  values: Parameters<NameResolver['resolve']>,
+): Promise<Response> {
+  try {
+    return Response.json(await service.resolve(...values))
+  } catch (error) {
+    return Response.json({ error: String(error) })
+  }
 }
 
 function watched(env: Env): Env {

@@ -13,6 +13,9 @@ export type Bindings = {
   readonly kv_namespaces?: { binding: string; id: string }[]
   readonly r2_buckets?: { binding: string; bucket_name: string }[]
   readonly analytics_engine_datasets?: { binding: string; dataset: string }[]
+  readonly services?: { binding: string; service: string; entrypoint: string }[]
+  /** Variables of this Worker only. */
+  readonly vars?: Readonly<Record<string, string>>
 }
 
 /** A Worker that runs. */
@@ -107,7 +110,7 @@ function configOf(
   bindings: Bindings,
   vars: Readonly<Record<string, string>>,
 ): Bindings & { name: string; vars: Record<string, string> } & Fixed {
-  return { ...FIXED, ...bindings, name, vars: { ...vars } }
+  return { ...FIXED, ...bindings, name, vars: { ...vars, ...bindings.vars } }
 }
 
 type Fixed = typeof FIXED

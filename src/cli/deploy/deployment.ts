@@ -7,13 +7,14 @@
 import { readCorefile } from '../../corefile/parse-corefile.ts'
 import { formatProblem, problemAt } from '../../corefile/problem.ts'
 import type { ServerBlock } from '../../corefile/server-block.ts'
+import { readServiceScope } from '../../gateway/access/service-scope.ts'
 import {
   CLUSTER_READERS,
   GatewayConfigError,
   readGatewayConfig,
   withOnlyCluster,
 } from '../../gateway/config/config.ts'
-import { readLocation } from '../../gateway/config/location.ts'
+import { readJurisdiction, readLocation } from '../../gateway/config/location.ts'
 import { readVariableFiles } from '../../gateway/config/variable-files.ts'
 import { CommandError, type Output } from '../../server/node/output.ts'
 import { checkCorefile, printFindings } from '../serve/check.ts'
@@ -36,6 +37,8 @@ export async function checkDeployment(
   const { vars: variables } = environment
   for (const [name, value] of Object.entries(variables)) checkSize(name, value)
   readLocation(variables.CLUSTER_LOCATION)
+  readJurisdiction(variables.JURISDICTION)
+  readServiceScope(variables.SERVICE_SCOPE)
   const { COREFILE: text } = variables
   if (typeof text !== 'string') {
     checkPresence(environment, ['COREFILE', 'CLUSTERS'])

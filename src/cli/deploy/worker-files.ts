@@ -96,6 +96,12 @@ export function writeReadme(worker: NewWorker, tarball: string | undefined): str
 Keep all files \`*.env\` secret; git ignores them. The Worker is \`${name}\`: a deployment
 replaces the Worker of the account with this name.
 
+## Where names are kept
+
+Durable Objects keep the names and tokens, and never move. Before the first deployment, set in
+\`wrangler.toml\` \`CLUSTER_LOCATION\` to the region of the cluster and, if names must stay in the
+EU or the US, \`JURISDICTION\`.
+
 ## Custom domain
 
 ${domainText(hostname)}

@@ -172,6 +172,7 @@ const TABLE = {
     help: 'write set-up files for devices, browsers, CI and programs to this new folder',
   },
   expires: { value: 'TIME', help: 'lifetime of the token, such as 12h or 90d' },
+  at: { value: 'TIME', help: 'time in UTC to return to, such as 2026-11-28T10:00Z' },
   release: { help: 'end the rollback' },
   set: { value: 'NAME=VALUE', help: 'value that the files do not contain', isRepeated: true },
   grace: { value: 'TIME', default: '24h', help: 'how long the previous secret stays valid' },

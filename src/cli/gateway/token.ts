@@ -79,6 +79,35 @@ export async function runTokenRotate(input: Input, output: Output): Promise<void
   printNew(input, output, await callGateway(input, 'POST', path))
 }
 
+/** Returns to the tokens of a time, and prints which came back, went and changed. */
+export async function runTokenRestore(input: Input, output: Output): Promise<void> {
+  const body = JSON.stringify({ at: input.text('at') })
+  const text = await callGateway(input, 'POST', '/v1/tokens/restore', body)
+  printResponse(input, output, [text, formatRestored])
+  const { returned, changed } = recordOf(JSON.parse(text))
+  if (countOf(returned) + countOf(changed) === 0) return
+  output.stderr.write('warning: revoked tokens and secrets of that time are valid again; see IDs\n')
+}
+
+function formatRestored(value: unknown): string {
+  const { at, tokens, returned, removed, changed } = recordOf(value)
+  const lines = [
+    formatIds(returned, 'came back'),
+    formatIds(removed, 'went'),
+    formatIds(changed, 'changed'),
+    `${String(tokens)} tokens, those of ${String(at)}`,
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+function formatIds(ids: unknown, what: string): string {
+  return countOf(ids) === 0 ? `0 ${what}` : `${countOf(ids)} ${what}: ${String(ids)}`
+}
+
+function countOf(ids: unknown): number {
+  return Array.isArray(ids) ? ids.length : 0
+}
+
 /** Prints a new token alone to standard output, so that no log has it that keeps the rest. */
 function printNew(input: Input, output: Output, text: string): void {
   if (input.isSet('json')) {

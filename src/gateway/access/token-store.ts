@@ -23,9 +23,20 @@ export type TokenUpdate = {
   readonly removed: readonly string[]
 }
 
+/** The outcome of a return to an earlier list. */
+export type Restoration =
+  /** `atMs` is when the list was written, or the requested time, in milliseconds since 1970. */
+  | { readonly kind: 'restored'; readonly atMs: number }
+  /**
+   * The store has no list that is as old; `oldestMs` is the time of the oldest, if there is
+   * any.
+   */
+  | { readonly kind: 'missing'; readonly oldestMs: number | undefined }
+  | { readonly kind: 'unsupported'; readonly reason: string }
+
 /**
  * The tokens. Each change is atomic: it is checked against the records at the time of the write. A
- * removed record never comes back.
+ * removed record comes back by `restore` only.
  */
 export type TokenStore = {
   readonly list: () => Promise<readonly TokenRecord[]>
@@ -48,6 +59,11 @@ export type TokenStore = {
   readonly replace: (before: TokenRecord, next: TokenRecord) => Promise<boolean>
   /** Removes a record; false when there is none. */
   readonly remove: (id: string) => Promise<boolean>
+  /**
+   * Returns to the list that the store had at a time, in milliseconds since 1970; followers get it
+   * as a change. Absent where no earlier lists are kept.
+   */
+  readonly restore?: (atMs: number) => Promise<Restoration>
   /** Notes days of use by identifier. Writes nothing for unknown tokens and noted days. */
   readonly noteUse: (days: TokenDays) => Promise<void>
 }

@@ -18,7 +18,7 @@ export type Answered = {
   readonly rcode: string
   /** The query type, such as `AAAA`; '' for a malformed query. */
   readonly type: string
-  /** `GET`, `HEAD`, `POST`, or `JSON` for the JSON API. */
+  /** `GET`, `HEAD`, `POST`, `JSON` for the JSON API, `SERVICE` for a service binding. */
   readonly method: string
   /** The freshness of each cluster (`fresh`, `stale`, `expired`), separated by spaces. */
   readonly freshness: string
@@ -41,7 +41,7 @@ export type AnswerObserver = {
 export type AnsweredMessage = {
   readonly query: Query | Refusal
   readonly reply: Uint8Array
-  /** `GET`, `HEAD`, `POST` or `JSON`. */
+  /** As in {@link Answered}. */
   readonly method: string
   readonly ms: number
 }

@@ -51,6 +51,8 @@ export type GatewayRuntime = AdmissionRuntime &
     readonly hasTls?: boolean
     /** Whether the platform serves the gateway over HTTP/3, too; it does not when left out. */
     readonly hasHttp3?: boolean
+    /** Whether the visibility of some caller without a token depends on labels of namespaces. */
+    readonly usesLabels?: boolean
     /** Gets a report of each answered message. */
     readonly observer?: AnswerObserver
   }
@@ -99,7 +101,7 @@ export class Gateway {
     const clock = new HeldClock(runtime.host)
     const tokenIssuerOf: CallerClusters['tokenIssuerOf'] = (cluster) => zones.tokenIssuerOf(cluster)
     const admission = new Admission(config, { ...runtime, tokenIssuerOf }, clock)
-    const needsLabels = (): boolean => admission.usesLabels
+    const needsLabels = (): boolean => runtime.usesLabels === true || admission.usesLabels
     const zones: ClusterZones = new ClusterZones(config, runtime, { clock, needsLabels })
     const host: PluginHost = {
       ...runtime.host,

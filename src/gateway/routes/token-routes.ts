@@ -1,5 +1,5 @@
 /**
- * The operator's routes that create, list, rotate and revoke client tokens.
+ * The operator's routes that create, list, rotate, revoke and restore client tokens.
  * @module
  */
 import type { Context } from 'hono'
@@ -23,6 +23,7 @@ import { HttpError } from '../doh/http-error.ts'
 import { jsonResponse, streamOf, uncached } from '../doh/json-response.ts'
 import { readBody } from '../doh/read-body.ts'
 import type { ClusterDomains } from './kit-route.ts'
+import { restoreTokens } from './token-restore.ts'
 
 const BODY_BYTES_MAX = 64 * 1024
 /** How long the previous secrets of a rotated token stay valid by default. */
@@ -61,6 +62,7 @@ export function createTokenRoutes(options: TokenRoutesOptions): Hono {
     return uncached(200, streamOf(texts, createSharedPause(options.host)), headers)
   })
   app.post('/v1/tokens', (c) => create(c, options))
+  app.post('/v1/tokens/restore', (c) => restoreTokens(c, options))
   app.delete('/v1/tokens/:id', async (c) => {
     if (await options.tokenStore.remove(c.req.param('id')))
       return new Response(null, { status: 204 })

@@ -24,7 +24,7 @@ import { PADDING_BLOCK } from '../../resolver/chain/reply-bounds.ts'
 
 /** How a message reached the gateway. */
 export type Arrival = {
-  /** `GET`, `HEAD`, `POST` or `JSON`. */
+  /** `GET`, `HEAD`, `POST`, `JSON` or `SERVICE`. */
   readonly method: string
   /** The request's path and query, and its headers by their names in lower case. */
   readonly head: { readonly path: string; header(name: string): string | null | undefined }

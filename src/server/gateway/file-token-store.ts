@@ -1,6 +1,6 @@
 /**
  * The tokens of clients in files: `PATH.N`, one record a line; the highest N counts. `PATH` itself
- * is version 0, which earlier builds wrote.
+ * is version 0, which earlier builds wrote. Some earlier versions stay ({@link TokenHistory}).
  *
  * A change writes version N + 1 as a new file, which fails when another process has written it
  * meanwhile: then the change is checked against that version and starts again. So several gateways
@@ -20,16 +20,18 @@ import {
   formatTokenRecord,
   noteUseIn,
   parseTokenRecord,
+  type Restoration,
   replaceIn,
   type TokenStore,
 } from '../../gateway/access/token-store.ts'
 import { Mutex } from '../../gateway/snapshots/store.ts'
 import { NODE_TURNS } from '../node/node-turns.ts'
 import { Files } from './files.ts'
+import { TokenHistory } from './token-history.ts'
 
 /** How often other processes may come first before a read or a change fails. */
 const ATTEMPTS_MAX = 100
-/** Versions that stay, the newest included. Older ones are never read again. */
+/** Versions that stay, the newest included. Only a return to an earlier time reads older ones. */
 const VERSIONS_KEPT = 16
 
 /** Bytes of `PATH.broken` after which it starts again. */
@@ -43,6 +45,8 @@ type Records = Map<string, TokenRecord>
 /** What the store needs beside the path. */
 export type FileTokenStoreOptions = {
   readonly files?: Files
+  /** Milliseconds since 1970 (default: the clock of the machine). */
+  readonly now?: () => number
   /** Gets a file with a broken line, and the line's number from 1; never its text. */
   readonly onBroken: (file: string, line: number) => void
 }
@@ -91,21 +95,35 @@ export function createFileTokenStore(path: string, options: FileTokenStoreOption
       ),
     replace: (before, next) => change((records) => replaceIn(records, before, next), Boolean),
     remove: (id) => change((records) => records.delete(id), Boolean),
+    restore: async (atMs) => {
+      const { restoration, records } = await versions.readAt(atMs)
+      if (restoration.kind === 'restored') await change((now) => replaceAll(now, records), Boolean)
+      return restoration
+    },
     noteUse: async (days) => void (await change((records) => noteUseIn(records, days), Boolean)),
   }
+}
+
+function replaceAll(records: Records, next: Contents['records']): true {
+  records.clear()
+  for (const [id, record] of next) records.set(id, record)
+  return true
 }
 
 /** The versions of the file. */
 class Versions {
   private readonly path: string
   private readonly files: Files
+  private readonly history: TokenHistory
   private readonly onBroken: FileTokenStoreOptions['onBroken']
   /** The version that was read last: most reads find it unchanged. */
   private last: Contents | undefined
 
-  constructor(path: string, { files = new Files(), onBroken }: FileTokenStoreOptions) {
+  constructor(path: string, options: FileTokenStoreOptions) {
+    const { files = new Files(), now = Date.now, onBroken } = options
     this.path = path
     this.files = files
+    this.history = new TokenHistory(path, files, now)
     this.onBroken = onBroken
   }
 
@@ -116,6 +134,22 @@ class Versions {
       if (version === undefined) return NONE
       const bytes = await this.files.read(this.pathOf(version))
       if (bytes !== undefined) return this.open(version, bytes)
+    }
+    throw new Error(`Cannot read ${this.path}: other processes change it all the time`)
+  }
+
+  /** Reads the version that was the newest at a time. One that vanishes meanwhile was renamed. */
+  async readAt(
+    atMs: number,
+  ): Promise<{ readonly restoration: Restoration; readonly records: Contents['records'] }> {
+    for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+      const paths = (await this.list()).map((version) => this.pathOf(version))
+      const found = await this.history.find(atMs, paths)
+      if (found.kind === 'missing') return { restoration: found, records: NONE.records }
+      const bytes = await this.files.read(found.path)
+      if (bytes === undefined) continue
+      const { records } = await this.parse(basename(found.path), bytes)
+      return { restoration: { kind: 'restored', atMs: found.writtenMs }, records }
     }
     throw new Error(`Cannot read ${this.path}: other processes change it all the time`)
   }
@@ -137,9 +171,8 @@ class Versions {
     await this.files.sync(folder)
     const versions = await this.list()
     const [last = version] = versions
-    for (const one of versions) {
-      if (one <= last - VERSIONS_KEPT) await this.files.remove(this.pathOf(one))
-    }
+    const old = versions.filter((one) => one <= last - VERSIONS_KEPT).reverse()
+    await this.history.take(old.map((one) => this.pathOf(one)))
     await this.files.sweep(folder, `${basename(this.path)}.`)
     this.last = { version, bytes, records, list: [...records.values()], lines, broken: [] }
     if (last < version + VERSIONS_KEPT) return true
@@ -148,10 +181,20 @@ class Versions {
     )
   }
 
-  /** Parses what was read, in slices: clients wait for no more than a few of 10,000 lines. */
   private async open(version: number, bytes: Uint8Array): Promise<Contents> {
     const { last = NONE } = this
     if (last.version === version && equalBytes(last.bytes, bytes)) return last
+    const parsed = await this.parse(basename(this.pathOf(version)), bytes)
+    this.last = { version, bytes, list: [...parsed.records.values()], ...parsed }
+    return this.last
+  }
+
+  /** Parses what was read, in slices: clients wait for no more than a few of 10,000 lines. */
+  private async parse(
+    file: string,
+    bytes: Uint8Array,
+  ): Promise<Pick<Contents, 'records' | 'lines' | 'broken'>> {
+    const { last = NONE } = this
     const records = new Map<string, TokenRecord>()
     const lines = new Map<string, TokenRecord>()
     const broken: string[] = []
@@ -165,11 +208,10 @@ class Versions {
         if (LINE.test(line)) lines.set(line, record)
       } else if (line !== '') {
         broken.push(line)
-        this.onBroken(basename(this.pathOf(version)), index + 1)
+        this.onBroken(file, index + 1)
       }
     }
-    this.last = { version, bytes, records, list: [...records.values()], lines, broken }
-    return this.last
+    return { records, lines, broken }
   }
 
   /** Formats the records of a version, in slices; reuses the lines of the previous version. */

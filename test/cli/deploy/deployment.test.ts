@@ -57,6 +57,16 @@ describe('a deployment is refused if the Worker would answer 503:', () => {
       message: /^CLUSTER_LOCATION "eu" is none of wnam, /,
     },
     {
+      name: 'an unknown jurisdiction',
+      variables: { COREFILE: '. {\n  whoami\n}\n', JURISDICTION: 'weur' },
+      message: /^JURISDICTION "weur" is none of eu, fedramp, us$/,
+    },
+    {
+      name: 'a service scope that no namespace has',
+      variables: { COREFILE: '. {\n  whoami\n}\n', SERVICE_SCOPE: 'shop,Dev' },
+      message: /^SERVICE_SCOPE: "namespaces" has "Dev", which no namespace is called$/,
+    },
+    {
       name: 'a missing import',
       variables: { COREFILE: '. {\n  import more\n}\n', FILES: '{"less": ""}' },
       message: /^COREFILE:2:10: cannot import "\/more"/,

@@ -180,12 +180,14 @@ test('the variables in wrangler.toml are those that are read, and are good', asy
   )) {
     found[name] = long ?? short ?? ''
   }
-  // A Worker alone reads the last two.
+  // A Worker alone reads the last four.
   assert.deepEqual(Object.keys(found), [
     'COREFILE',
     ...GATEWAY_VARIABLES,
     'HTTP3',
     'CLUSTER_LOCATION',
+    'JURISDICTION',
+    'SERVICE_SCOPE',
   ])
   const { access, times } = await readGatewayConfig(found)
   assert.deepEqual(access, { isPublic: false, sha256: undefined })

@@ -62,7 +62,8 @@ describe('the tokens in a file', () => {
     await Promise.all(made.map(({ record }) => store.add(record)))
     assert.equal((await open(path).list()).length, 20)
     const files = readdirSync(dirname(path))
-    assert.equal(files.length, 16)
+    // Sixteen versions, and the last one before them in this hour, or these two hours.
+    assert.ok(files.length === 17 || files.length === 18, String(files))
     for (const file of files) assert.equal(statSync(join(dirname(path), file)).mode & 0o777, 0o600)
   })
 
