@@ -62,14 +62,24 @@ export async function tokenFrom(url: string, namespaces: readonly string[]): Pro
 /** Publishes a snapshot. */
 export async function publishTo(
   url: string,
-  { token, signingKey }: ClusterKeys,
+  keys: ClusterKeys,
   built: BuiltSnapshot,
 ): Promise<void> {
+  const publisher = await publisherTo(url, keys)
+  await publisher.publish(built, { sources: {}, confirmedMs: Date.now() })
+}
+
+/** Returns what publishes a cluster. */
+export async function publisherTo(
+  url: string,
+  { token, signingKey }: ClusterKeys,
+  more: { readonly cluster?: string; readonly fetch?: typeof fetch } = {},
+): Promise<Publisher> {
   const key = await importPrivateKey(signingKey)
   if (key === undefined) throw new TypeError('Not a key')
-  const gateway = createGatewayClient({ url, cluster: CLUSTER, token })
-  const publisher = new Publisher({ cluster: CLUSTER, gateway, key, now: Date.now })
-  await publisher.publish(built, { sources: {}, confirmedMs: Date.now() })
+  const { cluster = CLUSTER } = more
+  const gateway = createGatewayClient({ url, token, ...more, cluster })
+  return new Publisher({ cluster, gateway, key, now: Date.now })
 }
 
 /**

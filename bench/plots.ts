@@ -14,7 +14,7 @@ import type { Row } from './row.ts'
 
 use([BarChart, ScatterChart, GridComponent, LegendComponent, TitleComponent, SVGRenderer])
 
-/** The published rows of `npm run bench -- server gateway --json`. */
+/** The published rows of `npm run bench -- server gateway edge --json`. */
 export const RESULTS: string = join(import.meta.dirname, 'results.jsonl')
 /** The folder of the pictures. */
 export const PICTURES: string = join(import.meta.dirname, '../docs/pictures')
@@ -78,6 +78,15 @@ const PLOTS: readonly Plot[] = [
       [/^change → answered at 200 changes\/s, p50/, '200 changes/s, median'],
       [/^change → answered at 200 changes\/s, p99/, '200 changes/s, p99'],
     ],
+  },
+  {
+    name: 'edge',
+    title: 'From a change to its answer at the edge, by the distance of the objects',
+    unit: 'ms',
+    groups: [0, 100, 250].flatMap((ms) => [
+      [new RegExp(`^change → answered, objects ${ms} ms away.* p50$`), `${ms} ms away, median`],
+      [new RegExp(`^change → answered, objects ${ms} ms away.* p99$`), `${ms} ms away, p99`],
+    ]),
   },
   {
     name: 'memory',

@@ -9,6 +9,7 @@ import { formatManifest, MANIFEST_VERSION, type Manifest } from '../snapshot/for
 import { PUBLICATION_SHARDS_MAX } from '../snapshot/format/publication.ts'
 import { type PrivateKey, sha256Hex, signBytes } from '../snapshot/format/signature.ts'
 import type { TokenIssuer } from '../snapshot/format/token-issuer.ts'
+import { BatchSize } from './batch-size.ts'
 import {
   type GatewayClient,
   GatewayError,
@@ -18,8 +19,6 @@ import {
 
 /** Most parallel uploads of shards, to a gateway that takes them one by one. */
 const UPLOADS_MAX = 16
-/** Most bytes of shards in one request, which a slow line must carry in half a minute. */
-const PUBLICATION_BYTES_MAX = 2 * 1024 * 1024
 /** Most attempts if another exporter publishes in between or a shard is missing. */
 const ATTEMPTS_MAX = 16
 /**
@@ -38,6 +37,8 @@ export type PublisherOptions = {
   readonly isLeader?: () => boolean
   /** Milliseconds since 1970. */
   readonly now: () => number
+  /** Milliseconds since some moment, by a monotonic clock; default: the runtime's. */
+  readonly elapsed?: () => number
   /** Waits between attempts; default: by the runtime's clock. */
   readonly wait?: (delayMs: number) => Promise<void>
   /** Returns numbers from 0 to 1, default: `Math.random`. */
@@ -96,6 +97,7 @@ export class Publisher {
   private hashes: ReadonlyMap<Uint8Array, string> = new Map()
   /** Whether the gateway takes shards and manifest in one request, as far as known. */
   private canBatch = true
+  private readonly size = new BatchSize()
 
   constructor(options: PublisherOptions) {
     this.options = options
@@ -115,6 +117,7 @@ export class Publisher {
       return await this.attempt(snapshot, facts, { shards, content })
     } catch (error) {
       this.hasState = false
+      this.size.failed()
       throw error
     }
   }
@@ -248,13 +251,17 @@ export class Publisher {
     { manifest, signature, expected }: SignedManifest,
     waiting: readonly HashedShard[],
   ): Promise<{ readonly result: ManifestResult; readonly sent: readonly HashedShard[] }> {
-    const { gateway } = this.options
-    if (waiting.length > 0 && this.canBatch) {
-      const sent = firstOf(waiting)
+    const { gateway, elapsed = () => performance.now() } = this.options
+    while (waiting.length > 0 && this.canBatch) {
+      const sent = firstOf(waiting, this.size.bytes)
       const shards = sent.map(({ bytes }) => bytes)
+      const begunMs = elapsed()
       const result = await gateway.putPublication({ manifest, shards }, signature, expected)
-      if (result !== undefined) return { result, sent }
-      this.canBatch = false
+      if (result !== undefined) {
+        if (sent.length < waiting.length) this.size.took(elapsed() - begunMs)
+        return { result, sent }
+      }
+      this.canBatch = this.size.refused()
     }
     await this.upload(waiting)
     return { result: await gateway.putManifest(manifest, signature, expected), sent: waiting }
@@ -308,11 +315,11 @@ function listedIn(
 }
 
 /** Returns as many shards as one request carries, at least one. */
-function firstOf(shards: readonly HashedShard[]): readonly HashedShard[] {
+function firstOf(shards: readonly HashedShard[], bytesMax: number): readonly HashedShard[] {
   let size = 0
   const over = shards.findIndex(({ bytes }, i) => {
     size += bytes.length
-    return i > 0 && (size > PUBLICATION_BYTES_MAX || i >= PUBLICATION_SHARDS_MAX)
+    return i > 0 && (size > bytesMax || i >= PUBLICATION_SHARDS_MAX)
   })
   return over < 0 ? shards : shards.slice(0, over)
 }

@@ -17,6 +17,7 @@ import { createGatewayApp } from '../../src/gateway/routes/app.ts'
 import { Gateway, type GatewayRuntime } from '../../src/gateway/routes/gateway.ts'
 import { LocalWriter } from '../../src/gateway/snapshots/local-writer.ts'
 import type { ClusterWriter } from '../../src/gateway/snapshots/publish-routes.ts'
+import type { SnapshotOrigin } from '../../src/gateway/snapshots/snapshot-follower.ts'
 import { type ClusterStore, createMemoryStore } from '../../src/gateway/snapshots/store.ts'
 import { sha256Hex } from '../../src/snapshot/format/signature.ts'
 import type { TokenIssuer } from '../../src/snapshot/format/token-issuer.ts'
@@ -86,12 +87,15 @@ export class Running {
     return this
   }
 
-  /** Starts one. */
+  /** Starts one; `follow` has its store followed. */
   static async start(
     variables: Partial<GatewayVariables> = {},
     host: FakeHost = new FakeHost({ isGateway: true }),
+    follow?: SnapshotOrigin['follow'],
   ): Promise<Running> {
-    return new Running(host).open(await readGatewayConfig({ COREFILE, CLUSTERS, ...variables }))
+    const running = new Running(host)
+    if (follow !== undefined) Object.assign(running.store, { follow })
+    return running.open(await readGatewayConfig({ COREFILE, CLUSTERS, ...variables }))
   }
 
   /** Creates an exporter of cluster `shop` that goes by its own clock. */
