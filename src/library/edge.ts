@@ -6,8 +6,9 @@
 import type { Log } from '../dns/telemetry/log.ts'
 import { type GatewayVariables, readGatewayConfig } from '../gateway/config/config.ts'
 import { readVariableFiles } from '../gateway/config/variable-files.ts'
-import { openStoredGateway, withStore } from '../gateway/routes/stored-gateway.ts'
+import { openStoredGateway, withPrimary, withStore } from '../gateway/routes/stored-gateway.ts'
 import { answerRequest } from '../gateway/routes/web-request.ts'
+import { Primary } from '../gateway/snapshots/primary.ts'
 import { createMemoryGatewayStore, type GatewayStore } from '../gateway/snapshots/store.ts'
 import { createWebHost } from './web-host.ts'
 
@@ -24,6 +25,11 @@ export type EdgeVariables = GatewayVariables & {
 export type EdgeOptions = {
   /** The store (default: memory, which the end of the process loses). */
   readonly store?: GatewayStore
+  /**
+   * A gateway to follow in place of a store: its `https://` URL, and a token of its
+   * REPLICA_TOKEN_SHA256.
+   */
+  readonly follow?: { readonly url: string; readonly token: string }
   /** Receives warnings and errors (default: the console, as JSON lines). */
   readonly log?: Log
 }
@@ -48,22 +54,23 @@ export type EdgeGateway = {
  */
 export async function createEdgeGateway(
   variables: EdgeVariables,
-  { store = createMemoryGatewayStore(), log }: EdgeOptions = {},
+  { store = createMemoryGatewayStore(), follow, log }: EdgeOptions = {},
 ): Promise<EdgeGateway> {
   const files = readVariableFiles(variables)
   const config = await readGatewayConfig(variables, { file: 'COREFILE', source: files.source })
-  const runtime = withStore(
-    config,
-    {
-      host: createWebHost({ runtime: 'edge', files, ...(log && { log }) }),
-      randomBytes: (size) => crypto.getRandomValues(new Uint8Array(size)),
-      fetch: (url) => fetch(url),
-      clientOf: (c) => ({ address: String(c.env.address), port: 0, transport: 'https' }),
-      identitiesOf: () => [],
-      keepAlive: (c, promise) => c.env.waitUntil(promise),
-    },
-    store,
-  )
+  const host = createWebHost({ runtime: 'edge', files, ...(log && { log }) })
+  const parts: Parameters<typeof withPrimary>[0] = {
+    host,
+    randomBytes: (size) => crypto.getRandomValues(new Uint8Array(size)),
+    fetch: (url) => fetch(url),
+    clientOf: (c) => ({ address: String(c.env.address), port: 0, transport: 'https' }),
+    identitiesOf: () => [],
+    keepAlive: (c, promise) => c.env.waitUntil(promise),
+  }
+  const runtime =
+    follow === undefined
+      ? withStore(config, parts, store)
+      : withPrimary(parts, new Primary({ ...follow, ...host, id: crypto.randomUUID(), fetch }))
   const { app, direct } = await openStoredGateway(config, runtime)
   return {
     fetch: (sent, address, waitUntil = () => {}) =>

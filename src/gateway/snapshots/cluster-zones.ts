@@ -230,6 +230,12 @@ export class ClusterZones {
     }
   }
 
+  /** Returns the follower of a cluster's snapshots; `undefined` if CLUSTERS has no such cluster. */
+  followerOf(id: string): SnapshotFollower | undefined {
+    const cluster = this.config.clusters.get(id)
+    return this.followers.get(id) ?? (cluster && this.newFollower(id, cluster))
+  }
+
   private add(zone: Uint8Array, part: ClusterZone['parts'][number]): void {
     const requests = this.runtime.host.metrics.counter(REQUESTS, [part.cluster])
     const known = this.index.get(zone)
