@@ -4,16 +4,23 @@
  * @module
  */
 import type { Log } from '../dns/telemetry/log.ts'
-import { type GatewayVariables, readGatewayConfig } from '../gateway/config/config.ts'
+import {
+  GatewayConfigError,
+  type GatewayVariables,
+  readGatewayConfig,
+} from '../gateway/config/config.ts'
 import { readVariableFiles } from '../gateway/config/variable-files.ts'
+import type { GatewayRuntime } from '../gateway/routes/gateway.ts'
 import { openStoredGateway, withPrimary, withStore } from '../gateway/routes/stored-gateway.ts'
 import { answerRequest } from '../gateway/routes/web-request.ts'
 import { Primary } from '../gateway/snapshots/primary.ts'
 import { createMemoryGatewayStore, type GatewayStore } from '../gateway/snapshots/store.ts'
 import { createWebHost } from './web-host.ts'
 
-export { GatewayConfigError } from '../gateway/config/config.ts'
-export { createMemoryGatewayStore, type GatewayStore, type GatewayVariables }
+export { createMemoryGatewayStore, GatewayConfigError, type GatewayStore, type GatewayVariables }
+
+/** Names of this machine. */
+const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
 
 /** The gateway's variables, and the files that its Corefile names. */
 export type EdgeVariables = GatewayVariables & {
@@ -70,7 +77,7 @@ export async function createEdgeGateway(
   const runtime =
     follow === undefined
       ? withStore(config, parts, store)
-      : withPrimary(parts, new Primary({ ...follow, ...host, id: crypto.randomUUID(), fetch }))
+      : withPrimary(parts, primaryOf(follow, host))
   const { app, direct } = await openStoredGateway(config, runtime)
   return {
     fetch: (sent, address, waitUntil = () => {}) =>
@@ -80,4 +87,17 @@ export async function createEdgeGateway(
         keepAlive: waitUntil,
       }),
   }
+}
+
+/** @throws {GatewayConfigError} for a URL that would send the token in the clear */
+function primaryOf(
+  { url, token }: NonNullable<EdgeOptions['follow']>,
+  { after, elapsed }: Pick<GatewayRuntime['host'], 'after' | 'elapsed'>,
+): Primary {
+  const { protocol, hostname } = URL.canParse(url) ? new URL(url) : { protocol: '', hostname: '' }
+  if (protocol !== 'https:' && !(protocol === 'http:' && LOOPBACK.has(hostname))) {
+    throw new GatewayConfigError(`follow.url is "${url}", expected https://HOST`)
+  }
+  const id = crypto.randomUUID()
+  return new Primary({ url, token, id, after, elapsed, fetch: (to, init) => fetch(to, init) })
 }
