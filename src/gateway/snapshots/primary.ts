@@ -23,8 +23,9 @@ export const REPLICAS_HEADER = 'kubedoh-replicas'
 const REPLICAS_MAX = 4
 /** How long a response may take beyond the wait that the request prefers. */
 const RESPONSE_MS = 30_000
-/** Least time between two requests of a primary that does not wait. */
-const POLL_MS = 1000
+/** Least time from one request to the next: after a change, and without one. */
+const CHANGED_MS_MIN = 50
+const SAME_MS_MIN = 1000
 /** A watch that ends within this time sends no further request. */
 const WAIT_MS_MIN = 1000
 /** A record has two hashes, a name and what its token may see. */
@@ -55,8 +56,6 @@ export type PrimaryRequest = {
 type Reply = {
   readonly response: Response
   readonly body: Uint8Array | undefined
-  /** Whether the primary waits for a change, as the request preferred. */
-  readonly isHeld: boolean
 }
 
 type Watch = {
@@ -151,13 +150,16 @@ export class Primary {
     const endMs = elapsed() + waitMs
     let tag = known
     for (let preferMs = 0; ; preferMs = endMs - elapsed()) {
+      const begunMs = elapsed()
       const reply = await this.get(path, { bytesMax, known: tag, waitMs: preferMs })
       const isNew = reply?.body !== undefined
       if (isNew) tag = tagOf(reply.response)
       await take(reply)
       if (endMs - elapsed() < WAIT_MS_MIN) return
-      if (preferMs === 0 || reply?.isHeld === true) continue
-      await new Promise<void>((resolve) => after(POLL_MS, resolve))
+      // The first request shows that the primary is there; the others wait for a change.
+      const leastMs = isNew || preferMs === 0 ? CHANGED_MS_MIN : SAME_MS_MIN
+      const restMs = begunMs + leastMs - elapsed()
+      if (restMs > 0) await new Promise<void>((resolve) => after(restMs, resolve))
     }
   }
 
@@ -210,11 +212,10 @@ export function manifestTag(version: string): string {
 }
 
 async function replyOf(response: Response, bytesMax: number): Promise<Reply | undefined> {
-  const { status, headers } = response
-  const isHeld = headers.has('preference-applied')
-  if (status === 304) return { response, body: undefined, isHeld }
+  const { status } = response
+  if (status === 304) return { response, body: undefined }
   const body = await readBody(response, bytesMax)
-  if (status === 200) return { response, body, isHeld }
+  if (status === 200) return { response, body }
   const { code, message } = recordOf(recordOf(parseJson(new TextDecoder().decode(body))).error)
   if (status === 404 && (code === 'nothing_yet' || code === 'unknown_shard')) return undefined
   throw new Error(`status ${status}: ${typeof message === 'string' ? message : 'no gateway'}`)

@@ -202,6 +202,24 @@ describe('a replica', () => {
     })
   }
 
+  test('sends a request a second to a primary that does not wait', async () => {
+    const { primary, replica } = await start()
+    await primary.publish(WEB, 1)
+    const { send } = replica
+    replica.send = (url, { headers, ...init }) => {
+      const { prefer, ...others } = Object(headers)
+      return send(url, { ...init, headers: others })
+    }
+    await replica.until(/10\.96\.0\.80/)
+    replica.sent.length = 0
+    for (let i = 0; i < 200; i++) {
+      await replica.ask()
+      await replica.pass(50)
+    }
+    const count = replica.sent.filter((sent) => sent.includes('manifest')).length
+    assert.ok(count > 0 && count <= 12, `${count} requests in 10 s`)
+  })
+
   test('logs no token, and names its primary', async () => {
     const { replica } = await start()
     replica.send = (_, { headers }) =>
