@@ -20,7 +20,8 @@ type Result = {
   readonly isBase64Encoded: true
 }
 
-const gateway = await createEdgeGateway(process.env)
+const { PRIMARY_URL: url, KUBEDOH_REPLICA_TOKEN: token = '' } = process.env
+const gateway = await createEdgeGateway(process.env, url ? { follow: { url, token } } : {})
 
 export async function handler(event: Event): Promise<Result> {
   const { domainName, http } = event.requestContext

@@ -9,14 +9,17 @@ export const GATEWAY_COMMANDS: readonly CliCommand[] = [
   {
     name: 'gateway',
     summary: 'run the gateway on this machine instead of Cloudflare Workers',
-    flags: ['conf', 'listen', 'store', 'tls-cert', 'tls-key', 'client-ca', 'insecure'],
+    flags: ['conf', 'listen', 'store', 'follow', 'tls-cert', 'tls-key', 'client-ca', 'insecure'],
     readsCorefile: true,
     examples: [
       'export CLUSTERS=… ADMIN_TOKEN_SHA256=…   # as in wrangler.toml; printed by: kubedoh keys',
       'kubedoh gateway --conf gateway.Corefile --store file:/var/lib/kubedoh',
+      'kubedoh gateway --conf gateway.Corefile --follow https://dns.example.org',
       'kubedoh gateway --conf gateway.Corefile --listen :443 --tls-cert cert.pem --tls-key key.pem',
     ],
     notes: [
+      'With --follow, the gateway answers from what another one has, its primary, and as long as',
+      'before while that is away. Set CLUSTERS as there. KUBEDOH_REPLICA_TOKEN has the token.',
       'SIGHUP and SIGUSR1 reload the Corefile and the certificate. The gateway also reloads the',
       'certificate when its files change. Environment variables are read only at start.',
     ],
@@ -26,8 +29,13 @@ export const GATEWAY_COMMANDS: readonly CliCommand[] = [
     name: 'keys',
     summary: 'create the keys a cluster needs to publish to a gateway',
     args: ['[CLUSTER]'],
-    flags: ['admin', 'read-only'],
-    examples: ['kubedoh keys prod', 'kubedoh keys --admin', 'kubedoh keys --read-only'],
+    flags: ['admin', 'read-only', 'replica'],
+    examples: [
+      'kubedoh keys prod',
+      'kubedoh keys --admin',
+      'kubedoh keys --read-only',
+      'kubedoh keys --replica',
+    ],
     run: async (input, output) => (await import('./gateway/keys.ts')).runKeys(input, output),
   },
   {

@@ -4,17 +4,25 @@
  * @module
  */
 import type { Log } from '../dns/telemetry/log.ts'
-import { type GatewayVariables, readGatewayConfig } from '../gateway/config/config.ts'
+import {
+  GatewayConfigError,
+  type GatewayVariables,
+  readGatewayConfig,
+} from '../gateway/config/config.ts'
 import { readVariableFiles } from '../gateway/config/variable-files.ts'
-import { openStoredGateway, withStore } from '../gateway/routes/stored-gateway.ts'
+import type { GatewayRuntime } from '../gateway/routes/gateway.ts'
+import { openStoredGateway, withPrimary, withStore } from '../gateway/routes/stored-gateway.ts'
 import { answerRequest } from '../gateway/routes/web-request.ts'
+import { Primary } from '../gateway/snapshots/primary.ts'
 import { createMemoryGatewayStore, type GatewayStore } from '../gateway/snapshots/store.ts'
 import { createWebHost } from './web-host.ts'
 
-export { GatewayConfigError } from '../gateway/config/config.ts'
 export type { JsonRecord, JsonReply } from '../gateway/doh/json-reply.ts'
 export type { NameResolver } from '../gateway/doh/name-resolver.ts'
-export { createMemoryGatewayStore, type GatewayStore, type GatewayVariables }
+export { createMemoryGatewayStore, GatewayConfigError, type GatewayStore, type GatewayVariables }
+
+/** Names of this machine. */
+const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
 
 /** The gateway's variables, and the files that its Corefile names. */
 export type EdgeVariables = GatewayVariables & {
@@ -26,6 +34,11 @@ export type EdgeVariables = GatewayVariables & {
 export type EdgeOptions = {
   /** The store (default: memory, which the end of the process loses). */
   readonly store?: GatewayStore
+  /**
+   * A gateway to follow in place of a store: its `https://` URL, and a token of its
+   * REPLICA_TOKEN_SHA256.
+   */
+  readonly follow?: { readonly url: string; readonly token: string }
   /** Receives warnings and errors (default: the console, as JSON lines). */
   readonly log?: Log
 }
@@ -50,22 +63,23 @@ export type EdgeGateway = {
  */
 export async function createEdgeGateway(
   variables: EdgeVariables,
-  { store = createMemoryGatewayStore(), log }: EdgeOptions = {},
+  { store = createMemoryGatewayStore(), follow, log }: EdgeOptions = {},
 ): Promise<EdgeGateway> {
   const files = readVariableFiles(variables)
   const config = await readGatewayConfig(variables, { file: 'COREFILE', source: files.source })
-  const runtime = withStore(
-    config,
-    {
-      host: createWebHost({ runtime: 'edge', files, ...(log && { log }) }),
-      randomBytes: (size) => crypto.getRandomValues(new Uint8Array(size)),
-      fetch: (url) => fetch(url, { redirect: 'manual' }),
-      clientOf: (c) => ({ address: String(c.env.address), port: 0, transport: 'https' }),
-      identitiesOf: () => [],
-      keepAlive: (c, promise) => c.env.waitUntil(promise),
-    },
-    store,
-  )
+  const host = createWebHost({ runtime: 'edge', files, ...(log && { log }) })
+  const parts: Parameters<typeof withPrimary>[0] = {
+    host,
+    randomBytes: (size) => crypto.getRandomValues(new Uint8Array(size)),
+    fetch: (url) => fetch(url, { redirect: 'manual' }),
+    clientOf: (c) => ({ address: String(c.env.address), port: 0, transport: 'https' }),
+    identitiesOf: () => [],
+    keepAlive: (c, promise) => c.env.waitUntil(promise),
+  }
+  const runtime =
+    follow === undefined
+      ? withStore(config, parts, store)
+      : withPrimary(parts, primaryOf(follow, host))
   const { app, direct } = await openStoredGateway(config, runtime)
   return {
     fetch: (sent, address, waitUntil = () => {}) =>
@@ -75,4 +89,17 @@ export async function createEdgeGateway(
         keepAlive: waitUntil,
       }),
   }
+}
+
+/** @throws {GatewayConfigError} for a URL that would send the token in the clear */
+function primaryOf(
+  { url, token }: NonNullable<EdgeOptions['follow']>,
+  { after, elapsed }: Pick<GatewayRuntime['host'], 'after' | 'elapsed'>,
+): Primary {
+  const { protocol, hostname } = URL.canParse(url) ? new URL(url) : { protocol: '', hostname: '' }
+  if (protocol !== 'https:' && !(protocol === 'http:' && LOOPBACK.has(hostname))) {
+    throw new GatewayConfigError(`follow.url is "${url}", expected https://HOST`)
+  }
+  const id = crypto.randomUUID()
+  return new Primary({ url, token, id, after, elapsed, fetch: (to, init) => fetch(to, init) })
 }

@@ -58,7 +58,7 @@ describe('main', () => {
     {
       name: 'keys of nothing',
       args: ['keys'],
-      line: 'name a cluster, or give --admin or --read-only',
+      line: 'name a cluster, or give --admin, --read-only or --replica',
       use: 'keys [options] [CLUSTER]',
     },
     {

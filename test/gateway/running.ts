@@ -36,7 +36,8 @@ export const EXPORTER_TOKEN: string = 'the-token-of-the-exporter'
 const { privateKey, publicKey, publicKeyText } = await keys()
 /** Hash of the clients' token. */
 export const clientSha256: string = await hashOf(CLIENT_TOKEN)
-const CLUSTERS = JSON.stringify({
+/** The cluster and its keys. */
+export const CLUSTERS: string = JSON.stringify({
   shop: { publicKey: publicKeyText, tokenSha256: await hashOf(EXPORTER_TOKEN) },
 })
 /** Asks for what `publish` publishes, by GET. */

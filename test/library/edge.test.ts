@@ -86,6 +86,15 @@ describe('kubedoh/edge', () => {
     assert.equal(Answer[0].data, '192.0.2.1')
   })
 
+  for (const url of ['http://dns.example.org', 'dns.example.org', 'ftp://localhost']) {
+    test(`does not follow ${url}`, async () => {
+      await assert.rejects(
+        createEdgeGateway({ COREFILE }, { follow: { url, token: 'x' } }),
+        new GatewayConfigError(`follow.url is "${url}", expected https://HOST`),
+      )
+    })
+  }
+
   test('takes publications into its store, and answers from them', async () => {
     const { privateKey, publicKeyText: publicKey } = await keys()
     const shop = { publicKey, tokenSha256: await hashToken('exporter') }

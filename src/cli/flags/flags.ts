@@ -129,6 +129,10 @@ const TABLE = {
     default: 'memory',
     help: 'store of snapshots and tokens: file:FOLDER or memory',
   },
+  follow: {
+    value: 'URL',
+    help: 'follow another gateway instead of keeping a store, as its replica',
+  },
   'tls-cert': { value: 'FILE', help: 'PEM file of the certificate chain' },
   'tls-key': { value: 'FILE', help: 'PEM file of the private key' },
   'client-ca': {
@@ -139,6 +143,7 @@ const TABLE = {
   'read-only': {
     help: 'create a token that can only read /readyz and /metrics, and use kubedoh explain',
   },
+  replica: { help: 'create a token with which other gateways can follow this one' },
   name: {
     value: 'NAME',
     help: 'doctor: name that all upstreams must answer alike; init worker: name of the Worker',

@@ -6,7 +6,7 @@ import { causeText, parseJson, recordOf } from '../../dns/bytes/unknown.ts'
 import { tokenId } from '../../gateway/access/token.ts'
 import { LOOPBACK } from '../../server/http/doh-listener.ts'
 import { CommandError, type Output } from '../../server/node/output.ts'
-import type { Input } from './flags.ts'
+import type { FlagName, Input } from './flags.ts'
 
 const TIMEOUT_MS = 10_000
 /** Variable with the token of operators. */
@@ -112,25 +112,25 @@ export function trimOwnToken(text: string, from: string): string {
 }
 
 /**
- * Reads `--gateway`. Never sends a token unencrypted to another machine.
+ * Reads `--gateway`, or another flag. Never sends a token unencrypted to another machine.
  * @throws {CommandError} for other text than a URL, and `http://` to another machine without
  *   KUBEDOH_INSECURE
  */
-export function readGatewayUrl(input: Input): string {
-  const text = input.text('gateway')
+export function readGatewayUrl(input: Input, flag: FlagName = 'gateway'): string {
+  const text = input.text(flag)
   const url = URL.canParse(text) ? new URL(text) : undefined
   const isHttp = url?.protocol === 'http:'
   if (url !== undefined && `${url.username}${url.password}` !== '') {
     throw new CommandError(
-      '--gateway has a user or password; set the token in its variable instead',
+      `--${flag} has a user or password; set the token in its variable instead`,
     )
   }
   if (url === undefined || (!isHttp && url.protocol !== 'https:')) {
-    throw new CommandError(`--gateway "${text}" is not a URL such as https://dns.example.org`)
+    throw new CommandError(`--${flag} "${text}" is not a URL such as https://dns.example.org`)
   }
   if (isHttp && !input.isSet('insecure') && !LOOPBACK.has(url.hostname)) {
     throw new CommandError(
-      `--gateway ${text} would send the token unencrypted; use https:// or set KUBEDOH_INSECURE=1`,
+      `--${flag} ${text} would send the token unencrypted; use https:// or set KUBEDOH_INSECURE=1`,
     )
   }
   return text

@@ -80,6 +80,12 @@ export const VARIABLES: readonly Variable[] = [
     help: "the operator's token (kubedoh keys --admin)",
   },
   {
+    name: 'KUBEDOH_REPLICA_TOKEN',
+    readBy: ['gateway'],
+    help: 'the token for --follow (kubedoh keys --replica)',
+  },
+  { name: 'KUBEDOH_REPLICA_TOKEN_FILE', readBy: ['gateway'], help: 'file with that token' },
+  {
     name: 'KUBEDOH_EXPLAIN_TOKEN',
     readBy: ['serve'],
     help: 'the token of /v1/explain over HTTP (--doh.listen)',
@@ -106,7 +112,7 @@ export const VARIABLES: readonly Variable[] = [
   { name: 'KUBEDOH_PROFILE_KEY', readBy: ['token create'], help: 'PEM file of its private key' },
   {
     name: 'KUBEDOH_CA',
-    readBy: ['export', ...OPERATORS],
+    readBy: ['gateway', 'export', ...OPERATORS],
     help: "PEM file of the CAs to trust (default the system's)",
   },
   {

@@ -12,11 +12,13 @@ import {
   GatewayConfigError,
   readGatewayConfig,
 } from '../../gateway/config/config.ts'
+import type { GatewayStore } from '../../gateway/snapshots/store.ts'
 import type { TlsService } from '../../resolver/contract/feature.ts'
 import {
   createNodeGateway,
   createNodeStore,
   type GatewayServer,
+  type PrimaryAddress,
 } from '../../server/gateway/node-gateway.ts'
 import { prepareStoreFolder } from '../../server/gateway/store-folder.ts'
 import { LOOPBACK } from '../../server/http/doh-listener.ts'
@@ -31,6 +33,7 @@ import { requireTextFile } from '../../server/node/read-files.ts'
 import { onReloadSignal, untilSignal } from '../../server/node/signals.ts'
 import { parseListenAddress } from '../../server/sockets/listen-address.ts'
 import type { FlagName, Input } from '../flags/flags.ts'
+import { readGatewayUrl, trimToken } from '../flags/operator-call.ts'
 
 /** A running gateway. */
 export type RunningGateway = {
@@ -75,7 +78,8 @@ export async function startNodeGateway(input: Input, output: Output): Promise<Ru
   }
   const log = sampledLog({ log: createLog(output), now: elapsed })
   const server = await createServer(input, log, { config: await readConfig(input), tls })
-  if (input.text('store') === 'memory') log({ level: 'warning', message: FORGETS })
+  if (input.text('store') === 'memory' && !input.isSet('follow'))
+    log({ level: 'warning', message: FORGETS })
   try {
     const bound = await server.listen(host, port)
     const scheme = tls === undefined ? 'http' : 'https'
@@ -126,9 +130,7 @@ async function createServer(
   log: Log,
   { config, tls }: { readonly config: GatewayConfig; readonly tls: TlsService | undefined },
 ): Promise<GatewayServer> {
-  const folder = storeFolder(input.text('store'))
-  if (folder !== undefined) prepareFolder(folder, log)
-  const store = createNodeStore(folder, log)
+  const store = input.isSet('follow') ? readPrimary(input) : openStore(input, log)
   const corefileFolder = dirname(input.text('conf'))
   try {
     return await createNodeGateway({ config, store, corefileFolder, tls, log })
@@ -154,6 +156,26 @@ async function readConfig(input: Input): Promise<GatewayConfig> {
 /** Unwraps the Corefile's problems, which are then printed one per line, as by `serve`. */
 function commandError(error: GatewayConfigError): Error {
   return error.cause instanceof ConfigError ? error.cause : new CommandError(error.message)
+}
+
+function openStore(input: Input, log: Log): GatewayStore {
+  const folder = storeFolder(input.text('store'))
+  if (folder !== undefined) prepareFolder(folder, log)
+  return createNodeStore(folder, log)
+}
+
+/** Reads `--follow` and the token for it. @throws {CommandError} */
+function readPrimary(input: Input): PrimaryAddress {
+  const url = readGatewayUrl(input, 'follow')
+  if (input.text('store') !== 'memory') {
+    throw new CommandError('--follow and --store exclude each other: a replica keeps nothing')
+  }
+  const path = input.env('KUBEDOH_REPLICA_TOKEN_FILE')
+  const text = path === '' ? input.env('KUBEDOH_REPLICA_TOKEN') : requireTextFile(path)
+  const from = path || 'KUBEDOH_REPLICA_TOKEN'
+  const token = trimToken(text, from)
+  if (token !== '') return { url, token }
+  throw new CommandError(`${from} has no token; create one with "kubedoh keys --replica"`)
 }
 
 function storeFolder(text: string): string | undefined {

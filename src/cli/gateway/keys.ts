@@ -7,12 +7,13 @@ import { CommandError, type Output, UsageError } from '../../server/node/output.
 import { CLUSTER_ID } from '../../snapshot/format/manifest.ts'
 import type { Input } from '../flags/flags.ts'
 
-/** Prints new keys of a cluster, or an operator's token with `--admin` or `--read-only`. */
+/** Prints new keys of a cluster, or an operator's token with `--admin`, `--read-only` or
+ * `--replica`. */
 export async function runKeys(input: Input, output: Output): Promise<void> {
   const [cluster] = input.args
-  const kinds = ['admin', 'read-only'] as const
+  const kinds = ['admin', 'read-only', 'replica'] as const
   if (kinds.filter((kind) => input.isSet(kind)).length + input.args.length !== 1) {
-    throw new UsageError('name a cluster, or give --admin or --read-only')
+    throw new UsageError('name a cluster, or give --admin, --read-only or --replica')
   }
   if (input.isSet('admin')) {
     const use = 'kubedoh token and other commands of operators'
@@ -23,6 +24,12 @@ export async function runKeys(input: Input, output: Output): Promise<void> {
   if (input.isSet('read-only')) {
     const use = '/readyz, /metrics (scrape_configs of Prometheus) and kubedoh explain'
     await printToken(output, { use, before: '# credentials: ', hash: 'READ_ONLY_TOKEN_SHA256' })
+    return
+  }
+  if (input.isSet('replica')) {
+    const use = 'kubedoh gateway --follow'
+    const before = 'export KUBEDOH_REPLICA_TOKEN='
+    await printToken(output, { use, before, hash: 'REPLICA_TOKEN_SHA256' })
     return
   }
   if (cluster === undefined || !CLUSTER_ID.test(cluster)) {

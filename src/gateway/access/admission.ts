@@ -30,6 +30,7 @@ import {
   tooMany,
 } from './rate-limiter.ts'
 import { tokenId } from './token.ts'
+import type { TokenBook } from './token-book.ts'
 import type { TokenStore } from './token-store.ts'
 import { TokenUse } from './token-use.ts'
 
@@ -74,6 +75,11 @@ export class Admission {
     this.use = new TokenUse({ store: runtime.tokenStore, metrics, clock, onError })
     const { requestsPerMinute: perMinute } = config
     this.limiter = createLimiter(runtime, { perMinute, elapsed: clock.elapsed })
+  }
+
+  /** The tokens that the operator created. */
+  get tokens(): TokenBook {
+    return this.finder.tokens
   }
 
   /** Whether the visibility of some token depends on the labels of namespaces. */

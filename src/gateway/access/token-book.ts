@@ -8,6 +8,7 @@
  */
 import type { ClientVisibility } from '../../resolver/contract/client.ts'
 import { HttpError } from '../doh/http-error.ts'
+import { Changes } from '../timing/changes.ts'
 import { Follower, type KeepAlive, keepFollowing } from '../timing/follower.ts'
 import type { GatewayClock } from '../timing/held-clock.ts'
 import type { After } from '../timing/within.ts'
@@ -59,6 +60,8 @@ export class TokenBook {
   private readonly follower: Follower
   /** The version of the list, where it is followed. */
   private version = ''
+  private list: readonly TokenRecord[] = []
+  private readonly changes = new Changes()
   private byId: ReadonlyMap<string, TokenRecord> = new Map()
   private byIdentity: ReadonlyMap<string, TokenRecord> = new Map()
   private visibilities: ReadonlyMap<TokenRecord, ClientVisibility> = new Map()
@@ -78,13 +81,32 @@ export class TokenBook {
 
   /** Whether no list is in memory, and the store may give one. */
   get isCold(): boolean {
-    const isEmpty = this.follower.sinceSeenMs() === Number.POSITIVE_INFINITY
-    return isEmpty && this.follower.state() !== 'away'
+    return this.isEmpty && this.follower.state() !== 'away'
+  }
+
+  /** Whether the store has never answered. */
+  get isEmpty(): boolean {
+    return this.follower.sinceSeenMs() === Number.POSITIVE_INFINITY
   }
 
   /** Opens a watch of the list when it is time; returns the promise to keep alive. */
   follow(): Promise<void> | undefined {
     return this.follower.follow()
+  }
+
+  /** The list in memory; the same one until a record changes. */
+  get records(): readonly TokenRecord[] {
+    return this.list
+  }
+
+  /** Waits until memory has the store's list; false while the store is away. */
+  look(): Promise<boolean> {
+    return this.follower.look()
+  }
+
+  /** Resolves once the list is another one, or after `limitMs`. */
+  changed(limitMs: number): Promise<void> {
+    return this.changes.next(this.options.after, limitMs)
   }
 
   /** Reads the list, which has changed. Reports a failure and keeps the previous one. */
@@ -222,6 +244,8 @@ export class TokenBook {
 
   private take(records: readonly TokenRecord[]): void {
     this.noteExpired(records)
+    if (isSameList(records, this.list)) return
+    this.list = [...records]
     this.byId = new Map(records.map((record) => [record.id, record]))
     this.byIdentity = new Map(
       records.flatMap((record) => record.identities.map((identity) => [identity, record] as const)),
@@ -235,6 +259,7 @@ export class TokenBook {
     }
     this.visibilities = visibilities
     this.usesLabels = records.some(({ scope }) => usesLabels(scope))
+    this.changes.note()
   }
 
   /**
@@ -245,6 +270,10 @@ export class TokenBook {
     if (this.hashes.size >= HASHES_MAX) this.hashes.clear()
     this.hashes.set(token, { ...hash, record: undefined, secret: undefined })
   }
+}
+
+function isSameList(a: readonly TokenRecord[], b: readonly TokenRecord[]): boolean {
+  return a.length === b.length && a.every((record, i) => record === b[i])
 }
 
 function unavailable(): HttpError {

@@ -23,6 +23,7 @@ export const GATEWAY_VARIABLES = [
   'CLUSTERS',
   'ADMIN_TOKEN_SHA256',
   'READ_ONLY_TOKEN_SHA256',
+  'REPLICA_TOKEN_SHA256',
   'CLIENT_TOKEN_SHA256',
   'PUBLIC',
   'PUBLIC_RECURSE',
@@ -49,6 +50,8 @@ export type GatewayConfig = {
   readonly adminSha256s: readonly string[]
   /** SHA-256 of the tokens that read `/readyz` and `/metrics`. */
   readonly readOnlySha256s: readonly string[]
+  /** SHA-256 of the tokens of gateways that follow this one. */
+  readonly replicaSha256s: readonly string[]
   readonly times: ReaderTimes
   /** Requests a minute for each token, or for each address without one; 0 for no limit. */
   readonly requestsPerMinute: number
@@ -115,6 +118,7 @@ export async function readGatewayConfig(
     access: readAccess(variables),
     adminSha256s: readHashes(variables, 'ADMIN_TOKEN_SHA256'),
     readOnlySha256s: readHashes(variables, 'READ_ONLY_TOKEN_SHA256'),
+    replicaSha256s: readHashes(variables, 'REPLICA_TOKEN_SHA256'),
     times: {
       refreshMs: REFRESH_MS,
       staleMs: 1000 * readSeconds(variables, 'STALE_SECONDS', STALE_SECONDS_DEFAULT),

@@ -22,7 +22,7 @@ export function jsonResponse(status: number, body: unknown, headers: Headers = {
 /** Creates a response that no cache keeps. */
 export function uncached(
   status: number,
-  body: string | ReadableStream | null,
+  body: string | Uint8Array<ArrayBuffer> | ReadableStream | null,
   headers: Headers = {},
 ): Response {
   const all = { ...SECURITY_HEADERS, 'cache-control': 'no-store', ...headers }

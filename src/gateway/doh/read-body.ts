@@ -1,5 +1,5 @@
 /**
- * Reads a request's or response's body up to a limit, whatever its `content-length` is.
+ * Reads the body of a request or response up to a limit, whatever its `content-length` is.
  * @module
  */
 import { concatBytes, EMPTY } from '../../dns/bytes/bytes.ts'
@@ -16,15 +16,15 @@ const JOINED_BYTES_MAX = 64 * 1024
  * @throws {HttpError} 413 as soon as it is over `bytesMax`; 400 when it ends early
  */
 export async function readBody(
-  request: Pick<Request, 'headers' | 'body'>,
+  { headers, body }: Pick<Request, 'headers' | 'body'>,
   bytesMax: number,
 ): Promise<Uint8Array> {
-  const declared = Number(request.headers.get('content-length') ?? 0)
+  const declared = Number(headers.get('content-length') ?? 0)
   if (declared > bytesMax) throw tooLarge(bytesMax)
   const chunks: Uint8Array[] = []
   let whole: Uint8Array = EMPTY
   let size = 0
-  const reader = request.body?.getReader()
+  const reader = body?.getReader()
   while (reader !== undefined) {
     const { done, value } = await readChunk(reader)
     if (done) break

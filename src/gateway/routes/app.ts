@@ -27,6 +27,7 @@ import { clusterDomains, createKitRoute } from './kit-route.ts'
 import { createNamesRoute } from './names-route.ts'
 import { createPage } from './page.ts'
 import { prepare } from './prepare.ts'
+import { createReplicaRoutes } from './replica-routes.ts'
 import { createTokenRoutes } from './token-routes.ts'
 
 /** Creates the app of a gateway. */
@@ -53,6 +54,7 @@ export function createGatewayApp(
   const count = (cluster: string): Promise<void> => admission.count(`exporter ${cluster}`)
   const advise = createTokenAdvice(config)
   const domainsOf = clusterDomains(config)
+  app.route('/', createReplicaRoutes({ config, runtime, gateway }))
   app.route('/', createPublishRoutes({ ...config, ...runtime, count, now }))
   app.route('/', createGenerationRoutes(config, runtime))
   app.route(

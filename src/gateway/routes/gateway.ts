@@ -34,6 +34,7 @@ import {
   formatGatewayMetrics,
 } from '../snapshots/cluster-zones.ts'
 import { type Arrival, answerLocally, type Reach } from '../snapshots/local-names.ts'
+import type { Primary } from '../snapshots/primary.ts'
 import type { ClusterWriter } from '../snapshots/publish-routes.ts'
 import { type KeepAlive, keepFollowing } from '../timing/follower.ts'
 import { HeldClock } from '../timing/held-clock.ts'
@@ -47,6 +48,8 @@ export type GatewayRuntime = AdmissionRuntime &
     readonly writerOf: (cluster: string, c: Context) => ClusterWriter
     readonly tokenStore: TokenStore
     readonly randomBytes: RandomBytes
+    /** The gateway that this one follows, if it is a replica. */
+    readonly primary?: Primary
     /** Whether clients reach the gateway over TLS without a proxy; they do not when left out. */
     readonly hasTls?: boolean
     /** Whether the platform serves the gateway over HTTP/3, too; it does not when left out. */

@@ -7,7 +7,9 @@ import type { Hono } from 'hono'
 import type { GatewayConfig } from '../config/config.ts'
 import { CheckedStore } from '../snapshots/checked-store.ts'
 import { LocalWriter } from '../snapshots/local-writer.ts'
+import type { Primary } from '../snapshots/primary.ts'
 import type { ClusterWriter } from '../snapshots/publish-routes.ts'
+import type { SnapshotOrigin } from '../snapshots/snapshot-follower.ts'
 import type { GatewayStore } from '../snapshots/store.ts'
 import { createGatewayApp } from './app.ts'
 import { DirectDoh } from './direct-doh.ts'
@@ -56,6 +58,24 @@ export function withStore(
     writerOf: (id) => known(clusters, id).writer,
     tokenStore,
   }
+}
+
+/** Completes the runtime of a replica, which writes nothing: only its primary does. */
+export function withPrimary(
+  runtime: Omit<GatewayRuntime, 'originOf' | 'writerOf' | 'tokenStore'>,
+  primary: Primary,
+): GatewayRuntime {
+  const { refuse, tokenStore } = primary
+  const writer: ClusterWriter = {
+    putShard: refuse,
+    putManifest: refuse,
+    putPublication: refuse,
+    state: refuse,
+    history: refuse,
+    pin: refuse,
+  }
+  const originOf = (cluster: string): SnapshotOrigin => primary.originOf(cluster)
+  return { ...runtime, primary, originOf, writerOf: () => writer, tokenStore }
 }
 
 /**

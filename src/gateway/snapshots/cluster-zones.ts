@@ -233,11 +233,15 @@ export class ClusterZones {
 
   /** Returns the issuer of ServiceAccount tokens that a cluster has published. Never rejects. */
   async tokenIssuerOf(id: string): Promise<TokenIssuer | undefined> {
+    const follower = this.followerOf(id)
+    await follower?.look()
+    return follower?.loaded?.manifest.tokenIssuer
+  }
+
+  /** Returns the follower of a cluster's snapshots; `undefined` if CLUSTERS has no such cluster. */
+  followerOf(id: string): SnapshotFollower | undefined {
     const cluster = this.config.clusters.get(id)
-    if (cluster === undefined) return undefined
-    const follower = this.followers.get(id) ?? this.newFollower(id, cluster)
-    await follower.look()
-    return follower.loaded?.manifest.tokenIssuer
+    return this.followers.get(id) ?? (cluster && this.newFollower(id, cluster))
   }
 
   private add(zone: Uint8Array, part: ClusterZone['parts'][number]): void {

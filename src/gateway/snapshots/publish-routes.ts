@@ -62,11 +62,7 @@ export function createPublishRoutes(options: PublishOptions): Hono {
   const app = new Hono()
   app.put('/v1/clusters/:id/shards/:sha256', async (c) => {
     const writer = await authorize(c, options)
-    const sha256 = c.req.param('sha256')
-    if (!/^[0-9a-f]{64}$/.test(sha256)) {
-      const message = 'The URL does not end in a SHA-256 of 64 lower-case hexadecimal digits'
-      throw new HttpError(400, 'bad_hash', message)
-    }
+    const sha256 = readShardHash(c)
     const bytes = await readBody(c.req.raw, PUBLISHED_SHARD_BYTES_MAX)
     return respond(await writer.putShard(sha256, bytes))
   })
@@ -86,6 +82,14 @@ export function createPublishRoutes(options: PublishOptions): Hono {
     return jsonResponse(200, describe(manifest, options.now()), { etag })
   })
   return app
+}
+
+/** Reads the hash at the end of a shard's URL. @throws {HttpError} 400 */
+export function readShardHash(c: Context): string {
+  const sha256 = c.req.param('sha256') ?? ''
+  if (/^[0-9a-f]{64}$/.test(sha256)) return sha256
+  const message = 'The URL does not end in a SHA-256 of 64 lower-case hexadecimal digits'
+  throw new HttpError(400, 'bad_hash', message)
 }
 
 /** An unknown cluster and a wrong token get the same response. */

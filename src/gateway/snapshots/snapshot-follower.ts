@@ -10,6 +10,7 @@ import { type OpenManifest, openManifest } from '../../snapshot/format/manifest.
 import { isSignedBy, type PublicKey, sha256Hex } from '../../snapshot/format/signature.ts'
 import { openShard } from '../../snapshot/read/open-shard.ts'
 import type { Shard } from '../../snapshot/read/shard.ts'
+import { Changes } from '../timing/changes.ts'
 import { Follower } from '../timing/follower.ts'
 import type { After } from '../timing/within.ts'
 import { type SnapshotUpdate, versionOf } from './snapshot-update.ts'
@@ -72,6 +73,7 @@ export class SnapshotFollower {
   private last: { readonly served: ServedManifest; readonly loaded: LoadedManifest } | undefined
   /** The version that all readers have. */
   private known = ''
+  private readonly changes = new Changes()
   /** Shards that came with an update, by hash, until the readers have it. */
   private readonly arrived = new Map<string, Shard>()
   private readonly loads = new Map<string, ShardLoad>()
@@ -96,6 +98,23 @@ export class SnapshotFollower {
   /** The last verified manifest: a reader that is added late begins with it. */
   get loaded(): LoadedManifest | undefined {
     return this.last?.loaded
+  }
+
+  /** The last verified manifest as the origin serves it, and its version. */
+  get served(): { readonly manifest: ServedManifest; readonly version: string } | undefined {
+    if (this.last === undefined) return undefined
+    const { served: manifest, loaded } = this.last
+    return { manifest, version: versionOf(manifest, loaded.manifest.generation) }
+  }
+
+  /** Whether the origin has never answered. */
+  get isEmpty(): boolean {
+    return this.follower.sinceSeenMs() === Number.POSITIVE_INFINITY
+  }
+
+  /** Resolves once all readers have another version, or after `limitMs`. */
+  changed(limitMs: number): Promise<void> {
+    return this.changes.next(this.options.after, limitMs)
   }
 
   /** As the method of {@link Follower}. */
@@ -185,6 +204,7 @@ export class SnapshotFollower {
     if (this.known === version) return
     this.known = version
     this.loads.clear()
+    this.changes.note()
   }
 
   private async open(served: ServedManifest): Promise<LoadedManifest> {

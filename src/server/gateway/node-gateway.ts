@@ -9,7 +9,8 @@ import type { Log } from '../../dns/telemetry/log.ts'
 import { Metrics } from '../../dns/telemetry/metrics.ts'
 import type { GatewayConfig } from '../../gateway/config/config.ts'
 import type { GatewayRuntime } from '../../gateway/routes/gateway.ts'
-import { openStoredGateway, withStore } from '../../gateway/routes/stored-gateway.ts'
+import { openStoredGateway, withPrimary, withStore } from '../../gateway/routes/stored-gateway.ts'
+import { Primary, type PrimaryOptions } from '../../gateway/snapshots/primary.ts'
 import { createMemoryGatewayStore, type GatewayStore } from '../../gateway/snapshots/store.ts'
 import type { Client } from '../../resolver/contract/client.ts'
 import type { TlsService } from '../../resolver/contract/feature.ts'
@@ -19,6 +20,9 @@ import { type App, type Direct, identitiesOf, remoteOf } from '../http/http-requ
 import { createNodeHost } from '../serve/node-host.ts'
 import { createFileStore } from './file-store.ts'
 import { createFileTokenStore } from './file-token-store.ts'
+
+/** Enough for no two replicas to have the same identifier. */
+const REPLICA_ID_BYTES = 8
 
 /** Options of a gateway on Node. */
 type NodeGatewayOptions = NodeRuntimeOptions & {
@@ -78,10 +82,14 @@ export async function createNodeGateway(options: NodeGatewayOptions): Promise<Ga
   }
 }
 
+/** The URL of a gateway to follow, and the token of its replicas. */
+export type PrimaryAddress = Pick<PrimaryOptions, 'url' | 'token'>
+
 /** What the runtime is made of. */
 type NodeRuntimeOptions = {
   readonly config: GatewayConfig
-  readonly store: GatewayStore
+  /** Where it keeps what is published, or the gateway that it follows instead. */
+  readonly store: GatewayStore | PrimaryAddress
   /** Folder of the Corefile, which its paths are relative to. */
   readonly corefileFolder: string
   readonly log: Log
@@ -97,7 +105,11 @@ export function createNodeRuntime(options: NodeRuntimeOptions): GatewayRuntime {
     identitiesOf: (c: Context) => identitiesOf(c.env),
     keepAlive: (_: Context, promise: Promise<void>) => void promise,
   }
-  return withStore(options.config, runtime, options.store)
+  const { store, config } = options
+  if (!('url' in store)) return withStore(config, runtime, store)
+  const { after, elapsed } = runtime.host
+  const id = randomBytes(REPLICA_ID_BYTES).toString('hex')
+  return withPrimary(runtime, new Primary({ ...store, id, fetch, after, elapsed }))
 }
 
 function createHost({ corefileFolder, log }: NodeRuntimeOptions): PluginHost {

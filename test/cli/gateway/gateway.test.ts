@@ -31,6 +31,7 @@ async function start(
   t: TestContext,
   files: Readonly<Record<string, string>>,
   flags: string,
+  variables: Readonly<Record<string, string>> = {},
 ): Promise<{ running: RunningGateway; screen: Screen; folder: string }> {
   const folder = temporaryFolder(t)
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
@@ -45,7 +46,8 @@ async function start(
     ),
   ])
   const screen = new Screen()
-  const environment = { PUBLIC: 'true', ADMIN_TOKEN_SHA256: await hashToken(ADMIN) }
+  const ADMIN_TOKEN_SHA256 = await hashToken(ADMIN)
+  const environment = { PUBLIC: 'true', ADMIN_TOKEN_SHA256, ...variables }
   const running = await startNodeGateway(new Input([], given, environment), screen)
   let isStopped = false
   const stop = async (): Promise<void> => {
@@ -80,6 +82,26 @@ describe('kubedoh gateway', () => {
     await running.stop()
     const kept = await start(t, { Corefile: '. {\n  whoami\n}\n' }, '--store file:FOLDER/store')
     assert.equal(kept.screen.text.stderr, '')
+  })
+
+  test('follows another gateway with the token in a file, also over a reload', async (t) => {
+    const files = { Corefile: '. {\n  whoami\n}\n' }
+    const primary = await start(t, files, '', { REPLICA_TOKEN_SHA256: await hashToken('secret') })
+    const { token } = await createToken(primary.running.url)
+    const folder = temporaryFolder(t)
+    const path = join(folder, 'token')
+    writeFileSync(path, 'secret\n')
+    const variables = { PUBLIC: '', KUBEDOH_REPLICA_TOKEN_FILE: path }
+    const replica = await start(t, files, `--follow ${primary.running.url}`, variables)
+    const ask = async (sent: string): Promise<number> => {
+      const url = `${replica.running.url}/resolve?name=a.test`
+      return (await fetch(url, { headers: bearer(sent) })).status
+    }
+    for (let i = 0; i < 2; i++) {
+      assert.deepEqual([await ask(token), await ask(`${token}x`)], [200, 401])
+      await replica.running.reload()
+    }
+    assert.doesNotMatch(replica.screen.text.stderr, /memory|"error"/)
   })
 
   test('reloads a changed Corefile, and keeps the previous one if it is invalid', async (t) => {
@@ -163,6 +185,32 @@ describe('kubedoh gateway', () => {
       files: { Corefile: '. {\n}\n' },
       flags: '--store s3:x',
       line: '--store is "s3:x", expected file:FOLDER or memory',
+    },
+    {
+      name: 'to follow without a token',
+      files: { Corefile: '. {\n}\n' },
+      flags: '--follow https://dns.example.org',
+      line: 'KUBEDOH_REPLICA_TOKEN has no token; create one with "kubedoh keys --replica"',
+    },
+    {
+      name: 'to follow in the clear',
+      files: { Corefile: '. {\n}\n' },
+      flags: '--follow http://dns.example.org',
+      line:
+        '--follow http://dns.example.org would send the token unencrypted; use https:// or set ' +
+        'KUBEDOH_INSECURE=1',
+    },
+    {
+      name: 'to follow what is no URL',
+      files: { Corefile: '. {\n}\n' },
+      flags: '--follow dns.example.org',
+      line: '--follow "dns.example.org" is not a URL such as https://dns.example.org',
+    },
+    {
+      name: 'to follow with a store',
+      files: { Corefile: '. {\n}\n' },
+      flags: '--follow https://dns.example.org --store file:x',
+      line: '--follow and --store exclude each other: a replica keeps nothing',
     },
   ]
   for (const { name, files = {}, flags, line } of cases) {

@@ -39,6 +39,7 @@ describe('keys', () => {
   for (const [flag, before, hash] of [
     ['--admin', 'export KUBEDOH_ADMIN_TOKEN=', 'ADMIN_TOKEN_SHA256'],
     ['--read-only', '# credentials: ', 'READ_ONLY_TOKEN_SHA256'],
+    ['--replica', 'export KUBEDOH_REPLICA_TOKEN=', 'REPLICA_TOKEN_SHA256'],
   ] as const) {
     test(`of an operator are a token and its hash: ${flag}`, async () => {
       const { status, stdout } = await runCli(['keys', flag])
@@ -53,12 +54,13 @@ describe('keys', () => {
     [],
     ['prod', '--admin'],
     ['--admin', '--read-only'],
+    ['--admin', '--replica'],
     ['prod', '--read-only'],
   ]) {
     test(`are of one kind at a time: ${args.join(' ') || 'none'}`, async () => {
       const { status, stdout, stderr } = await runCli(['keys', ...args])
       assert.deepEqual([status, stdout], [2, ''])
-      assert.match(stderr, /^kubedoh: name a cluster, or give --admin or --read-only\n/)
+      assert.match(stderr, /^kubedoh: name a cluster, or give --admin, --read-only or --replica\n/)
     })
   }
 

@@ -67,6 +67,7 @@ describe('readGatewayConfig', () => {
     assert.deepEqual(lab?.publicKeyTexts, [other])
     assert.deepEqual(config.adminSha256s, [SHA256, 'c'.repeat(64)])
     assert.deepEqual(config.readOnlySha256s, [])
+    assert.deepEqual(config.replicaSha256s, [])
   })
 
   test('answers every client if it is public, with or without a token', async () => {
@@ -134,6 +135,10 @@ describe('readGatewayConfig refuses', () => {
     {
       variables: { READ_ONLY_TOKEN_SHA256: Array.from({ length: 5 }, () => SHA256).join(' ') },
       message: 'READ_ONLY_TOKEN_SHA256 has over 4 values',
+    },
+    {
+      variables: { REPLICA_TOKEN_SHA256: 'secret' },
+      message: 'REPLICA_TOKEN_SHA256 is not 64 hexadecimal digits',
     },
     {
       variables: { ACCESS_TEAM: 'acme.cloudflareaccess.com', ACCESS_AUDIENCE: SHA256 },
