@@ -6,7 +6,10 @@
  */
 import type { GatewayVariables } from '../src/gateway/config/config.ts'
 
-/** The Worker's bindings and variables. `LIMITER` is absent where each isolate counts its own. */
+/**
+ * The Worker's bindings and variables. `LIMITER` is absent where each isolate counts its own,
+ * `AUDIT` where the log alone has the audit lines.
+ */
 export type Env = Pick<WorkerBindings, 'CLUSTER' | 'TOKENS'> &
   Readonly<Partial<WorkerBindings>> &
   GatewayVariables & {

@@ -26,6 +26,7 @@ import {
 } from '../src/gateway/snapshots/blob-store.ts'
 import { createWebHost, logError } from '../src/library/web-host.ts'
 import { pointWriter } from './analytics.ts'
+import type { AuditObject } from './audit-object.ts'
 import { kvBlobs, r2Blobs } from './blob-stores.ts'
 import { ClusterStub } from './cluster-stub.ts'
 import type { Env } from './env.ts'
@@ -40,6 +41,7 @@ const RETRY_SECONDS = '60'
 const VARIABLE = /\{[$%]/
 const IN_LOG = 'The configuration is invalid; the log of the Worker says where'
 
+export { AuditObject } from './audit-object.ts'
 export { ClusterObject } from './cluster-object.ts'
 export { TokenObject } from './token-object.ts'
 
@@ -119,6 +121,7 @@ function createRuntime(
     hasHttp3: env.HTTP3 === 'true',
     ...limiterOf(env),
     ...observerOf(env),
+    ...auditStoreOf(env),
     keepAlive: (c, promise) => c.executionCtx.waitUntil(promise),
   }
 }
@@ -132,6 +135,19 @@ function limiterOf({ LIMITER: limiter }: Env): Pick<GatewayRuntime, 'limiter'> {
 function observerOf({ ANALYTICS, ANALYTICS_NAMES }: Env): Pick<GatewayRuntime, 'observer'> {
   if (ANALYTICS === undefined) return {}
   return { observer: { onAnswer: pointWriter(ANALYTICS), wantsNames: ANALYTICS_NAMES === 'true' } }
+}
+
+/** Without the binding, audit lines are in the log only. */
+function auditStoreOf(env: Env): Pick<GatewayRuntime, 'auditStore'> {
+  const { AUDIT } = env
+  if (AUDIT === undefined) return {}
+  const object = (): DurableObjectStub<AuditObject> => AUDIT.getByName('audit', placeOf(env))
+  return {
+    auditStore: {
+      add: async (line) => object().add(line),
+      list: async (query) => object().list(query),
+    },
+  }
 }
 
 /** Prefers R2 to KV; without either, shards are read from the Durable Object. */

@@ -81,6 +81,14 @@ export const OPERATOR_COMMANDS: readonly CliCommand[] = [
     run: async (input, output) =>
       (await import('./gateway/conflicts.ts')).runConflicts(input, output),
   }),
+  ofOperator({
+    name: 'audit',
+    summary: 'list the requests of operators that a Worker has on record',
+    flags: ['since', 'json'],
+    examples: ['kubedoh audit --gateway https://dns.example.org --since 30d'],
+    notes: ['A gateway on Node has them in its log only: lines with "audit":true.'],
+    run: async (input, output) => (await import('./gateway/audit.ts')).runAudit(input, output),
+  }),
 ]
 
 /** Adds the flags of commands that send requests to a gateway. */

@@ -20,6 +20,7 @@ const APPS = [
   'src/gateway/doh/app.ts',
   'src/gateway/doh/explain-route.ts',
   'src/gateway/routes/app.ts',
+  'src/gateway/routes/audit-route.ts',
   'src/gateway/routes/generation-routes.ts',
   'src/gateway/routes/kit-route.ts',
   'src/gateway/routes/names-route.ts',

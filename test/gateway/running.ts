@@ -66,7 +66,7 @@ export class Running {
     return this.opened ?? assert.fail('it has not started')
   }
 
-  private async open(config: GatewayConfig): Promise<this> {
+  private async open(config: GatewayConfig, more: Partial<GatewayRuntime>): Promise<this> {
     const runtime: GatewayRuntime = {
       host: this.host,
       originOf: () => this.store,
@@ -80,17 +80,20 @@ export class Running {
       fetch: (url) => this.fetchPage(url),
       clientOf: () => ({ address: '192.0.2.1', port: 0, transport: 'https' }),
       keepAlive: (_, promise) => this.kept.push(promise),
+      ...more,
     }
     this.opened = createGatewayApp(config, runtime, await Gateway.open(config, runtime))
     return this
   }
 
-  /** Starts one. */
+  /** Starts one, in a runtime that has more. */
   static async start(
     variables: Partial<GatewayVariables> = {},
     host: FakeHost = new FakeHost({ isGateway: true }),
+    more: Partial<GatewayRuntime> = {},
   ): Promise<Running> {
-    return new Running(host).open(await readGatewayConfig({ COREFILE, CLUSTERS, ...variables }))
+    const config = await readGatewayConfig({ COREFILE, CLUSTERS, ...variables })
+    return new Running(host).open(config, more)
   }
 
   /** Creates an exporter of cluster `shop` that goes by its own clock. */

@@ -21,6 +21,7 @@ import { errorResponse, HttpError, notFound } from '../doh/http-error.ts'
 import { jsonResponse, streamOf, uncached } from '../doh/json-response.ts'
 import { createPublishRoutes } from '../snapshots/publish-routes.ts'
 import { StoreError } from '../snapshots/store.ts'
+import { createAuditRoute } from './audit-route.ts'
 import type { Gateway, GatewayRuntime } from './gateway.ts'
 import { createGenerationRoutes } from './generation-routes.ts'
 import { clusterDomains, createKitRoute } from './kit-route.ts'
@@ -43,7 +44,7 @@ export function createGatewayApp(
   const page = createPage(config.access.isPublic)
   for (const path of ['/', '/t/:token/']) app.get(path, page)
   app.use(refuseFinalSlash)
-  app.use('/v1/*', createAudit(runtime.host.log, runtime.clientOf))
+  app.use('/v1/*', createAudit(runtime))
   app.use('/v1/*', refuseCrossSite)
   addStatusRoutes(app, gateway, { config, host: runtime.host })
   if (config.corsOrigins.length > 0) {
@@ -66,6 +67,7 @@ export function createGatewayApp(
     await next()
     if (c.req.method !== 'GET' && c.res.ok) await admission.reloadTokens()
   })
+  app.route('/', createAuditRoute(config, runtime))
   app.route('/', createTokenRoutes({ ...config, ...runtime, now, advise, domainsOf }))
   app.route('/', createNamesRoute(gateway, runtime))
   for (const path of ['/t/:token/*', '/dns-query', '/resolve', '/kit', '/kit/:file']) {

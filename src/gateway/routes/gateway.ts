@@ -20,6 +20,7 @@ import type { Reason } from '../../resolver/contract/fact.ts'
 import { andThen, type MaybePromise } from '../../resolver/contract/maybe-promise.ts'
 import type { PluginHost } from '../../resolver/contract/plugin-entry.ts'
 import { Admission, type AdmissionRuntime } from '../access/admission.ts'
+import type { AuditRuntime } from '../access/audit.ts'
 import { AgeHeaders } from '../access/cors.ts'
 import type { RandomBytes } from '../access/token.ts'
 import type { TokenStore } from '../access/token-store.ts'
@@ -40,6 +41,7 @@ import { type AnswerObserver, reportAnswer } from './answer-observer.ts'
 
 /** What a gateway needs of its runtime. */
 export type GatewayRuntime = AdmissionRuntime &
+  AuditRuntime &
   ClusterZonesRuntime & {
     readonly host: Omit<PluginHost, 'openCluster' | 'openClusters'>
     /** Returns the single writer of a cluster's snapshots. */
