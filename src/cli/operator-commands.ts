@@ -82,6 +82,14 @@ export const OPERATOR_COMMANDS: readonly CliCommand[] = [
       (await import('./gateway/conflicts.ts')).runConflicts(input, output),
   }),
   ofOperator({
+    name: 'status',
+    summary: 'list the clusters of a gateway with their age, sizes and followers',
+    flags: ['json'],
+    examples: ['kubedoh status --gateway https://dns.example.org'],
+    notes: ['KUBEDOH_ADMIN_TOKEN may be the read-only token, too.'],
+    run: async (input, output) => (await import('./gateway/status.ts')).runStatus(input, output),
+  }),
+  ofOperator({
     name: 'audit',
     summary: 'list the requests of operators that a Worker has on record',
     flags: ['since', 'json'],

@@ -24,6 +24,7 @@ const APPS = [
   'src/gateway/routes/generation-routes.ts',
   'src/gateway/routes/kit-route.ts',
   'src/gateway/routes/names-route.ts',
+  'src/gateway/routes/status-route.ts',
   'src/gateway/routes/token-routes.ts',
   'src/gateway/snapshots/publish-routes.ts',
   'src/server/serve/feature-servers.ts',

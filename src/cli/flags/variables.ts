@@ -19,6 +19,7 @@ export const OPERATORS: readonly string[] = [
   'diff',
   'rollback',
   'conflicts',
+  'status',
   'audit',
   'explain',
   'doctor',

@@ -28,6 +28,7 @@ import { clusterDomains, createKitRoute } from './kit-route.ts'
 import { createNamesRoute } from './names-route.ts'
 import { createPage } from './page.ts'
 import { prepare } from './prepare.ts'
+import { createStatusRoute } from './status-route.ts'
 import { createTokenRoutes } from './token-routes.ts'
 
 /** Creates the app of a gateway. */
@@ -68,6 +69,7 @@ export function createGatewayApp(
     if (c.req.method !== 'GET' && c.res.ok) await admission.reloadTokens()
   })
   app.route('/', createAuditRoute(config, runtime))
+  app.route('/', createStatusRoute(config, runtime))
   app.route('/', createTokenRoutes({ ...config, ...runtime, now, advise, domainsOf }))
   app.route('/', createNamesRoute(gateway, runtime))
   for (const path of ['/t/:token/*', '/dns-query', '/resolve', '/kit', '/kit/:file']) {
