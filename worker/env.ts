@@ -22,4 +22,6 @@ export type Env = Pick<WorkerBindings, 'CLUSTER' | 'TOKENS'> &
     readonly ANALYTICS?: AnalyticsEngineDataset
     /** `true` includes query names in the data points. */
     readonly ANALYTICS_NAMES?: string
+    /** `false` leaves the identifiers of tokens out of the data points. */
+    readonly ANALYTICS_TOKENS?: string
   }

@@ -132,9 +132,11 @@ function limiterOf({ LIMITER: limiter }: Env): Pick<GatewayRuntime, 'limiter'> {
   return { limiter: { allow: async (key) => (await limiter.limit({ key })).success } }
 }
 
-function observerOf({ ANALYTICS, ANALYTICS_NAMES }: Env): Pick<GatewayRuntime, 'observer'> {
+function observerOf(env: Env): Pick<GatewayRuntime, 'observer'> {
+  const { ANALYTICS, ANALYTICS_NAMES, ANALYTICS_TOKENS } = env
   if (ANALYTICS === undefined) return {}
-  return { observer: { onAnswer: pointWriter(ANALYTICS), wantsNames: ANALYTICS_NAMES === 'true' } }
+  const onAnswer = pointWriter(ANALYTICS, { hasTokens: ANALYTICS_TOKENS !== 'false' })
+  return { observer: { onAnswer, wantsNames: ANALYTICS_NAMES === 'true' } }
 }
 
 /** Without the binding, audit lines are in the log only. */

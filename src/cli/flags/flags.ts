@@ -137,7 +137,7 @@ const TABLE = {
   },
   admin: { help: 'create the operator (admin) token, which manages client tokens' },
   'read-only': {
-    help: 'create a token that only reads /readyz and /metrics, for kubedoh explain and status',
+    help: 'create a token for /readyz, /metrics, kubedoh explain and kubedoh status only',
   },
   name: {
     value: 'NAME',

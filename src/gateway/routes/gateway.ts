@@ -142,7 +142,8 @@ export class Gateway {
     const incoming = this.read(message, client)
     // The slow path takes the query over, so that it does not change until there is a response.
     const { parsed } = incoming
-    return andThen(this.answerFor(incoming, this.keeping(c), arrivalOf(c)), (reply) => {
+    const arrival = { ...arrivalOf(c), caller: this.admission.callerOf(c) }
+    return andThen(this.answerFor(incoming, this.keeping(c), arrival), (reply) => {
       this.headers.set(c.req.raw, this.ageHeaders(parsed, client.visibility))
       return reply
     })
@@ -184,7 +185,7 @@ export class Gateway {
       if (reply === undefined) return reply
       try {
         const ms = host.elapsed() - startMs
-        reportAnswer(observer, this.zones, { query, reply, method: arrival.method, ms })
+        reportAnswer(observer, this.zones, { query, reply, arrival, ms })
       } catch (error) {
         host.log({ level: 'error', message: 'cannot count an answer', error: String(error) })
       }
@@ -285,7 +286,7 @@ function arrivalOf({ req }: Context): Arrival {
   // Requests of HTTP/2 have no Host header.
   const header = (name: string): string | undefined =>
     name === 'host' ? new URL(req.url).host : req.header(name)
-  const head = { path: req.path, header }
+  const head = { path: req.path, header, request: req.raw }
   return { method: req.path.endsWith('/resolve') ? 'JSON' : req.method, head }
 }
 
