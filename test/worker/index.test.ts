@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { startGateway } from '../../build/local-gateway.ts'
+import { hashToken } from '../../src/gateway/access/token.ts'
 import { keys } from '../cluster/follow/memory-gateway.ts'
 import { WEB } from '../gateway/publishing.ts'
 import { PublishingGateway } from './publishing-gateway.ts'
@@ -85,6 +86,17 @@ test('a Worker answers from what is published, and goes over to what is newer', 
   await shop.publish(WEB.replace('0.80', '0.81'), 2, etag)
   await until(async () => (await shop.ask(question)).includes(answer.replace('0.80', '0.81')))
   assert.match((await shop.ask('none.shop.svc.shop.example.org A')).join('\n'), /^NXDOMAIN/)
+})
+
+test('a Worker that nobody has queried has the age of a cluster in its metrics', async (t) => {
+  const ADMIN_TOKEN_SHA256 = await hashToken('the-operator')
+  const shop = await PublishingGateway.start(await keys(), undefined, { ADMIN_TOKEN_SHA256 })
+  t.onTestFinished(() => shop.stop())
+  await shop.publish(WEB, 1)
+  const headers = { authorization: 'Bearer the-operator' }
+  const text = await (await fetch(`${shop.gateway.url}/metrics`, { headers })).text()
+  assert.match(text, /^kubedoh_gateway_metrics_scope\{scope="isolate"\} 1$/m)
+  assert.match(text, /^kubedoh_snapshot_age_seconds\{cluster="shop"\} \d/m)
 })
 
 test('requests that come at once to a cold Worker are all answered', async (t) => {

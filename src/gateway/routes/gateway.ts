@@ -245,8 +245,8 @@ export class Gateway {
    * manifests again first, so that the ages are not those of the last query.
    */
   async metrics(): Promise<Generator<string>> {
-    await this.zones.refreshLoaded()
-    return formatGatewayMetrics(this.runtime.host.metrics, this.zones.readers)
+    await this.zones.refresh()
+    return formatGatewayMetrics(this.runtime.host, this.zones.readers)
   }
 
   private resolve(
