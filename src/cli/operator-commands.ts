@@ -97,6 +97,18 @@ export const OPERATOR_COMMANDS: readonly CliCommand[] = [
     notes: ['A gateway on Node has them in its log only: lines with "audit":true.'],
     run: async (input, output) => (await import('./gateway/audit.ts')).runAudit(input, output),
   }),
+  {
+    name: 'stats',
+    summary: 'count the answers of a Worker by Analytics Engine, or print the query for that',
+    args: ['[DATASET]'],
+    flags: ['since', 'by', 'json'],
+    examples: [
+      'export CLOUDFLARE_ACCOUNT_ID=… CLOUDFLARE_API_TOKEN=…   # may read Account Analytics',
+      'kubedoh stats --since 24h --by cluster,rcode,token',
+    ],
+    notes: ['DATASET is that of the binding ANALYTICS, "kubedoh" by default.'],
+    run: async (input, output) => (await import('./gateway/stats.ts')).runStats(input, output),
+  },
 ]
 
 /** Adds the flags of commands that send requests to a gateway. */

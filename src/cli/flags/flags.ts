@@ -174,6 +174,11 @@ const TABLE = {
   expires: { value: 'TIME', help: 'lifetime of the token, such as 12h or 90d' },
   release: { help: 'end the rollback' },
   since: { value: 'TIME', default: '7d', help: 'how far back to look, such as 12h or 90d' },
+  by: {
+    value: 'COLUMNS',
+    default: 'cluster,rcode',
+    help: 'count by some of cluster, rcode, type, method, freshness, token, colo, country',
+  },
   set: { value: 'NAME=VALUE', help: 'value that the files do not contain', isRepeated: true },
   grace: { value: 'TIME', default: '24h', help: 'how long the previous secret stays valid' },
   services: {

@@ -152,6 +152,21 @@ export const VARIABLES: readonly Variable[] = [
     help: 'as in wrangler.toml; all are in docs/gateway-variables.md',
   },
   {
+    name: 'CLOUDFLARE_ACCOUNT_ID',
+    readBy: ['stats'],
+    help: "the account's identifier (npx wrangler whoami); empty prints the query only",
+  },
+  {
+    name: 'CLOUDFLARE_API_TOKEN',
+    readBy: ['stats'],
+    help: 'a token of the account with Account Analytics: Read',
+  },
+  {
+    name: 'CLOUDFLARE_API_BASE_URL',
+    readBy: ['stats'],
+    help: 'URL of the API (default https://api.cloudflare.com/client/v4)',
+  },
+  {
     name: 'CLUSTERS',
     readBy: ['cluster rotate'],
     help: 'the variable of the gateway, to print what it becomes; empty prints the fields only',
