@@ -60,6 +60,10 @@ export async function startGateway(options: LocalGatewayOptions): Promise<LocalG
           durableObjects: {
             CLUSTER: { className: 'ClusterObject', useSQLite: true },
             TOKENS: { className: 'TokenObject', useSQLite: true },
+            // Optional: other entries need not have it.
+            ...(options.entry === undefined && {
+              AUDIT: { className: 'AuditObject', useSQLite: true },
+            }),
           },
           unsafeDirectSockets: [{ host: HOST, port }],
           ...(outbound !== undefined && { outboundService: outbound }),

@@ -36,7 +36,14 @@ const CHAPTERS = [
     'Published by what reads a cluster: `serve`, `export`, `openshift` and `router`.',
   ],
   ['src/exporter/', 'Exporter', 'Published by `export`.'],
-  ['src/gateway/', 'Gateway', 'Published by `gateway` and the Worker.'],
+  [
+    'src/gateway/',
+    'Gateway',
+    'Published by `gateway` and the Worker. Those of a Worker are of one isolate: each scrape may ' +
+      'reach another one, with counters of its own. It reads the manifests first, so its ages are ' +
+      'those of now. [Data points](analytics.md) count for all isolates, and `kubedoh status` ' +
+      'asks the objects.',
+  ],
   ['src/operators/', 'On nodes and beside other systems', 'Published by the commands named.'],
 ] as const
 const COMMANDS = {

@@ -2,6 +2,7 @@
  * Data points of answers for Workers Analytics Engine; docs/analytics.md lists their fields.
  * @module
  */
+import { recordOf, textOf } from '../src/dns/bytes/unknown.ts'
 import type { Answered } from '../src/gateway/routes/answer-observer.ts'
 
 /** Bytes of an index. */
@@ -17,16 +18,30 @@ export type DatasetLike = {
   }) => void
 }
 
+/** What is written beside the answer. */
+export type PointOptions = {
+  /** Whether to write the identifiers of clients' tokens. */
+  readonly hasTokens: boolean
+}
+
 /**
  * Returns a function that writes a data point for each answer. Where an index gets too many of
  * them, the platform samples, and stores with each point how many it stands for.
  */
-export function pointWriter(dataset: DatasetLike): (answered: Answered) => void {
-  return ({ clusters, rcode, type, method, freshness, name, ms, bytes }) => {
+export function pointWriter(
+  dataset: DatasetLike,
+  { hasTokens }: PointOptions,
+): (answered: Answered) => void {
+  return ({ clusters, rcode, type, method, freshness, name = '', tokenId, request, ms, bytes }) => {
+    const { colo, country } = recordOf(recordOf(request).cf)
+    const token = hasTokens ? tokenId : ''
     dataset.writeDataPoint({
       indexes: [clusters.slice(0, INDEX_BYTES_MAX)],
-      // The order is published: queries name these columns by their numbers.
-      blobs: [clusters, rcode, type, method, freshness, ...(name === undefined ? [] : [name])],
+      // The order is published: queries name these columns by their numbers. Only add at the end.
+      blobs: [
+        ...[clusters, rcode, type, method, freshness, name],
+        ...[token, textOf(colo), textOf(country)],
+      ],
       doubles: [ms, bytes],
     })
   }

@@ -86,7 +86,8 @@ export class ClusterObject extends DurableObject<object> implements ClusterCalls
   }
 
   async history(identity: ClusterIdentity): Promise<ClusterHistory> {
-    return (await this.open(identity)).writer.history()
+    const history = await (await this.open(identity)).writer.history()
+    return { ...history, followers: this.followers.count() }
   }
 
   pin(identity: ClusterIdentity, generation: number | undefined): Promise<boolean> {

@@ -6,7 +6,10 @@
  */
 import type { GatewayVariables } from '../src/gateway/config/config.ts'
 
-/** The Worker's bindings and variables. `LIMITER` is absent where each isolate counts its own. */
+/**
+ * The Worker's bindings and variables. `LIMITER` is absent where each isolate counts its own,
+ * `AUDIT` where the log alone has the audit lines.
+ */
 export type Env = Pick<WorkerBindings, 'CLUSTER' | 'TOKENS'> &
   Readonly<Partial<WorkerBindings>> &
   GatewayVariables & {
@@ -19,4 +22,6 @@ export type Env = Pick<WorkerBindings, 'CLUSTER' | 'TOKENS'> &
     readonly ANALYTICS?: AnalyticsEngineDataset
     /** `true` includes query names in the data points. */
     readonly ANALYTICS_NAMES?: string
+    /** `false` leaves the identifiers of tokens out of the data points. */
+    readonly ANALYTICS_TOKENS?: string
   }

@@ -48,14 +48,18 @@ export class Followers {
   async accept(request: Request): Promise<Response> {
     const known = readKnown(request)
     if (known === undefined) return new Response(null, { status: 400 })
-    if (this.state.getWebSockets().length >= FOLLOWERS_MAX)
-      return new Response(null, { status: 503 })
+    if (this.count() >= FOLLOWERS_MAX) return new Response(null, { status: 503 })
     const { 0: theirs, 1: ours } = new WebSocketPair()
     // First: what changes while the update is read is sent to this one, too.
     this.state.acceptWebSocket(ours)
     ours.serializeAttachment({ ...known, updates: 0 } satisfies Attachment)
     await this.tryBring(ours, this.updateFor)
     return new Response(null, { status: 101, webSocket: theirs })
+  }
+
+  /** Returns how many isolates follow. */
+  count(): number {
+    return this.state.getWebSockets().length
   }
 
   /** Sends each follower what has changed. */

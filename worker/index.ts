@@ -31,6 +31,7 @@ import {
 } from '../src/gateway/snapshots/blob-store.ts'
 import { createWebHost, logError } from '../src/library/web-host.ts'
 import { pointWriter } from './analytics.ts'
+import type { AuditObject } from './audit-object.ts'
 import { kvBlobs, r2Blobs } from './blob-stores.ts'
 import { ClusterStub } from './cluster-stub.ts'
 import type { Env } from './env.ts'
@@ -47,6 +48,7 @@ const RETRY_SECONDS = '60'
 const VARIABLE = /\{[$%]/
 const IN_LOG = 'The configuration is invalid; the log of the Worker says where'
 
+export { AuditObject } from './audit-object.ts'
 export { ClusterObject } from './cluster-object.ts'
 export { TokenObject } from './token-object.ts'
 
@@ -154,6 +156,7 @@ function createRuntime(
     hasHttp3: env.HTTP3 === 'true',
     ...limiterOf(env),
     ...observerOf(env),
+    ...auditStoreOf(env),
     keepAlive: (c, promise) => c.executionCtx.waitUntil(promise),
   }
 }
@@ -164,9 +167,25 @@ function limiterOf({ LIMITER: limiter }: Env): Pick<GatewayRuntime, 'limiter'> {
   return { limiter: { allow: async (key) => (await limiter.limit({ key })).success } }
 }
 
-function observerOf({ ANALYTICS, ANALYTICS_NAMES }: Env): Pick<GatewayRuntime, 'observer'> {
+function observerOf(env: Env): Pick<GatewayRuntime, 'observer'> {
+  const { ANALYTICS, ANALYTICS_NAMES, ANALYTICS_TOKENS } = env
   if (ANALYTICS === undefined) return {}
-  return { observer: { onAnswer: pointWriter(ANALYTICS), wantsNames: ANALYTICS_NAMES === 'true' } }
+  const onAnswer = pointWriter(ANALYTICS, { hasTokens: ANALYTICS_TOKENS !== 'false' })
+  return { observer: { onAnswer, wantsNames: ANALYTICS_NAMES === 'true' } }
+}
+
+/** Without the binding, audit lines are in the log only. */
+function auditStoreOf(env: Env): Pick<GatewayRuntime, 'auditStore'> {
+  const { AUDIT } = env
+  if (AUDIT === undefined) return {}
+  const objects = placed(AUDIT, env)
+  const object = (): DurableObjectStub<AuditObject> => objects.getByName('audit')
+  return {
+    auditStore: {
+      add: async (line) => object().add(line),
+      list: async (query) => object().list(query),
+    },
+  }
 }
 
 /** Prefers R2 to KV; without either, shards are read from the Durable Object. */

@@ -91,6 +91,34 @@ export const OPERATOR_COMMANDS: readonly CliCommand[] = [
     run: async (input, output) =>
       (await import('./gateway/conflicts.ts')).runConflicts(input, output),
   }),
+  ofOperator({
+    name: 'status',
+    summary: 'list the clusters of a gateway with their age, sizes and followers',
+    flags: ['json'],
+    examples: ['kubedoh status --gateway https://dns.example.org'],
+    notes: ['KUBEDOH_ADMIN_TOKEN may be the read-only token, too.'],
+    run: async (input, output) => (await import('./gateway/status.ts')).runStatus(input, output),
+  }),
+  ofOperator({
+    name: 'audit',
+    summary: 'list the requests of operators that a Worker has on record',
+    flags: ['since', 'json'],
+    examples: ['kubedoh audit --gateway https://dns.example.org --since 30d'],
+    notes: ['A gateway on Node has them in its log only: lines with "audit":true.'],
+    run: async (input, output) => (await import('./gateway/audit.ts')).runAudit(input, output),
+  }),
+  {
+    name: 'stats',
+    summary: 'count the answers of a Worker by Analytics Engine, or print the query for that',
+    args: ['[DATASET]'],
+    flags: ['since', 'by', 'json'],
+    examples: [
+      'export CLOUDFLARE_ACCOUNT_ID=… CLOUDFLARE_API_TOKEN=…   # may read Account Analytics',
+      'kubedoh stats --since 24h --by cluster,rcode,token',
+    ],
+    notes: ['DATASET is that of the binding ANALYTICS, "kubedoh" by default.'],
+    run: async (input, output) => (await import('./gateway/stats.ts')).runStats(input, output),
+  },
 ]
 
 /** Adds the flags of commands that send requests to a gateway. */

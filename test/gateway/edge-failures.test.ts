@@ -34,7 +34,9 @@ class Edge {
   static async start(): Promise<Edge> {
     let edge: Edge | undefined
     const follow: Follow = (...values) => edge?.watch(...values) ?? assert.fail('too early')
-    const running = await Running.start({ CLIENT_TOKEN_SHA256: clientSha256 }, undefined, follow)
+    const running = await Running.start({ CLIENT_TOKEN_SHA256: clientSha256 }, undefined, {
+      follow,
+    })
     edge = new Edge(running)
     await running.publish()
     return edge

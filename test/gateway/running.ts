@@ -69,7 +69,7 @@ export class Running {
     return this.opened ?? assert.fail('it has not started')
   }
 
-  private async open(config: GatewayConfig): Promise<this> {
+  private async open(config: GatewayConfig, more: Partial<GatewayRuntime>): Promise<this> {
     const runtime: GatewayRuntime = {
       host: this.host,
       originOf: () => this.store,
@@ -83,20 +83,22 @@ export class Running {
       fetch: (url) => this.fetchPage(url),
       clientOf: () => ({ address: '192.0.2.1', port: 0, transport: 'https' }),
       keepAlive: (_, promise) => this.kept.push(promise),
+      ...more,
     }
     this.opened = createGatewayApp(config, runtime, await Gateway.open(config, runtime))
     return this
   }
 
-  /** Starts one; `follow` has its store followed. */
+  /** Starts one, in a runtime that has more; `follow` has its store followed. */
   static async start(
     variables: Partial<GatewayVariables> = {},
     host: FakeHost = new FakeHost({ isGateway: true }),
-    follow?: SnapshotOrigin['follow'],
+    { follow, ...more }: Partial<GatewayRuntime> & Pick<SnapshotOrigin, 'follow'> = {},
   ): Promise<Running> {
     const running = new Running(host)
     if (follow !== undefined) Object.assign(running.store, { follow })
-    return running.open(await readGatewayConfig({ COREFILE, CLUSTERS, ...variables }))
+    const config = await readGatewayConfig({ COREFILE, CLUSTERS, ...variables })
+    return running.open(config, more)
   }
 
   /** Creates an exporter of cluster `shop` that goes by its own clock. */

@@ -11,12 +11,12 @@ test('wrangler.toml binds the Durable Objects that the Worker exports', async ()
   const bound = [...text.matchAll(/name = "(\w+)"\nclass_name = "(\w+)"/g)]
   assert.deepEqual(
     bound.map(([, name]) => name),
-    ['CLUSTER', 'TOKENS'],
+    ['CLUSTER', 'TOKENS', 'AUDIT'],
   )
   const classes = bound.map(([, , className = '']) => className)
-  const [, migrated = ''] = /new_sqlite_classes = \[(.*)\]/.exec(text) ?? []
+  const migrated = [...text.matchAll(/new_sqlite_classes = \[(.*)\]/g)]
   assert.deepEqual(
-    [...migrated.matchAll(/"(\w+)"/g)].map(([, name]) => name),
+    migrated.flatMap(([, names = '']) => [...names.matchAll(/"(\w+)"/g)].map(([, name]) => name)),
     classes,
   )
   const script = new TextDecoder().decode(await bundleWorker())

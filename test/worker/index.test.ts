@@ -118,6 +118,17 @@ test('a Worker without the recovery of Cloudflare restores no tokens, and says w
   assert.equal(tokens.length, 1)
 })
 
+test('a Worker that nobody has queried has the age of a cluster in its metrics', async (t) => {
+  const ADMIN_TOKEN_SHA256 = await hashToken('the-operator')
+  const shop = await PublishingGateway.start(await keys(), undefined, { ADMIN_TOKEN_SHA256 })
+  t.onTestFinished(() => shop.stop())
+  await shop.publish(WEB, 1)
+  const headers = { authorization: 'Bearer the-operator' }
+  const text = await (await fetch(`${shop.gateway.url}/metrics`, { headers })).text()
+  assert.match(text, /^kubedoh_gateway_metrics_scope\{scope="isolate"\} 1$/m)
+  assert.match(text, /^kubedoh_snapshot_age_seconds\{cluster="shop"\} \d/m)
+})
+
 test('requests that come at once to a cold Worker are all answered', async (t) => {
   const shop = await PublishingGateway.start(await keys())
   t.onTestFinished(() => shop.stop())

@@ -1,4 +1,5 @@
 /** The tests that run inside workerd, all in one. `npx vitest run sql-store` runs one of them. */
+import './audit-object.test.ts'
 import './blob-stores.test.ts'
 import './followers.test.ts'
 import './sql-rows.test.ts'

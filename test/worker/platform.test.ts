@@ -147,11 +147,15 @@ describe('on the platform as wrangler simulates it', () => {
     await shop.ask('none.test', 'TXT')
     const [one, other, ...more] = (await points()).slice(before)
     assert.deepEqual(more, [])
-    const blobs = ['shop', 'NOERROR', 'A', 'JSON', 'fresh']
-    assert.partialDeepStrictEqual(one, { indexes: ['shop'], blobs })
+    // As miniflare makes `request.cf` up.
+    const place = ['DFW', 'US']
+    assert.partialDeepStrictEqual(one, {
+      indexes: ['shop'],
+      blobs: ['shop', 'NOERROR', 'A', 'JSON', 'fresh', '', '', ...place],
+    })
     assert.partialDeepStrictEqual(other, {
       indexes: [''],
-      blobs: ['', 'SERVFAIL', 'TXT', 'JSON', ''],
+      blobs: ['', 'SERVFAIL', 'TXT', 'JSON', '', '', '', ...place],
     })
 
     await shop.get('/test/failing/writeDataPoint')

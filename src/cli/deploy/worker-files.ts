@@ -122,7 +122,8 @@ ${registryText(tarball)}
 
 \`npm run dev\` runs the Worker on this machine, \`npm run tail\` shows its log lines,
 \`npm run types\` writes the types of its bindings. ${upgradeText(tarball)}
-\`npx wrangler rollback\` returns to the deployment before.
+\`npx wrangler rollback\` returns to the deployment before, unless \`[[migrations]]\` in
+\`wrangler.toml\` has got a new tag since: Cloudflare then refuses.
 
 The Free plan of Cloudflare is enough for some 94,000 queries a day; on the paid plan, a million
 queries cost 0.30 to 0.60 $. \`node_modules/kubedoh/docs/worker.md\` says how these follow.

@@ -141,7 +141,7 @@ const TABLE = {
   },
   admin: { help: 'create the operator (admin) token, which manages client tokens' },
   'read-only': {
-    help: 'create a token that can only read /readyz and /metrics, and use kubedoh explain',
+    help: 'create a token for /readyz, /metrics, kubedoh explain and kubedoh status only',
   },
   replica: { help: 'create a token with which other gateways can follow this one' },
   name: {
@@ -179,6 +179,12 @@ const TABLE = {
   expires: { value: 'TIME', help: 'lifetime of the token, such as 12h or 90d' },
   at: { value: 'TIME', help: 'time in UTC to return to, such as 2026-11-28T10:00Z' },
   release: { help: 'end the rollback' },
+  since: { value: 'TIME', default: '7d', help: 'how far back to look, such as 12h or 90d' },
+  by: {
+    value: 'COLUMNS',
+    default: 'cluster,rcode',
+    help: 'count by some of cluster, rcode, type, method, freshness, token, colo, country',
+  },
   set: { value: 'NAME=VALUE', help: 'value that the files do not contain', isRepeated: true },
   grace: { value: 'TIME', default: '24h', help: 'how long the previous secret stays valid' },
   services: {

@@ -19,6 +19,8 @@ export const OPERATORS: readonly string[] = [
   'diff',
   'rollback',
   'conflicts',
+  'status',
+  'audit',
   'explain',
   'doctor',
 ]
@@ -154,6 +156,21 @@ export const VARIABLES: readonly Variable[] = [
     name: 'CLUSTERS, ADMIN_TOKEN_SHA256, PUBLIC, …',
     readBy: ['gateway'],
     help: 'as in wrangler.toml; all are in docs/gateway-variables.md',
+  },
+  {
+    name: 'CLOUDFLARE_ACCOUNT_ID',
+    readBy: ['stats'],
+    help: "the account's identifier (npx wrangler whoami); empty prints the query only",
+  },
+  {
+    name: 'CLOUDFLARE_API_TOKEN',
+    readBy: ['stats'],
+    help: 'a token of the account with Account Analytics: Read',
+  },
+  {
+    name: 'CLOUDFLARE_API_BASE_URL',
+    readBy: ['stats'],
+    help: 'URL of the API (default https://api.cloudflare.com/client/v4)',
   },
   {
     name: 'CLUSTERS',

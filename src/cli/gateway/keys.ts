@@ -22,7 +22,7 @@ export async function runKeys(input: Input, output: Output): Promise<void> {
     return
   }
   if (input.isSet('read-only')) {
-    const use = '/readyz, /metrics (scrape_configs of Prometheus) and kubedoh explain'
+    const use = '/readyz, /metrics (scrape_configs of Prometheus), kubedoh explain and status'
     await printToken(output, { use, before: '# credentials: ', hash: 'READ_ONLY_TOKEN_SHA256' })
     return
   }

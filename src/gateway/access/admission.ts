@@ -149,9 +149,14 @@ export class Admission {
     })
   }
 
-  /** Returns the client of a request: its caller, once {@link admit} has found that. */
+  /** Returns the caller of a request, once {@link admit} has found that. */
+  callerOf(c: Context): Caller | undefined {
+    return this.callers.get(c.req.raw)
+  }
+
+  /** Returns the client of a request: its caller, once that is known. */
   clientOf(c: Context): Client {
-    return this.callers.get(c.req.raw) ?? this.runtime.clientOf(c)
+    return this.callerOf(c) ?? this.runtime.clientOf(c)
   }
 
   /**

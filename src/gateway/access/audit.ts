@@ -4,8 +4,9 @@
  * @module
  */
 import type { Context, MiddlewareHandler } from 'hono'
-import type { Log } from '../../dns/telemetry/log.ts'
+import { errorText } from '../../dns/bytes/unknown.ts'
 import type { Client } from '../../resolver/contract/client.ts'
+import type { Host } from '../../resolver/contract/host.ts'
 
 /** The token that authorized an operator: the admin token, or the read-only one. */
 export type OperatorKind = 'admin' | 'read-only'
@@ -13,7 +14,51 @@ export type OperatorKind = 'admin' | 'read-only'
 /** What a request was about, beside its path. */
 export type AuditFacts = Readonly<Record<string, string | number | undefined>>
 
-/** Most characters of a path or fact in the log. */
+/** A line of the audit log. */
+export type AuditLine = {
+  /** Milliseconds since 1970 when the response was ready. */
+  readonly timeMs: number
+  readonly operator: OperatorKind
+  /** The fields of the line beside these, as JSON. */
+  readonly text: string
+}
+
+/** A line in a store. */
+export type StoredAuditLine = Omit<AuditLine, 'operator'> & {
+  /** Later lines have larger numbers. */
+  readonly number: number
+  /** The {@link OperatorKind}, or that of a later version. */
+  readonly operator: string
+}
+
+/** The lines to list. */
+export type AuditQuery = {
+  /** The number of the last line that the reader has; 0 for none. */
+  readonly after: number
+  /** Milliseconds since 1970 of the first line. */
+  readonly sinceMs: number
+  /** Most lines. */
+  readonly limit: number
+}
+
+/** Where audit lines are kept beside the log. */
+export type AuditStore = {
+  readonly add: (line: AuditLine) => Promise<void>
+  /** Lists lines, the oldest first. */
+  readonly list: (query: AuditQuery) => Promise<readonly StoredAuditLine[]>
+}
+
+/** What the audit log needs of the runtime. */
+export type AuditRuntime = {
+  readonly host: Pick<Host, 'log' | 'now'>
+  readonly clientOf: (c: Context) => Client
+  /** Keeps a promise alive beyond the response. */
+  readonly keepAlive: (c: Context, promise: Promise<void>) => void
+  /** Without one, lines are in the log only. */
+  readonly auditStore?: AuditStore
+}
+
+/** Most characters of a method, path or fact. */
 const TEXT_MAX = 256
 /** A client token, which an operator may send in place of its identifier, to its last character. */
 const TOKEN = /(kdt_[0-9a-f]{12}_)[^/?&\s]+/g
@@ -33,8 +78,12 @@ export function noteFacts(c: Context, about: AuditFacts): void {
   facts.set(c.req.raw, about)
 }
 
-/** Creates the middleware that logs the requests of operators after their responses. */
-export function createAudit(log: Log, clientOf: (c: Context) => Client): MiddlewareHandler {
+/**
+ * Creates the middleware that logs the requests of operators after their responses, and stores the
+ * lines. No response waits for the store, or fails with it.
+ */
+export function createAudit(runtime: AuditRuntime): MiddlewareHandler {
+  const { host, clientOf, auditStore, keepAlive } = runtime
   return async (c, next) => {
     await next()
     const operator = operators.get(c.req.raw)
@@ -42,17 +91,31 @@ export function createAudit(log: Log, clientOf: (c: Context) => Client): Middlew
     const about = Object.entries(facts.get(c.req.raw) ?? {}).map(
       ([name, value]) => [name, typeof value === 'string' ? plain(value) : value] as const,
     )
-    log({
-      level: 'info',
-      message: 'operator request',
-      audit: true,
-      operator,
+    const fields = {
       address: clientOf(c).address,
-      method: c.req.method,
+      method: plain(c.req.method),
       path: plain(c.req.path),
       status: c.res.status,
       ...Object.fromEntries(about),
-    })
+    }
+    host.log({ level: 'info', message: 'operator request', audit: true, operator, ...fields })
+    if (auditStore === undefined) return
+    const line = { timeMs: host.now(), operator, text: JSON.stringify(fields) }
+    keepAlive(c, store(auditStore, line, host))
+  }
+}
+
+/** Never rejects. */
+async function store(
+  { add }: AuditStore,
+  line: AuditLine,
+  { log }: AuditRuntime['host'],
+): Promise<void> {
+  try {
+    await add(line)
+  } catch (error) {
+    const message = 'cannot store a line of the audit log; it is in this log only'
+    log({ level: 'error', message, error: errorText(error) })
   }
 }
 

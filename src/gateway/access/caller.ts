@@ -48,7 +48,12 @@ type Credentials = {
 type Sent = Credentials & { readonly keepAlive: KeepAlive }
 
 /** A request without its body; `address` is the client's, which may be formatted on demand. */
-export type RequestHead = MessageHead & Credentials & { readonly address: string }
+export type RequestHead = MessageHead &
+  Credentials & {
+    readonly address: string
+    /** The request itself, where the runtime has one. */
+    readonly request?: Request
+  }
 
 /** What finding callers needs of the runtime. */
 export type CallerRuntime = {

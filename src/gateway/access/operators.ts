@@ -35,6 +35,14 @@ export async function checkAdmin(c: Context, adminSha256s: AdminHashes): Promise
   if (!(await isAdmin(c, adminSha256s))) throw unauthorized("The operator's token is needed")
 }
 
+/** Checks that a request carries the admin or the read-only token. @throws {HttpError} 401 */
+export async function checkReader(
+  c: Context,
+  hashes: Pick<GatewayConfig, 'adminSha256s' | 'readOnlySha256s'>,
+): Promise<void> {
+  if (!(await isExplainer(c, hashes))) throw unauthorized("An operator's token is needed")
+}
+
 /**
  * Checks that a request may read `/readyz` and `/metrics`: with the operator (admin), read-only or
  * configured client token, or an exporter's. `PUBLIC` does not open these routes.

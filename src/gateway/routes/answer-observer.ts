@@ -1,6 +1,6 @@
 /**
- * Reports each answered message to an observer, such as Workers Analytics Engine. It never reports
- * the client, and reports the query name only when the operator enabled that.
+ * Reports each answered message to an observer, such as Workers Analytics Engine: with the
+ * identifier of the client's token, and with the query name only when the operator enabled that.
  * @module
  */
 import { byteAt } from '../../dns/bytes/bytes.ts'
@@ -9,6 +9,7 @@ import { formatRcode } from '../../dns/names/rcode.ts'
 import { formatType } from '../../dns/names/rr-type.ts'
 import type { Query, Refusal } from '../../dns/wire/query.ts'
 import type { ClusterZones } from '../snapshots/cluster-zones.ts'
+import type { Arrival } from '../snapshots/local-names.ts'
 
 /** What an observer gets for each answered message. */
 export type Answered = {
@@ -24,6 +25,10 @@ export type Answered = {
   readonly freshness: string
   /** The query name in lower case; absent for a malformed query, and unless names are wanted. */
   readonly name?: string
+  /** The identifier of the client's token, never a secret; '' without one. */
+  readonly tokenId: string
+  /** The request, where the runtime has one: a platform knows where it came from. */
+  readonly request: Request | undefined
   /** Milliseconds by the runtime's clock; that of Workers advances only during I/O. */
   readonly ms: number
   /** Bytes of the response. */
@@ -41,8 +46,7 @@ export type AnswerObserver = {
 export type AnsweredMessage = {
   readonly query: Query | Refusal
   readonly reply: Uint8Array
-  /** As in {@link Answered}. */
-  readonly method: string
+  readonly arrival: Arrival
   readonly ms: number
 }
 
@@ -50,7 +54,7 @@ export type AnsweredMessage = {
 export function reportAnswer(
   { onAnswer, wantsNames }: AnswerObserver,
   zones: ClusterZones,
-  { query, reply, method, ms }: AnsweredMessage,
+  { query, reply, arrival, ms }: AnsweredMessage,
 ): void {
   const isQuery = query.kind === 'query'
   // A cluster may have several trees, and need not publish all of them.
@@ -65,9 +69,11 @@ export function reportAnswer(
     clusters: [...freshness.keys()].join(' '),
     rcode: formatRcode(rcode),
     type: isQuery ? formatType(query.type) : '',
-    method,
+    method: arrival.method,
     freshness: [...freshness.values()].join(' '),
     ...(isQuery && wantsNames && { name: formatName(query.name.subarray(0, query.nameBytes)) }),
+    tokenId: arrival.caller?.tokenId ?? '',
+    request: arrival.head.request,
     ms,
     bytes: reply.length,
   })

@@ -21,6 +21,7 @@ import { errorResponse, HttpError, notFound } from '../doh/http-error.ts'
 import { jsonResponse, streamOf, uncached } from '../doh/json-response.ts'
 import { createPublishRoutes } from '../snapshots/publish-routes.ts'
 import { StoreError } from '../snapshots/store.ts'
+import { createAuditRoute } from './audit-route.ts'
 import type { Gateway, GatewayRuntime } from './gateway.ts'
 import { createGenerationRoutes } from './generation-routes.ts'
 import { clusterDomains, createKitRoute } from './kit-route.ts'
@@ -28,6 +29,7 @@ import { createNamesRoute } from './names-route.ts'
 import { createPage } from './page.ts'
 import { prepare } from './prepare.ts'
 import { createReplicaRoutes } from './replica-routes.ts'
+import { createStatusRoute } from './status-route.ts'
 import { createTokenRoutes } from './token-routes.ts'
 
 /** Creates the app of a gateway. */
@@ -44,7 +46,7 @@ export function createGatewayApp(
   const page = createPage(config.access.isPublic)
   for (const path of ['/', '/t/:token/']) app.get(path, page)
   app.use(refuseFinalSlash)
-  app.use('/v1/*', createAudit(runtime.host.log, runtime.clientOf))
+  app.use('/v1/*', createAudit(runtime))
   app.use('/v1/*', refuseCrossSite)
   addStatusRoutes(app, gateway, { config, host: runtime.host })
   if (config.corsOrigins.length > 0) {
@@ -68,6 +70,8 @@ export function createGatewayApp(
     await next()
     if (c.req.method !== 'GET' && c.res.ok) await admission.reloadTokens()
   })
+  app.route('/', createAuditRoute(config, runtime))
+  app.route('/', createStatusRoute(config, runtime))
   app.route('/', createTokenRoutes({ ...config, ...runtime, now, advise, domainsOf }))
   app.route('/', createNamesRoute(gateway, runtime))
   for (const path of ['/t/:token/*', '/dns-query', '/resolve', '/kit', '/kit/:file']) {

@@ -20,6 +20,7 @@ import type { Reason } from '../../resolver/contract/fact.ts'
 import { andThen, type MaybePromise } from '../../resolver/contract/maybe-promise.ts'
 import type { PluginHost } from '../../resolver/contract/plugin-entry.ts'
 import { Admission, type AdmissionRuntime } from '../access/admission.ts'
+import type { AuditRuntime } from '../access/audit.ts'
 import type { CallerClusters } from '../access/caller.ts'
 import { AgeHeaders } from '../access/cors.ts'
 import type { RandomBytes } from '../access/token.ts'
@@ -42,6 +43,7 @@ import { type AnswerObserver, reportAnswer } from './answer-observer.ts'
 
 /** What a gateway needs of its runtime. */
 export type GatewayRuntime = AdmissionRuntime &
+  AuditRuntime &
   ClusterZonesRuntime & {
     readonly host: Omit<PluginHost, 'openCluster' | 'openClusters'>
     /** Returns the single writer of a cluster's snapshots. */
@@ -147,7 +149,8 @@ export class Gateway {
     const incoming = this.read(message, client)
     // The slow path takes the query over, so that it does not change until there is a response.
     const { parsed } = incoming
-    return andThen(this.answerFor(incoming, this.keeping(c), arrivalOf(c)), (reply) => {
+    const arrival = { ...arrivalOf(c), caller: this.admission.callerOf(c) }
+    return andThen(this.answerFor(incoming, this.keeping(c), arrival), (reply) => {
       this.headers.set(c.req.raw, this.ageHeaders(parsed, client.visibility))
       return reply
     })
@@ -189,7 +192,7 @@ export class Gateway {
       if (reply === undefined) return reply
       try {
         const ms = host.elapsed() - startMs
-        reportAnswer(observer, this.zones, { query, reply, method: arrival.method, ms })
+        reportAnswer(observer, this.zones, { query, reply, arrival, ms })
       } catch (error) {
         host.log({ level: 'error', message: 'cannot count an answer', error: String(error) })
       }
@@ -249,8 +252,8 @@ export class Gateway {
    * manifests again first, so that the ages are not those of the last query.
    */
   async metrics(): Promise<Generator<string>> {
-    await this.zones.refreshLoaded()
-    return formatGatewayMetrics(this.runtime.host.metrics, this.zones.readers)
+    await this.zones.refresh()
+    return formatGatewayMetrics(this.runtime.host, this.zones.readers)
   }
 
   private resolve(
@@ -290,7 +293,7 @@ function arrivalOf({ req }: Context): Arrival {
   // Requests of HTTP/2 have no Host header.
   const header = (name: string): string | undefined =>
     name === 'host' ? new URL(req.url).host : req.header(name)
-  const head = { path: req.path, header }
+  const head = { path: req.path, header, request: req.raw }
   return { method: req.path.endsWith('/resolve') ? 'JSON' : req.method, head }
 }
 

@@ -51,6 +51,7 @@ async function answerDirectly(
     header: (name) => sent.get(name),
     address,
     identities,
+    request,
   })
   if (admitted === undefined) return undefined
   const bytes = admitted.isPost ? new Uint8Array(await request.arrayBuffer()) : undefined

@@ -10,7 +10,7 @@ import { configError } from '../../corefile/problem.ts'
 import { asWordBytes, type SizedBytes } from '../../dns/bytes/bytes.ts'
 import type { Turns } from '../../dns/bytes/steps.ts'
 import { equalNames, isSubdomain } from '../../dns/names/name.ts'
-import { type Metrics, metricInfo, type Series } from '../../dns/telemetry/metrics.ts'
+import { metricInfo, type Series } from '../../dns/telemetry/metrics.ts'
 import type { Query, Refusal } from '../../dns/wire/query.ts'
 import { labelledName, ZoneIndex } from '../../dns/wire/zone-index.ts'
 import type { ClientVisibility } from '../../resolver/contract/client.ts'
@@ -68,7 +68,15 @@ const GENERATION = metricInfo(
   'Generation of the snapshot.',
   'cluster',
 )
+const SCOPE = metricInfo(
+  'kubedoh_gateway_metrics_scope',
+  'Whose numbers these are: of an isolate of a Worker, one of many, or of a whole process.',
+  'scope',
+)
 const RECORDS = metricInfo('kubedoh_snapshot_records', 'Records in the snapshot.', 'cluster')
+
+/** Clusters and trees whose manifests a scrape of the metrics reads, though nobody queries them. */
+const SCRAPED_MAX = 64
 
 /** The body of `/v1/conflicts`. */
 type Conflicts = {
@@ -194,10 +202,17 @@ export class ClusterZones {
     this.used.clear()
   }
 
-  /** Reads the manifests again, when it is time, of all clusters in memory. Never rejects. */
-  async refreshLoaded(): Promise<void> {
-    const loaded = [...this.readers.values()].filter((one) => one.describe() !== undefined)
-    await Promise.all(loaded.map((reader) => reader.load()))
+  /**
+   * Reads the manifests again, when it is time, of all clusters in memory; and those of others
+   * until memory has {@link SCRAPED_MAX}, so that an isolate without queries has ages too. Never
+   * rejects.
+   */
+  async refresh(): Promise<void> {
+    const all = [...this.readers.values()]
+    const loaded = all.filter((one) => one.describe() !== undefined)
+    const others = all.filter((one) => one.describe() === undefined)
+    const some = others.slice(0, Math.max(0, SCRAPED_MAX - loaded.length))
+    await Promise.all([...loaded, ...some].map((reader) => reader.load()))
   }
 
   /** Loads what is missing, and lists the clusters whose snapshot is missing or expired. */
@@ -311,9 +326,10 @@ function coversZones(one: HostZones, { zones, cluster }: HostZones): boolean {
 
 /** Formats all metrics as texts, with the age and size of each cluster's snapshot as of now. */
 export function formatGatewayMetrics(
-  metrics: Metrics,
+  { metrics, isolatesRequests }: Pick<Host, 'metrics' | 'isolatesRequests'>,
   readers: ReadonlyMap<string, ClusterReader>,
 ): Generator<string> {
+  metrics.gauge(SCOPE, [isolatesRequests ? 'isolate' : 'process']).value = 1
   for (const [cluster, reader] of readers) {
     const manifest = reader.describe()
     if (manifest === undefined) continue

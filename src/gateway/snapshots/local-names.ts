@@ -27,7 +27,14 @@ export type Arrival = {
   /** `GET`, `HEAD`, `POST`, `JSON` or `SERVICE`. */
   readonly method: string
   /** The request's path and query, and its headers by their names in lower case. */
-  readonly head: { readonly path: string; header(name: string): string | null | undefined }
+  readonly head: {
+    readonly path: string
+    header(name: string): string | null | undefined
+    /** The request itself, where the runtime has one. */
+    readonly request?: Request
+  }
+  /** Who sent it, once admitted. */
+  readonly caller?: { readonly tokenId: string | undefined } | undefined
 }
 
 /** What a gateway knows of the way to itself. */

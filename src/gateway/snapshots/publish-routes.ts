@@ -27,6 +27,8 @@ export type ClusterHistory = {
   readonly pinned: number | undefined
   /** The one that is served; an older one while the newest lacks shards. */
   readonly served: number | undefined
+  /** Isolates that follow the cluster now; absent where that is unknown. */
+  readonly followers?: number
 }
 
 /** The newest manifest and its entity tag. */

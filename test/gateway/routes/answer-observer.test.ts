@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto'
 import type { Hono } from 'hono'
 import { describe, test } from 'vitest'
 import { encodeBase64url } from '../../../src/dns/bytes/base64url.ts'
-import { createMemoryTokenStore } from '../../../src/gateway/access/token-store.ts'
+import type { TokenRecord } from '../../../src/gateway/access/token.ts'
+import type { TokenStore } from '../../../src/gateway/access/token-store.ts'
 import { readGatewayConfig } from '../../../src/gateway/config/config.ts'
 import type { Answered } from '../../../src/gateway/routes/answer-observer.ts'
 import { createGatewayApp } from '../../../src/gateway/routes/app.ts'
@@ -14,6 +15,7 @@ import { keys } from '../../cluster/follow/memory-gateway.ts'
 import { FakeHost } from '../../fake-host.ts'
 import { parseQuestion } from '../../message-text.ts'
 import { snapshotOf, WEB } from '../publishing.ts'
+import { storeOf, tokenRecord } from '../tokens.ts'
 
 const COREFILE = `. {
   kubernetes shop.test {
@@ -38,21 +40,25 @@ class Fixture {
       return ['NOERROR', 'www.example.org. 60 IN A 192.0.2.9']
     },
   })
-  readonly reports: Answered[] = []
+  readonly reports: Omit<Answered, 'request'>[] = []
+  /** The requests behind the reports. */
+  readonly requests: unknown[] = []
   /** Whether the observer throws. */
   isBroken = false
+  /** The token that is sent. */
+  token = ''
   private parts: { readonly app: Hono; readonly direct: DirectDoh } | undefined
 
   private async open(
     config: Awaited<ReturnType<typeof readGatewayConfig>>,
     store: ReturnType<typeof createMemoryStore>,
-    wantsNames: boolean,
+    { wantsNames, tokenStore }: { readonly wantsNames: boolean; readonly tokenStore: TokenStore },
   ): Promise<this> {
     const runtime = {
       host: this.host,
       originOf: (cluster: string) => (cluster === 'shop' ? store : createMemoryStore()),
       writerOf: () => assert.fail('no write is expected'),
-      tokenStore: createMemoryTokenStore(),
+      tokenStore,
       randomBytes,
       clientOf: () => ({ address: '192.0.2.1', port: 0, transport: 'https' as const }),
       identitiesOf: () => [],
@@ -60,9 +66,10 @@ class Fixture {
       keepAlive: () => undefined,
       observer: {
         wantsNames,
-        onAnswer: (answered: Answered) => {
+        onAnswer: ({ request, ...answered }: Answered) => {
           if (this.isBroken) throw new Error('no room')
           this.reports.push(answered)
+          this.requests.push(request)
         },
       },
     }
@@ -76,12 +83,16 @@ class Fixture {
     return this.parts ?? assert.fail('it has not started')
   }
 
-  static async start(wantsNames = false): Promise<Fixture> {
+  static async start(wantsNames = false, tokens: readonly TokenRecord[] = []): Promise<Fixture> {
     const cluster = { publicKey, tokenSha256: 'a'.repeat(64) }
     const CLUSTERS = JSON.stringify({ shop: cluster, east: cluster })
-    const config = await readGatewayConfig({ COREFILE, CLUSTERS, PUBLIC: 'true' })
+    const PUBLIC = String(tokens.length === 0)
+    const config = await readGatewayConfig({ COREFILE, CLUSTERS, PUBLIC })
     const store = createMemoryStore()
-    const fixture = await new Fixture().open(config, store, wantsNames)
+    const fixture = await new Fixture().open(config, store, {
+      wantsNames,
+      tokenStore: storeOf(tokens),
+    })
     const time = new Date(fixture.host.now()).toISOString()
     const { signed, shards } = await snapshotOf(privateKey, [WEB], {
       time,
@@ -98,6 +109,7 @@ class Fixture {
     const headers = new Map([
       ['content-type', WIRE],
       ['content-length', String(message.length)],
+      ['authorization', `Bearer ${this.token}`],
     ])
     const ticket = this.started.direct.admit({
       method,
@@ -119,7 +131,7 @@ class Fixture {
     const path = isPost ? '' : `?dns=${encodeBase64url(message)}`
     return this.get(`/dns-query${path}`, {
       method,
-      headers: { 'content-type': WIRE },
+      headers: { 'content-type': WIRE, authorization: `Bearer ${this.token}` },
       ...(isPost && { body: new Uint8Array(message) }),
     })
   }
@@ -151,7 +163,7 @@ describe('an observer gets a report of each answer', () => {
           const body = await fixture[way](sent, method)
           const [clusters, rcode, type, freshness] = is
           assert.deepEqual(fixture.reports, [
-            { clusters, rcode, type, method, freshness, ms, bytes: body.length },
+            { clusters, rcode, type, method, freshness, tokenId: '', ms, bytes: body.length },
           ])
         })
       }
@@ -165,7 +177,7 @@ describe('an observer gets a report of each answer', () => {
     assert.deepEqual(fixture.reports[1], {
       clusters: 'shop',
       ...{ rcode: 'NOERROR', type: 'A', method: 'JSON', freshness: 'fresh' },
-      ...{ ms: 0, bytes: wire.length + 11 },
+      ...{ tokenId: '', ms: 0, bytes: wire.length + 11 },
     })
   })
 
@@ -187,6 +199,24 @@ describe('an observer gets a report of each answer', () => {
     const fixture = await Fixture.start(true)
     await fixture.get('/resolve?name=WEB.shop.svc.Shop.test')
     assert.equal(fixture.reports[0]?.name, `${NAME}.`)
+  })
+
+  test('with the token of the client, and the request where there is one', async () => {
+    const { token, record } = await tokenRecord()
+    const fixture = await Fixture.start(false, [record])
+    fixture.token = token
+    const { message } = parseQuestion(`${NAME} A`)
+    await fixture.byApp(message, 'POST')
+    // The fast path knows the token by now.
+    await fixture.directly(message, 'GET')
+    assert.deepEqual(
+      fixture.reports.map(({ tokenId }) => tokenId),
+      [record.id, record.id],
+    )
+    const [first, second] = fixture.requests
+    assert.ok(first instanceof Request)
+    assert.equal(second, undefined)
+    assert.ok(!JSON.stringify(fixture.reports).includes(token))
   })
 
   test('and of no other request', async () => {

@@ -106,12 +106,24 @@ describe('a query has read again', () => {
   })
 })
 
-test('the metrics have the ages of now, of clusters that were asked once', async () => {
+test('the metrics have the ages of now, also of clusters that nobody has queried', async () => {
   const many = new Many(3)
   await many.ask('web.shop.svc.c1.test')
   await many.host.advance(3000)
   const gateway = await many.gateway
   const texts = [...(await gateway.metrics())].join('')
-  assert.match(texts, /kubedoh_snapshot_age_seconds\{cluster="c1"\}/)
-  assert.deepEqual([...many.reads], [['c1', 2]])
+  assert.match(texts, /^kubedoh_snapshot_age_seconds\{cluster="c1"\} 3\.4$/m)
+  assert.match(texts, /^kubedoh_snapshot_age_seconds\{cluster="c3"\} 3$/m)
+  assert.match(texts, /^kubedoh_gateway_metrics_scope\{scope="process"\} 1$/m)
+  assert.deepEqual(Object.fromEntries(many.reads), { c1: 2, c3: 1 })
+})
+
+test('the metrics read 64 clusters that nobody has queried, and no more the next time', async () => {
+  const many = new Many(80)
+  const gateway = await many.gateway
+  for (let i = 0; i < 2; i++) {
+    await gateway.metrics()
+    await many.host.advance(3000)
+  }
+  assert.equal(many.reads.size, 64)
 })

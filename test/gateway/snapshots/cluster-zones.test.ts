@@ -92,17 +92,18 @@ test('a cluster has its age, generation and size, once there is a snapshot', asy
     clock: { now: () => Date.parse('2026-01-01T00:00:02.500Z'), elapsed: () => 0 },
     onError: assert.fail,
   })
-  const metrics = new Metrics()
-  const readers = new Map([['shop', reader]])
-  assert.deepEqual([...formatGatewayMetrics(metrics, readers)], [])
+  const host = { metrics: new Metrics(), isolatesRequests: true }
+  const linesNow = (): string[] => {
+    const lines = [...formatGatewayMetrics(host, new Map([['shop', reader]]))].join('').split('\n')
+    return lines.filter((line) => line !== '' && !line.startsWith('#'))
+  }
+  const scope = 'kubedoh_gateway_metrics_scope{scope="isolate"} 1'
+  assert.deepEqual(linesNow(), [scope])
   await reader.load()
-  const lines = [...formatGatewayMetrics(metrics, readers)].join('').split('\n')
-  assert.deepEqual(
-    lines.filter((line) => line !== '' && !line.startsWith('#')),
-    [
-      'kubedoh_snapshot_age_seconds{cluster="shop"} 2.5',
-      'kubedoh_snapshot_generation{cluster="shop"} 7',
-      'kubedoh_snapshot_records{cluster="shop"} 12',
-    ],
-  )
+  assert.deepEqual(linesNow(), [
+    scope,
+    'kubedoh_snapshot_age_seconds{cluster="shop"} 2.5',
+    'kubedoh_snapshot_generation{cluster="shop"} 7',
+    'kubedoh_snapshot_records{cluster="shop"} 12',
+  ])
 })
