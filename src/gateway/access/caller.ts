@@ -13,6 +13,8 @@ import { HttpError } from '../doh/http-error.ts'
 import type { KeepAlive } from '../timing/follower.ts'
 import type { GatewayClock } from '../timing/held-clock.ts'
 import { AccessAssertions, ASSERTION_HEADER } from './access-assertions.ts'
+import type { ClusterDirectory } from './cluster-directory.ts'
+import type { KnownClusters } from './known-clusters.ts'
 import { hasHash } from './token.ts'
 import { type KnownToken, TokenBook } from './token-book.ts'
 import type { TokenStore } from './token-store.ts'
@@ -48,6 +50,11 @@ export type RequestHead = MessageHead & Credentials & { readonly address: string
 export type CallerRuntime = {
   readonly host: Pick<Host, 'after' | 'log'>
   readonly tokenStore: Pick<TokenStore, 'list' | 'follow'>
+  /** Clusters that come and go; none when left out. */
+  readonly directory?: {
+    readonly store: Pick<ClusterDirectory, 'list'>
+    readonly clusters: KnownClusters
+  }
   /** Sends an HTTP GET request: Cloudflare Access publishes its signing keys. */
   readonly fetch: (url: string) => Promise<Response>
 }
@@ -69,14 +76,15 @@ export class CallerFinder {
 
   constructor(
     { access, application }: Pick<GatewayConfig, 'access' | 'application'>,
-    { host: { after, log }, tokenStore: store, fetch }: CallerRuntime,
+    { host: { after, log }, tokenStore: store, directory, fetch }: CallerRuntime,
     clock: GatewayClock,
   ) {
     const onError = (error: string): void =>
       log({ level: 'error', message: 'cannot read the tokens', error })
     this.access = access
     this.log = log
-    this.tokens = new TokenBook({ store, after, clock, onError })
+    const listed = directory && { directory: directory.store, clusters: directory.clusters }
+    this.tokens = new TokenBook({ store, ...listed, after, clock, onError })
     this.assertions = application && new AccessAssertions({ ...application, fetch, after, clock })
   }
 

@@ -9,6 +9,7 @@ import { isRecord, isTexts } from '../../dns/bytes/unknown.ts'
 import { formatName, isSubdomain, lowerName, parseName } from '../../dns/names/name.ts'
 import type { GatewayConfig } from '../config/config.ts'
 import { HttpError } from '../doh/http-error.ts'
+import { KnownClusters } from './known-clusters.ts'
 import { matcherOf, type TokenScope } from './token.ts'
 
 /** A token request. */
@@ -143,12 +144,17 @@ function bad(field: string, problem: string): HttpError {
 export type TokenAdvice = (request: TokenRequest) => readonly string[]
 
 /** Creates the advice of one configuration. */
-export function createTokenAdvice(config: GatewayConfig): TokenAdvice {
-  const clusters = [...config.clusters.keys()]
+export function createTokenAdvice(
+  config: GatewayConfig,
+  published: Pick<KnownClusters, 'has' | 'ids'> = new KnownClusters(config.clusters),
+): TokenAdvice {
+  const isUnknown = (pattern: string): boolean =>
+    !published.has(pattern) &&
+    !(pattern.includes('*') && published.ids().some(matcherOf([pattern])))
   const zones = servedZones(config)
   return ({ scope, identities }) => [
     ...scope.clusters
-      .filter((pattern) => pattern !== '*' && !clusters.some(matcherOf([pattern])))
+      .filter((pattern) => pattern !== '*' && isUnknown(pattern))
       .map((pattern) => `CLUSTERS has no cluster "${pattern}"`),
     // With recursion, a token may be for names of other servers.
     ...(scope.recurse ? [] : scope.origins)

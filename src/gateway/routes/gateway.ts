@@ -21,6 +21,7 @@ import { andThen, type MaybePromise } from '../../resolver/contract/maybe-promis
 import type { PluginHost } from '../../resolver/contract/plugin-entry.ts'
 import { Admission, type AdmissionRuntime } from '../access/admission.ts'
 import { AgeHeaders } from '../access/cors.ts'
+import { type DirectoryRuntime, KnownClusters } from '../access/known-clusters.ts'
 import type { RandomBytes } from '../access/token.ts'
 import type { TokenStore } from '../access/token-store.ts'
 import { compileGatewayCorefile, gatewayWarnings } from '../config/compile-corefile.ts'
@@ -45,6 +46,7 @@ export type GatewayRuntime = AdmissionRuntime &
     /** Returns the single writer of a cluster's snapshots. */
     readonly writerOf: (cluster: string, c: Context) => ClusterWriter
     readonly tokenStore: TokenStore
+    readonly directory?: DirectoryRuntime
     readonly randomBytes: RandomBytes
     /** Whether clients reach the gateway over TLS without a proxy; they do not when left out. */
     readonly hasTls?: boolean
@@ -68,6 +70,7 @@ type GatewayParts = {
   readonly clock: HeldClock
   readonly admission: Admission
   readonly zones: ClusterZones
+  readonly clusters: KnownClusters
   readonly resolver: Resolver
   readonly warnings: readonly Problem[]
   readonly reach: Reach
@@ -78,6 +81,8 @@ type GatewayParts = {
 export class Gateway {
   readonly admission: Admission
   readonly zones: ClusterZones
+  /** The clusters that may publish. */
+  readonly clusters: KnownClusters
   /**
    * Whether each response is for its client only (RFC 9111 §5.2.2.7): clients have tokens, or some
    * responses depend on the client's address.
@@ -98,18 +103,23 @@ export class Gateway {
     const clock = new HeldClock(runtime.host)
     const admission = new Admission(config, runtime, clock)
     const needsLabels = (): boolean => admission.usesLabels
-    const zones = new ClusterZones(config, runtime, { clock, needsLabels })
+    const { directory } = runtime
+    const clusters = directory?.clusters ?? new KnownClusters(config.clusters)
+    const load = (): Promise<boolean> | undefined =>
+      clusters.isLoaded || directory === undefined ? undefined : admission.load()
+    const zones = new ClusterZones(config, runtime, { clock, needsLabels, clusters, load })
     const host: PluginHost = {
       ...runtime.host,
       openCluster: (options, tree) => zones.open(options, tree),
-      openClusters: (open) => zones.openAny(open),
+      openClusters: (opener) => zones.openAny(opener),
     }
     const resolver = await compile(config, host)
     const warnings = [...resolver.notices, ...gatewayWarnings(config.blocks, host)]
     const { hasTls = false, hasHttp3 = false } = runtime
     const reach = { isPublic: config.access.isPublic, hasTls, hasHttp3 }
     const isPrivate = !config.access.isPublic || variesByClient(config.blocks, host.plugins)
-    return new Gateway({ runtime, clock, admission, zones, resolver, warnings, reach, isPrivate })
+    const parts = { runtime, clock, admission, zones, clusters, resolver, warnings }
+    return new Gateway({ ...parts, reach, isPrivate })
   }
 
   private constructor(parts: GatewayParts) {
@@ -117,6 +127,7 @@ export class Gateway {
     this.clock = parts.clock
     this.admission = parts.admission
     this.zones = parts.zones
+    this.clusters = parts.clusters
     this.resolver = parts.resolver
     this.warnings = parts.warnings
     this.reach = parts.reach
@@ -130,6 +141,7 @@ export class Gateway {
 
   /** Ends the background work of plugins. Resolves when all of it has ended. */
   stop(): Promise<void> {
+    this.zones.stop()
     return this.resolver.stop()
   }
 
@@ -257,10 +269,16 @@ export class Gateway {
     if (listener === undefined) return undefined
     this.zones.count(incoming.parsed)
     return this.clock.during(() => {
-      if (incoming.client.visibility !== undefined) keepFollowing(this.admission, keepAlive)
+      const usesLists = incoming.client.visibility !== undefined || this.followsDirectory
+      if (usesLists) keepFollowing(this.admission, keepAlive)
       this.zones.followFor(incoming.parsed, keepAlive)
       return ownResponse(this.resolver.answer(listener, incoming, this.writer), this.writer)
     })
+  }
+
+  /** Whether answers depend on the directory, also those to clients without a token. */
+  private get followsDirectory(): boolean {
+    return this.zones.hasAny && this.runtime.directory !== undefined
   }
 
   /** Follows the clusters of a query's closest zone. */
