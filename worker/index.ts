@@ -4,6 +4,7 @@
  */
 import type { Hono } from 'hono'
 import { isRecord } from '../src/dns/bytes/unknown.ts'
+import { KnownClusters } from '../src/gateway/access/known-clusters.ts'
 import { parseTokenUpdate, type TokenStore } from '../src/gateway/access/token-store.ts'
 import {
   type GatewayConfig,
@@ -26,8 +27,9 @@ import {
 } from '../src/gateway/snapshots/blob-store.ts'
 import { createWebHost, logError } from '../src/library/web-host.ts'
 import { pointWriter } from './analytics.ts'
-import { kvBlobs, r2Blobs } from './blob-stores.ts'
-import { ClusterStub } from './cluster-stub.ts'
+import { blobsOf } from './blob-stores.ts'
+import { type ClusterIdentity, ClusterStub } from './cluster-stub.ts'
+import { directoryIn } from './directory-stub.ts'
 import type { Env } from './env.ts'
 import { cannotFollow, followObject, NOTHING_NEW } from './follow-object.ts'
 import type { TokenObject } from './token-object.ts'
@@ -96,10 +98,14 @@ function createRuntime(
   const blobs = blobsOf(env)
   const place = placeOf(env)
   const clusters = { getByName: (name: string) => env.CLUSTER.getByName(name, place) }
+  const known = new KnownClusters(config.clusters)
   const stubOf = (cluster: string): ClusterStub => {
-    const publicKeys = config.clusters.get(cluster)?.publicKeyTexts ?? []
-    const [publicKey = ''] = publicKeys
-    return new ClusterStub(clusters, { cluster, publicKey, publicKeys }, host.after)
+    const identityOf = (): ClusterIdentity => {
+      const publicKeys = known.find(cluster)?.publicKeyTexts ?? []
+      const [publicKey = ''] = publicKeys
+      return { cluster, publicKey, publicKeys }
+    }
+    return new ClusterStub(clusters, identityOf, host.after)
   }
   const nearOf = (cluster: string, store: BlobStore): ClusterBlobs => {
     const message = 'KV or R2 fails; the cluster object has all shards'
@@ -112,6 +118,11 @@ function createRuntime(
     originOf: (id) => (blobs ? originWithBlobs(stubOf(id), nearOf(id, blobs)) : stubOf(id)),
     writerOf: (id) => (blobs ? writerWithBlobs(stubOf(id), nearOf(id, blobs)) : stubOf(id)),
     tokenStore: tokenStoreOf(env, host),
+    directory: {
+      clusters: known,
+      store: directoryIn(() => tokenObjectOf(env)),
+      removeSnapshots: async (id) => clusters.getByName(id).removeCluster(id),
+    },
     randomBytes: (size) => crypto.getRandomValues(new Uint8Array(size)),
     fetch: (url) => fetch(url),
     clientOf: (c) => ({ address: addressOf(c.req.raw.headers), port: 0, transport: 'https' }),
@@ -134,22 +145,19 @@ function observerOf({ ANALYTICS, ANALYTICS_NAMES }: Env): Pick<GatewayRuntime, '
   return { observer: { onAnswer: pointWriter(ANALYTICS), wantsNames: ANALYTICS_NAMES === 'true' } }
 }
 
-/** Prefers R2 to KV; without either, shards are read from the Durable Object. */
-function blobsOf({ SHARDS_R2: bucket, SHARDS_KV: kv }: Env): BlobStore | undefined {
-  if (bucket !== undefined) return r2Blobs(bucket)
-  return kv === undefined ? undefined : kvBlobs(kv)
-}
-
 /** Where objects are created that do not exist yet. */
 function placeOf({ CLUSTER_LOCATION }: Env): DurableObjectNamespaceGetDurableObjectOptions {
   const locationHint = readLocation(CLUSTER_LOCATION)
   return locationHint === undefined ? {} : { locationHint }
 }
 
+function tokenObjectOf(env: Env): DurableObjectStub<TokenObject> {
+  return env.TOKENS.getByName('tokens', placeOf(env))
+}
+
 /** A stub belongs to one request, so each call gets a stub of its own. */
 function tokenStoreOf(env: Env, { after }: Pick<GatewayRuntime['host'], 'after'>): TokenStore {
-  const place = placeOf(env)
-  const object = (): DurableObjectStub<TokenObject> => env.TOKENS.getByName('tokens', place)
+  const object = (): DurableObjectStub<TokenObject> => tokenObjectOf(env)
   return {
     list: async () => object().list(),
     follow: async (version, waitMs, take) => {

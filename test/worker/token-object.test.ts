@@ -1,5 +1,7 @@
 import { env } from 'cloudflare:workers'
 import { describe, test } from 'vitest'
+import { directoryIn } from '../../worker/directory-stub.ts'
+import { DIRECTORY_PROMISES } from '../gateway/directory-contract.ts'
 import { TOKEN_STORE_PROMISES } from '../gateway/token-store-contract.ts'
 
 describe('the tokens in a Durable Object', () => {
@@ -14,5 +16,11 @@ describe('the tokens in a Durable Object', () => {
         noteUse: async (days) => object.noteUse(days),
       })
     })
+  }
+})
+
+describe('the directory in the same object', () => {
+  for (const { name, hold } of DIRECTORY_PROMISES) {
+    test(name, () => hold(directoryIn(() => env.TOKENS.getByName(`directory ${name}`))))
   }
 })
