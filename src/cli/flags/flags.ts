@@ -173,6 +173,7 @@ const TABLE = {
   },
   expires: { value: 'TIME', help: 'lifetime of the token, such as 12h or 90d' },
   release: { help: 'end the rollback' },
+  end: { help: 'end a rotation: take out all keys but the newest' },
   set: { value: 'NAME=VALUE', help: 'value that the files do not contain', isRepeated: true },
   grace: { value: 'TIME', default: '24h', help: 'how long the previous secret stays valid' },
   services: {

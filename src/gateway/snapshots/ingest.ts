@@ -40,12 +40,11 @@ export type IngestResult =
   | { readonly kind: 'missing'; readonly sha256s: readonly string[] }
 
 /** The outcome for a cluster that an operator removes. */
-export const BEING_REMOVED: IngestResult = {
-  kind: 'refused',
-  status: 503,
-  code: 'being_removed',
-  message: 'The cluster was just removed; when it is added again, try again in two minutes',
-}
+export const BEING_REMOVED: IngestResult = refused(
+  503,
+  'being_removed',
+  'The cluster was just removed; when it is added again, try again in two minutes',
+)
 
 /** A cluster's key, and the store that takes what it publishes. */
 export type IngestTarget = {
