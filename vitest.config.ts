@@ -19,9 +19,10 @@ const PURE = (
 const PURE_FILES = PURE.map((folder) => `test/${folder}/**/*.test.ts`)
 
 /** Tests that run inside workerd, with what wrangler.toml binds, KV and R2. */
-const WORKER_FILES = 'audit-object blob-stores followers sql-rows sql-store token-object'
-  .split(' ')
-  .map((name) => `test/worker/${name}.test.ts`)
+const WORKER_FILES =
+  'audit-object blob-stores followers removed-cluster sql-rows sql-store token-object'
+    .split(' ')
+    .map((name) => `test/worker/${name}.test.ts`)
 /** Imports them: the plugin would start a workerd for each, which takes 2 s of CPU time. */
 const ALL_WORKER_FILES = 'test/worker/inside-workerd.test.ts'
 const isOneNamed = WORKER_FILES.some((file) => process.argv.some((part) => file.includes(part)))

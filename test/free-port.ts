@@ -8,9 +8,10 @@ import { createServer } from 'node:net'
 
 /**
  * Below the ports that systems give to outgoing connections: such a connection could take a port
- * before its server has it, and one to a port without a server could connect to itself.
+ * before its server has it, and one to a port without a server could connect to itself. Above
+ * 10080, which `fetch` refuses.
  */
-const FIRST = 10_000
+const FIRST = 10_100
 /** Each process has a range of its own, and takes a port again only after all others. */
 const RANGES = 100
 const RANGE_PORTS = 200

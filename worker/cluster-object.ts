@@ -3,8 +3,9 @@
  * @module
  */
 import { DurableObject } from 'cloudflare:workers'
+import { blobPrefix } from '../src/gateway/snapshots/blob-store.ts'
 import { CheckedStore } from '../src/gateway/snapshots/checked-store.ts'
-import type { IngestResult } from '../src/gateway/snapshots/ingest.ts'
+import { BEING_REMOVED, type IngestResult } from '../src/gateway/snapshots/ingest.ts'
 import { LocalWriter } from '../src/gateway/snapshots/local-writer.ts'
 import type {
   ClusterHistory,
@@ -21,20 +22,37 @@ import {
 import { createWebHost } from '../src/library/web-host.ts'
 import { formatPublication } from '../src/snapshot/format/publication.ts'
 import { importPublicKey } from '../src/snapshot/format/signature.ts'
+import { blobsOf } from './blob-stores.ts'
 import {
   type ClusterCalls,
   type ClusterIdentity,
   formatHead,
   readIdentity,
 } from './cluster-stub.ts'
+import type { Env } from './env.ts'
 import { Followers, type FollowerUpdate } from './followers.ts'
 import { SqlStore } from './sql-store.ts'
 
+/** Has the name of a cluster that was removed, until its alarm. */
+const REMOVED = 'removed'
+/**
+ * How long a removed cluster refuses publications: other isolates trust the directory that they
+ * have for a minute.
+ */
+const REMOVAL_MS = 120_000
+/** When to go on with shards in KV or R2, and when to try again after a failure. */
+const MORE_MS = 1000
+const RETRY_MS = 60_000
+
+type Bound = Pick<Env, 'SHARDS_KV' | 'SHARDS_R2'>
 type Opened = { readonly store: ClusterStore; readonly writer: LocalWriter }
 
 /** Holds one cluster's manifest and shards. */
-export class ClusterObject extends DurableObject<object> implements ClusterCalls {
-  private readonly store: ClusterStore
+export class ClusterObject extends DurableObject<Bound> implements ClusterCalls {
+  /** Created when it is first used: it creates tables. */
+  private sql: ClusterStore | undefined
+  /** Whether the cluster was removed; `undefined` before a look. */
+  private isRemoved: boolean | undefined
   private readonly log = createWebHost({ runtime: 'workerd' }).log
   /** Serializes writes, whichever public keys they are for. */
   private readonly mutex = new Mutex()
@@ -42,9 +60,8 @@ export class ClusterObject extends DurableObject<object> implements ClusterCalls
   private readonly opened = new Map<string, Promise<Opened>>()
   private readonly followers: Followers
 
-  constructor(state: DurableObjectState, env: object) {
+  constructor(state: DurableObjectState, env: Bound) {
     super(state, env)
-    this.store = new SqlStore(state.storage)
     this.followers = new Followers(state, ({ subject, version }) =>
       this.updateFor(subject, version),
     )
@@ -98,6 +115,54 @@ export class ClusterObject extends DurableObject<object> implements ClusterCalls
     })
   }
 
+  /**
+   * Removes all that the cluster has published, and ends the watches of it. Publications are
+   * refused until the alarm, because another isolate may not know yet that the cluster is gone.
+   * @returns whether there was anything
+   */
+  removeCluster(cluster: string): Promise<boolean> {
+    return this.mutex.run(async () => {
+      const { storage } = this.ctx
+      const had = await this.store.readManifests(1)
+      await this.clear()
+      await storage.put(REMOVED, cluster)
+      await storage.setAlarm(Date.now() + REMOVAL_MS)
+      this.isRemoved = true
+      return had.length > 0
+    })
+  }
+
+  /** Ends a removal: empties KV or R2, some shards each time, then the storage once more. */
+  override alarm(): Promise<void> {
+    return this.mutex.run(async () => {
+      const { storage } = this.ctx
+      const cluster = await storage.get(REMOVED)
+      if (typeof cluster !== 'string') return
+      try {
+        const isMore = await blobsOf(this.env)?.removeSome(blobPrefix(cluster))
+        if (isMore === true) await storage.setAlarm(Date.now() + MORE_MS)
+        else await this.clear()
+      } catch (error) {
+        const message = 'cannot remove the shards of a removed cluster'
+        this.log({ level: 'error', message, cluster, error: String(error) })
+        await storage.setAlarm(Date.now() + RETRY_MS)
+      }
+    })
+  }
+
+  private async clear(): Promise<void> {
+    this.followers.close()
+    await this.ctx.storage.deleteAll()
+    this.opened.clear()
+    this.sql = undefined
+    this.isRemoved = false
+  }
+
+  private get store(): ClusterStore {
+    this.sql ??= new SqlStore(this.ctx.storage)
+    return this.sql
+  }
+
   private notify(): void {
     this.ctx.waitUntil(this.followers.notify())
   }
@@ -121,6 +186,8 @@ export class ClusterObject extends DurableObject<object> implements ClusterCalls
   ): Promise<IngestResult> {
     return this.mutex.run(async () => {
       try {
+        this.isRemoved ??= (await this.ctx.storage.get(REMOVED)) !== undefined
+        if (this.isRemoved) return BEING_REMOVED
         const result = await act(await this.open(identity))
         if (result.kind === 'stored') this.notify()
         return result

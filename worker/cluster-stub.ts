@@ -47,12 +47,13 @@ export type ClusterObjects = { readonly getByName: (name: string) => ClusterCall
 /** Reads and writes the snapshots of one cluster. */
 export class ClusterStub implements ClusterWriter, SnapshotOrigin {
   private readonly objects: ClusterObjects
-  private readonly identity: ClusterIdentity
+  private readonly identityOf: () => ClusterIdentity
   private readonly after: After
 
-  constructor(objects: ClusterObjects, identity: ClusterIdentity, after: After) {
+  /** @param identityOf returns the identity of the moment: keys may rotate */
+  constructor(objects: ClusterObjects, identityOf: () => ClusterIdentity, after: After) {
     this.objects = objects
-    this.identity = identity
+    this.identityOf = identityOf
     this.after = after
   }
 
@@ -100,6 +101,10 @@ export class ClusterStub implements ClusterWriter, SnapshotOrigin {
 
   private object(): ClusterCalls & FollowedObject {
     return this.objects.getByName(this.identity.cluster)
+  }
+
+  private get identity(): ClusterIdentity {
+    return this.identityOf()
   }
 }
 

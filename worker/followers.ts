@@ -74,6 +74,11 @@ export class Followers {
     for (const socket of this.state.getWebSockets()) await this.tryBring(socket, updateOnce)
   }
 
+  /** Ends all watches: what they are about is removed. */
+  close(): void {
+    for (const socket of this.state.getWebSockets()) socket.close(DONE, 'removed')
+  }
+
   /** As {@link bring}; where it fails, closes the socket, which the isolate then logs. */
   private async tryBring(socket: WebSocket, updateFor: UpdateFor): Promise<void> {
     try {

@@ -5,6 +5,7 @@
 import { WorkerEntrypoint } from 'cloudflare:workers'
 import type { Hono } from 'hono'
 import { isRecord } from '../src/dns/bytes/unknown.ts'
+import { KnownClusters } from '../src/gateway/access/known-clusters.ts'
 import { readServiceScope } from '../src/gateway/access/service-scope.ts'
 import { usesLabels } from '../src/gateway/access/token.ts'
 import { parseTokenUpdate, type TokenStore } from '../src/gateway/access/token-store.ts'
@@ -32,8 +33,9 @@ import {
 import { createWebHost, logError } from '../src/library/web-host.ts'
 import { pointWriter } from './analytics.ts'
 import type { AuditObject } from './audit-object.ts'
-import { kvBlobs, r2Blobs } from './blob-stores.ts'
-import { ClusterStub } from './cluster-stub.ts'
+import { blobsOf } from './blob-stores.ts'
+import { type ClusterIdentity, ClusterStub } from './cluster-stub.ts'
+import { directoryIn } from './directory-stub.ts'
 import type { Env } from './env.ts'
 import { cannotFollow, followObject, NOTHING_NEW } from './follow-object.ts'
 import { placed } from './placement.ts'
@@ -133,10 +135,14 @@ function createRuntime(
 ): GatewayRuntime {
   const blobs = blobsOf(env)
   const clusters = placed(env.CLUSTER, env)
+  const known = new KnownClusters(config.clusters)
   const stubOf = (cluster: string): ClusterStub => {
-    const publicKeys = config.clusters.get(cluster)?.publicKeyTexts ?? []
-    const [publicKey = ''] = publicKeys
-    return new ClusterStub(clusters, { cluster, publicKey, publicKeys }, host.after)
+    const identityOf = (): ClusterIdentity => {
+      const publicKeys = known.find(cluster)?.publicKeyTexts ?? []
+      const [publicKey = ''] = publicKeys
+      return { cluster, publicKey, publicKeys }
+    }
+    return new ClusterStub(clusters, identityOf, host.after)
   }
   const nearOf = (cluster: string, store: BlobStore): ClusterBlobs => {
     const message = 'KV or R2 fails; the cluster object has all shards'
@@ -149,6 +155,11 @@ function createRuntime(
     originOf: (id) => (blobs ? originWithBlobs(stubOf(id), nearOf(id, blobs)) : stubOf(id)),
     writerOf: (id) => (blobs ? writerWithBlobs(stubOf(id), nearOf(id, blobs)) : stubOf(id)),
     tokenStore: tokenStoreOf(env, host),
+    directory: {
+      clusters: known,
+      store: directoryIn(() => tokenObjectOf(env)),
+      removeSnapshots: async (id) => clusters.getByName(id).removeCluster(id),
+    },
     randomBytes: (size) => crypto.getRandomValues(new Uint8Array(size)),
     fetch: (url) => fetch(url, { redirect: 'manual' }),
     clientOf: (c) => ({ address: addressOf(c.req.raw.headers), port: 0, transport: 'https' }),
@@ -188,16 +199,13 @@ function auditStoreOf(env: Env): Pick<GatewayRuntime, 'auditStore'> {
   }
 }
 
-/** Prefers R2 to KV; without either, shards are read from the Durable Object. */
-function blobsOf({ SHARDS_R2: bucket, SHARDS_KV: kv }: Env): BlobStore | undefined {
-  if (bucket !== undefined) return r2Blobs(bucket)
-  return kv === undefined ? undefined : kvBlobs(kv)
+function tokenObjectOf(env: Env): DurableObjectStub<TokenObject> {
+  return placed(env.TOKENS, env).getByName('tokens')
 }
 
 /** A stub belongs to one request, so each call gets a stub of its own. */
 function tokenStoreOf(env: Env, { after }: Pick<GatewayRuntime['host'], 'after'>): TokenStore {
-  const objects = placed(env.TOKENS, env)
-  const object = (): DurableObjectStub<TokenObject> => objects.getByName('tokens')
+  const object = (): DurableObjectStub<TokenObject> => tokenObjectOf(env)
   return {
     list: async () => object().list(),
     follow: async (version, waitMs, take) => {

@@ -1,8 +1,16 @@
 /**
- * The Durable Object with the client tokens: their single writer.
+ * The Durable Object with the client tokens and the directory of clusters: their single writer.
  * @module
  */
 import { DurableObject } from 'cloudflare:workers'
+import {
+  addEntry,
+  type DirectoryAddition,
+  type DirectoryEntry,
+  equalEntries,
+  formatDirectoryEntry,
+  parseDirectoryEntry,
+} from '../src/gateway/access/cluster-directory.ts'
 import type { TokenRecord } from '../src/gateway/access/token.ts'
 import {
   type Addition,
@@ -19,6 +27,8 @@ import { startAgainAt } from './restore-tokens.ts'
 
 /** Changes that followers get one by one; one that has missed more gets the whole list. */
 const CHANGES_MAX = 1000
+/** Begins the identifier of a change of a cluster; those of tokens have no such byte. */
+const CLUSTER = 'cluster/'
 
 /** The tokens of one gateway. */
 export class TokenObject extends DurableObject<object> {
@@ -29,6 +39,7 @@ export class TokenObject extends DurableObject<object> {
     super(state, env)
     this.sql = state.storage.sql
     this.sql.exec('CREATE TABLE IF NOT EXISTS tokens (id TEXT PRIMARY KEY, record TEXT NOT NULL)')
+    this.sql.exec('CREATE TABLE IF NOT EXISTS clusters (id TEXT PRIMARY KEY, entry TEXT NOT NULL)')
     this.sql.exec(
       'CREATE TABLE IF NOT EXISTS changes (version INTEGER PRIMARY KEY, id TEXT NOT NULL)',
     )
@@ -94,7 +105,41 @@ export class TokenObject extends DurableObject<object> {
     this.note('')
   }
 
-  /** Notes a change of a token for its followers. Days of use are no such change. */
+  /** Lists the clusters of the directory, by identifier. */
+  listClusters(): readonly DirectoryEntry[] {
+    const rows = this.sql.exec('SELECT entry FROM clusters ORDER BY id').toArray()
+    return rows.flatMap(({ entry }) => parseDirectoryEntry(String(entry)) ?? [])
+  }
+
+  /** Adds a cluster to the directory; synchronous, as {@link add}. */
+  addCluster(entry: DirectoryEntry): DirectoryAddition {
+    const addition = addEntry(new Map(this.listClusters().map((one) => [one.id, one])), entry)
+    if (addition === 'added') {
+      this.sql.exec('INSERT INTO clusters VALUES (?, ?)', entry.id, formatDirectoryEntry(entry))
+      this.note(CLUSTER + entry.id)
+    }
+    return addition
+  }
+
+  /** Replaces a cluster of the directory, if it is unchanged. */
+  replaceCluster(before: DirectoryEntry, next: DirectoryEntry): boolean {
+    const isSame = equalEntries(this.readCluster(before.id), before)
+    if (isSame) {
+      const text = formatDirectoryEntry(next)
+      this.sql.exec('UPDATE clusters SET entry = ? WHERE id = ?', text, next.id)
+      this.note(CLUSTER + next.id)
+    }
+    return isSame
+  }
+
+  /** Removes a cluster of the directory; false when there is none. */
+  removeCluster(id: string): boolean {
+    const gone = this.sql.exec('DELETE FROM clusters WHERE id = ? RETURNING id', id).toArray()
+    if (gone.length > 0) this.note(CLUSTER + id)
+    return gone.length > 0
+  }
+
+  /** Notes a change for followers: a token's, or a cluster's. Days of use are no such change. */
   private note(id: string): void {
     // After a restore to a point in time, no version comes again.
     const next = Math.max(this.version() + 1, Date.now())
@@ -115,20 +160,35 @@ export class TokenObject extends DurableObject<object> {
       known === text ||
       this.sql.exec('SELECT 1 FROM changes WHERE version = ?', known).toArray().length > 0
     if (!isKnown) {
-      const update = { version: text, isWhole: true, records: this.list(), removed: [] }
+      const clusters = this.listClusters()
+      const update = { version: text, isWhole: true, records: this.list(), removed: [], clusters }
       return { version: text, messages: [formatTokenUpdate(update)] }
     }
     const rows = this.sql.exec('SELECT DISTINCT id FROM changes WHERE version > ?', known).toArray()
-    const found = rows.map(({ id }) => ({ id: String(id), record: this.read(String(id)) }))
-    const records = found.flatMap(({ record }) => record ?? [])
-    const removed = found.filter(({ record }) => record === undefined).map(({ id }) => id)
-    const update = { version: text, isWhole: false, records, removed }
+    const changed = rows.map(({ id }) => String(id))
+    const ofClusters = changed
+      .filter((id) => id.startsWith(CLUSTER))
+      .map((id) => id.slice(CLUSTER.length))
+    const ofTokens = changed.filter((id) => !id.startsWith(CLUSTER))
+    const update = {
+      version: text,
+      isWhole: false,
+      records: ofTokens.flatMap((id) => this.read(id) ?? []),
+      removed: ofTokens.filter((id) => this.read(id) === undefined),
+      clusters: ofClusters.flatMap((id) => this.readCluster(id) ?? []),
+      removedClusters: ofClusters.filter((id) => this.readCluster(id) === undefined),
+    }
     return { version: text, messages: [formatTokenUpdate(update)] }
   }
 
   private read(id: string): TokenRecord | undefined {
     const [row] = this.sql.exec('SELECT record FROM tokens WHERE id = ?', id).toArray()
     return row && parseTokenRecord(String(row.record))
+  }
+
+  private readCluster(id: string): DirectoryEntry | undefined {
+    const [row] = this.sql.exec('SELECT entry FROM clusters WHERE id = ?', id).toArray()
+    return row && parseDirectoryEntry(String(row.entry))
   }
 
   private update(record: TokenRecord): void {

@@ -179,7 +179,7 @@ export default {
         'untilMs',
       ].map((name) => searchParams.get(name) ?? '')
       const identity = { cluster: 'bench', publicKey: publicKey ?? '' }
-      const stub = new ClusterStub(far.CLUSTER, identity, after)
+      const stub = new ClusterStub(far.CLUSTER, () => identity, after)
       const wanted = { count: Number(count), startsMs: Number(startsMs), untilMs: Number(untilMs) }
       return Response.json(await followByMany(stub, wanted))
     }

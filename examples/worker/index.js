@@ -1,6 +1,6 @@
 import gateway from 'kubedoh/worker'
 
-export { ClusterObject, NameService, TokenObject } from 'kubedoh/worker'
+export { AuditObject, ClusterObject, NameService, TokenObject } from 'kubedoh/worker'
 
 export default {
   fetch(request, env, context) {

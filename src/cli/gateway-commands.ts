@@ -39,10 +39,42 @@ export const GATEWAY_COMMANDS: readonly CliCommand[] = [
     run: async (input, output) => (await import('./gateway/keys.ts')).runKeys(input, output),
   },
   {
-    name: 'cluster rotate',
-    summary: "print new keys of a cluster, and the steps that put them in the old ones' place",
+    name: 'cluster add',
+    summary: 'add a cluster to a gateway that runs, and print the keys of its exporter',
     args: ['CLUSTER'],
+    flags: ['gateway'],
+    required: ['gateway'],
+    examples: ['kubedoh cluster add lab --gateway https://dns.example.org'],
+    notes: ['The Corefile of the gateway needs a "kubernetes" directive with "cluster *".'],
+    run: async (input, output) =>
+      (await import('./gateway/cluster.ts')).runClusterAdd(input, output),
+  },
+  {
+    name: 'cluster list',
+    summary: 'list the clusters that may publish to a gateway',
+    flags: ['gateway', 'json'],
+    required: ['gateway'],
+    examples: ['kubedoh cluster list --gateway https://dns.example.org'],
+    run: async (input, output) =>
+      (await import('./gateway/cluster.ts')).runClusterList(input, output),
+  },
+  {
+    name: 'cluster remove',
+    summary: 'remove a cluster from a gateway that runs, with all that it has published',
+    args: ['CLUSTER'],
+    flags: ['gateway'],
+    required: ['gateway'],
+    examples: ['kubedoh cluster remove lab --gateway https://dns.example.org'],
+    run: async (input, output) =>
+      (await import('./gateway/cluster.ts')).runClusterRemove(input, output),
+  },
+  {
+    name: 'cluster rotate',
+    summary: "give a cluster new keys, and print the steps that put them in the old ones' place",
+    args: ['CLUSTER'],
+    flags: ['gateway', 'end'],
     examples: [
+      'kubedoh cluster rotate lab --gateway https://dns.example.org',
       'kubedoh cluster rotate prod',
       `CLUSTERS='{"prod":…}' kubedoh cluster rotate prod   # prints the whole variable, too`,
     ],

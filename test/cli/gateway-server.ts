@@ -44,7 +44,7 @@ export async function startGatewayServer(t: TestContext): Promise<GatewayServer>
   app.route(
     '/',
     createPublishRoutes({
-      clusters,
+      findCluster: async (id) => clusters.get(id),
       writerOf: () => writer,
       count: async () => undefined,
       now: Date.now,

@@ -9,6 +9,7 @@ import { constantValue, read } from './pages.ts'
 
 const MIB = 1024 * 1024
 const API = 'docs/http-api.md'
+const DIRECTORY = 'src/gateway/access/cluster-directory.ts'
 const FORWARD = 'docs/plugins/forward.md'
 
 /** A text of a page with `#` for the number, in units of `unit`. */
@@ -46,6 +47,8 @@ const BOUNDS: readonly (readonly [
   ],
   [API, 'took longer than # s', 1000, 'src/server/http/fetch-server.ts', 'BODY_TIMEOUT_MS'],
   [API, 'the gateway has # tokens', 1, 'src/gateway/access/token-store.ts', 'TOKENS_MAX'],
+  [API, 'or # clusters in its directory', 1, DIRECTORY, 'DIRECTORY_MAX'],
+  ['docs/operations.md', 'at most #. On Node the directory', 1, DIRECTORY, 'DIRECTORY_MAX'],
   [API, 'the token has # valid secrets', 1, 'src/gateway/routes/token-routes.ts', 'SECRETS_MAX'],
   [
     API,

@@ -21,6 +21,7 @@ const APPS = [
   'src/gateway/doh/explain-route.ts',
   'src/gateway/routes/app.ts',
   'src/gateway/routes/audit-route.ts',
+  'src/gateway/routes/cluster-routes.ts',
   'src/gateway/routes/generation-routes.ts',
   'src/gateway/routes/kit-route.ts',
   'src/gateway/routes/names-route.ts',
@@ -57,6 +58,7 @@ function documented(heading: string, cell: number): readonly string[] {
         .replace('/NAME', '/:name')
         .replace('TOKEN', ':token')
         .replace(/FILE$/, ':file')
+        .replace(/KEY$/, ':key')
         .replace(/SHA256$/, ':sha256'),
     )
 }

@@ -15,6 +15,15 @@ for (const [name, blobs] of [
   describe(name, () => {
     for (const promise of BLOB_PROMISES) test(promise.name, () => promise.hold(blobs))
 
+    test('removes the shards of one cluster, some at a time', async () => {
+      const keys = Array.from({ length: 3 }, (_, i) => `shards/gone/${i}`)
+      for (const key of [...keys, 'shards/gone-2/1']) await blobs.put(key, new Uint8Array(1))
+      assert.strictEqual(await blobs.removeSome('shards/gone/', 2), true)
+      assert.strictEqual(await blobs.removeSome('shards/gone/', 2), false)
+      for (const key of keys) assert.strictEqual(await blobs.get(key), undefined)
+      assert.strictEqual((await blobs.get('shards/gone-2/1'))?.length, 1)
+    })
+
     test('that lies never makes an answer wrong, and mostly leaves one', async (t) => {
       await checkFaults(t, {
         name,
@@ -34,6 +43,7 @@ test('KV lets a data centre cache a shard for a day', async () => {
     },
     put: () => Promise.reject(new Error('not to be put')),
     delete: () => Promise.reject(new Error('not to be removed')),
+    list: () => Promise.reject(new Error('not to be listed')),
   })
   assert.strictEqual(await kv.get('a'), undefined)
   assert.deepEqual(asked, [86_400])
@@ -47,6 +57,7 @@ test('R2 gets no request to remove nothing, and one request for all removals', a
     delete: async (all) => {
       removed.push(all)
     },
+    list: () => Promise.reject(new Error('not to be listed')),
   })
   assert.strictEqual(await r2.get('a'), undefined)
   await r2.remove([])

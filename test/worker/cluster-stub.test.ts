@@ -20,7 +20,14 @@ function recordCalls(): { readonly stub: ClusterStub; readonly calls: unknown[] 
       },
     )
   const objects: ClusterObjects = Object.create({ getByName })
-  return { stub: new ClusterStub(objects, IDENTITY, () => () => undefined), calls }
+  return {
+    stub: new ClusterStub(
+      objects,
+      () => IDENTITY,
+      () => () => undefined,
+    ),
+    calls,
+  }
 }
 
 test('each call goes to a new stub of the cluster, with its identity', async () => {

@@ -2,6 +2,7 @@
 import './audit-object.test.ts'
 import './blob-stores.test.ts'
 import './followers.test.ts'
+import './removed-cluster.test.ts'
 import './sql-rows.test.ts'
 import './sql-store.test.ts'
 import './token-object.test.ts'

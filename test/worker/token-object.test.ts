@@ -3,8 +3,10 @@ import { env } from 'cloudflare:workers'
 import { assert, describe, test } from 'vitest'
 import type { TokenRecord } from '../../src/gateway/access/token.ts'
 import { parseTokenUpdate, type TokenUpdate } from '../../src/gateway/access/token-store.ts'
+import { directoryIn } from '../../worker/directory-stub.ts'
 import { followObject } from '../../worker/follow-object.ts'
 import { restoreObject } from '../../worker/restore-tokens.ts'
+import { DIRECTORY_PROMISES } from '../gateway/directory-contract.ts'
 import { TOKEN_STORE_PROMISES } from '../gateway/token-store-contract.ts'
 import { WHOLE_SCOPE } from '../gateway/whole-scope.ts'
 
@@ -114,3 +116,9 @@ async function newest(name: string, version: string): Promise<TokenUpdate> {
   })
   return update ?? assert.fail('no update')
 }
+
+describe('the directory in the same object', () => {
+  for (const { name, hold } of DIRECTORY_PROMISES) {
+    test(name, () => hold(directoryIn(() => env.TOKENS.getByName(`directory ${name}`))))
+  }
+})

@@ -185,6 +185,7 @@ const TABLE = {
     default: 'cluster,rcode',
     help: 'count by some of cluster, rcode, type, method, freshness, token, colo, country',
   },
+  end: { help: 'end a rotation: take out all keys but the newest' },
   set: { value: 'NAME=VALUE', help: 'value that the files do not contain', isRepeated: true },
   grace: { value: 'TIME', default: '24h', help: 'how long the previous secret stays valid' },
   services: {

@@ -12,6 +12,17 @@ const TIMEOUT_MS = 10_000
 /** Variable with the token of operators. */
 export const ADMIN_VARIABLE = 'KUBEDOH_ADMIN_TOKEN'
 
+/** A response with a status other than 2xx. */
+export class GatewayRefusal extends CommandError {
+  /** Identifies the error for programs; '' for a response that is not a gateway's. */
+  readonly code: string
+
+  constructor(message: string, code: unknown) {
+    super(message)
+    this.code = typeof code === 'string' ? code : ''
+  }
+}
+
 /**
  * Sends a request with the operator's token, or a given one, and resolves with the response's body.
  * @throws {CommandError} without a token or a response, and for a status other than 2xx
@@ -26,11 +37,11 @@ export async function callGateway(
   const response = await sendToGateway(input, path, { method, ...(body && { body }) }, token)
   const text = await response.text()
   if (response.ok) return text
-  const { message } = recordOf(recordOf(parseJson(text)).error)
+  const { code, message } = recordOf(recordOf(parseJson(text)).error)
   const problem = typeof message === 'string' ? message : `HTTP status ${response.status}`
   const from = token === '' ? ADMIN_VARIABLE : '--token'
   const next = response.status === 401 ? `; the token in ${from} is not this gateway's` : ''
-  throw new CommandError(`${new URL(response.url).origin}: ${problem}${next}`)
+  throw new GatewayRefusal(`${new URL(response.url).origin}: ${problem}${next}`, code)
 }
 
 /**

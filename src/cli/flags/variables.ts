@@ -78,7 +78,7 @@ export const VARIABLES: readonly Variable[] = [
   },
   {
     name: 'KUBEDOH_ADMIN_TOKEN',
-    readBy: OPERATORS,
+    readBy: ['cluster', ...OPERATORS],
     help: "the operator's token (kubedoh keys --admin)",
   },
   {
@@ -114,12 +114,12 @@ export const VARIABLES: readonly Variable[] = [
   { name: 'KUBEDOH_PROFILE_KEY', readBy: ['token create'], help: 'PEM file of its private key' },
   {
     name: 'KUBEDOH_CA',
-    readBy: ['gateway', 'export', ...OPERATORS],
+    readBy: ['gateway', 'export', 'cluster', ...OPERATORS],
     help: "PEM file of the CAs to trust (default the system's)",
   },
   {
     name: 'KUBEDOH_INSECURE',
-    readBy: ['serve', 'export', 'connect', ...OPERATORS],
+    readBy: ['serve', 'export', 'connect', 'cluster', ...OPERATORS],
     help: '1 allows plain HTTP to and from other machines',
   },
   {

@@ -1,9 +1,10 @@
 /**
- * `kubedoh cluster rotate`: prints new keys of a cluster, and the steps by which they replace the
- * old ones without a query that fails.
+ * `kubedoh cluster rotate`: new keys of a cluster, and the steps by which they replace the old ones
+ * without a query that fails. A cluster of the gateway's directory gets them at once; for one of
+ * CLUSTERS, prints what the variable becomes.
  * @module
  */
-import { parseJson, recordOf } from '../../dns/bytes/unknown.ts'
+import { isTexts, listOf, parseJson, recordOf } from '../../dns/bytes/unknown.ts'
 import { createClusterKeys } from '../../exporter/cluster-keys.ts'
 import {
   CLUSTER_KEYS_MAX,
@@ -14,6 +15,8 @@ import {
 import { CommandError, type Output } from '../../server/node/output.ts'
 import { CLUSTER_ID } from '../../snapshot/format/manifest.ts'
 import type { Input } from '../flags/flags.ts'
+import { callGateway, GatewayRefusal } from '../flags/operator-call.ts'
+import { clusterPath } from './cluster.ts'
 
 /** The public half of new keys. */
 type NewKeys = { readonly publicKey: string; readonly tokenSha256: string }
@@ -27,15 +30,23 @@ export async function runClusterRotate(input: Input, { stdout }: Output): Promis
   if (!CLUSTER_ID.test(cluster)) {
     throw new CommandError(`"${cluster}": use at most 63 characters of a-z, 0-9 and "-"`)
   }
+  if (input.isSet('end')) return endRotation(input, cluster, stdout)
   const { token, signingKey, ...keys } = await createClusterKeys()
+  const secrets = [
+    '# The new keys, for the exporter in the next steps; keep them secret:',
+    `export KUBEDOH_TOKEN=${token}`,
+    `export KUBEDOH_SIGNING_KEY=${signingKey}`,
+    '#',
+  ]
+  if (input.text('gateway') !== '' && (await addKeys(input, cluster, keys))) {
+    stdout.write([...secrets, ...stepsAtGateway(cluster)].join('\n'))
+    return
+  }
   const text = input.env('CLUSTERS')
   const values = text === '' ? fieldsOf(cluster, keys) : await valuesOf(text, cluster, keys)
   stdout.write(
     [
-      '# The new keys, for the exporter in step 3; keep them secret:',
-      `export KUBEDOH_TOKEN=${token}`,
-      `export KUBEDOH_SIGNING_KEY=${signingKey}`,
-      '#',
+      ...secrets,
       `# 1. Let the gateway take both keys: ${values.overlap}`,
       '# 2. Deploy the Worker (npm run deploy), or restart kubedoh gateway; wait until the',
       '#    deployment is complete.',
@@ -47,6 +58,45 @@ export async function runClusterRotate(input: Input, { stdout }: Output): Promis
       '',
     ].join('\n'),
   )
+}
+
+/** Adds keys in the directory. @returns false for a cluster of CLUSTERS */
+async function addKeys(input: Input, cluster: string, keys: NewKeys): Promise<boolean> {
+  const { publicKey, tokenSha256 } = keys
+  const body = JSON.stringify({ publicKey, tokenSha256 })
+  const path = `${clusterPath(cluster)}/keys`
+  try {
+    await callGateway(input, 'POST', path, body)
+    return true
+  } catch (error) {
+    if (error instanceof GatewayRefusal && error.code === 'configured') return false
+    throw error
+  }
+}
+
+function stepsAtGateway(cluster: string): readonly string[] {
+  return [
+    '# 1. The gateway takes both keys from now on.',
+    "# 2. Put the new keys into the exporter's Secret and restart it. It publishes at once:",
+    `#    kubedoh generations ${cluster} then lists a new generation as current.`,
+    `# 3. Take the old keys out: kubedoh cluster rotate ${cluster} --end`,
+    '#    The gateway then refuses them, and generations that they signed, also for a rollback.',
+    '',
+  ]
+}
+
+/** Removes all keys but the newest. */
+async function endRotation(input: Input, cluster: string, stdout: Output['stdout']): Promise<void> {
+  const { clusters } = recordOf(JSON.parse(await callGateway(input, 'GET', '/v1/clusters')))
+  const found = listOf(clusters)
+    .map(recordOf)
+    .find(({ id }) => id === cluster)
+  if (found?.source !== 'directory') {
+    throw new CommandError(`the gateway's directory has no cluster "${cluster}"`)
+  }
+  const [, ...old] = isTexts(found.publicKeys) ? found.publicKeys : []
+  for (const key of old) await callGateway(input, 'DELETE', `${clusterPath(cluster)}/keys/${key}`)
+  stdout.write(`old keys of ${cluster}: ${old.length} removed; the newest one stays\n`)
 }
 
 /** Returns the fields of the entry, where the whole variable is unknown. */

@@ -13,7 +13,7 @@ import type { Line, ServerBlock, Word } from '../../corefile/server-block.ts'
 import { Metrics } from '../../dns/telemetry/metrics.ts'
 import { checkWorkerUpstream, publishedCluster } from '../../gateway/config/compile-corefile.ts'
 import { pathsBelow, readBlockSettings } from '../../resolver/chain/block-settings.ts'
-import type { SnapshotSource } from '../../resolver/contract/host.ts'
+import type { PublishedClusters, SnapshotSource } from '../../resolver/contract/host.ts'
 import type { PluginHost } from '../../resolver/contract/plugin-entry.ts'
 import { ALL_PLUGINS } from '../../resolver/plugins/all-plugins.ts'
 import { EtcdClient } from '../../server/etcd/etcd-client.ts'
@@ -54,6 +54,7 @@ const FILES_OR_NAMES: ReadonlySet<string> = new Set(['forward', 'import'])
 const TO_COPY = 'is a file: a Worker has it only if its text is in the variable FILES'
 const NO_CLUSTER_IN_SERVE = '"cluster" has no effect in "kubedoh serve", which watches one cluster'
 
+const NO_CLUSTERS: PublishedClusters = { has: () => false, load: () => undefined }
 const NO_SNAPSHOT: SnapshotSource = {
   current: () => undefined,
   load: () => Promise.resolve(undefined),
@@ -81,7 +82,7 @@ export function checkingHost(place: CheckedPlace, target: CheckTarget): Checking
       else warnings.push(...checkPublished(options, clusters))
       return NO_SNAPSHOT
     },
-    ...(target !== 'serve' && { openClusters: () => () => false }),
+    ...(target !== 'serve' && { openClusters: () => NO_CLUSTERS }),
     ...(target === 'serve' && {
       openKeys: (connection) => {
         new EtcdClient(connection).close()

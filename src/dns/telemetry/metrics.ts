@@ -80,6 +80,11 @@ export class Metrics {
     this.metrics.get(name)?.series.clear()
   }
 
+  /** Removes the series of a metric for label values. */
+  remove({ name, labels }: MetricInfo, values: readonly string[]): void {
+    this.metrics.get(name)?.series.delete(formatLabels(labels, values))
+  }
+
   /** Formats all metrics, sorted by name. */
   format(): string {
     return [...this.texts()].join('')

@@ -38,6 +38,14 @@ export class ZoneIndex<T> {
     this.sizes[zone.length] = 1
   }
 
+  /** Removes a zone. Its size stays marked, which costs a look at most. */
+  delete(zone: Uint8Array): void {
+    const hash = hashOf(zone)
+    const others = (this.entries.get(hash) ?? []).filter((one) => !equalNames(one.zone, zone))
+    if (others.length > 0) this.entries.set(hash, others)
+    else this.entries.delete(hash)
+  }
+
   /**
    * Finds the closest zone at or above a query name; with `accepts`, the closest one that it
    * accepts. Allocates nothing.

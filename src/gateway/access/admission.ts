@@ -7,6 +7,7 @@ import type { Context } from 'hono'
 import type { Client } from '../../resolver/contract/client.ts'
 import type { Host } from '../../resolver/contract/host.ts'
 import type { MaybePromise } from '../../resolver/contract/maybe-promise.ts'
+import type { ClusterConfig } from '../config/cluster-entry.ts'
 import type { Access, GatewayConfig } from '../config/config.ts'
 import type { ExplainFor } from '../doh/explain-route.ts'
 import { HttpError } from '../doh/http-error.ts'
@@ -94,9 +95,25 @@ export class Admission {
     return token !== undefined && tokenId(token) !== undefined
   }
 
-  /** Reads the tokens that an operator has just changed; logs a failure. */
+  /** Reads the tokens or clusters that an operator has just changed; logs a failure. */
   reloadTokens(): Promise<void> {
     return this.finder.tokens.reload()
+  }
+
+  /** Waits for the tokens and the directory. @returns whether they are in memory */
+  load(): Promise<boolean> {
+    return this.finder.tokens.look()
+  }
+
+  /**
+   * Finds a cluster; one that is not in memory waits a moment for a newer directory.
+   * @throws {HttpError} 503 when the directory cannot be read
+   */
+  async findCluster(id: string, c: Context): Promise<ClusterConfig | undefined> {
+    const { directory, keepAlive } = this.runtime
+    if (directory === undefined || this.config.clusters.has(id)) return this.config.clusters.get(id)
+    const find = (): ClusterConfig | undefined => directory.clusters.find(id)
+    return this.finder.tokens.findListed(find, (promise) => keepAlive(c, promise))
   }
 
   /**

@@ -14,9 +14,11 @@ import { HttpError } from '../doh/http-error.ts'
 import type { KeepAlive } from '../timing/follower.ts'
 import type { GatewayClock } from '../timing/held-clock.ts'
 import { ASSERTION_HEADER, accessTokens } from './access-assertions.ts'
+import type { ClusterDirectory } from './cluster-directory.ts'
 import type { KeysRuntime } from './issuer-keys.ts'
 import type { IssuerTokens } from './issuer-tokens.ts'
 import { Issuers, type KnownSubject } from './issuers.ts'
+import type { KnownClusters } from './known-clusters.ts'
 import { hasHash } from './token.ts'
 import { type KnownToken, TokenBook } from './token-book.ts'
 import type { TokenStore } from './token-store.ts'
@@ -59,6 +61,11 @@ export type RequestHead = MessageHead &
 export type CallerRuntime = {
   readonly host: Pick<Host, 'after' | 'log'>
   readonly tokenStore: Pick<TokenStore, 'list' | 'follow'>
+  /** Clusters that come and go; none when left out. */
+  readonly directory?: {
+    readonly store: Pick<ClusterDirectory, 'list'>
+    readonly clusters: KnownClusters
+  }
   /** Sends an HTTP GET request, for the keys of issuers; does not follow redirects. */
   readonly fetch: (url: string) => Promise<Response>
 }
@@ -88,6 +95,7 @@ export class CallerFinder {
     {
       host: { after, log },
       tokenStore: store,
+      directory,
       fetch,
       tokenIssuerOf,
     }: CallerRuntime & CallerClusters,
@@ -97,7 +105,8 @@ export class CallerFinder {
       log({ level: 'error', message: 'cannot read the tokens', error })
     this.access = access
     this.log = log
-    this.tokens = new TokenBook({ store, after, clock, onError })
+    const listed = directory && { directory: directory.store, clusters: directory.clusters }
+    this.tokens = new TokenBook({ store, ...listed, after, clock, onError })
     const runtime = { fetch, tokenIssuerOf, after, clock, log }
     this.issuers = new Issuers(issuers, runtime)
     const onRefused = (reason: string): void =>

@@ -8,6 +8,7 @@ import type { GatewayConfig } from '../config/config.ts'
 import { HttpError } from '../doh/http-error.ts'
 import { noteOperator } from './audit.ts'
 import { sentToken } from './caller.ts'
+import type { KnownClusters } from './known-clusters.ts'
 import { equalSecrets, hashToken } from './token.ts'
 
 type AdminHashes = GatewayConfig['adminSha256s']
@@ -50,9 +51,10 @@ export async function checkReader(
  */
 export async function checkStatusReader(
   c: Context,
-  { clusters, adminSha256s, readOnlySha256s, access }: GatewayConfig,
+  { adminSha256s, readOnlySha256s, access }: GatewayConfig,
+  clusters: KnownClusters,
 ): Promise<void> {
-  const exporters = [...clusters.values()].flatMap(({ tokenSha256s }) => tokenSha256s)
+  const exporters = clusters.ids().flatMap((id) => clusters.find(id)?.tokenSha256s ?? [])
   const hashes = [...adminSha256s, ...readOnlySha256s, access.sha256, ...exporters]
   if (await carriesToken(c, hashes)) return
   throw unauthorized("An operator's or exporter's token is needed")

@@ -1,5 +1,6 @@
 /**
- * The tokens in the memory of one process or isolate, kept fresh from their store.
+ * The tokens in the memory of one process or isolate, kept fresh from their store. The directory of
+ * clusters travels with them.
  *
  * A revoked token is refused as soon as the list is read again. A token that the list lacks may be
  * new, and waits a moment for a newer list. When the list cannot be read for long, every token is
@@ -12,6 +13,8 @@ import { Changes } from '../timing/changes.ts'
 import { Follower, type KeepAlive, keepFollowing } from '../timing/follower.ts'
 import type { GatewayClock } from '../timing/held-clock.ts'
 import type { After } from '../timing/within.ts'
+import type { ClusterDirectory } from './cluster-directory.ts'
+import type { KnownClusters } from './known-clusters.ts'
 import {
   equalSecrets,
   hashToken,
@@ -37,6 +40,9 @@ const HASHES_MAX = 4096
 /** What a book needs. */
 export type TokenBookOptions = {
   readonly store: Pick<TokenStore, 'list' | 'follow'>
+  /** Where clusters come and go: they are in the updates of a store that can be followed. */
+  readonly directory?: Pick<ClusterDirectory, 'list'>
+  readonly clusters?: Pick<KnownClusters, 'take'>
   readonly after: After
   readonly clock: GatewayClock
   /** Gets the text of an error. */
@@ -166,22 +172,30 @@ export class TokenBook {
     return this.known(() => this.byId.get(id))
   }
 
-  private async known(
+  private known(
     find: () => TokenRecord | undefined,
     keepAlive?: KeepAlive,
   ): Promise<KnownToken | undefined> {
+    return this.findListed(() => {
+      const record = find()
+      return record && this.seen(record)
+    }, keepAlive)
+  }
+
+  /**
+   * Finds something in the list of tokens, or in the directory: what is missing waits a moment for
+   * newer ones.
+   * @throws {HttpError} 503 when they cannot be read
+   */
+  async findListed<T>(find: () => T | undefined, keepAlive?: KeepAlive): Promise<T | undefined> {
     if (keepAlive !== undefined) keepFollowing(this.follower, keepAlive)
     if (this.follower.sinceSeenMs() >= TRUST_MS && !(await this.follower.look())) {
       throw unavailable()
     }
-    const findValid = (): KnownToken | undefined => {
-      const record = find()
-      return record && this.seen(record)
-    }
-    const known = findValid()
+    const known = find()
     if (known !== undefined || !this.isOld()) return known
     await this.follower.look(NEWER_MS)
-    return findValid()
+    return find()
   }
 
   /** Returns whether a newer list may exist. */
@@ -222,9 +236,11 @@ export class TokenBook {
   }
 
   private async watch(waitMs: number, seen: () => void): Promise<void> {
-    const { store } = this.options
+    const { store, directory, clusters } = this.options
     if (store.follow === undefined) {
       this.take(await store.list())
+      const entries = await directory?.list()
+      if (entries !== undefined) clusters?.take({ isWhole: true, entries, removed: [] })
       seen()
       return
     }
@@ -234,12 +250,16 @@ export class TokenBook {
     })
   }
 
-  private update({ version, isWhole, records, removed }: TokenUpdate): void {
+  private update(update: TokenUpdate): void {
+    const { version, isWhole, records, removed, clusters: entries, removedClusters = [] } = update
     const next = new Map(isWhole ? [] : this.byId)
     for (const id of removed) next.delete(id)
     for (const record of records) next.set(record.id, record)
     if (isWhole || version !== this.version) this.take([...next.values()])
-    this.version = version
+    const { clusters } = this.options
+    clusters?.take({ isWhole, entries: entries ?? [], removed: removedClusters })
+    // An object of an earlier build has no clusters: the one that follows it sends all of them.
+    this.version = clusters !== undefined && entries === undefined ? '' : version
   }
 
   private take(records: readonly TokenRecord[]): void {

@@ -17,6 +17,7 @@ import {
   type TokenScope,
 } from '../config/token-scope.ts'
 import { HttpError } from '../doh/http-error.ts'
+import { KnownClusters } from './known-clusters.ts'
 import { matcherOf } from './token.ts'
 
 /** A token request. */
@@ -96,12 +97,17 @@ function readLife(value: unknown): number | undefined {
 export type TokenAdvice = (request: TokenRequest) => readonly string[]
 
 /** Creates the advice of one configuration. */
-export function createTokenAdvice(config: GatewayConfig): TokenAdvice {
-  const clusters = [...config.clusters.keys()]
+export function createTokenAdvice(
+  config: GatewayConfig,
+  published: Pick<KnownClusters, 'has' | 'ids'> = new KnownClusters(config.clusters),
+): TokenAdvice {
+  const isUnknown = (pattern: string): boolean =>
+    !published.has(pattern) &&
+    !(pattern.includes('*') && published.ids().some(matcherOf([pattern])))
   const zones = servedZones(config)
   return ({ scope, identities }) => [
     ...scope.clusters
-      .filter((pattern) => pattern !== '*' && !clusters.some(matcherOf([pattern])))
+      .filter((pattern) => pattern !== '*' && isUnknown(pattern))
       .map((pattern) => `CLUSTERS has no cluster "${pattern}"`),
     // With recursion, a token may be for names of other servers.
     ...(scope.recurse ? [] : scope.origins)

@@ -4,6 +4,11 @@
  */
 import { isRecord, isTexts, parseJson } from '../../dns/bytes/unknown.ts'
 import type { TokenScope } from '../config/token-scope.ts'
+import {
+  type DirectoryEntry,
+  formatDirectoryEntry,
+  parseDirectoryEntry,
+} from './cluster-directory.ts'
 import type { TokenRecord, TokenSecret } from './token.ts'
 
 /** Most tokens of a gateway, because readers hold all of them in memory. */
@@ -14,13 +19,16 @@ export type Addition =
   | { readonly kind: 'added' | 'exists' | 'full' }
   | { readonly kind: 'taken'; readonly identity: string; readonly id: string }
 
-/** What changed in the list of tokens since a version, or the whole list. */
+/** What changed in the list of tokens, and in the directory, since a version, or all of both. */
 export type TokenUpdate = {
   readonly version: string
   readonly isWhole: boolean
   readonly records: readonly TokenRecord[]
   /** Identifiers. */
   readonly removed: readonly string[]
+  /** Absent where an earlier build keeps the tokens, which has no directory. */
+  readonly clusters?: readonly DirectoryEntry[]
+  readonly removedClusters?: readonly string[]
 }
 
 /** The outcome of a return to an earlier list. */
@@ -130,7 +138,12 @@ export function parseTokenRecord(text: string): TokenRecord | undefined {
 
 /** Formats an update as JSON. */
 export function formatTokenUpdate(update: TokenUpdate): string {
-  return JSON.stringify({ ...update, records: update.records.map(formatTokenRecord) })
+  const { records, clusters } = update
+  return JSON.stringify({
+    ...update,
+    records: records.map(formatTokenRecord),
+    clusters: clusters?.map(formatDirectoryEntry),
+  })
 }
 
 /**
@@ -139,18 +152,25 @@ export function formatTokenUpdate(update: TokenUpdate): string {
  */
 export function parseTokenUpdate(text: string): TokenUpdate {
   const value = parseJson(text)
-  const { version, isWhole, records, removed } = isRecord(value) ? value : {}
+  const fields = isRecord(value) ? value : {}
+  const { version, isWhole, records, removed, clusters, removedClusters = [] } = fields
   const isValid =
     typeof version === 'string' &&
     typeof isWhole === 'boolean' &&
     isTexts(records) &&
-    isTexts(removed)
+    isTexts(removed) &&
+    isTexts(clusters ?? []) &&
+    isTexts(removedClusters)
   if (!isValid) throw new TypeError('the list of tokens is broken')
   return {
     version,
     isWhole,
     removed,
     records: records.flatMap((one) => parseTokenRecord(one) ?? []),
+    ...(isTexts(clusters) && {
+      clusters: clusters.flatMap((one) => parseDirectoryEntry(one) ?? []),
+      removedClusters,
+    }),
   }
 }
 

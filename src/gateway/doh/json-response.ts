@@ -29,6 +29,24 @@ export function uncached(
   return new Response(body, { status, headers: all })
 }
 
+/** Items that are described at a time. */
+const ITEMS_AT_ONCE = 200
+
+/** Formats an object whose only field is a list, some items in each text. */
+export function* listTexts<T>(
+  field: string,
+  items: readonly T[],
+  describe: (item: T) => object,
+): Generator<string> {
+  yield `{"${field}":[`
+  for (let start = 0; start < items.length; start += ITEMS_AT_ONCE) {
+    const some = items.slice(start, start + ITEMS_AT_ONCE)
+    const texts = some.map((item) => JSON.stringify(describe(item)))
+    yield `${start === 0 ? '' : ','}${texts.join(',')}`
+  }
+  yield ']}'
+}
+
 /** Returns a body of texts, which are made as the client reads them. */
 export function streamOf(
   texts: Generator<string>,

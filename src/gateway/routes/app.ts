@@ -19,9 +19,10 @@ import { createExplainRoute } from '../doh/explain-route.ts'
 import { refuseFinalSlash } from '../doh/final-slash.ts'
 import { errorResponse, HttpError, notFound } from '../doh/http-error.ts'
 import { jsonResponse, streamOf, uncached } from '../doh/json-response.ts'
-import { createPublishRoutes } from '../snapshots/publish-routes.ts'
+import { createPublishRoutes, type FindCluster } from '../snapshots/publish-routes.ts'
 import { StoreError } from '../snapshots/store.ts'
 import { createAuditRoute } from './audit-route.ts'
+import { createClusterRoutes } from './cluster-routes.ts'
 import type { Gateway, GatewayRuntime } from './gateway.ts'
 import { createGenerationRoutes } from './generation-routes.ts'
 import { clusterDomains, createKitRoute } from './kit-route.ts'
@@ -54,11 +55,15 @@ export function createGatewayApp(
     for (const path of ['/dns-query', '/resolve', '/t/*']) app.use(path, cors)
   }
   const count = (cluster: string): Promise<void> => admission.count(`exporter ${cluster}`)
-  const advise = createTokenAdvice(config)
-  const domainsOf = clusterDomains(config)
+  const { clusters } = gateway
+  const findCluster: FindCluster = (id, c) => admission.findCluster(id, c)
+  const advise = createTokenAdvice(config, clusters)
+  const domainsOf = clusterDomains(config, clusters)
   app.route('/', createReplicaRoutes({ config, runtime, gateway }))
-  app.route('/', createPublishRoutes({ ...config, ...runtime, count, now }))
-  app.route('/', createGenerationRoutes(config, runtime))
+  app.route('/', createPublishRoutes({ ...runtime, findCluster, count, now }))
+  app.route('/', createGenerationRoutes(config, runtime, findCluster))
+  const reload = (): Promise<void> => admission.reloadTokens()
+  app.route('/', createClusterRoutes({ ...config, ...runtime, reload, now }))
   app.route(
     '/',
     createExplainRoute({
@@ -71,7 +76,7 @@ export function createGatewayApp(
     if (c.req.method !== 'GET' && c.res.ok) await admission.reloadTokens()
   })
   app.route('/', createAuditRoute(config, runtime))
-  app.route('/', createStatusRoute(config, runtime))
+  app.route('/', createStatusRoute(config, runtime, gateway))
   app.route('/', createTokenRoutes({ ...config, ...runtime, now, advise, domainsOf }))
   app.route('/', createNamesRoute(gateway, runtime))
   for (const path of ['/t/:token/*', '/dns-query', '/resolve', '/kit', '/kit/:file']) {
@@ -126,7 +131,7 @@ function addStatusRoutes(
   app.get('/healthz', () => uncached(200, null))
   for (const path of ['/readyz', '/metrics']) {
     app.use(path, async (c, next) => {
-      await checkStatusReader(c, config)
+      await checkStatusReader(c, config, gateway.clusters)
       await next()
     })
   }

@@ -23,6 +23,7 @@ import { Admission, type AdmissionRuntime } from '../access/admission.ts'
 import type { AuditRuntime } from '../access/audit.ts'
 import type { CallerClusters } from '../access/caller.ts'
 import { AgeHeaders } from '../access/cors.ts'
+import { type DirectoryRuntime, KnownClusters } from '../access/known-clusters.ts'
 import type { RandomBytes } from '../access/token.ts'
 import type { TokenStore } from '../access/token-store.ts'
 import { compileGatewayCorefile, gatewayWarnings } from '../config/compile-corefile.ts'
@@ -49,6 +50,7 @@ export type GatewayRuntime = AdmissionRuntime &
     /** Returns the single writer of a cluster's snapshots. */
     readonly writerOf: (cluster: string, c: Context) => ClusterWriter
     readonly tokenStore: TokenStore
+    readonly directory?: DirectoryRuntime
     readonly randomBytes: RandomBytes
     /** The gateway that this one follows, if it is a replica. */
     readonly primary?: Primary
@@ -76,6 +78,7 @@ type GatewayParts = {
   readonly clock: HeldClock
   readonly admission: Admission
   readonly zones: ClusterZones
+  readonly clusters: KnownClusters
   readonly resolver: Resolver
   readonly warnings: readonly Problem[]
   readonly reach: Reach
@@ -86,6 +89,8 @@ type GatewayParts = {
 export class Gateway {
   readonly admission: Admission
   readonly zones: ClusterZones
+  /** The clusters that may publish. */
+  readonly clusters: KnownClusters
   /**
    * Whether each response is for its client only (RFC 9111 §5.2.2.7): clients have tokens, or some
    * responses depend on the client's address.
@@ -107,18 +112,28 @@ export class Gateway {
     const tokenIssuerOf: CallerClusters['tokenIssuerOf'] = (cluster) => zones.tokenIssuerOf(cluster)
     const admission = new Admission(config, { ...runtime, tokenIssuerOf }, clock)
     const needsLabels = (): boolean => runtime.usesLabels === true || admission.usesLabels
-    const zones: ClusterZones = new ClusterZones(config, runtime, { clock, needsLabels })
+    const { directory } = runtime
+    const clusters = directory?.clusters ?? new KnownClusters(config.clusters)
+    const load = (): Promise<boolean> | undefined =>
+      clusters.isLoaded || directory === undefined ? undefined : admission.load()
+    const zones: ClusterZones = new ClusterZones(config, runtime, {
+      clock,
+      needsLabels,
+      clusters,
+      load,
+    })
     const host: PluginHost = {
       ...runtime.host,
       openCluster: (options, tree) => zones.open(options, tree),
-      openClusters: (open) => zones.openAny(open),
+      openClusters: (opener) => zones.openAny(opener),
     }
     const resolver = await compile(config, host)
     const warnings = [...resolver.notices, ...gatewayWarnings(config.blocks, host)]
     const { hasTls = false, hasHttp3 = false } = runtime
     const reach = { isPublic: config.access.isPublic, hasTls, hasHttp3 }
     const isPrivate = !config.access.isPublic || variesByClient(config.blocks, host.plugins)
-    return new Gateway({ runtime, clock, admission, zones, resolver, warnings, reach, isPrivate })
+    const parts = { runtime, clock, admission, zones, clusters, resolver, warnings }
+    return new Gateway({ ...parts, reach, isPrivate })
   }
 
   private constructor(parts: GatewayParts) {
@@ -126,6 +141,7 @@ export class Gateway {
     this.clock = parts.clock
     this.admission = parts.admission
     this.zones = parts.zones
+    this.clusters = parts.clusters
     this.resolver = parts.resolver
     this.warnings = parts.warnings
     this.reach = parts.reach
@@ -139,6 +155,7 @@ export class Gateway {
 
   /** Ends the background work of plugins. Resolves when all of it has ended. */
   stop(): Promise<void> {
+    this.zones.stop()
     return this.resolver.stop()
   }
 
@@ -267,10 +284,16 @@ export class Gateway {
     if (listener === undefined) return undefined
     this.zones.count(incoming.parsed)
     return this.clock.during(() => {
-      if (incoming.client.visibility !== undefined) keepFollowing(this.admission, keepAlive)
+      const usesLists = incoming.client.visibility !== undefined || this.followsDirectory
+      if (usesLists) keepFollowing(this.admission, keepAlive)
       this.zones.followFor(incoming.parsed, keepAlive)
       return ownResponse(this.resolver.answer(listener, incoming, this.writer), this.writer)
     })
+  }
+
+  /** Whether answers depend on the directory, also those to clients without a token. */
+  private get followsDirectory(): boolean {
+    return this.zones.hasAny && this.runtime.directory !== undefined
   }
 
   /** Follows the clusters of a query's closest zone. */

@@ -16,22 +16,23 @@ import type { GatewayConfig } from '../config/config.ts'
 import { HttpError } from '../doh/http-error.ts'
 import { jsonResponse, streamOf, uncached } from '../doh/json-response.ts'
 import { readBody } from '../doh/read-body.ts'
-import type { ClusterHistory, ClusterWriter } from '../snapshots/publish-routes.ts'
+import type { ClusterHistory, ClusterWriter, FindCluster } from '../snapshots/publish-routes.ts'
 import type { GatewayRuntime } from './gateway.ts'
 
 const BODY_BYTES_MAX = 1024
 
 /** Creates the app with the operator's routes below `/v1/clusters/ID`. */
 export function createGenerationRoutes(
-  { clusters, adminSha256s }: Pick<GatewayConfig, 'clusters' | 'adminSha256s'>,
+  { adminSha256s }: Pick<GatewayConfig, 'adminSha256s'>,
   { writerOf, originOf, host }: Pick<GatewayRuntime, 'writerOf' | 'originOf' | 'host'>,
+  findCluster: FindCluster,
 ): Hono {
   const app = new Hono()
   const authorize = async (c: Context): Promise<ClusterWriter> => {
     await checkAdmin(c, adminSha256s)
     const id = c.req.param('id') ?? ''
-    if (clusters.has(id)) return writerOf(id, c)
-    throw new HttpError(404, 'unknown_cluster', 'CLUSTERS has no cluster with this identifier')
+    if ((await findCluster(id, c)) !== undefined) return writerOf(id, c)
+    throw new HttpError(404, 'unknown_cluster', 'The gateway has no cluster with this identifier')
   }
   app.get('/v1/clusters/:id/generations', async (c) => {
     const writer = await authorize(c)

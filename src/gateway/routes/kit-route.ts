@@ -5,7 +5,6 @@
 
 import type { Context } from 'hono'
 import { Hono } from 'hono/tiny'
-import { zonesOf } from '../../corefile/arguments.ts'
 import { EVERY_CLUSTER, wildcardParent } from '../../corefile/wildcard-zone.ts'
 import { EMPTY } from '../../dns/bytes/bytes.ts'
 import {
@@ -17,7 +16,9 @@ import {
 } from '../../dns/names/name.ts'
 import type { ClientVisibility } from '../../resolver/contract/client.ts'
 import { sentToken } from '../access/caller.ts'
-import { CLUSTER_READERS, type GatewayConfig } from '../config/config.ts'
+import { KnownClusters } from '../access/known-clusters.ts'
+import type { GatewayConfig } from '../config/config.ts'
+import { directiveZones } from '../config/directive-zones.ts'
 import { HttpError, notFound } from '../doh/http-error.ts'
 import { uncached } from '../doh/json-response.ts'
 import { KitError, type KitFile, kitFiles, readKit } from '../onboarding/kit.ts'
@@ -36,7 +37,10 @@ type KitRouteOptions = {
 
 /** A directive's zone with its clusters, or with `cluster *` one for each cluster. */
 type ZonePlace = {
-  readonly own: readonly { readonly cluster: string | undefined; readonly zone: Uint8Array }[]
+  readonly own: () => readonly {
+    readonly cluster: string | undefined
+    readonly zone: Uint8Array
+  }[]
   /** The zone that has all of `own`, for clients that see all of them. */
   readonly parent?: Uint8Array
 }
@@ -44,30 +48,25 @@ type ZonePlace = {
 const REVERSE = nameOf('arpa')
 
 /** Creates {@link ClusterDomains} of one configuration. */
-export function clusterDomains({ blocks, clusters: published }: GatewayConfig): ClusterDomains {
-  const zones = blocks.flatMap(({ keys, directives }) =>
-    directives
-      .filter(({ name }) => CLUSTER_READERS.has(name))
-      .flatMap(({ args, lines }) => {
-        const named = lines.find(({ words: [first] }) => first?.text === 'cluster')
-        const texts = named?.words.slice(1).map(({ text }) => text)
-        const clusters: readonly (string | undefined)[] = texts ?? [undefined]
-        const ofBlock = keys.map(({ zone }) => zone)
-        return zonesOf(args, ofBlock).map((zone) => ({ clusters, zone }))
-      }),
-  )
+export function clusterDomains(
+  { blocks, clusters: configured }: Pick<GatewayConfig, 'blocks' | 'clusters'>,
+  published: Pick<KnownClusters, 'ids'> = new KnownClusters(configured),
+): ClusterDomains {
+  const zones = directiveZones(blocks)
   const forward = zones.filter(({ zone }) => zone.length > 1 && !isSubdomain(zone, REVERSE))
   const places = forward.map(({ clusters, zone }): ZonePlace => {
     const parent = clusters[0] === EVERY_CLUSTER ? wildcardParent(zone) : undefined
-    if (parent === undefined) return { own: clusters.map((cluster) => ({ cluster, zone })) }
-    const own = [...published.keys()].flatMap((cluster) => {
-      const inner = joinName(parseRelativeName(cluster) ?? EMPTY, parent)
-      return inner === undefined ? [] : [{ cluster, zone: inner }]
-    })
+    if (parent === undefined) return { own: () => clusters.map((cluster) => ({ cluster, zone })) }
+    const own = (): ReturnType<ZonePlace['own']> =>
+      published.ids().flatMap((cluster) => {
+        const inner = joinName(parseRelativeName(cluster) ?? EMPTY, parent)
+        return inner === undefined ? [] : [{ cluster, zone: inner }]
+      })
     return { own, parent }
   })
   return (visibility) => {
-    const zones = places.flatMap(({ own, parent }) => {
+    const zones = places.flatMap(({ own: ownZones, parent }) => {
+      const own = ownZones()
       const seen = own.filter(({ cluster, zone }) => visibility?.seesOrigin(cluster, zone) ?? true)
       const isWhole = parent !== undefined && own.length > 0 && seen.length === own.length
       return isWhole ? [parent] : seen.map(({ zone }) => zone)

@@ -149,7 +149,7 @@ async function readNames(
 async function seenZones(gateway: Gateway, client: Client, c: Context): Promise<ClusterZone[]> {
   const { visibility } = client
   const seen: ClusterZone[] = []
-  gateway.zones.openAll()
+  gateway.zones.openAll(visibility)
   for (const served of gateway.zones.all) {
     const { zone, parts } = served
     const own = parts.filter(

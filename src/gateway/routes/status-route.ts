@@ -11,7 +11,7 @@ import type { GatewayConfig } from '../config/config.ts'
 import { jsonResponse } from '../doh/json-response.ts'
 import type { ClusterHistory } from '../snapshots/publish-routes.ts'
 import { LoadTimeoutError, within } from '../timing/within.ts'
-import type { GatewayRuntime } from './gateway.ts'
+import type { Gateway, GatewayRuntime } from './gateway.ts'
 
 /** Clusters of a page. */
 const CLUSTERS_MAX = 24
@@ -21,12 +21,13 @@ const AT_ONCE = 6
 const ANSWER_MS = 2000
 
 /** What the route needs of the configuration. */
-type StatusConfig = Pick<GatewayConfig, 'clusters' | 'adminSha256s' | 'readOnlySha256s' | 'times'>
+type StatusConfig = Pick<GatewayConfig, 'adminSha256s' | 'readOnlySha256s' | 'times'>
 
 /** Creates the app with `/v1/status`. */
 export function createStatusRoute(
   config: StatusConfig,
   { writerOf, host }: Pick<GatewayRuntime, 'writerOf' | 'host'>,
+  { admission, clusters: known }: Pick<Gateway, 'admission' | 'clusters'>,
 ): Hono {
   const app = new Hono()
   const statusOf = async (cluster: string, c: Context): Promise<object> => {
@@ -44,7 +45,12 @@ export function createStatusRoute(
   app.get('/v1/status', async (c) => {
     await checkReader(c, config)
     const after = c.req.query('after') ?? ''
-    const ids = [...config.clusters.keys()].filter((id) => id > after).sort()
+    // While the directory cannot be read, those in memory are what there is to ask.
+    await admission.load()
+    const ids = known
+      .ids()
+      .filter((id) => id > after)
+      .sort()
     const page = ids.slice(0, CLUSTERS_MAX)
     const clusters: object[] = []
     for (let start = 0; start < page.length; start += AT_ONCE) {

@@ -4,6 +4,8 @@
  * @module
  */
 import type { Hono } from 'hono'
+import { KnownClusters } from '../access/known-clusters.ts'
+import type { ClusterConfig } from '../config/cluster-entry.ts'
 import type { GatewayConfig } from '../config/config.ts'
 import { CheckedStore } from '../snapshots/checked-store.ts'
 import { LocalWriter } from '../snapshots/local-writer.ts'
@@ -34,29 +36,50 @@ export async function openStoredGateway(
 }
 
 /** A cluster's snapshots, and their single writer. */
-type StoredCluster = { readonly store: CheckedStore; readonly writer: LocalWriter }
+type StoredCluster = {
+  readonly config: ClusterConfig
+  readonly store: CheckedStore
+  readonly writer: LocalWriter
+}
 
 /** Completes a runtime by a store, and starts to check what the store has. */
 export function withStore(
   config: GatewayConfig,
   runtime: Omit<GatewayRuntime, 'originOf' | 'writerOf' | 'tokenStore'>,
-  { clusterStore, tokenStore }: GatewayStore,
+  { clusterStore, tokenStore, directory }: GatewayStore,
 ): GatewayRuntime {
   const { host } = runtime
+  const clusters = new KnownClusters(config.clusters)
+  const opened = new Map<string, StoredCluster>()
   const open = (cluster: string): StoredCluster => {
-    const { publicKey } = known(config.clusters, cluster)
+    const known = clusters.find(cluster)
+    if (known === undefined) throw new TypeError(`CLUSTERS has no cluster "${cluster}"`)
+    const before = opened.get(cluster)
+    if (before?.config === known) return before
+    const { publicKey } = known
     const warn = (message: string): void => host.log({ level: 'warning', message, cluster })
     const store = new CheckedStore({ cluster, publicKey, store: clusterStore(cluster), warn })
     // No request may wait for what was begun outside of it.
     if (!host.isolatesRequests) store.start()
-    return { store, writer: new LocalWriter({ cluster, publicKey, store, now: host.now }) }
+    const writer = new LocalWriter({ cluster, publicKey, store, now: host.now })
+    const stored = { config: known, store, writer }
+    opened.set(cluster, stored)
+    return stored
   }
-  const clusters = new Map([...config.clusters.keys()].map((id) => [id, open(id)] as const))
+  for (const id of config.clusters.keys()) open(id)
+  const removeSnapshots = async (cluster: string): Promise<boolean> => {
+    const stored = opened.get(cluster)
+    opened.delete(cluster)
+    await stored?.writer.close()
+    const hadFiles = await directory?.removeSnapshots(cluster)
+    return hadFiles === true || stored !== undefined
+  }
   return {
     ...runtime,
-    originOf: (id) => known(clusters, id).store,
-    writerOf: (id) => known(clusters, id).writer,
+    originOf: (id) => open(id).store,
+    writerOf: (id) => open(id).writer,
     tokenStore,
+    ...(directory && { directory: { store: directory.store, clusters, removeSnapshots } }),
   }
 }
 
@@ -100,10 +123,4 @@ function withReload(runtime: GatewayRuntime, { zones }: Gateway): GatewayRuntime
     }
   }
   return { ...runtime, writerOf }
-}
-
-function known<T>(all: ReadonlyMap<string, T>, cluster: string): T {
-  const found = all.get(cluster)
-  if (found === undefined) throw new TypeError(`CLUSTERS has no cluster "${cluster}"`)
-  return found
 }

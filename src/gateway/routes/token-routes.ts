@@ -20,7 +20,7 @@ import { readTokenRequest, type TokenAdvice } from '../access/token-request.ts'
 import { type Addition, TOKENS_MAX, type TokenStore } from '../access/token-store.ts'
 import type { GatewayConfig } from '../config/config.ts'
 import { HttpError } from '../doh/http-error.ts'
-import { jsonResponse, streamOf, uncached } from '../doh/json-response.ts'
+import { jsonResponse, listTexts, streamOf, uncached } from '../doh/json-response.ts'
 import { readBody } from '../doh/read-body.ts'
 import type { ClusterDomains } from './kit-route.ts'
 import { restoreTokens } from './token-restore.ts'
@@ -31,8 +31,6 @@ const GRACE_SECONDS = 24 * 3600
 const GRACE_SECONDS_MAX = 366 * 24 * 3600
 /** Most secrets of a token. */
 const SECRETS_MAX = 4
-/** Tokens that are described at a time. */
-const TOKENS_AT_ONCE = 200
 /** Attempts of a rotation when the token changes meanwhile; each attempt one more succeeds. */
 const ATTEMPTS_MAX = 10
 const RETRY_SECONDS = '1'
@@ -57,7 +55,8 @@ export function createTokenRoutes(options: TokenRoutesOptions): Hono {
   })
   app.get('/v1/tokens', async () => {
     const records = await options.tokenStore.list()
-    const texts = formatList(records, options.now())
+    const nowMs = options.now()
+    const texts = listTexts('tokens', records, (record) => describe(record, nowMs))
     const headers = { 'content-type': 'application/json' }
     return uncached(200, streamOf(texts, createSharedPause(options.host)), headers)
   })
@@ -158,17 +157,6 @@ function readGrace(text: string | undefined): number {
   if (/^\d{1,9}$/.test(text) && seconds <= GRACE_SECONDS_MAX) return seconds
   const message = `"graceSeconds" is not a number from 0 to ${GRACE_SECONDS_MAX}`
   throw new HttpError(400, 'bad_parameter', message)
-}
-
-/** Formats the answer that lists tokens, some of them in each text. */
-function* formatList(records: readonly TokenRecord[], nowMs: number): Generator<string> {
-  yield '{"tokens":['
-  for (let start = 0; start < records.length; start += TOKENS_AT_ONCE) {
-    const some = records.slice(start, start + TOKENS_AT_ONCE)
-    const texts = some.map((record) => JSON.stringify(describe(record, nowMs)))
-    yield `${start === 0 ? '' : ','}${texts.join(',')}`
-  }
-  yield ']}'
 }
 
 /** Describes a token, without its hashes. */

@@ -118,6 +118,11 @@ export function writerWithBlobs(writer: ClusterWriter, near: ClusterBlobs): Clus
   }
 }
 
+/** Returns how the keys of all shards of a cluster begin. */
+export function blobPrefix(cluster: string): string {
+  return `shards/${cluster}/`
+}
+
 function keyOf(cluster: string, sha256: string): string {
-  return `shards/${cluster}/${sha256}`
+  return `${blobPrefix(cluster)}${sha256}`
 }

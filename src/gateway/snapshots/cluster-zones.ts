@@ -14,8 +14,14 @@ import { metricInfo, type Series } from '../../dns/telemetry/metrics.ts'
 import type { Query, Refusal } from '../../dns/wire/query.ts'
 import { labelledName, ZoneIndex } from '../../dns/wire/zone-index.ts'
 import type { ClientVisibility } from '../../resolver/contract/client.ts'
-import type { Host, SnapshotSource } from '../../resolver/contract/host.ts'
+import type {
+  ClusterOpener,
+  Host,
+  PublishedClusters,
+  SnapshotSource,
+} from '../../resolver/contract/host.ts'
 import type { TokenIssuer } from '../../snapshot/format/token-issuer.ts'
+import { KnownClusters } from '../access/known-clusters.ts'
 import type { ClusterConfig } from '../config/cluster-entry.ts'
 import { publishedCluster } from '../config/compile-corefile.ts'
 import type { GatewayConfig } from '../config/config.ts'
@@ -39,6 +45,10 @@ type ClusterZonesOptions = {
   readonly clock: GatewayClock
   /** Returns whether the visibility of some token depends on the labels of namespaces. */
   readonly needsLabels: () => boolean
+  /** The clusters that may publish; only those of the configuration when left out. */
+  readonly clusters?: KnownClusters
+  /** Reads the directory, as {@link PublishedClusters}; absent without one. */
+  readonly load?: PublishedClusters['load']
 }
 
 /** A zone and the clusters whose names it has: one, or several that share it. */
@@ -78,6 +88,12 @@ const RECORDS = metricInfo('kubedoh_snapshot_records', 'Records in the snapshot.
 /** Clusters and trees whose manifests a scrape of the metrics reads, though nobody queries them. */
 const SCRAPED_MAX = 64
 
+/**
+ * Most clusters of `cluster *` whose zones are listed: to describe a zone, its manifest is read,
+ * and a Worker may make a thousand subrequests for one request.
+ */
+const LISTED_MAX = 500
+
 /** The body of `/v1/conflicts`. */
 type Conflicts = {
   readonly groups: readonly ZoneConflicts[]
@@ -102,7 +118,12 @@ export class ClusterZones {
   private readonly inside: HostZones[] = []
   private readonly zones: ClusterZone[] = []
   /** Of directives that answer for each cluster. */
-  private readonly openers: ((cluster: string) => unknown)[] = []
+  private readonly openers: ClusterOpener[] = []
+  /** The clusters that these have opened. */
+  private readonly opened = new Set<string>()
+  private readonly clusters: KnownClusters
+  /** Ends the watch for clusters that are removed. */
+  readonly stop: () => void
   private readonly index = new ZoneIndex<ClusterZone>()
 
   constructor(
@@ -113,6 +134,8 @@ export class ClusterZones {
     this.config = config
     this.runtime = runtime
     this.options = options
+    this.clusters = options.clusters ?? new KnownClusters(config.clusters)
+    this.stop = this.clusters.onRemoval((cluster) => this.close(cluster))
   }
 
   /**
@@ -137,18 +160,29 @@ export class ClusterZones {
     return reader
   }
 
-  /**
-   * Returns which clusters publish.
-   * @param open opens the zones of a cluster, which its first query does otherwise
-   */
-  openAny(open: (cluster: string) => unknown): (cluster: string) => boolean {
-    this.openers.push(open)
-    return (cluster) => this.config.clusters.has(cluster)
+  /** Adds a directive that answers for each cluster; returns which clusters publish. */
+  openAny(opener: ClusterOpener): PublishedClusters {
+    this.openers.push(opener)
+    const has = (cluster: string): boolean => {
+      const isKnown = this.clusters.has(cluster)
+      if (isKnown) this.opened.add(cluster)
+      return isKnown
+    }
+    return { has, load: () => this.options.load?.() }
   }
 
-  /** Opens the zones of all clusters, to list them. */
-  openAll(): void {
-    for (const open of this.openers) for (const id of this.config.clusters.keys()) open(id)
+  /** Whether a directive answers for each cluster, also for those of the directory. */
+  get hasAny(): boolean {
+    return this.openers.length > 0
+  }
+
+  /** Opens the zones that a client sees, of at most {@link LISTED_MAX} clusters, to list them. */
+  openAll(visibility: ClientVisibility | undefined): void {
+    for (const { open, zonesOf } of this.openers) {
+      const isSeen = (id: string): boolean =>
+        visibility === undefined || zonesOf(id).some((zone) => visibility.seesOrigin(id, zone))
+      for (const id of this.clusters.ids().filter(isSeen).slice(0, LISTED_MAX)) open(id)
+    }
   }
 
   /** Returns the zones that are open, the longest first. */
@@ -253,10 +287,30 @@ export class ClusterZones {
     return follower?.loaded?.manifest.tokenIssuer
   }
 
-  /** Returns the follower of a cluster's snapshots; `undefined` if CLUSTERS has no such cluster. */
+  /** Returns the follower of a cluster's snapshots; `undefined` if there is no such cluster. */
   followerOf(id: string): SnapshotFollower | undefined {
-    const cluster = this.config.clusters.get(id)
+    const cluster = this.clusters.find(id)
     return this.followers.get(id) ?? (cluster && this.newFollower(id, cluster))
+  }
+
+  /** Forgets a cluster that was removed, and its zones. */
+  private close(cluster: string): void {
+    for (const opener of this.openers) opener.close(cluster)
+    this.opened.delete(cluster)
+    this.followers.delete(cluster)
+    const { metrics } = this.runtime.host
+    const reader = this.readers.get(cluster)
+    if (reader === undefined) return
+    this.readers.delete(cluster)
+    this.used.delete(reader)
+    this.memory.remove(reader)
+    for (const info of [REQUESTS, AGE, GENERATION, RECORDS]) metrics.remove(info, [cluster])
+    for (const one of this.zones.filter(({ parts }) =>
+      parts.some((part) => part.reader === reader),
+    )) {
+      this.zones.splice(this.zones.indexOf(one), 1)
+      this.index.delete(one.zone.bytes)
+    }
   }
 
   private add(zone: Uint8Array, part: ClusterZone['parts'][number]): void {
@@ -277,7 +331,9 @@ export class ClusterZones {
     id: string,
     tree: string | undefined,
   ): ClusterReader {
-    const cluster = this.config.clusters.get(id)
+    // The Corefile names clusters of CLUSTERS only: others may go.
+    const isOpen = this.opened.has(id) || this.clusters.isConfigured(id)
+    const cluster = isOpen ? this.clusters.find(id) : undefined
     if (cluster === undefined) throw configError(options, `CLUSTERS has no cluster "${id}"`)
     const key = tree === undefined ? id : `${id}/${tree}`
     const known = this.readers.get(key)

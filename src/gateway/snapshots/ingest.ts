@@ -39,6 +39,13 @@ export type IngestResult =
     }
   | { readonly kind: 'missing'; readonly sha256s: readonly string[] }
 
+/** The outcome for a cluster that an operator removes. */
+export const BEING_REMOVED: IngestResult = refused(
+  503,
+  'being_removed',
+  'The cluster was just removed; when it is added again, try again in two minutes',
+)
+
 /** A cluster's key, and the store that takes what it publishes. */
 export type IngestTarget = {
   readonly cluster: string

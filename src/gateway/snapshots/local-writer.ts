@@ -3,6 +3,8 @@
  * @module
  */
 import {
+  BEING_REMOVED,
+  type IngestResult,
   type IngestTarget,
   ingestManifest,
   ingestPublication,
@@ -17,6 +19,7 @@ import { UnlistedShards } from './unlisted-shards.ts'
 export class LocalWriter implements ClusterWriter {
   private readonly target: IngestTarget
   private readonly mutex = new Mutex()
+  private isClosed = false
 
   constructor(target: Omit<IngestTarget, 'unlisted'>) {
     const { store, now } = target
@@ -24,13 +27,13 @@ export class LocalWriter implements ClusterWriter {
   }
 
   readonly putShard: ClusterWriter['putShard'] = (sha256, bytes) =>
-    this.mutex.run(() => ingestShard(this.target, sha256, bytes))
+    this.write(() => ingestShard(this.target, sha256, bytes))
 
   readonly putManifest: ClusterWriter['putManifest'] = (bytes, signature, expected) =>
-    this.mutex.run(() => ingestManifest(this.target, { bytes, signature }, expected))
+    this.write(() => ingestManifest(this.target, { bytes, signature }, expected))
 
   readonly putPublication: ClusterWriter['putPublication'] = (bytes, signature, expected) =>
-    this.mutex.run(() => ingestPublication(this.target, { bytes, signature }, expected))
+    this.write(() => ingestPublication(this.target, { bytes, signature }, expected))
 
   readonly state: ClusterWriter['state'] = async () => {
     const [signed] = await this.target.store.readManifests(1)
@@ -50,4 +53,14 @@ export class LocalWriter implements ClusterWriter {
 
   readonly pin: ClusterWriter['pin'] = (generation) =>
     this.mutex.run(() => this.target.store.pin(generation))
+
+  /** Refuses all later writes; resolves when those under way have ended. */
+  async close(): Promise<void> {
+    this.isClosed = true
+    await this.mutex.run(async () => undefined)
+  }
+
+  private write(step: () => Promise<IngestResult>): Promise<IngestResult> {
+    return this.mutex.run(async () => (this.isClosed ? BEING_REMOVED : step()))
+  }
 }

@@ -5,8 +5,9 @@
 import type { Context } from 'hono'
 import { Hono } from 'hono/tiny'
 import { MANIFEST_BYTES_MAX, type Manifest } from '../../snapshot/format/manifest.ts'
+import { sentToken } from '../access/caller.ts'
 import { carriesToken, unauthorized } from '../access/operators.ts'
-import type { GatewayConfig } from '../config/config.ts'
+import type { ClusterConfig } from '../config/cluster-entry.ts'
 import { HttpError } from '../doh/http-error.ts'
 import { jsonResponse } from '../doh/json-response.ts'
 import { readBody } from '../doh/read-body.ts'
@@ -50,8 +51,12 @@ export type ClusterWriter = {
   readonly pin: (generation: number | undefined) => Promise<boolean>
 }
 
+/** Finds a cluster that may publish. @throws {HttpError} 503 when that is unknown */
+export type FindCluster = (id: string, c: Context) => Promise<ClusterConfig | undefined>
+
 /** What the routes need. */
-type PublishOptions = Pick<GatewayConfig, 'clusters'> & {
+type PublishOptions = {
+  readonly findCluster: FindCluster
   readonly writerOf: (cluster: string, c: Context) => ClusterWriter
   /** Counts a cluster's request. @throws {HttpError} 429 over the rate limit */
   readonly count: (cluster: string) => Promise<void>
@@ -97,7 +102,7 @@ export function readShardHash(c: Context): string {
 /** An unknown cluster and a wrong token get the same response. */
 async function authorize(c: Context, options: PublishOptions): Promise<ClusterWriter> {
   const id = c.req.param('id') ?? ''
-  const cluster = options.clusters.get(id)
+  const cluster = sentToken(c.req) === undefined ? undefined : await options.findCluster(id, c)
   if (cluster !== undefined && (await carriesToken(c, cluster.tokenSha256s))) {
     await options.count(id)
     return options.writerOf(id, c)

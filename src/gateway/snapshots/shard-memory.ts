@@ -28,6 +28,11 @@ export class ShardMemory {
     this.holders.add(holder)
   }
 
+  /** Forgets a holder. */
+  remove(holder: ShardHolder): void {
+    this.holders.delete(holder)
+  }
+
   /** Makes the largest holders release shards until the sum is within the bound. */
   enforce(): void {
     while (this.heldBytes() > this.bytesMax) {

@@ -4,6 +4,8 @@
  */
 
 import { type Manifest, parseManifest } from '../../snapshot/format/manifest.ts'
+import { createMemoryDirectory } from '../access/cluster-directory.ts'
+import type { DirectoryRuntime } from '../access/known-clusters.ts'
 import { createMemoryTokenStore, type TokenStore } from '../access/token-store.ts'
 import { HttpError } from '../doh/http-error.ts'
 
@@ -107,14 +109,22 @@ export type ClusterStore = {
 
 /** Where a gateway keeps snapshots and tokens. */
 export type GatewayStore = {
-  /** Returns the store of a cluster's snapshots. Called once for each cluster. */
+  /** Returns the store of a cluster's snapshots. Called once, until the cluster is removed. */
   readonly clusterStore: (cluster: string) => ClusterStore
   readonly tokenStore: TokenStore
+  /** Clusters that come and go; only those of CLUSTERS when left out. */
+  readonly directory?: Omit<DirectoryRuntime, 'clusters'>
 }
 
 /** Creates a store in memory, which the end of the process loses. */
 export function createMemoryGatewayStore(): GatewayStore {
-  return { clusterStore: createMemoryStore, tokenStore: createMemoryTokenStore() }
+  const store = createMemoryDirectory()
+  return {
+    clusterStore: createMemoryStore,
+    tokenStore: createMemoryTokenStore(),
+    // The store of a cluster ends with its last user.
+    directory: { store, removeSnapshots: () => Promise.resolve(false) },
+  }
 }
 
 /** Creates a store of one cluster in memory. */

@@ -132,6 +132,26 @@ export type SnapshotSource = {
   ) => MaybePromise<ServiceState | null | undefined>
 }
 
+/** A directive that answers for each cluster that publishes, by the zones of each. */
+export type ClusterOpener = {
+  /** Opens the zones of a cluster, which its first query does otherwise. */
+  readonly open: (cluster: string) => unknown
+  /** Closes the zones of a cluster that does not publish any more. */
+  readonly close: (cluster: string) => void
+  /** Returns the zones that a cluster has, or would have. */
+  readonly zonesOf: (cluster: string) => readonly Uint8Array[]
+}
+
+/** The clusters that publish, which may come and go. */
+export type PublishedClusters = {
+  readonly has: (cluster: string) => boolean
+  /**
+   * Reads the list of clusters; resolves with false when it cannot be read. `undefined` when it is
+   * in memory.
+   */
+  readonly load: () => Promise<boolean> | undefined
+}
+
 /** A Service, as far as it explains why names below it do not exist. */
 export type ServiceState = {
   readonly service: { readonly type: string }
@@ -217,9 +237,8 @@ export type Host = {
   /**
    * Returns which clusters publish, for a directive that answers for each of them. Absent where
    * clusters are watched.
-   * @param open opens the snapshots of a cluster, which its first query does otherwise
    */
-  readonly openClusters?: (open: (cluster: string) => unknown) => (cluster: string) => boolean
+  readonly openClusters?: (opener: ClusterOpener) => PublishedClusters
   readonly metrics: Metrics
   readonly log: Log
   /** Prints a line of the query log. */

@@ -1,278 +1,47 @@
 /**
- * The tokens of clients in files: `PATH.N`, one record a line; the highest N counts. `PATH` itself
- * is version 0, which earlier builds wrote. Some earlier versions stay ({@link TokenHistory}).
- *
- * A change writes version N + 1 as a new file, which fails when another process has written it
- * meanwhile: then the change is checked against that version and starts again. So several gateways
- * may share a folder, and a crash leaves no lock behind. The file system must have hard links.
- *
- * A broken line authorizes nobody and takes no other token away; the next change appends it to
- * `PATH.broken`.
+ * The tokens of clients in files. A broken line authorizes nobody.
  * @module
  */
-import { createHash } from 'node:crypto'
-import { basename, dirname } from 'node:path'
-import { EMPTY, equalBytes } from '../../dns/bytes/bytes.ts'
-import { createSharedPause } from '../../dns/bytes/steps.ts'
-import type { TokenRecord } from '../../gateway/access/token.ts'
 import {
   addTo,
   formatTokenRecord,
   noteUseIn,
   parseTokenRecord,
-  type Restoration,
   replaceIn,
   type TokenStore,
 } from '../../gateway/access/token-store.ts'
-import { Mutex } from '../../gateway/snapshots/store.ts'
-import { NODE_TURNS } from '../node/node-turns.ts'
+import { FileHistory } from './file-history.ts'
 import { Files } from './files.ts'
-import { TokenHistory } from './token-history.ts'
-
-/** How often other processes may come first before a read or a change fails. */
-const ATTEMPTS_MAX = 100
-/** Versions that stay, the newest included. Only a return to an earlier time reads older ones. */
-const VERSIONS_KEPT = 16
-
-/** Bytes of `PATH.broken` after which it starts again. */
-const BROKEN_BYTES_MAX = 1024 * 1024
-/** Digits of the SHA-256 at the end of a line. */
-const SUM_DIGITS = 16
-const LINE = /^(.*),"sum":"([0-9a-f]{16})"\}$/s
-
-type Records = Map<string, TokenRecord>
+import { LineFile, type LineFileOptions } from './line-file.ts'
 
 /** What the store needs beside the path. */
-export type FileTokenStoreOptions = {
-  readonly files?: Files
+export type FileTokenStoreOptions = Omit<LineFileOptions, 'history'> & {
   /** Milliseconds since 1970 (default: the clock of the machine). */
   readonly now?: () => number
-  /** Gets a file with a broken line, and the line's number from 1; never its text. */
-  readonly onBroken: (file: string, line: number) => void
-}
-
-type Contents = {
-  readonly version: number
-  readonly bytes: Uint8Array
-  readonly records: ReadonlyMap<string, TokenRecord>
-  /** The records again: the same list while the file is the same. */
-  readonly list: readonly TokenRecord[]
-  /** The record of each line with a checksum, which the next version need not parse or format. */
-  readonly lines: ReadonlyMap<string, TokenRecord>
-  /** Lines without a valid record. */
-  readonly broken: readonly string[]
-}
-
-const NONE: Contents = {
-  version: 0,
-  bytes: EMPTY,
-  records: new Map(),
-  list: [],
-  lines: new Map(),
-  broken: [],
 }
 
 /** Creates the store; the first file is written with the first token. */
-export function createFileTokenStore(path: string, options: FileTokenStoreOptions): TokenStore {
-  const mutex = new Mutex()
-  const versions = new Versions(path, options)
-  const change = <T>(step: (records: Records) => T, isChange: (result: T) => boolean): Promise<T> =>
-    mutex.run(async () => {
-      for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-        const newest = await versions.readNewest()
-        const records = new Map(newest.records)
-        const result = step(records)
-        if (!isChange(result) || (await versions.writeNext(newest, records))) return result
-      }
-      throw new Error(`Cannot write ${path}: other processes change it all the time`)
-    })
+export function createFileTokenStore(
+  path: string,
+  { files = new Files(), now = Date.now, onBroken }: FileTokenStoreOptions,
+): TokenStore {
+  const form = { format: formatTokenRecord, parse: parseTokenRecord }
+  const history = new FileHistory(path, files, now)
+  const file = new LineFile(path, form, { files, history, onBroken })
   return {
-    list: async () => (await versions.readNewest()).list,
+    list: () => file.list(),
     add: (record) =>
-      change(
+      file.change(
         (records) => addTo(records, record),
         ({ kind }) => kind === 'added',
       ),
-    replace: (before, next) => change((records) => replaceIn(records, before, next), Boolean),
-    remove: (id) => change((records) => records.delete(id), Boolean),
+    replace: (before, next) => file.change((records) => replaceIn(records, before, next), Boolean),
+    remove: (id) => file.change((records) => records.delete(id), Boolean),
     restore: async (atMs) => {
-      const { restoration, records } = await versions.readAt(atMs)
-      if (restoration.kind === 'restored') await change((now) => replaceAll(now, records), Boolean)
-      return restoration
+      const found = await file.restore(atMs)
+      return found.kind === 'missing' ? found : { kind: 'restored', atMs: found.writtenMs }
     },
-    noteUse: async (days) => void (await change((records) => noteUseIn(records, days), Boolean)),
+    noteUse: async (days) =>
+      void (await file.change((records) => noteUseIn(records, days), Boolean)),
   }
-}
-
-function replaceAll(records: Records, next: Contents['records']): true {
-  records.clear()
-  for (const [id, record] of next) records.set(id, record)
-  return true
-}
-
-/** The versions of the file. */
-class Versions {
-  private readonly path: string
-  private readonly files: Files
-  private readonly history: TokenHistory
-  private readonly onBroken: FileTokenStoreOptions['onBroken']
-  /** The version that was read last: most reads find it unchanged. */
-  private last: Contents | undefined
-
-  constructor(path: string, options: FileTokenStoreOptions) {
-    const { files = new Files(), now = Date.now, onBroken } = options
-    this.path = path
-    this.files = files
-    this.history = new TokenHistory(path, files, now)
-    this.onBroken = onBroken
-  }
-
-  /** Reads the newest version. A file that vanishes while it is looked for has a newer one. */
-  async readNewest(): Promise<Contents> {
-    for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-      const [version] = await this.list()
-      if (version === undefined) return NONE
-      const bytes = await this.files.read(this.pathOf(version))
-      if (bytes !== undefined) return this.open(version, bytes)
-    }
-    throw new Error(`Cannot read ${this.path}: other processes change it all the time`)
-  }
-
-  /** Reads the version that was the newest at a time. One that vanishes meanwhile was renamed. */
-  async readAt(
-    atMs: number,
-  ): Promise<{ readonly restoration: Restoration; readonly records: Contents['records'] }> {
-    for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-      const paths = (await this.list()).map((version) => this.pathOf(version))
-      const found = await this.history.find(atMs, paths)
-      if (found.kind === 'missing') return { restoration: found, records: NONE.records }
-      const bytes = await this.files.read(found.path)
-      if (bytes === undefined) continue
-      const { records } = await this.parse(basename(found.path), bytes)
-      return { restoration: { kind: 'restored', atMs: found.writtenMs }, records }
-    }
-    throw new Error(`Cannot read ${this.path}: other processes change it all the time`)
-  }
-
-  /**
-   * Writes the version after `newest`; false when another process has. Removed versions are
-   * {@link VERSIONS_KEPT} behind the newest, so while that one is closer, this one was not there
-   * before and counts.
-   * @throws {Error} when so many versions came since that this one may have been removed before
-   */
-  async writeNext(newest: Contents, records: Records): Promise<boolean> {
-    const version = newest.version + 1
-    await this.setAside(newest.broken)
-    const { bytes, lines } = await this.format(newest, records)
-    // Writing waits for the disk: others may have made many versions meanwhile.
-    const isNext = async (): Promise<boolean> => ((await this.list())[0] ?? 0) < version
-    if (!(await this.files.writeNew(this.pathOf(version), [bytes], isNext))) return false
-    const folder = dirname(this.path)
-    await this.files.sync(folder)
-    const versions = await this.list()
-    const [last = version] = versions
-    const old = versions.filter((one) => one <= last - VERSIONS_KEPT).reverse()
-    await this.history.take(old.map((one) => this.pathOf(one)))
-    await this.files.sweep(folder, `${basename(this.path)}.`)
-    this.last = { version, bytes, records, list: [...records.values()], lines, broken: [] }
-    if (last < version + VERSIONS_KEPT) return true
-    throw new Error(
-      `Cannot write ${this.path}: other processes made ${last - version} changes meanwhile`,
-    )
-  }
-
-  private async open(version: number, bytes: Uint8Array): Promise<Contents> {
-    const { last = NONE } = this
-    if (last.version === version && equalBytes(last.bytes, bytes)) return last
-    const parsed = await this.parse(basename(this.pathOf(version)), bytes)
-    this.last = { version, bytes, list: [...parsed.records.values()], ...parsed }
-    return this.last
-  }
-
-  /** Parses what was read, in slices: clients wait for no more than a few of 10,000 lines. */
-  private async parse(
-    file: string,
-    bytes: Uint8Array,
-  ): Promise<Pick<Contents, 'records' | 'lines' | 'broken'>> {
-    const { last = NONE } = this
-    const records = new Map<string, TokenRecord>()
-    const lines = new Map<string, TokenRecord>()
-    const broken: string[] = []
-    const pause = createSharedPause(NODE_TURNS)
-    for (const [index, line] of new TextDecoder().decode(bytes).split('\n').entries()) {
-      const paused = pause()
-      if (paused !== undefined) await paused
-      const record = line === '' ? undefined : (last.lines.get(line) ?? parseLine(line))
-      if (record !== undefined) {
-        records.set(record.id, record)
-        if (LINE.test(line)) lines.set(line, record)
-      } else if (line !== '') {
-        broken.push(line)
-        this.onBroken(file, index + 1)
-      }
-    }
-    return { records, lines, broken }
-  }
-
-  /** Formats the records of a version, in slices; reuses the lines of the previous version. */
-  private async format(
-    { lines: known }: Contents,
-    records: Records,
-  ): Promise<Pick<Contents, 'bytes' | 'lines'>> {
-    const before = new Map([...known].map(([line, record]) => [record, line]))
-    const lines = new Map<string, TokenRecord>()
-    const pause = createSharedPause(NODE_TURNS)
-    for (const record of records.values()) {
-      lines.set(before.get(record) ?? formatLine(record), record)
-      const paused = pause()
-      if (paused !== undefined) await paused
-    }
-    return { bytes: encode([...lines.keys()]), lines }
-  }
-
-  private async setAside(broken: readonly string[]): Promise<void> {
-    if (broken.length === 0) return
-    const path = `${this.path}.broken`
-    const before = (await this.files.read(path)) ?? EMPTY
-    const kept = before.length < BROKEN_BYTES_MAX ? before : EMPTY
-    await this.files.write(path, [kept, encode(broken)])
-  }
-
-  /** Lists the versions, the newest first. */
-  private async list(): Promise<readonly number[]> {
-    const name = basename(this.path)
-    const names = await this.files.list(dirname(this.path))
-    return names
-      .filter((one) => one.startsWith(`${name}.`))
-      .map((one) => one.slice(name.length + 1))
-      .filter((text) => /^[1-9]\d{0,14}$/.test(text))
-      .map(Number)
-      .concat(names.includes(name) ? [0] : [])
-      .sort((a, b) => b - a)
-  }
-
-  private pathOf(version: number): string {
-    return version === 0 ? this.path : `${this.path}.${version}`
-  }
-}
-
-/** Writes the record and its checksum, so that a flipped bit widens no token. */
-function formatLine(record: TokenRecord): string {
-  const text = formatTokenRecord(record)
-  return `${text.slice(0, -1)},"sum":"${sumOf(text)}"}`
-}
-
-/** Reads a line; one without a checksum is from before there were any. */
-function parseLine(line: string): TokenRecord | undefined {
-  const [, text, sum] = LINE.exec(line) ?? []
-  if (text !== undefined && sumOf(`${text}}`) !== sum) return undefined
-  return parseTokenRecord(line)
-}
-
-function sumOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, SUM_DIGITS)
-}
-
-function encode(lines: readonly string[]): Uint8Array {
-  return new TextEncoder().encode(lines.map((line) => `${line}\n`).join(''))
 }

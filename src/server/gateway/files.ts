@@ -117,6 +117,14 @@ export class Files {
     return named(() => this.fs.rm(path, { force: true }))
   }
 
+  /** Removes a folder and all below it; resolves with whether it existed. */
+  async removeFolder(folder: string): Promise<boolean> {
+    if ((await this.stat(folder)) === undefined) return false
+    await named(() => this.fs.rm(folder, { force: true, recursive: true }))
+    await this.sync(dirname(folder))
+    return true
+  }
+
   /** Makes creations, renames and removals in a folder survive a power cut. */
   sync(folder: string): Promise<void> {
     return named(async () => {

@@ -18,8 +18,10 @@ import type { PluginHost } from '../../resolver/contract/plugin-entry.ts'
 import { type AppServer, createAppServer } from '../http/app-server.ts'
 import { type App, type Direct, identitiesOf, remoteOf } from '../http/http-request.ts'
 import { createNodeHost } from '../serve/node-host.ts'
+import { createFileDirectory } from './file-directory.ts'
 import { createFileStore } from './file-store.ts'
 import { createFileTokenStore } from './file-token-store.ts'
+import { Files } from './files.ts'
 
 /** Enough for no two replicas to have the same identifier. */
 const REPLICA_ID_BYTES = 8
@@ -127,11 +129,22 @@ function createHost({ corefileFolder, log }: NodeRuntimeOptions): PluginHost {
 /** Creates the store in a folder, which logs broken lines of its tokens; in memory without one. */
 export function createNodeStore(folder: string | undefined, log: Log): GatewayStore {
   if (folder === undefined) return createMemoryGatewayStore()
+  const files = new Files()
   const message = 'a line of the token file is broken and authorizes nobody'
+  const onBroken = (file: string, line: number): void =>
+    log({ level: 'warning', message, file, line })
+  const folderOf = (cluster: string): string => join(folder, 'clusters', cluster)
+  const onBrokenCluster = (file: string, line: number): void =>
+    log({ level: 'warning', message: 'a line of the directory of clusters is broken', file, line })
   return {
-    clusterStore: (cluster) => createFileStore(join(folder, 'clusters', cluster)),
-    tokenStore: createFileTokenStore(join(folder, 'tokens.jsonl'), {
-      onBroken: (file, line) => log({ level: 'warning', message, file, line }),
-    }),
+    clusterStore: (cluster) => createFileStore(folderOf(cluster), files),
+    tokenStore: createFileTokenStore(join(folder, 'tokens.jsonl'), { files, onBroken }),
+    directory: {
+      store: createFileDirectory(join(folder, 'clusters.jsonl'), {
+        files,
+        onBroken: onBrokenCluster,
+      }),
+      removeSnapshots: (cluster) => files.removeFolder(folderOf(cluster)),
+    },
   }
 }

@@ -17,7 +17,10 @@ export type OpenFile = {
 export type WritingFileSystem = {
   readonly open: (path: string, flags: 'r' | 'wx', mode?: number) => Promise<OpenFile>
   readonly rename: (from: string, to: string) => Promise<void>
-  readonly rm: (path: string, options: { readonly force: true }) => Promise<void>
+  readonly rm: (
+    path: string,
+    options: { readonly force: true; readonly recursive?: true },
+  ) => Promise<void>
 }
 
 /** How to write a file. */

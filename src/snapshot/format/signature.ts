@@ -8,8 +8,11 @@ import { formatHex } from '../../dns/bytes/bytes.ts'
 const ALGORITHM = 'Ed25519'
 const PUBLIC_KEY_BYTES = 32
 
-/** A key that verifies manifests, or several while keys rotate: then any of them does. */
-export type PublicKey = CryptoKey | readonly CryptoKey[]
+/**
+ * A key that verifies manifests, or several while keys rotate: then any of them does. A function
+ * returns those of the moment.
+ */
+export type PublicKey = CryptoKey | readonly CryptoKey[] | (() => Promise<readonly CryptoKey[]>)
 
 /** A key that signs manifests. */
 export type PrivateKey = CryptoKey
@@ -29,7 +32,8 @@ export async function isSignedBy(
 ): Promise<boolean> {
   const decoded = decodeBase64url(signature)
   if (decoded === undefined) return false
-  for (const one of [key].flat()) {
+  const keys = typeof key === 'function' ? await key() : [key].flat()
+  for (const one of keys) {
     if (await crypto.subtle.verify(ALGORITHM, one, unshared(decoded), unshared(bytes))) return true
   }
   return false

@@ -40,7 +40,12 @@ export async function memoryGateway(token: string, now: () => number): Promise<M
   ])
   app.route(
     '/',
-    createPublishRoutes({ clusters, writerOf: () => writer, count: async () => undefined, now }),
+    createPublishRoutes({
+      findCluster: async (id) => clusters.get(id),
+      writerOf: () => writer,
+      count: async () => undefined,
+      now,
+    }),
   )
   return {
     fetch: async (input, init) => app.request(input, init),

@@ -72,6 +72,11 @@ describe('Metrics', () => {
     const metrics = new Metrics()
     metrics.gauge(QUERIES, ['a', 'A']).value = 1
     metrics.gauge(UP).value = 1
+    metrics.remove(QUERIES, ['a', 'AAAA'])
+    assert.equal(samples(metrics).length, 2)
+    metrics.remove(QUERIES, ['a', 'A'])
+    assert.deepEqual(samples(metrics), ['up 1'])
+    metrics.gauge(QUERIES, ['a', 'A']).value = 1
     metrics.clear('queries_total')
     metrics.clear('unknown')
     assert.deepEqual(samples(metrics), ['up 1'])

@@ -36,6 +36,15 @@ describe('the closest zone', () => {
     })
   }
 
+  test('is the next one above, once the closest is removed', () => {
+    const changing = indexOf('example.org', 'shop.example.org')
+    changing.delete(nameOf('shop.example.org'))
+    changing.delete(nameOf('none.example.org'))
+    assert.equal(closest(changing, 'web.shop.example.org'), 'example.org')
+    changing.set(nameOf('shop.example.org'), 'again')
+    assert.equal(closest(changing, 'web.shop.example.org'), 'again')
+  })
+
   test('is the root, if it is a zone, for all other names', () => {
     const withRoot = indexOf('.', 'example.org')
     assert.equal(closest(withRoot, 'www.example.net'), '.')

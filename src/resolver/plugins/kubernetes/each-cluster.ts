@@ -10,13 +10,17 @@ import { asWordBytes, byteAt, type SizedBytes, toLatin1 } from '../../../dns/byt
 import { joinName, parseRelativeName } from '../../../dns/names/name.ts'
 import { endsIn, type Query } from '../../../dns/wire/query.ts'
 import { ZoneIndex } from '../../../dns/wire/zone-index.ts'
+import type { PublishedClusters } from '../../contract/host.ts'
+import type { MaybePromise } from '../../contract/maybe-promise.ts'
+import type { Outcome } from '../../contract/outcome.ts'
 import type { Plugin } from '../../contract/plugin.ts'
+import type { Next, Request } from '../../contract/request.ts'
+import { notReady } from './with-snapshot.ts'
 
 /** What the plugin needs. */
 type EachClusterOptions = {
   readonly options: KubernetesOptions
-  /** Returns whether a cluster publishes. */
-  readonly isPublished: (cluster: string) => boolean
+  readonly published: PublishedClusters
   /** Creates the plugin of a cluster. */
   readonly create: (options: KubernetesOptions) => Plugin
 }
@@ -38,8 +42,7 @@ export class EachCluster {
   of(query: Query): Plugin | undefined {
     const known = this.byZone.closest(query)
     if (known !== undefined) return known
-    const parent = this.parents.find((zone) => endsIn(query, zone))
-    const label = parent === undefined ? '' : labelAbove(query, query.nameBytes - parent.size)
+    const label = this.labelOf(query)
     return label === '' ? undefined : this.open(label)
   }
 
@@ -47,14 +50,26 @@ export class EachCluster {
   open(cluster: string): Plugin | undefined {
     const known = this.byCluster.get(cluster)
     if (known !== undefined) return known
-    const { options, isPublished, create } = this.given
-    const label = isPublished(cluster) ? parseRelativeName(cluster) : undefined
-    if (label === undefined) return undefined
-    const zones = this.parents.flatMap(({ bytes }) => joinName(label, bytes) ?? [])
+    const { options, published, create } = this.given
+    if (!published.has(cluster)) return undefined
+    const zones = this.zonesOf(cluster)
     const plugin = create({ ...options, zones, cluster, clusters: [cluster] })
     this.byCluster.set(cluster, plugin)
     for (const zone of zones) this.byZone.set(zone, plugin)
     return plugin
+  }
+
+  /** Drops the plugin of a cluster that does not publish any more. */
+  close(cluster: string): void {
+    if (!this.byCluster.delete(cluster)) return
+    for (const zone of this.zonesOf(cluster)) this.byZone.delete(zone)
+  }
+
+  /** Returns the zones of a cluster, whether it publishes or not. */
+  zonesOf(cluster: string): readonly Uint8Array[] {
+    const label = parseRelativeName(cluster)
+    if (label === undefined) return []
+    return this.parents.flatMap(({ bytes }) => joinName(label, bytes) ?? [])
   }
 
   /** Returns the plugin that serves all clusters. */
@@ -69,10 +84,26 @@ export class EachCluster {
       explain: (query, client) => this.of(query)?.explain?.(query, client) ?? [],
       metadata: (label, asked) => this.of(asked.query)?.metadata?.(label, asked),
       serve: (request, next) => {
-        const { serve } = this.of(request.query) ?? {}
-        return serve === undefined ? next(request) : serve(request, next)
+        const { published } = this.given
+        const isMissing = this.of(request.query) === undefined && this.labelOf(request.query) !== ''
+        const loading = isMissing ? published.load() : undefined
+        if (loading === undefined) return this.serve(request, next)
+        return loading.then((isLoaded) =>
+          isLoaded ? this.serve(request, next) : notReady('the list of clusters is not read yet'),
+        )
       },
     }
+  }
+
+  private serve(request: Request, next: Next): MaybePromise<Outcome> {
+    const { serve } = this.of(request.query) ?? {}
+    return serve === undefined ? next(request) : serve(request, next)
+  }
+
+  /** Returns the label of a query name that is in the place of the `*`; '' without one. */
+  private labelOf(query: Query): string {
+    const parent = this.parents.find((zone) => endsIn(query, zone))
+    return parent === undefined ? '' : labelAbove(query, query.nameBytes - parent.size)
   }
 }
 

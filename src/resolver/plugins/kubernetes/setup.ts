@@ -87,8 +87,12 @@ function configure(
   if (options.cluster !== EVERY_CLUSTER) return { plugin: create(options), notices }
   const { openClusters } = context.host
   if (openClusters === undefined) throw configError(options, '"cluster *" works at gateways only')
-  const open = (cluster: string): unknown => each.open(cluster)
-  const each = new EachCluster({ options, create, isPublished: openClusters(open) })
+  const published = openClusters({
+    open: (cluster) => each.open(cluster),
+    close: (cluster) => each.close(cluster),
+    zonesOf: (cluster) => each.zonesOf(cluster),
+  })
+  const each = new EachCluster({ options, create, published })
   return { plugin: each.asPlugin(), notices }
 }
 

@@ -75,7 +75,8 @@ export function unavailable(): Failure {
   return failure(RCODE.SERVFAIL, 'a shard of the snapshot is unavailable')
 }
 
-function notReady(text: string): Outcome {
+/** Returns the failure for names that are not loaded yet (RFC 8914 §4.15). */
+export function notReady(text: string): Outcome {
   return failure(RCODE.SERVFAIL, text, [extendedError(EXTENDED_ERROR.NOT_READY, text)])
 }
 

@@ -1,5 +1,5 @@
 /**
- * Earlier versions of the token file, as far as they are kept: of each hour of two days the last
+ * Earlier versions of a file of records, as far as they are kept: of each hour of two days the last
  * one, of each day of thirty, and the last one before these. An earlier version is `PATH.HOUR`,
  * `tokens.jsonl.2026-11-28T10` for example; the time at which it was written is the file's.
  * @module
@@ -20,8 +20,8 @@ export type FoundVersion =
   | { readonly kind: 'found'; readonly path: string; readonly writtenMs: number }
   | { readonly kind: 'missing'; readonly oldestMs: number | undefined }
 
-/** The earlier versions of one token file. */
-export class TokenHistory {
+/** The earlier versions of one file. */
+export class FileHistory {
   private readonly path: string
   private readonly files: Files
   private readonly now: () => number

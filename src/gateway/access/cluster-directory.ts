@@ -1,0 +1,120 @@
+/**
+ * The store of the clusters that an operator adds and removes while the gateway runs, beside those
+ * of CLUSTERS.
+ * @module
+ */
+import { isRecord, parseJson } from '../../dns/bytes/unknown.ts'
+
+/** Most clusters of a directory: gateways hold all of them in memory, each in under 1 KiB. */
+export const DIRECTORY_MAX = 5000
+
+/** What one exporter of a cluster has, as hashes and public halves. */
+export type ExporterKeys = {
+  /** The key that verifies its manifests: 32 bytes in base64url. */
+  readonly publicKey: string
+  /** SHA-256 of its token, in hexadecimal digits. */
+  readonly tokenSha256: string
+  /** When they were added, in milliseconds since 1970. */
+  readonly createdMs: number
+}
+
+/** A cluster of the directory. */
+export type DirectoryEntry = {
+  readonly id: string
+  readonly createdMs: number
+  /** The newest first: one, and several while they rotate. */
+  readonly keys: readonly ExporterKeys[]
+}
+
+/** The outcome of an addition. */
+export type DirectoryAddition = 'added' | 'exists' | 'full'
+
+/** What changed in the directory, or all of it. */
+export type DirectoryUpdate = {
+  readonly isWhole: boolean
+  readonly entries: readonly DirectoryEntry[]
+  /** Identifiers. */
+  readonly removed: readonly string[]
+}
+
+/** The directory. Each change is atomic: it is checked against the entries at the time of it. */
+export type ClusterDirectory = {
+  readonly list: () => Promise<readonly DirectoryEntry[]>
+  /** Adds an entry, unless there is one with its identifier or {@link DIRECTORY_MAX} of them. */
+  readonly add: (entry: DirectoryEntry) => Promise<DirectoryAddition>
+  /**
+   * Replaces `before` by `next`, which has the same identifier. Resolves with false, and changes
+   * nothing, when the store has another entry by now, or none.
+   */
+  readonly replace: (before: DirectoryEntry, next: DirectoryEntry) => Promise<boolean>
+  /** Removes an entry; false when there is none. */
+  readonly remove: (id: string) => Promise<boolean>
+}
+
+/** Formats an entry as JSON. */
+export function formatDirectoryEntry(entry: DirectoryEntry): string {
+  return JSON.stringify(entry)
+}
+
+/** Parses what {@link formatDirectoryEntry} returned; `undefined` for anything else. */
+export function parseDirectoryEntry(text: string): DirectoryEntry | undefined {
+  const value = parseJson(text)
+  if (!isRecord(value)) return undefined
+  const { id, createdMs, keys } = value
+  if (typeof id !== 'string' || typeof createdMs !== 'number') return undefined
+  if (!Array.isArray(keys) || !keys.every(isKeys)) return undefined
+  return {
+    id,
+    createdMs,
+    keys: keys.map((one) => ({
+      publicKey: one.publicKey,
+      tokenSha256: one.tokenSha256,
+      createdMs: one.createdMs,
+    })),
+  }
+}
+
+function isKeys(value: unknown): value is ExporterKeys {
+  if (!isRecord(value)) return false
+  const { publicKey, tokenSha256, createdMs } = value
+  const areTexts = typeof publicKey === 'string' && typeof tokenSha256 === 'string'
+  return areTexts && typeof createdMs === 'number'
+}
+
+/** Adds an entry to a map, by the rules of {@link ClusterDirectory}. */
+export function addEntry(
+  entries: Map<string, DirectoryEntry>,
+  entry: DirectoryEntry,
+): DirectoryAddition {
+  if (entries.has(entry.id)) return 'exists'
+  if (entries.size >= DIRECTORY_MAX) return 'full'
+  entries.set(entry.id, entry)
+  return 'added'
+}
+
+/** Replaces an entry in a map, if it is unchanged. */
+export function replaceEntry(
+  entries: Map<string, DirectoryEntry>,
+  before: DirectoryEntry,
+  next: DirectoryEntry,
+): boolean {
+  const isSame = equalEntries(entries.get(before.id), before)
+  if (isSame) entries.set(before.id, next)
+  return isSame
+}
+
+/** Returns whether two entries are equal. */
+export function equalEntries(a: DirectoryEntry | undefined, b: DirectoryEntry): boolean {
+  return a !== undefined && formatDirectoryEntry(a) === formatDirectoryEntry(b)
+}
+
+/** Creates a directory in memory, for tests and for gateways without a folder. */
+export function createMemoryDirectory(): ClusterDirectory {
+  const entries = new Map<string, DirectoryEntry>()
+  return {
+    list: () => Promise.resolve([...entries.values()]),
+    add: (entry) => Promise.resolve(addEntry(entries, entry)),
+    replace: (before, next) => Promise.resolve(replaceEntry(entries, before, next)),
+    remove: (id) => Promise.resolve(entries.delete(id)),
+  }
+}

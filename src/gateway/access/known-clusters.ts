@@ -1,0 +1,121 @@
+/**
+ * The clusters that one process or isolate knows: those of CLUSTERS, and those of the directory,
+ * which the token book keeps fresh. CLUSTERS wins.
+ * @module
+ */
+import { importPublicKey } from '../../snapshot/format/signature.ts'
+import type { ClusterConfig } from '../config/cluster-entry.ts'
+import type { ClusterDirectory, DirectoryEntry, DirectoryUpdate } from './cluster-directory.ts'
+
+/** What a gateway needs so that clusters come and go without a deployment. */
+export type DirectoryRuntime = {
+  readonly store: ClusterDirectory
+  readonly clusters: KnownClusters
+  /** Removes all that a cluster has published; resolves with whether there was anything. */
+  readonly removeSnapshots: (cluster: string) => Promise<boolean>
+}
+
+/** The clusters of one gateway. */
+export class KnownClusters {
+  private readonly configured: ReadonlyMap<string, ClusterConfig>
+  private readonly listed = new Map<string, ListedCluster>()
+  private readonly watchers = new Set<(id: string) => void>()
+  /** What was taken last: a store gives the same list again while nothing changes. */
+  private last: readonly DirectoryEntry[] | undefined
+
+  constructor(configured: ReadonlyMap<string, ClusterConfig>) {
+    this.configured = configured
+  }
+
+  /** Whether the directory was read. */
+  get isLoaded(): boolean {
+    return this.last !== undefined
+  }
+
+  /** Returns whether CLUSTERS has a cluster. */
+  isConfigured(id: string): boolean {
+    return this.configured.has(id)
+  }
+
+  /** Returns whether a cluster may publish. */
+  has(id: string): boolean {
+    return this.configured.has(id) || this.listed.has(id)
+  }
+
+  /** Finds a cluster. What is returned has the newest keys of the cluster, also later. */
+  find(id: string): ClusterConfig | undefined {
+    return this.configured.get(id) ?? this.listed.get(id)
+  }
+
+  /** Lists the identifiers, those of CLUSTERS first. */
+  ids(): string[] {
+    const listed = [...this.listed.keys()].filter((id) => !this.configured.has(id))
+    return [...this.configured.keys(), ...listed]
+  }
+
+  /** Takes over what changed in the directory. */
+  take({ isWhole, entries, removed }: DirectoryUpdate): void {
+    if (isWhole && entries === this.last) return
+    this.last = entries
+    const kept = new Set(entries.map(({ id }) => id))
+    const gone = isWhole ? [...this.listed.keys()].filter((id) => !kept.has(id)) : removed
+    for (const id of gone) this.drop(id)
+    for (const entry of entries) {
+      const known = this.listed.get(entry.id)
+      if (known !== undefined && known.createdMs === entry.createdMs) {
+        known.update(entry)
+        continue
+      }
+      // It was removed, and added with other keys, since.
+      this.drop(entry.id)
+      this.listed.set(entry.id, new ListedCluster(entry))
+    }
+  }
+
+  /** Calls a function with each cluster that is removed; returns the function that ends this. */
+  onRemoval(watcher: (id: string) => void): () => void {
+    this.watchers.add(watcher)
+    return () => void this.watchers.delete(watcher)
+  }
+
+  private drop(id: string): void {
+    if (!this.listed.delete(id) || this.configured.has(id)) return
+    for (const watcher of this.watchers) watcher(id)
+  }
+}
+
+/** A cluster of the directory. Its keys are parsed when the first manifest is to be verified. */
+class ListedCluster implements ClusterConfig {
+  private entry: DirectoryEntry
+  private imported: readonly CryptoKey[] | undefined
+
+  constructor(entry: DirectoryEntry) {
+    this.entry = entry
+  }
+
+  readonly publicKey = async (): Promise<readonly CryptoKey[]> => {
+    if (this.imported !== undefined) return this.imported
+    const { entry } = this
+    const keys = await Promise.all(this.publicKeyTexts.map(importPublicKey))
+    const imported = keys.filter((key) => key !== undefined)
+    if (entry === this.entry) this.imported = imported
+    return imported
+  }
+
+  get createdMs(): number {
+    return this.entry.createdMs
+  }
+
+  get publicKeyTexts(): readonly string[] {
+    return this.entry.keys.map(({ publicKey }) => publicKey)
+  }
+
+  get tokenSha256s(): readonly string[] {
+    return this.entry.keys.map(({ tokenSha256 }) => tokenSha256)
+  }
+
+  update(entry: DirectoryEntry): void {
+    this.entry = entry
+    this.imported = undefined
+  }
+}
