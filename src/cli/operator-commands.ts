@@ -30,9 +30,15 @@ export const OPERATOR_COMMANDS: readonly CliCommand[] = [
   }),
   ofOperator({
     name: 'token revoke',
-    summary: 'revoke a client token',
-    args: ['ID'],
-    examples: ['kubedoh token revoke 5f2a81c0d9e4 --gateway https://dns.example.org'],
+    summary: 'revoke a client token, or all tokens of a client that an issuer knows',
+    args: ['ID', '[SUBJECT]'],
+    examples: [
+      'kubedoh token revoke 5f2a81c0d9e4 --gateway https://dns.example.org',
+      'kubedoh token revoke https://gitlab.com project_path:acme/shop --gateway https://dns.example.org',
+    ],
+    notes: [
+      'With a SUBJECT, the first argument is its issuer: both as in the tokens, iss and sub.',
+    ],
     run: async (input, output) =>
       (await import('./gateway/token.ts')).runTokenRevoke(input, output),
   }),

@@ -58,7 +58,7 @@ describe('main', () => {
     {
       name: 'keys of nothing',
       args: ['keys'],
-      line: 'name a cluster, or give --admin, --read-only or --replica',
+      line: 'name a cluster, or give --admin, --read-only, --replica or --exchange',
       use: 'keys [options] [CLUSTER]',
     },
     {

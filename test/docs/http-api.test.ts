@@ -22,6 +22,7 @@ const APPS = [
   'src/gateway/routes/app.ts',
   'src/gateway/routes/audit-route.ts',
   'src/gateway/routes/cluster-routes.ts',
+  'src/gateway/routes/exchange-route.ts',
   'src/gateway/routes/generation-routes.ts',
   'src/gateway/routes/kit-route.ts',
   'src/gateway/routes/names-route.ts',

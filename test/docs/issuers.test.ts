@@ -117,7 +117,7 @@ describe('docs/issuers.md', () => {
         return readTokenIssuer(issuer.url, set.keys)
       }
       const asked: string[] = []
-      const issuers = new Issuers([config], {
+      const issuers = new Issuers([config], [], {
         fetch: (url) => {
           asked.push(url)
           return issuer.fetch(

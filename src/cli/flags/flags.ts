@@ -144,6 +144,9 @@ const TABLE = {
     help: 'create a token for /readyz, /metrics, kubedoh explain and kubedoh status only',
   },
   replica: { help: 'create a token with which other gateways can follow this one' },
+  exchange: {
+    help: 'create a key by which a gateway gives tokens in exchange for those of issuers',
+  },
   name: {
     value: 'NAME',
     help: 'doctor: name that all upstreams must answer alike; init worker: name of the Worker',

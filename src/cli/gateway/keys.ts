@@ -5,15 +5,15 @@
 import { createClusterKeys, createToken } from '../../exporter/cluster-keys.ts'
 import { CommandError, type Output, UsageError } from '../../server/node/output.ts'
 import { CLUSTER_ID } from '../../snapshot/format/manifest.ts'
+import { generateKeyPair } from '../../snapshot/format/signature.ts'
 import type { Input } from '../flags/flags.ts'
 
-/** Prints new keys of a cluster, or an operator's token with `--admin`, `--read-only` or
- * `--replica`. */
+/** Prints new keys of a cluster, or the token or key that a flag names. */
 export async function runKeys(input: Input, output: Output): Promise<void> {
   const [cluster] = input.args
-  const kinds = ['admin', 'read-only', 'replica'] as const
+  const kinds = ['admin', 'read-only', 'replica', 'exchange'] as const
   if (kinds.filter((kind) => input.isSet(kind)).length + input.args.length !== 1) {
-    throw new UsageError('name a cluster, or give --admin, --read-only or --replica')
+    throw new UsageError('name a cluster, or give --admin, --read-only, --replica or --exchange')
   }
   if (input.isSet('admin')) {
     const use = 'kubedoh token and other commands of operators'
@@ -30,6 +30,17 @@ export async function runKeys(input: Input, output: Output): Promise<void> {
     const use = 'kubedoh gateway --follow'
     const before = 'export KUBEDOH_REPLICA_TOKEN='
     await printToken(output, { use, before, hash: 'REPLICA_TOKEN_SHA256' })
+    return
+  }
+  if (input.isSet('exchange')) {
+    const { privateKey } = await generateKeyPair()
+    output.stdout.write(
+      [
+        '# For the gateway; keep it secret: npx wrangler secret put EXCHANGE_KEY, or',
+        `export EXCHANGE_KEY=${privateKey}`,
+        '',
+      ].join('\n'),
+    )
     return
   }
   if (cluster === undefined || !CLUSTER_ID.test(cluster)) {

@@ -66,7 +66,18 @@ function formatTokens(value: unknown): string {
 
 /** Revokes a token. */
 export async function runTokenRevoke(input: Input, output: Output): Promise<void> {
-  const id = idOf(input.args[0])
+  const [given = '', name] = input.args
+  if (name !== undefined) {
+    const subject = `${given} ${name}`
+    const body = JSON.stringify({ subject })
+    const { id } = recordOf(
+      JSON.parse(await callGateway(input, 'POST', '/v1/tokens/revocations', body)),
+    )
+    const undo = `kubedoh token revoke ${String(id)}`
+    output.stdout.write(`revoked all tokens of ${subject} until now; ${undo} takes it back\n`)
+    return
+  }
+  const id = idOf(given)
   await callGateway(input, 'DELETE', `/v1/tokens/${encodeURIComponent(id)}`)
   output.stdout.write(`revoked ${id}; running gateways refuse it within five seconds\n`)
 }

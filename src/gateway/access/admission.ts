@@ -21,6 +21,7 @@ import {
   type RequestHead,
   sentToken,
 } from './caller.ts'
+import type { Exchanged } from './issuers.ts'
 import { isAdmin, isExplainer, unauthorized } from './operators.ts'
 import {
   FallbackLimiter,
@@ -218,6 +219,21 @@ export class Admission {
     } catch (error) {
       throw error instanceof HttpError && error.status === 401 ? unauthorized(error.message) : error
     }
+  }
+
+  /**
+   * Gives a token of the gateway in exchange for one of an issuer; `undefined` for one that does
+   * not count.
+   * @throws {HttpError} 404 where none are given, 429 over the rate limit of the client's address,
+   *   503 when the token cannot be checked
+   */
+  async exchange(c: Context, token: string): Promise<Exchanged | undefined> {
+    if (!this.finder.issuers.mayExchange) {
+      throw new HttpError(404, 'no_exchange', 'This gateway exchanges no tokens')
+    }
+    const { clientOf, keepAlive } = this.runtime
+    await this.count(`exchange ${networkKey(clientOf(c))}`)
+    return this.finder.exchange(token, (promise) => keepAlive(c, promise))
   }
 
   /** Counts a request against a rate limit of its own. @throws {HttpError} 429 over the limit */

@@ -17,7 +17,7 @@ import { ASSERTION_HEADER, accessTokens } from './access-assertions.ts'
 import type { ClusterDirectory } from './cluster-directory.ts'
 import type { KeysRuntime } from './issuer-keys.ts'
 import type { IssuerTokens } from './issuer-tokens.ts'
-import { Issuers, type KnownSubject } from './issuers.ts'
+import { type Exchanged, Issuers, type KnownSubject } from './issuers.ts'
 import type { KnownClusters } from './known-clusters.ts'
 import { hasHash } from './token.ts'
 import { type KnownToken, TokenBook } from './token-book.ts'
@@ -57,6 +57,9 @@ export type RequestHead = MessageHead &
     readonly request?: Request
   }
 
+/** What finding callers needs of the configuration. */
+type CallerConfig = Pick<GatewayConfig, 'access' | 'application' | 'issuers' | 'exchangeKeys'>
+
 /** What finding callers needs of the runtime. */
 export type CallerRuntime = {
   readonly host: Pick<Host, 'after' | 'log'>
@@ -91,7 +94,7 @@ export class CallerFinder {
   private readonly clientTokens = new Set<string>()
 
   constructor(
-    { access, application, issuers }: Pick<GatewayConfig, 'access' | 'application' | 'issuers'>,
+    { access, application, issuers, exchangeKeys }: CallerConfig,
     {
       host: { after, log },
       tokenStore: store,
@@ -108,7 +111,7 @@ export class CallerFinder {
     const listed = directory && { directory: directory.store, clusters: directory.clusters }
     this.tokens = new TokenBook({ store, ...listed, after, clock, onError })
     const runtime = { fetch, tokenIssuerOf, after, clock, log }
-    this.issuers = new Issuers(issuers, runtime)
+    this.issuers = new Issuers(issuers, exchangeKeys, runtime)
     const onRefused = (reason: string): void =>
       log({ level: 'warning', message: 'an assertion of Access is refused', reason })
     this.assertions = application && accessTokens(application, { ...runtime, onRefused })
@@ -146,7 +149,8 @@ export class CallerFinder {
     const known = token === undefined ? this.identityAtOnce(head) : this.tokens.findAtOnce(token)
     if (known !== undefined) return new RemoteCaller(head, grantOf(known), bytesMax)
     const subject = token === undefined ? undefined : this.issuers.findAtOnce(token)
-    return subject && new RemoteCaller(head, subjectGrant(subject), bytesMax)
+    if (subject === undefined || this.tokens.isRevokedAtOnce(subject) !== false) return undefined
+    return new RemoteCaller(head, subjectGrant(subject), bytesMax)
   }
 
   private async grantOf(
@@ -165,7 +169,9 @@ export class CallerFinder {
       const known = await this.tokens.find(token, sent.keepAlive)
       if (known !== undefined) return grantOf(known)
       const subject = await this.checked(this.issuers.find(token))
-      if (subject !== undefined) return subjectGrant(subject)
+      if (subject !== undefined && !(await this.tokens.isRevoked(subject, sent.keepAlive))) {
+        return subjectGrant(subject)
+      }
     }
     for (const identity of isCrossSite(sent) ? [] : await this.identitiesOf(sent)) {
       const known = await this.tokens.findIdentity(identity, sent.keepAlive)
@@ -186,11 +192,22 @@ export class CallerFinder {
     try {
       return await check
     } catch (error) {
+      if (error instanceof HttpError) throw error
       this.log({ level: 'error', message: 'cannot check who logged in', error: errorText(error) })
       throw new HttpError(503, 'access_unavailable', 'Logins cannot be checked at the moment', {
         'retry-after': RETRY_SECONDS,
       })
     }
+  }
+
+  /**
+   * Gives a token of the gateway in exchange for one of an issuer; `undefined` for others.
+   * @throws {HttpError} 503 as {@link find}
+   */
+  exchange(token: string, keepAlive: KeepAlive): Promise<Exchanged | undefined> {
+    return this.checked(
+      this.issuers.exchange(token, (known) => this.tokens.isRevoked(known, keepAlive)),
+    )
   }
 
   private identityAtOnce(sent: Credentials): KnownToken | undefined {
@@ -242,8 +259,8 @@ function grantOf({ visibility, record: { id, scope } }: KnownToken): Grant {
   return { visibility, tokenId: id, mayExplain: scope.explain === true }
 }
 
-function subjectGrant(known: KnownSubject): Grant {
-  return { ...known, tokenId: undefined }
+function subjectGrant({ visibility, mayExplain, subject }: KnownSubject): Grant {
+  return { visibility, mayExplain, subject, tokenId: undefined }
 }
 
 /** Browsers add their certificate or login to requests that a page of another site sends. */

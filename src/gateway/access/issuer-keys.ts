@@ -96,6 +96,7 @@ export class IssuerKeys {
   private async read(): Promise<readonly unknown[]> {
     const { keys: place } = this.options
     if (isInManifest(place)) return this.readManifest(place.cluster)
+    if (place !== 'discovery' && 'jwks' in place) return place.jwks
     const url = place === 'discovery' ? await this.discover() : place.url
     const { keys } = await this.readJson(url)
     if (Array.isArray(keys)) return keys

@@ -21,7 +21,7 @@ export type IssuerPolicy = IssuerPlace & {
 export type IssuerTokensOptions<T> = KeysRuntime & {
   readonly policy: IssuerPolicy
   /** Returns what the claims of a good token mean; called once for each check. */
-  readonly meaning: (claims: Claims) => T
+  readonly meaning: (claims: Claims) => T | Promise<T>
   /** Gets why a token does not count. */
   readonly onRefused: (reason: string) => void
 }
@@ -88,7 +88,7 @@ export class IssuerTokens<T> {
     const { claims } = verified
     const expiresMs = typeof claims.exp === 'number' ? claims.exp * 1000 : 0
     const checkedMs = this.clock.elapsed()
-    const checked = { meaning: meaning(claims), checkedMs, expiresMs }
+    const checked = { meaning: await meaning(claims), checkedMs, expiresMs }
     if (this.checked.size >= CHECKED_MAX) this.checked.clear()
     this.checked.set(token, checked)
     return checked

@@ -1,62 +1,82 @@
 /**
  * Clients that identify themselves by a token of an issuer that the configuration names (OpenID
- * Connect, a Kubernetes API server, a CI system). Rules say what the claims of a token allow.
+ * Connect, a Kubernetes API server, a CI system), or by one that the gateway gave in exchange for
+ * it. Rules say what the claims of a token allow.
  * @module
  */
-import { isRecord } from '../../dns/bytes/unknown.ts'
 import type { ClientVisibility } from '../../resolver/contract/client.ts'
 import type { Host } from '../../resolver/contract/host.ts'
-import { type ClaimPatterns, type ClaimRule, type IssuerConfig, isList } from '../config/issuers.ts'
+import type { ExchangeKey } from '../config/exchange-key.ts'
+import type { IssuerConfig } from '../config/issuers.ts'
+import { type OpenRule, openRule } from './claim-rules.ts'
 import type { KeysRuntime } from './issuer-keys.ts'
 import { IssuerTokens } from './issuer-tokens.ts'
 import { type Claims, claimedIssuer } from './jwt.ts'
-import { matcherOf, usesLabels, visibilityOf } from './token.ts'
+import { OWN_ALGORITHM, OWN_ISSUER, signOwn } from './own-tokens.ts'
+import { usesLabels } from './token.ts'
 
 /** How long an issuer's refused tokens are not logged after one was. */
 const LOG_MS = 1000
-/** Most characters of a subject that are kept. */
-const SUBJECT_MAX = 255
+/** Longest name that an issuer has for a client, in characters. */
+const SUB_MAX = 255
 
 /** A client that an issuer knows. */
 export type KnownSubject = {
   readonly visibility: ClientVisibility
   readonly mayExplain: boolean
-  /** The issuer and its name for the client, for rate limits. */
+  /** The issuer and its name for the client, `ISSUER SUB`. */
   readonly subject: string
+  /** When the token was issued, in milliseconds since 1970; 0 when it does not say so. */
+  readonly issuedMs: number
 }
 
-/** What a token means: a client, or that no rule fits. */
-type Meaning = KnownSubject | 'no rule'
+/** What a token means. */
+type Meaning = { readonly known: KnownSubject; readonly rule: OpenRule } | 'no rule'
+
+/** A token that the gateway gives in exchange. */
+export type Exchanged = { readonly token: string; readonly expiresMs: number }
 
 /** The issuers of a gateway. */
 export class Issuers {
   /** Whether what some rule allows depends on the labels of namespaces. */
   readonly usesLabels: boolean
+  /** Whether tokens are given in exchange. */
+  readonly mayExchange: boolean
+  private readonly exchangeKeys: readonly ExchangeKey[]
+  private readonly clock: KeysRuntime['clock']
+  private readonly rules: OpenRule[] = []
+  private readonly all: IssuerTokens<Meaning>[] = []
   /** Several where clusters call their issuers alike. */
   private readonly byIssuer = new Map<string, IssuerTokens<Meaning>[]>()
   private readonly refused: (issuer: string, reason: string) => void
 
+  /** @param exchangeKeys sign what is given in exchange: the first one; all are accepted */
   constructor(
     issuers: readonly IssuerConfig[],
+    exchangeKeys: readonly ExchangeKey[],
     runtime: KeysRuntime & { readonly log: Host['log'] },
   ) {
+    this.exchangeKeys = exchangeKeys
+    this.mayExchange = exchangeKeys.length > 0
+    this.clock = runtime.clock
     this.refused = refusalLog(runtime)
     this.usesLabels = issuers.some(({ rules }) => rules.some(({ scope }) => usesLabels(scope)))
     for (const policy of issuers) {
-      const rules = policy.rules.map(openRule)
-      const tokens = new IssuerTokens<Meaning>({
-        ...runtime,
-        policy,
-        onRefused: (reason) => this.refused(policy.issuer, reason),
-        meaning: (claims) => {
-          const rule = rules.find(({ fits }) => fits(claims))
-          if (rule === undefined) return 'no rule'
-          const subject = `${policy.issuer} ${(claims.sub ?? '').slice(0, SUBJECT_MAX)}`
-          return { ...rule.grant, subject }
-        },
+      const rules = policy.rules.map((rule) => openRule(policy.issuer, rule))
+      this.rules.push(...rules)
+      this.add(runtime, policy, (claims) => {
+        const rule = rules.find(({ fits }) => fits(claims))
+        const sub = claims.sub ?? ''
+        if (sub.length > SUB_MAX) return 'no rule'
+        return meaningOf(rule, claims, `${policy.issuer} ${sub}`)
       })
-      this.byIssuer.set(policy.issuer, [...(this.byIssuer.get(policy.issuer) ?? []), tokens])
     }
+    if (!this.mayExchange) return
+    const own = { issuer: OWN_ISSUER, audiences: [OWN_ISSUER], algorithms: [OWN_ALGORITHM] }
+    const keys = { jwks: exchangeKeys.map(({ jwk }) => jwk) }
+    this.add(runtime, { ...own, keys }, async (claims) =>
+      meaningOf(await this.ruleOf(claims.rule), claims, claims.sub ?? ''),
+    )
   }
 
   /**
@@ -65,7 +85,56 @@ export class Issuers {
    * @throws {Error} when the keys of its issuer cannot be read
    */
   async find(token: string): Promise<KnownSubject | undefined> {
-    if (this.byIssuer.size === 0) return undefined
+    return (await this.meaningOf(token))?.known
+  }
+
+  /** As {@link find}, from memory: for a token that was found within the last minute. */
+  findAtOnce(token: string): KnownSubject | undefined {
+    for (const tokens of this.all) {
+      const found = tokens.findAtOnce(token)
+      if (found !== undefined) return found === 'no rule' ? undefined : found.known
+    }
+    return undefined
+  }
+
+  /**
+   * Gives a token of the gateway in exchange for one of an issuer: for clients that cannot renew
+   * theirs each minute. A rule that changes or goes ends it, as does its time.
+   * @param isRevoked whether a client was revoked
+   * @returns `undefined` for what {@link find} does not find, a client without a name, one that was
+   *   revoked, and for a token of the gateway: it cannot prolong itself
+   * @throws {Error} as {@link find}
+   */
+  async exchange(
+    token: string,
+    isRevoked: (known: KnownSubject) => Promise<boolean>,
+  ): Promise<Exchanged | undefined> {
+    const [key] = this.exchangeKeys
+    if (key === undefined || claimedIssuer(token) === OWN_ISSUER) return undefined
+    const meaning = await this.meaningOf(token)
+    if (meaning === undefined || meaning.known.subject.endsWith(' ')) return undefined
+    const { known, rule } = meaning
+    if (await isRevoked(known)) return undefined
+    const issuedMs = this.clock.now()
+    const expiresMs = issuedMs + rule.lifeMs
+    const { subject } = known
+    const own = { subject, rule: await rule.id(), issuedMs, expiresMs }
+    return { token: await signOwn(key, own), expiresMs }
+  }
+
+  private add(
+    runtime: KeysRuntime,
+    policy: Omit<IssuerConfig, 'rules'>,
+    meaning: (claims: Claims) => Meaning | Promise<Meaning>,
+  ): void {
+    const onRefused = (reason: string): void => this.refused(policy.issuer, reason)
+    const tokens = new IssuerTokens<Meaning>({ ...runtime, policy, onRefused, meaning })
+    this.all.push(tokens)
+    this.byIssuer.set(policy.issuer, [...(this.byIssuer.get(policy.issuer) ?? []), tokens])
+  }
+
+  private async meaningOf(token: string): Promise<Exclude<Meaning, string> | undefined> {
+    if (this.all.length === 0) return undefined
     const issuer = claimedIssuer(token) ?? ''
     let failure: unknown
     for (const tokens of this.byIssuer.get(issuer) ?? []) {
@@ -81,14 +150,16 @@ export class Issuers {
     return undefined
   }
 
-  /** As {@link find}, from memory: for a token that was found within the last minute. */
-  findAtOnce(token: string): KnownSubject | undefined {
-    for (const tokens of [...this.byIssuer.values()].flat()) {
-      const found = tokens.findAtOnce(token)
-      if (found !== undefined) return found === 'no rule' ? undefined : found
-    }
+  private async ruleOf(id: unknown): Promise<OpenRule | undefined> {
+    for (const rule of this.rules) if ((await rule.id()) === id) return rule
     return undefined
   }
+}
+
+function meaningOf(rule: OpenRule | undefined, { iat = 0 }: Claims, subject: string): Meaning {
+  if (rule === undefined) return 'no rule'
+  const { visibility, mayExplain } = rule
+  return { rule, known: { visibility, mayExplain, subject, issuedMs: iat * 1000 } }
 }
 
 /** Whoever sends wrong tokens shall not fill the log. */
@@ -105,32 +176,4 @@ function refusalLog({
     loggedMs = clock.elapsed()
     log({ level: 'warning', message: 'a token of an issuer is refused', issuer, reason })
   }
-}
-
-function openRule({ when, scope }: ClaimRule): {
-  readonly fits: (claims: Claims) => boolean
-  readonly grant: Omit<KnownSubject, 'subject'>
-} {
-  const visibility = visibilityOf(scope)
-  return { fits: matcher(when), grant: { visibility, mayExplain: scope.explain === true } }
-}
-
-/** Returns a function that tests whether claims, or an object in them, have all patterns. */
-function matcher(when: ClaimPatterns): (claims: unknown) => boolean {
-  const tests = Object.entries(when).map(([claim, patterns]) => {
-    const fits = isList(patterns) ? valueMatcher(patterns) : matcher(patterns)
-    return (claims: Readonly<Record<string, unknown>>) =>
-      Object.hasOwn(claims, claim) && fits(claims[claim])
-  })
-  return (claims) => isRecord(claims) && tests.every((test) => test(claims))
-}
-
-/** A claim with a list fits when one of its values does. */
-function valueMatcher(patterns: readonly string[]): (value: unknown) => boolean {
-  const fits = matcherOf(patterns)
-  const fitsOne = (value: unknown): boolean => {
-    if (typeof value === 'string') return fits(value)
-    return (typeof value === 'number' || typeof value === 'boolean') && fits(String(value))
-  }
-  return (value) => (Array.isArray(value) ? value.some(fitsOne) : fitsOne(value))
 }

@@ -3,7 +3,7 @@
  * audiences and the algorithms, never the token.
  * @module
  */
-import { createLocalJWKSet, errors, type JWK, type JWTPayload, jwtVerify } from 'jose'
+import { createLocalJWKSet, errors, type JWK, type JWTPayload, jwtVerify, SignJWT } from 'jose'
 import { decodeBase64url } from '../../dns/bytes/base64url.ts'
 import { errorText, isRecord, parseJson } from '../../dns/bytes/unknown.ts'
 
@@ -66,6 +66,15 @@ export async function verifyClaims(
 
 function refused(refusal: string): Verified {
   return { refusal, isKeyUnknown: false }
+}
+
+/** Signs claims. */
+export function signClaims(
+  claims: Claims,
+  header: { readonly alg: string; readonly kid: string },
+  key: CryptoKey,
+): Promise<string> {
+  return new SignJWT(claims).setProtectedHeader(header).sign(key)
 }
 
 /**

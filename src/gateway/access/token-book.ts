@@ -19,6 +19,7 @@ import {
   equalSecrets,
   hashToken,
   isAlive,
+  revocationOf,
   type TokenRecord,
   tokenId,
   usesLabels,
@@ -51,6 +52,9 @@ export type TokenBookOptions = {
 
 /** A valid token, and what its client may see. */
 export type KnownToken = { readonly record: TokenRecord; readonly visibility: ClientVisibility }
+
+/** A token of an issuer: who has it, and when it was issued, in milliseconds since 1970. */
+type IssuedToken = { readonly subject: string; readonly issuedMs: number }
 
 /** The hash of a token, and the secret of its record that has this hash. */
 type KnownHash = {
@@ -170,6 +174,22 @@ export class TokenBook {
   /** As {@link find}, by the identifier of a valid token, for the operator. */
   findById(id: string): Promise<KnownToken | undefined> {
     return this.known(() => this.byId.get(id))
+  }
+
+  /**
+   * Returns whether a client that an issuer knows was revoked after its token was issued.
+   * @throws {HttpError} as {@link find}
+   */
+  async isRevoked(client: IssuedToken, keepAlive: KeepAlive): Promise<boolean> {
+    const known = await this.findIdentity(revocationOf(client.subject), keepAlive)
+    return known !== undefined && client.issuedMs < known.record.createdMs
+  }
+
+  /** As {@link isRevoked}, from memory; `undefined` without a fresh list. */
+  isRevokedAtOnce({ subject, issuedMs }: IssuedToken): boolean | undefined {
+    if (this.follower.sinceSeenMs() >= TRUST_MS) return undefined
+    const record = this.byIdentity.get(revocationOf(subject))
+    return record !== undefined && this.seen(record) !== undefined && issuedMs < record.createdMs
   }
 
   private known(

@@ -40,6 +40,14 @@ export type TokenRecord = {
   readonly usedDay?: number
 }
 
+/**
+ * Returns the identity of the record by which an operator revokes a client that an issuer
+ * knows.
+ */
+export function revocationOf(subject: string): string {
+  return `revoked:${subject}`
+}
+
 /** Milliseconds of a day. */
 export const DAY_MS: number = 24 * 3600 * 1000
 const ID_BYTES = 6

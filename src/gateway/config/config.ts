@@ -15,6 +15,7 @@ import {
   readClusterEntry,
   TOKEN_SHA256 as SHA256,
 } from './cluster-entry.ts'
+import { type ExchangeKey, readExchangeKey } from './exchange-key.ts'
 import { type IssuerConfig, IssuersError, readIssuers } from './issuers.ts'
 import type { ReaderTimes } from './reader-times.ts'
 
@@ -34,6 +35,7 @@ export const GATEWAY_VARIABLES = [
   'ACCESS_TEAM',
   'ACCESS_AUDIENCE',
   'ISSUERS',
+  'EXCHANGE_KEY',
 ] as const
 
 type Name = 'COREFILE' | (typeof GATEWAY_VARIABLES)[number]
@@ -61,6 +63,8 @@ export type GatewayConfig = {
   readonly application: AccessApplication | undefined
   /** Issuers whose tokens identify clients. */
   readonly issuers: readonly IssuerConfig[]
+  /** Keys of the tokens that are given in exchange; the first one signs. None gives none. */
+  readonly exchangeKeys: readonly ExchangeKey[]
 }
 
 /** An Access application. */
@@ -128,6 +132,7 @@ export async function readGatewayConfig(
     corsOrigins: readOrigins(variables),
     application: readApplication(variables),
     issuers: readIssuersOf(variables),
+    exchangeKeys: await readExchangeKeys(variables),
   }
 }
 
@@ -255,6 +260,18 @@ function readIssuersOf({ ISSUERS: text = '' }: GatewayVariables): readonly Issue
     if (!(error instanceof IssuersError)) throw error
     throw new GatewayConfigError(error.message, { cause: error })
   }
+}
+
+async function readExchangeKeys(variables: GatewayVariables): Promise<readonly ExchangeKey[]> {
+  const texts = (variables.EXCHANGE_KEY ?? '').split(/\s+/).filter((word) => word !== '')
+  if (texts.length > OPERATOR_TOKENS_MAX) {
+    throw new GatewayConfigError(`EXCHANGE_KEY has over ${OPERATOR_TOKENS_MAX} values`)
+  }
+  const keys = await Promise.all(texts.map(readExchangeKey))
+  if (keys.every((key) => key !== undefined)) return keys
+  throw new GatewayConfigError(
+    'EXCHANGE_KEY is not an Ed25519 key as printed by "kubedoh keys --exchange"',
+  )
 }
 
 function parseObject(text: string): Readonly<Record<string, unknown>> {

@@ -10,7 +10,12 @@ import { readScope, SCOPE_FIELDS, ScopeError, type TokenScope } from './token-sc
 export type ClaimPatterns = { readonly [claim: string]: readonly string[] | ClaimPatterns }
 
 /** What the holders of some tokens may see and do. */
-export type ClaimRule = { readonly when: ClaimPatterns; readonly scope: TokenScope }
+export type ClaimRule = {
+  readonly when: ClaimPatterns
+  readonly scope: TokenScope
+  /** How long a token counts that the gateway gives in exchange, in milliseconds. */
+  readonly lifeMs: number
+}
 
 /** Where the keys of an issuer are. */
 export type KeysPlace =
@@ -20,6 +25,8 @@ export type KeysPlace =
   | { readonly url: string }
   /** In the manifest of a cluster, for the tokens of its ServiceAccounts. */
   | { readonly cluster: string }
+  /** Here. */
+  | { readonly jwks: readonly unknown[] }
 
 /** An issuer of tokens. */
 export type IssuerConfig = {
@@ -54,7 +61,12 @@ const ALGORITHMS_DEFAULT: readonly string[] = ['RS256', 'ES256']
 /** Before the identifier of a cluster in `keys`. */
 const CLUSTER = 'cluster:'
 const FIELDS = ['issuer', 'audiences', 'algorithms', 'keys', 'rules']
-const RULE_FIELDS = ['when', ...SCOPE_FIELDS]
+const RULE_FIELDS = ['when', 'expires', ...SCOPE_FIELDS]
+/** Milliseconds of the units of `expires`. */
+const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 }
+const LIFE_DEFAULT = '24h'
+/** Longest time that a token counts which was given in exchange. */
+export const LIFE_MS_MAX: number = 90 * 86_400_000
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -132,11 +144,22 @@ function readRule(value: unknown, place: string): ClaimRule {
     throw new IssuersError(`${place}.namespaces is missing; ["*"] is all`)
   }
   try {
-    return { when: readPatterns(fields.when, `${place}.when`, DEPTH_MAX), scope: readScope(fields) }
+    return {
+      when: readPatterns(fields.when, `${place}.when`, DEPTH_MAX),
+      scope: readScope(fields),
+      lifeMs: readLife(fields.expires ?? LIFE_DEFAULT, `${place}.expires`),
+    }
   } catch (error) {
     if (!(error instanceof ScopeError)) throw error
     throw new IssuersError(`${place}: ${error.message}`, { cause: error })
   }
+}
+
+function readLife(value: unknown, place: string): number {
+  const [, count = '', unit = ''] = /^([1-9]\d{0,4})([mhd])$/.exec(String(value)) ?? []
+  const lifeMs = Number(count) * (UNITS[unit] ?? 0)
+  if (lifeMs > 0 && lifeMs <= LIFE_MS_MAX) return lifeMs
+  throw new IssuersError(`${place} is not a time such as 15m, 12h or 90d, which is the longest`)
 }
 
 function readPatterns(value: unknown, place: string, depth: number): ClaimPatterns {

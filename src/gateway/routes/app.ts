@@ -23,6 +23,7 @@ import { createPublishRoutes, type FindCluster } from '../snapshots/publish-rout
 import { StoreError } from '../snapshots/store.ts'
 import { createAuditRoute } from './audit-route.ts'
 import { createClusterRoutes } from './cluster-routes.ts'
+import { createExchangeRoute } from './exchange-route.ts'
 import type { Gateway, GatewayRuntime } from './gateway.ts'
 import { createGenerationRoutes } from './generation-routes.ts'
 import { clusterDomains, createKitRoute } from './kit-route.ts'
@@ -75,6 +76,7 @@ export function createGatewayApp(
     await next()
     if (c.req.method !== 'GET' && c.res.ok) await admission.reloadTokens()
   })
+  app.route('/', createExchangeRoute({ admission, now }))
   app.route('/', createAuditRoute(config, runtime))
   app.route('/', createStatusRoute(config, runtime, gateway))
   app.route('/', createTokenRoutes({ ...config, ...runtime, now, advise, domainsOf }))

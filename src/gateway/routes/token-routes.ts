@@ -23,6 +23,7 @@ import { HttpError } from '../doh/http-error.ts'
 import { jsonResponse, listTexts, streamOf, uncached } from '../doh/json-response.ts'
 import { readBody } from '../doh/read-body.ts'
 import type { ClusterDomains } from './kit-route.ts'
+import { revokeSubject } from './subject-revocation.ts'
 import { restoreTokens } from './token-restore.ts'
 
 const BODY_BYTES_MAX = 64 * 1024
@@ -62,6 +63,7 @@ export function createTokenRoutes(options: TokenRoutesOptions): Hono {
   })
   app.post('/v1/tokens', (c) => create(c, options))
   app.post('/v1/tokens/restore', (c) => restoreTokens(c, options))
+  app.post('/v1/tokens/revocations', (c) => revokeSubject(c, options))
   app.delete('/v1/tokens/:id', async (c) => {
     if (await options.tokenStore.remove(c.req.param('id')))
       return new Response(null, { status: 204 })

@@ -60,7 +60,10 @@ describe('keys', () => {
     test(`are of one kind at a time: ${args.join(' ') || 'none'}`, async () => {
       const { status, stdout, stderr } = await runCli(['keys', ...args])
       assert.deepEqual([status, stdout], [2, ''])
-      assert.match(stderr, /^kubedoh: name a cluster, or give --admin, --read-only or --replica\n/)
+      assert.match(
+        stderr,
+        /^kubedoh: name a cluster, or give --admin, --read-only, --replica or --exchange\n/,
+      )
     })
   }
 

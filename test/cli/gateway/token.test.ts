@@ -44,6 +44,18 @@ describe('kubedoh token', () => {
     assert.equal((await run('list')).stdout.split('\n').length, 2)
   })
 
+  test('revokes a client that an issuer knows, and takes that back', async (t) => {
+    const run = await start(t)
+    const revoked = await run('revoke https://ci.test repo:acme')
+    const [, id = ''] =
+      /^revoked all tokens of https:\/\/ci\.test repo:acme until now; kubedoh token revoke (\S+) takes/.exec(
+        revoked.stdout,
+      ) ?? []
+    assert.match((await run('list')).stdout, /revoked:https:\/\/ci\.test repo:acme/)
+    assert.equal((await run(`revoke ${id}`)).status, 0)
+    assert.equal((await run('list')).stdout.includes('repo:acme'), false)
+  })
+
   test('warns about unknown clusters, and lists the name', async (t) => {
     const run = await start(t)
     const identity = 'access:@example.com'

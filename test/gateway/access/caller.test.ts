@@ -35,7 +35,11 @@ function finderOf(records: readonly TokenRecord[], access = CLOSED): CallerFinde
   const fetch = (): never => assert.fail('no request is expected')
   const tokenIssuerOf = fetch
   const runtime = { host, tokenStore: storeOf(records), fetch, tokenIssuerOf }
-  return new CallerFinder({ access, application: undefined, issuers: [] }, runtime, host)
+  return new CallerFinder(
+    { access, application: undefined, issuers: [], exchangeKeys: [] },
+    runtime,
+    host,
+  )
 }
 
 function find(finder: CallerFinder, head: RequestHead, pathToken?: string): Promise<Caller> {
@@ -151,7 +155,7 @@ test('the configured token needs no list of tokens, whatever its form', async ()
   const host = new FakeHost()
   const access = { isPublic: false, sha256: await hashToken(token) }
   const finder = new CallerFinder(
-    { access, application: undefined, issuers: [] },
+    { access, application: undefined, issuers: [], exchangeKeys: [] },
     { host, tokenStore, fetch, tokenIssuerOf: fetch },
     host,
   )

@@ -23,7 +23,7 @@ class Checking {
   ) {
     this.issuer = issuer
     const config = [{ issuer: issuer.url, audiences: ['kubedoh'], rules, ...more }]
-    this.issuers = new Issuers(readIssuers(JSON.stringify(config)), {
+    this.issuers = new Issuers(readIssuers(JSON.stringify(config)), [], {
       tokenIssuerOf: async () => undefined,
       fetch: issuer.fetch,
       after: (ms, run) => {

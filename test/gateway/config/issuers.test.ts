@@ -17,6 +17,7 @@ describe('ISSUERS', () => {
           {
             when: { sub: ['a'] },
             scope: { clusters: ['*'], origins: ['*'], namespaces: ['shop'], recurse: false },
+            lifeMs: 86_400_000,
           },
         ],
       },
@@ -86,6 +87,11 @@ describe('ISSUERS', () => {
       value: [rule({ namespaces: ['A_'] })],
       message: 'ISSUERS[0].rules[0]: "namespaces" has "A_", which no namespace is called',
     },
+    ...['1s', '0h', '91d', 3600, '1.5h'].map((expires) => ({
+      value: [rule({ expires })],
+      message:
+        'ISSUERS[0].rules[0].expires is not a time such as 15m, 12h or 90d, which is the longest',
+    })),
     {
       value: [rule({ recurse: 'yes' })],
       message: 'ISSUERS[0].rules[0]: "recurse" is neither true nor false',

@@ -1,0 +1,61 @@
+/**
+ * Rules from the claims of a token to what its holder may see.
+ * @module
+ */
+import { isRecord } from '../../dns/bytes/unknown.ts'
+import type { ClientVisibility } from '../../resolver/contract/client.ts'
+import { sha256Hex } from '../../snapshot/format/signature.ts'
+import { type ClaimPatterns, type ClaimRule, isList } from '../config/issuers.ts'
+import { matcherOf, visibilityOf } from './token.ts'
+
+/** Hexadecimal digits of a rule's identifier. */
+const ID_DIGITS = 24
+
+/** A rule of one issuer. */
+export type OpenRule = {
+  /** Returns whether the claims of a token have all patterns. */
+  readonly fits: (claims: unknown) => boolean
+  readonly visibility: ClientVisibility
+  readonly mayExplain: boolean
+  /** How long a token counts that is given in exchange. */
+  readonly lifeMs: number
+  /** Identifies the rule; another one has another text. */
+  readonly id: () => Promise<string>
+}
+
+/** Opens a rule of an issuer. */
+export function openRule(issuer: string, rule: ClaimRule): OpenRule {
+  const { when, scope, lifeMs } = rule
+  let id: Promise<string> | undefined
+  return {
+    fits: matcher(when),
+    visibility: visibilityOf(scope),
+    mayExplain: scope.explain === true,
+    lifeMs,
+    id: () => (id ??= identify(JSON.stringify([issuer, when, scope]))),
+  }
+}
+
+async function identify(text: string): Promise<string> {
+  return (await sha256Hex(new TextEncoder().encode(text))).slice(0, ID_DIGITS)
+}
+
+/** Returns a function that tests whether claims, or an object in them, have all patterns. */
+function matcher(when: ClaimPatterns): (claims: unknown) => boolean {
+  const tests = Object.entries(when).map(([claim, patterns]) => {
+    const fits = isList(patterns) ? valueMatcher(patterns) : matcher(patterns)
+    return (claims: Readonly<Record<string, unknown>>) =>
+      Object.hasOwn(claims, claim) && fits(claims[claim])
+  })
+  return (claims) => isRecord(claims) && tests.every((test) => test(claims))
+}
+
+/** A claim with a list fits when one of its values does. */
+function valueMatcher(patterns: readonly string[]): (value: unknown) => boolean {
+  const fits = matcherOf(patterns)
+  const fitsOne = (value: unknown): boolean => {
+    if (typeof value === 'string') return fits(value)
+    return (typeof value === 'number' || typeof value === 'boolean') && fits(String(value))
+  }
+  return (value) => (Array.isArray(value) ? value.some(fitsOne) : fitsOne(value))
+}
