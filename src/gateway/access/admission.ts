@@ -23,6 +23,7 @@ import {
 } from './caller.ts'
 import type { Exchanged } from './issuers.ts'
 import { isAdmin, isExplainer, unauthorized } from './operators.ts'
+import { notePerson } from './persons.ts'
 import {
   FallbackLimiter,
   networkKey,
@@ -219,6 +220,18 @@ export class Admission {
     } catch (error) {
       throw error instanceof HttpError && error.status === 401 ? unauthorized(error.message) : error
     }
+  }
+
+  /**
+   * Notes the operator whom an issuer knows, for the checks of {@link isAdmin} and its like.
+   * @throws {HttpError} 503 when the token cannot be checked
+   */
+  async identify(c: Context): Promise<void> {
+    const person = await this.finder.findPerson({
+      header: (name) => c.req.header(name),
+      keepAlive: (promise) => this.runtime.keepAlive(c, promise),
+    })
+    if (person !== undefined) notePerson(c, person)
   }
 
   /**

@@ -8,8 +8,8 @@ import { errorText } from '../../dns/bytes/unknown.ts'
 import type { Client } from '../../resolver/contract/client.ts'
 import type { Host } from '../../resolver/contract/host.ts'
 
-/** The token that authorized an operator: the admin token, or the read-only one. */
-export type OperatorKind = 'admin' | 'read-only'
+/** What authorized an operator: the admin token or the read-only one, or a role that is like it. */
+export type OperatorKind = 'admin' | 'read-only' | 'issuer' | 'operator'
 
 /** What a request was about, beside its path. */
 export type AuditFacts = Readonly<Record<string, string | number | undefined>>
@@ -65,12 +65,17 @@ const TOKEN = /(kdt_[0-9a-f]{12}_)[^/?&\s]+/g
 /** A character that is encoded in a URL, perhaps more than once. */
 const ENCODED = /%(?:25)*([2-7][0-9a-f])/gi
 
-const operators = new WeakMap<Request, OperatorKind>()
+type Operator = { readonly kind: OperatorKind; readonly who: string | undefined }
+
+const operators = new WeakMap<Request, Operator>()
 const facts = new WeakMap<Request, AuditFacts>()
 
-/** Notes that an operator's token authorized a request. */
-export function noteOperator(c: Context, operator: OperatorKind): void {
-  operators.set(c.req.raw, operator)
+/**
+ * Notes what authorized a request.
+ * @param who the person, where an issuer knows that
+ */
+export function noteOperator(c: Context, kind: OperatorKind, who?: string): void {
+  operators.set(c.req.raw, { kind, who })
 }
 
 /** Notes what an operator's request is about; replaces earlier notes. Never pass a secret. */
@@ -86,12 +91,13 @@ export function createAudit(runtime: AuditRuntime): MiddlewareHandler {
   const { host, clientOf, auditStore, keepAlive } = runtime
   return async (c, next) => {
     await next()
-    const operator = operators.get(c.req.raw)
+    const { kind: operator, who } = operators.get(c.req.raw) ?? {}
     if (operator === undefined) return
     const about = Object.entries(facts.get(c.req.raw) ?? {}).map(
       ([name, value]) => [name, typeof value === 'string' ? plain(value) : value] as const,
     )
     const fields = {
+      ...(who !== undefined && { who: plain(who) }),
       address: clientOf(c).address,
       method: plain(c.req.method),
       path: plain(c.req.path),

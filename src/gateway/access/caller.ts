@@ -19,6 +19,7 @@ import type { KeysRuntime } from './issuer-keys.ts'
 import type { IssuerTokens } from './issuer-tokens.ts'
 import { type Exchanged, Issuers, type KnownSubject } from './issuers.ts'
 import type { KnownClusters } from './known-clusters.ts'
+import type { Person } from './persons.ts'
 import { hasHash } from './token.ts'
 import { type KnownToken, TokenBook } from './token-book.ts'
 import type { TokenStore } from './token-store.ts'
@@ -198,6 +199,18 @@ export class CallerFinder {
         'retry-after': RETRY_SECONDS,
       })
     }
+  }
+
+  /**
+   * Finds the operator that a request's token identifies, if an issuer knows that.
+   * @throws {HttpError} 503 as {@link find}
+   */
+  async findPerson(sent: Sent): Promise<Person | undefined> {
+    const token = sentToken(sent)
+    if (token === undefined) return undefined
+    const person = await this.checked(this.issuers.findPerson(token))
+    const isRevoked = person && (await this.tokens.isRevoked(person, sent.keepAlive))
+    return isRevoked === false ? person : undefined
   }
 
   /**

@@ -5,7 +5,8 @@
 import { isRecord } from '../../dns/bytes/unknown.ts'
 import type { ClientVisibility } from '../../resolver/contract/client.ts'
 import { sha256Hex } from '../../snapshot/format/signature.ts'
-import { type ClaimPatterns, type ClaimRule, isList } from '../config/issuers.ts'
+import { type ClaimPatterns, type ClaimRule, isList, type Role } from '../config/issuers.ts'
+import type { TokenScope } from '../config/token-scope.ts'
 import { matcherOf, visibilityOf } from './token.ts'
 
 /** Hexadecimal digits of a rule's identifier. */
@@ -17,21 +18,25 @@ export type OpenRule = {
   readonly fits: (claims: unknown) => boolean
   readonly visibility: ClientVisibility
   readonly mayExplain: boolean
+  readonly scope: TokenScope
   /** How long a token counts that is given in exchange. */
   readonly lifeMs: number
+  readonly role: Role | undefined
   /** Identifies the rule; another one has another text. */
   readonly id: () => Promise<string>
 }
 
 /** Opens a rule of an issuer. */
 export function openRule(issuer: string, rule: ClaimRule): OpenRule {
-  const { when, scope, lifeMs } = rule
+  const { when, scope, lifeMs, role } = rule
   let id: Promise<string> | undefined
   return {
     fits: matcher(when),
     visibility: visibilityOf(scope),
     mayExplain: scope.explain === true,
+    scope,
     lifeMs,
+    role,
     id: () => (id ??= identify(JSON.stringify([issuer, when, scope]))),
   }
 }

@@ -13,6 +13,7 @@ import type { KeysRuntime } from './issuer-keys.ts'
 import { IssuerTokens } from './issuer-tokens.ts'
 import { type Claims, claimedIssuer } from './jwt.ts'
 import { OWN_ALGORITHM, OWN_ISSUER, signOwn } from './own-tokens.ts'
+import type { Person } from './persons.ts'
 import { usesLabels } from './token.ts'
 
 /** How long an issuer's refused tokens are not logged after one was. */
@@ -86,6 +87,18 @@ export class Issuers {
    */
   async find(token: string): Promise<KnownSubject | undefined> {
     return (await this.meaningOf(token))?.known
+  }
+
+  /**
+   * Finds the operator that a token identifies; `undefined` for a client, and for tokens of the
+   * gateway: those are for weeks in the settings of a device.
+   * @throws {Error} as {@link find}
+   */
+  async findPerson(token: string): Promise<(Person & KnownSubject) | undefined> {
+    if (claimedIssuer(token) === OWN_ISSUER) return undefined
+    const { known, rule: { role, scope, lifeMs } = { role: undefined } } =
+      (await this.meaningOf(token)) ?? {}
+    return known && role && { ...known, role, scope, lifeMs }
   }
 
   /** As {@link find}, from memory: for a token that was found within the last minute. */

@@ -1,6 +1,7 @@
 /**
- * Which operators' tokens open which routes: the admin token opens all of them, the read-only token
- * those that report and explain; exporters may read the status routes with their own tokens.
+ * Which operators open which routes: the admin token opens all of them, the read-only token those
+ * that report and explain; persons whom an issuer knows open those of their role. Exporters may
+ * read the status routes with their own tokens.
  * @module
  */
 import type { Context } from 'hono'
@@ -9,25 +10,56 @@ import { HttpError } from '../doh/http-error.ts'
 import { noteOperator } from './audit.ts'
 import { sentToken } from './caller.ts'
 import type { KnownClusters } from './known-clusters.ts'
-import { equalSecrets, hashToken } from './token.ts'
+import { type Person, personWith } from './persons.ts'
+import { equalSecrets, hashToken, matcherOf } from './token.ts'
 
 type AdminHashes = GatewayConfig['adminSha256s']
 
-/** Returns whether a request carries the operator (admin) token. */
+/** Returns whether a request is an administrator's: by the admin token, or by an issuer's. */
 export async function isAdmin(c: Context, adminSha256s: AdminHashes): Promise<boolean> {
-  const isTheirs = await carriesToken(c, adminSha256s)
-  if (isTheirs) noteOperator(c, 'admin')
+  const person = personWith(c, 'administrator')
+  const isTheirs = person !== undefined || (await carriesToken(c, adminSha256s))
+  if (isTheirs) noteOperator(c, 'admin', person?.subject)
   return isTheirs
 }
 
-/** Returns whether a request carries a token that may explain every answer. */
+/**
+ * Checks that a request may manage tokens.
+ * @returns the person whose scope bounds that; `undefined` for an administrator
+ * @throws {HttpError} 401
+ */
+export async function checkIssuer(
+  c: Context,
+  adminSha256s: AdminHashes,
+): Promise<Person | undefined> {
+  const person = personWith(c, 'issuer')
+  if (person === undefined) await checkAdmin(c, adminSha256s)
+  else noteOperator(c, 'issuer', person.subject)
+  return person
+}
+
+/** Checks that a request may operate a cluster. @throws {HttpError} 401 */
+export async function checkOperator(
+  c: Context,
+  adminSha256s: AdminHashes,
+  cluster: string,
+): Promise<void> {
+  const person = personWith(c, 'operator')
+  if (person === undefined || !matcherOf(person.scope.clusters)(cluster)) {
+    return checkAdmin(c, adminSha256s)
+  }
+  noteOperator(c, 'operator', person.subject)
+}
+
+/** Returns whether a request may have every answer explained. */
 export async function isExplainer(
   c: Context,
   { adminSha256s, readOnlySha256s }: Pick<GatewayConfig, 'adminSha256s' | 'readOnlySha256s'>,
 ): Promise<boolean> {
   if (await isAdmin(c, adminSha256s)) return true
-  const isTheirs = await carriesToken(c, readOnlySha256s)
-  if (isTheirs) noteOperator(c, 'read-only')
+  const person = personWith(c, 'viewer')
+  const isTheirs = person !== undefined || (await carriesToken(c, readOnlySha256s))
+  if (isTheirs) noteOperator(c, 'read-only', person?.subject)
   return isTheirs
 }
 
@@ -56,6 +88,7 @@ export async function checkStatusReader(
 ): Promise<void> {
   const exporters = clusters.ids().flatMap((id) => clusters.find(id)?.tokenSha256s ?? [])
   const hashes = [...adminSha256s, ...readOnlySha256s, access.sha256, ...exporters]
+  if (personWith(c, 'viewer', 'administrator') !== undefined) return
   if (await carriesToken(c, hashes)) return
   throw unauthorized("An operator's or exporter's token is needed")
 }

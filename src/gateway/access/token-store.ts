@@ -112,7 +112,7 @@ export function formatTokenRecord(record: TokenRecord): string {
 export function parseTokenRecord(text: string): TokenRecord | undefined {
   const value = parseJson(text)
   if (!isRecord(value)) return undefined
-  const { id, name, scope, identities, secrets, createdMs, expiresMs, usedDay } = value
+  const { id, name, scope, identities, secrets, createdMs, expiresMs, usedDay, by } = value
   const isValid =
     typeof id === 'string' &&
     typeof name === 'string' &&
@@ -121,6 +121,7 @@ export function parseTokenRecord(text: string): TokenRecord | undefined {
     isTexts(identities) &&
     isOptionalTime(expiresMs) &&
     isOptionalTime(usedDay) &&
+    (by === undefined || typeof by === 'string') &&
     Array.isArray(secrets) &&
     secrets.every(isSecret)
   if (!isValid) return undefined
@@ -132,6 +133,7 @@ export function parseTokenRecord(text: string): TokenRecord | undefined {
     secrets: secrets.map(({ sha256, expiresMs: endMs }) => ({ sha256, expiresMs: endMs })),
     createdMs,
     expiresMs,
+    ...(by !== undefined && { by }),
     ...(usedDay !== undefined && { usedDay }),
   }
 }

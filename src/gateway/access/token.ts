@@ -36,6 +36,8 @@ export type TokenRecord = {
   readonly createdMs: number
   /** Milliseconds since 1970; `undefined` for never. */
   readonly expiresMs: number | undefined
+  /** The person with the role `issuer` who created it; an administrator when left out. */
+  readonly by?: string
   /** Day of the last use (UTC), in days since 1970; never used when left out. */
   readonly usedDay?: number
 }

@@ -9,12 +9,23 @@ import { readScope, SCOPE_FIELDS, ScopeError, type TokenScope } from './token-sc
 /** Patterns of claims: for each name patterns of its value, or the same for an object in it. */
 export type ClaimPatterns = { readonly [claim: string]: readonly string[] | ClaimPatterns }
 
+/** What an operator may do below `/v1`; each may query what its rule says, as others may. */
+const ROLES = ['viewer', 'issuer', 'operator', 'administrator'] as const
+
+/**
+ * `viewer` reads metrics and states and has any name explained, `issuer` manages tokens within its
+ * own scope, `operator` pins generations of its clusters, `administrator` does all.
+ */
+export type Role = (typeof ROLES)[number]
+
 /** What the holders of some tokens may see and do. */
 export type ClaimRule = {
   readonly when: ClaimPatterns
   readonly scope: TokenScope
   /** How long a token counts that the gateway gives in exchange, in milliseconds. */
   readonly lifeMs: number
+  /** Absent for clients, who only query. */
+  readonly role?: Role
 }
 
 /** Where the keys of an issuer are. */
@@ -61,7 +72,7 @@ const ALGORITHMS_DEFAULT: readonly string[] = ['RS256', 'ES256']
 /** Before the identifier of a cluster in `keys`. */
 const CLUSTER = 'cluster:'
 const FIELDS = ['issuer', 'audiences', 'algorithms', 'keys', 'rules']
-const RULE_FIELDS = ['when', 'expires', ...SCOPE_FIELDS]
+const RULE_FIELDS = ['when', 'expires', 'role', ...SCOPE_FIELDS]
 /** Milliseconds of the units of `expires`. */
 const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 }
 const LIFE_DEFAULT = '24h'
@@ -148,11 +159,18 @@ function readRule(value: unknown, place: string): ClaimRule {
       when: readPatterns(fields.when, `${place}.when`, DEPTH_MAX),
       scope: readScope(fields),
       lifeMs: readLife(fields.expires ?? LIFE_DEFAULT, `${place}.expires`),
+      ...(fields.role !== undefined && { role: readRole(fields.role, `${place}.role`) }),
     }
   } catch (error) {
     if (!(error instanceof ScopeError)) throw error
     throw new IssuersError(`${place}: ${error.message}`, { cause: error })
   }
+}
+
+function readRole(value: unknown, place: string): Role {
+  const role = ROLES.find((one) => one === value)
+  if (role !== undefined) return role
+  throw new IssuersError(`${place} is not one of ${ROLES.join(', ')}`)
 }
 
 function readLife(value: unknown, place: string): number {

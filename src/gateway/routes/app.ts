@@ -50,6 +50,12 @@ export function createGatewayApp(
   app.use(refuseFinalSlash)
   app.use('/v1/*', createAudit(runtime))
   app.use('/v1/*', refuseCrossSite)
+  for (const path of ['/v1/*', '/readyz', '/metrics']) {
+    app.use(path, async (c, next) => {
+      await admission.identify(c)
+      await next()
+    })
+  }
   addStatusRoutes(app, gateway, { config, host: runtime.host })
   if (config.corsOrigins.length > 0) {
     const cors = createCors(config.corsOrigins)

@@ -11,7 +11,7 @@ import { openShard } from '../../snapshot/read/open-shard.ts'
 import { shardRecords } from '../../snapshot/read/shard-records.ts'
 import { formatRecord } from '../../snapshot/records/zone-text.ts'
 import { noteFacts } from '../access/audit.ts'
-import { checkAdmin } from '../access/operators.ts'
+import { checkOperator } from '../access/operators.ts'
 import type { GatewayConfig } from '../config/config.ts'
 import { HttpError } from '../doh/http-error.ts'
 import { jsonResponse, streamOf, uncached } from '../doh/json-response.ts'
@@ -29,8 +29,8 @@ export function createGenerationRoutes(
 ): Hono {
   const app = new Hono()
   const authorize = async (c: Context): Promise<ClusterWriter> => {
-    await checkAdmin(c, adminSha256s)
     const id = c.req.param('id') ?? ''
+    await checkOperator(c, adminSha256s, id)
     if ((await findCluster(id, c)) !== undefined) return writerOf(id, c)
     throw new HttpError(404, 'unknown_cluster', 'The gateway has no cluster with this identifier')
   }

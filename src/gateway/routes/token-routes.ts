@@ -6,7 +6,8 @@ import type { Context } from 'hono'
 import { Hono } from 'hono/tiny'
 import { createSharedPause, type Turns } from '../../dns/bytes/steps.ts'
 import { noteFacts } from '../access/audit.ts'
-import { checkAdmin } from '../access/operators.ts'
+import { checkAdmin, checkIssuer } from '../access/operators.ts'
+import { checkMayGive, personWith } from '../access/persons.ts'
 import {
   DAY_MS,
   isAlive,
@@ -50,12 +51,19 @@ type TokenRoutesOptions = Pick<GatewayConfig, 'adminSha256s'> & {
 /** Creates the app with the routes below `/v1/tokens`. */
 export function createTokenRoutes(options: TokenRoutesOptions): Hono {
   const app = new Hono()
+  const { adminSha256s } = options
+  for (const path of ['restore', 'revocations']) {
+    app.use(`/v1/tokens/${path}`, async (c, next) => {
+      await checkAdmin(c, adminSha256s)
+      await next()
+    })
+  }
   app.use('/v1/tokens/*', async (c, next) => {
-    await checkAdmin(c, options.adminSha256s)
+    await checkIssuer(c, adminSha256s)
     await next()
   })
-  app.get('/v1/tokens', async () => {
-    const records = await options.tokenStore.list()
+  app.get('/v1/tokens', async (c) => {
+    const records = (await options.tokenStore.list()).filter((one) => isTheirs(c, one))
     const nowMs = options.now()
     const texts = listTexts('tokens', records, (record) => describe(record, nowMs))
     const headers = { 'content-type': 'application/json' }
@@ -65,8 +73,10 @@ export function createTokenRoutes(options: TokenRoutesOptions): Hono {
   app.post('/v1/tokens/restore', (c) => restoreTokens(c, options))
   app.post('/v1/tokens/revocations', (c) => revokeSubject(c, options))
   app.delete('/v1/tokens/:id', async (c) => {
-    if (await options.tokenStore.remove(c.req.param('id')))
-      return new Response(null, { status: 204 })
+    const id = c.req.param('id')
+    const { tokenStore } = options
+    const isOwn = personWith(c, 'issuer') === undefined || (await findOwn(c, id, tokenStore))
+    if (isOwn && (await tokenStore.remove(id))) return new Response(null, { status: 204 })
     throw unknownToken()
   })
   app.post('/v1/tokens/:id/rotate', (c) => rotate(c, c.req.param('id'), options))
@@ -79,6 +89,11 @@ async function create(
 ): Promise<Response> {
   const body = await readBody(c.req.raw, BODY_BYTES_MAX)
   const request = readTokenRequest(new TextDecoder().decode(body))
+  const person = personWith(c, 'issuer')
+  if (person !== undefined) {
+    checkMayGive(person, request)
+    if (request.identities.length > 0) throw notTheirs()
+  }
   const nowMs = now()
   const id = newTokenId(randomBytes)
   const { token, sha256 } = await newSecret(id, randomBytes)
@@ -89,6 +104,7 @@ async function create(
     secrets: [{ sha256, expiresMs: undefined }],
     createdMs: nowMs,
     expiresMs: lifeMs === undefined ? undefined : nowMs + lifeMs,
+    ...(person && { by: person.subject }),
   }
   const addition = await tokenStore.add(record)
   if (addition.kind !== 'added') throw refusedAddition(addition)
@@ -120,7 +136,7 @@ async function rotate(
   const graceMs = 1000 * readGrace(c.req.query('graceSeconds'))
   const { token, sha256 } = await newSecret(id, randomBytes)
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-    const record = (await tokenStore.list()).find((one) => one.id === id)
+    const record = await findOwn(c, id, tokenStore)
     if (record === undefined) throw unknownToken()
     const nowMs = now()
     const kept = limitSecrets(record, nowMs, graceMs)
@@ -163,7 +179,7 @@ function readGrace(text: string | undefined): number {
 
 /** Describes a token, without its hashes. */
 function describe(record: TokenRecord, nowMs: number): object {
-  const { id, name, scope, identities, secrets, createdMs, expiresMs, usedDay } = record
+  const { id, name, scope, identities, secrets, createdMs, expiresMs, usedDay, by = null } = record
   return {
     id,
     name,
@@ -174,7 +190,26 @@ function describe(record: TokenRecord, nowMs: number): object {
     lastUsed: usedDay === undefined ? null : new Date(usedDay * DAY_MS).toISOString().slice(0, 10),
     secrets: secrets.filter((one) => isAlive(one, nowMs)).length,
     isAlive: isAlive(record, nowMs),
+    by,
   }
+}
+
+/** Returns whether a token is one that the sender of a request may manage. */
+function isTheirs(c: Context, { by }: TokenRecord): boolean {
+  const person = personWith(c, 'issuer')
+  return person === undefined || by === person.subject
+}
+
+async function findOwn(
+  c: Context,
+  id: string,
+  { list }: Pick<TokenStore, 'list'>,
+): Promise<TokenRecord | undefined> {
+  return (await list()).find((one) => one.id === id && isTheirs(c, one))
+}
+
+function notTheirs(): HttpError {
+  return new HttpError(403, 'not_yours', 'Only an administrator gives tokens to identities')
 }
 
 function unknownToken(): HttpError {

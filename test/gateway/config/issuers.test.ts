@@ -87,6 +87,10 @@ describe('ISSUERS', () => {
       value: [rule({ namespaces: ['A_'] })],
       message: 'ISSUERS[0].rules[0]: "namespaces" has "A_", which no namespace is called',
     },
+    {
+      value: [rule({ role: 'admin' })],
+      message: 'ISSUERS[0].rules[0].role is not one of viewer, issuer, operator, administrator',
+    },
     ...['1s', '0h', '91d', 3600, '1.5h'].map((expires) => ({
       value: [rule({ expires })],
       message:

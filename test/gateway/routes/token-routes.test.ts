@@ -73,6 +73,7 @@ describe('the tokens of clients', () => {
       expires: '2026-01-01T00:01:00.000Z',
       secrets: 1,
       isAlive: true,
+      by: null,
       lastUsed: null,
     })
     const listed = await fixture.send('GET', '/v1/tokens')
