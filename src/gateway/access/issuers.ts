@@ -14,7 +14,7 @@ import { IssuerTokens } from './issuer-tokens.ts'
 import { type Claims, claimedIssuer } from './jwt.ts'
 import { OWN_ALGORITHM, OWN_ISSUER, signOwn } from './own-tokens.ts'
 import type { Person } from './persons.ts'
-import { usesLabels } from './token.ts'
+import { revocationOf, usesLabels } from './token.ts'
 
 /** How long an issuer's refused tokens are not logged after one was. */
 const LOG_MS = 1000
@@ -27,6 +27,8 @@ export type KnownSubject = {
   readonly mayExplain: boolean
   /** The issuer and its name for the client, `ISSUER SUB`. */
   readonly subject: string
+  /** The identity of the record that revokes the client. */
+  readonly revocation: string
   /** When the token was issued, in milliseconds since 1970; 0 when it does not say so. */
   readonly issuedMs: number
 }
@@ -172,7 +174,8 @@ export class Issuers {
 function meaningOf(rule: OpenRule | undefined, { iat = 0 }: Claims, subject: string): Meaning {
   if (rule === undefined) return 'no rule'
   const { visibility, mayExplain } = rule
-  return { rule, known: { visibility, mayExplain, subject, issuedMs: iat * 1000 } }
+  const revocation = revocationOf(subject)
+  return { rule, known: { visibility, mayExplain, subject, revocation, issuedMs: iat * 1000 } }
 }
 
 /** Whoever sends wrong tokens shall not fill the log. */

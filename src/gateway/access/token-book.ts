@@ -19,7 +19,6 @@ import {
   equalSecrets,
   hashToken,
   isAlive,
-  revocationOf,
   type TokenRecord,
   tokenId,
   usesLabels,
@@ -53,8 +52,8 @@ export type TokenBookOptions = {
 /** A valid token, and what its client may see. */
 export type KnownToken = { readonly record: TokenRecord; readonly visibility: ClientVisibility }
 
-/** A token of an issuer: who has it, and when it was issued, in milliseconds since 1970. */
-type IssuedToken = { readonly subject: string; readonly issuedMs: number }
+/** A token of an issuer: what would revoke it, and when it was issued, in ms since 1970. */
+type IssuedToken = { readonly revocation: string; readonly issuedMs: number }
 
 /** The hash of a token, and the secret of its record that has this hash. */
 type KnownHash = {
@@ -181,14 +180,14 @@ export class TokenBook {
    * @throws {HttpError} as {@link find}
    */
   async isRevoked(client: IssuedToken, keepAlive: KeepAlive): Promise<boolean> {
-    const known = await this.findIdentity(revocationOf(client.subject), keepAlive)
+    const known = await this.findIdentity(client.revocation, keepAlive)
     return known !== undefined && client.issuedMs < known.record.createdMs
   }
 
   /** As {@link isRevoked}, from memory; `undefined` without a fresh list. */
-  isRevokedAtOnce({ subject, issuedMs }: IssuedToken): boolean | undefined {
+  isRevokedAtOnce({ revocation, issuedMs }: IssuedToken): boolean | undefined {
     if (this.follower.sinceSeenMs() >= TRUST_MS) return undefined
-    const record = this.byIdentity.get(revocationOf(subject))
+    const record = this.byIdentity.get(revocation)
     return record !== undefined && this.seen(record) !== undefined && issuedMs < record.createdMs
   }
 
