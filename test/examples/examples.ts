@@ -8,7 +8,7 @@ import { execFile } from 'node:child_process'
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { readdirSync, readFileSync, symlinkSync } from 'node:fs'
-import { createServer } from 'node:http'
+import { createServer, type Server } from 'node:http'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { build } from 'esbuild'
@@ -21,6 +21,7 @@ import { hashToken } from '../../src/gateway/access/token.ts'
 import { nameOf, parseResponse, TYPE, writeQuery } from '../../src/library/dns.ts'
 import { createGateway } from '../../src/library/gateway.ts'
 import { keys } from '../cluster/follow/memory-gateway.ts'
+import { FakeIssuer } from '../gateway/fake-issuer.ts'
 import { snapshotOf, WEB } from '../gateway/publishing.ts'
 import { writeReplyText } from '../message-text.ts'
 import { addFile, installExample } from './installed.ts'
@@ -151,30 +152,65 @@ async function runJob(t: TestContext, packed: string): Promise<void> {
   const workflow = parse(readFileSync(join(folder, '.github/workflows/names.yml'), 'utf8'))
   const { env, steps } = workflow.jobs.test
   const script = steps.find((step: unknown) => isRecord(step) && 'run' in step)?.run
-  const service = createServer((_, response) => response.end('the Service\n'))
-  t.onTestFinished(() => void service.close())
-  service.listen(0, '127.0.0.1')
-  await once(service, 'listening')
-  const address = service.address()
+  const port = await listen(
+    t,
+    createServer((_, response) => response.end('the Service\n')),
+  )
+  const issuer = await FakeIssuer.listen(t)
+  const rules = [{ when: { repository: 'acme/shop' }, namespaces: ['shop'] }]
   const gateway = await createGateway({
     COREFILE: `. {\n  hosts {\n    127.0.0.1 ${env.HOST}\n  }\n}\n`,
     CLIENT_TOKEN_SHA256: await hashToken('a-token'),
+    ISSUERS: JSON.stringify([{ issuer: issuer.url, audiences: ['kubedoh'], rules }]),
   })
   t.onTestFinished(() => gateway.close())
   const variables = {
     PATH: process.env.PATH,
     NO_PROXY: '*',
     ...env,
-    PORT: isRecord(address) ? String(address.port) : '',
+    PORT: String(port),
     KUBEDOH_GATEWAY: `http://127.0.0.1:${await gateway.listen('127.0.0.1', 0)}`,
-    KUBEDOH_TOKEN: 'a-token',
   }
-  const { stdout } = await run('sh', ['-ec', script], { cwd: folder, env: variables })
-  assert.equal(stdout, 'the Service\n')
-  const missing = run(join(folder, 'names.sh'), ['missing.test'], { env: variables })
+  const jwt = await issuer.sign(Date.now(), { sub: 'job', repository: 'acme/shop' })
+  const identities: { readonly [name: string]: string }[] = [
+    { ...(await actionsRunner(t, jwt)), KUBEDOH_JWT: 'not asked for' },
+    { KUBEDOH_JWT: jwt },
+    { KUBEDOH_TOKEN: 'a-token', KUBEDOH_JWT: 'not asked for' },
+  ]
+  for (const identity of identities) {
+    const options = { cwd: folder, env: { ...variables, ...identity } }
+    assert.equal((await run('sh', ['-ec', script], options)).stdout, 'the Service\n')
+  }
+  const known = { ...variables, KUBEDOH_TOKEN: 'a-token' }
+  const missing = run(join(folder, 'names.sh'), ['missing.test'], { env: known })
   await assert.rejects(missing, { code: 1 })
   const wrong = { ...variables, KUBEDOH_TOKEN: 'another' }
   await assert.rejects(run(join(folder, 'names.sh'), [env.HOST], { env: wrong }), /401/)
+}
+
+/** A runner of GitHub Actions: where a job asks for its identity, and by which token. */
+async function actionsRunner(
+  t: TestContext,
+  jwt: string,
+): Promise<{ readonly [name: string]: string }> {
+  const server = createServer((request, response) => {
+    const isRight =
+      request.headers.authorization === 'Bearer runner' &&
+      request.url === '/id?api-version=2.0&audience=kubedoh'
+    if (isRight) response.end(JSON.stringify({ count: 1, value: jwt }))
+    else response.writeHead(403).end()
+  })
+  const port = await listen(t, server)
+  const url = `http://127.0.0.1:${port}/id?api-version=2.0`
+  return { ACTIONS_ID_TOKEN_REQUEST_URL: url, ACTIONS_ID_TOKEN_REQUEST_TOKEN: 'runner' }
+}
+
+async function listen(t: TestContext, server: Server): Promise<number> {
+  t.onTestFinished(() => void server.close())
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  return isRecord(address) ? Number(address.port) : 0
 }
 
 async function queryByUdp(t: TestContext, packed: string): Promise<void> {

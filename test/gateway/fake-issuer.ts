@@ -3,7 +3,10 @@
  * what it signs.
  * @module
  */
+import { once } from 'node:events'
+import { createServer } from 'node:http'
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
+import type { TestContext } from 'vitest'
 
 /** An issuer. */
 export class FakeIssuer {
@@ -22,6 +25,23 @@ export class FakeIssuer {
   constructor(url: string, algorithm = 'ES256') {
     this.url = url
     this.algorithm = algorithm
+  }
+
+  /** Starts an issuer that listens on this machine, until the test ends. */
+  static async listen(t: Pick<TestContext, 'onTestFinished'>): Promise<FakeIssuer> {
+    let issuer: FakeIssuer | undefined
+    const server = createServer((request, response) => {
+      void issuer?.fetch(`${issuer.url}${request.url}`).then(async (found) => {
+        response.writeHead(found.status).end(await found.text())
+      })
+    })
+    t.onTestFinished(() => void server.close())
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const address = server.address()
+    const port = typeof address === 'object' ? address?.port : 0
+    issuer = new FakeIssuer(`http://127.0.0.1:${port}`, 'RS256')
+    return issuer
   }
 
   /** Puts a new key in the place of the one before. */
