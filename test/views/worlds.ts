@@ -1,5 +1,5 @@
 /**
- * Pairs of gateways for one token: one of clusters with namespaces that the token may not see, one
+ * Pairs of gateways for one client: one of clusters with namespaces that the client may not see, one
  * of clusters that never had them. Everything is drawn from a seed.
  * @module
  */
@@ -23,7 +23,8 @@ import type { ShardEntry } from '../../src/snapshot/format/shard-list.ts'
 import { sha256Hex } from '../../src/snapshot/format/signature.ts'
 import { parseDirective } from '../ask.ts'
 import { keys } from '../cluster/follow/memory-gateway.ts'
-import { FakeHost } from '../fake-host.ts'
+import { FakeHost, START_MS } from '../fake-host.ts'
+import { FakeIssuer } from '../gateway/fake-issuer.ts'
 import { signedBy } from '../gateway/publishing.ts'
 import { clusterObjects, LOCAL_ADDRESSES, namespaceOf } from './objects.ts'
 import { pickFrom, type Random } from './random.ts'
@@ -49,7 +50,14 @@ const { privateKey, publicKeyText } = await keys()
 const EXPORTER_SHA256 = await sha256Hex(new TextEncoder().encode('exporter'))
 const PATTERNS = [['shop'], ['shop', 'blog'], ['team=a'], ['team=a&tier=*', 'blog'], ['s*'], ['no']]
 
-type Kind = { readonly rules: string; readonly pods: string; readonly isCached: boolean }
+type Kind = {
+  readonly rules: string
+  readonly pods: string
+  readonly isCached: boolean
+  /** Whether an issuer knows the client, and a rule says what it sees; it has a token otherwise. */
+  readonly isIssued: boolean
+}
+const issuer = new FakeIssuer('https://login.test')
 
 /** Draws a pair of gateways. */
 export async function drawWorld(random: Random): Promise<World> {
@@ -57,6 +65,7 @@ export async function drawWorld(random: Random): Promise<World> {
     rules: pickFrom(random, ['coredns', 'rfc']),
     pods: pickFrom(random, ['disabled', 'insecure', 'verified']),
     isCached: random() < 0.5,
+    isIssued: random() < 0.5,
   }
   const scope: TokenScope = {
     clusters: pickFrom(random, [['*'], ['*'], ['east'], ['west']]),
@@ -72,7 +81,8 @@ export async function drawWorld(random: Random): Promise<World> {
   }
   const sees = namespaceMatcherOf(scope.namespaces)
   const id = '0123456789ab'
-  const { token, sha256 } = await newSecret(id, (size) => new Uint8Array(size).fill(7))
+  const { token: own, sha256 } = await newSecret(id, (size) => new Uint8Array(size).fill(7))
+  const token = kind.isIssued ? await issuer.sign(START_MS, { sub: 'ann' }) : own
   const secrets = [{ sha256, expiresMs: undefined }]
   const fields = { id, name: '', identities: [], createdMs: 0, expiresMs: undefined }
   const whole = CLUSTERS.map((cluster) => clusterObjects(random, cluster))
@@ -81,7 +91,8 @@ export async function drawWorld(random: Random): Promise<World> {
     [whole, part].map(async (all, i) => {
       const tokens = createMemoryTokenStore()
       await tokens.add({ ...fields, scope, secrets })
-      return openGateway(kind, { all, tokens, changes: i === 0 ? 1 + random() * 9 : 0 })
+      const changes = i === 0 ? 1 + random() * 9 : 0
+      return openGateway(kind, { all, tokens, rule: { when: { sub: 'ann' }, ...scope }, changes })
     }),
   )
   const [one, other] = apps
@@ -112,8 +123,9 @@ type App = { readonly app: ReturnType<typeof createGatewayApp>; readonly kept: P
 
 /** Opens a gateway of some clusters, which have said something new so many times since a tick. */
 async function openGateway(
-  { rules, pods, isCached }: Kind,
+  { rules, pods, isCached, isIssued }: Kind,
   given: {
+    readonly rule: object
     readonly all: readonly (readonly ApiObject[])[]
     readonly tokens: ReturnType<typeof createMemoryTokenStore>
     readonly changes: number
@@ -164,6 +176,11 @@ clusterset.local {
     COREFILE: corefile,
     CLUSTERS: JSON.stringify(Object.fromEntries(CLUSTERS.map((id) => [id, cluster]))),
     REQUESTS_PER_MINUTE: '0',
+    ...(isIssued && {
+      ISSUERS: JSON.stringify([
+        { issuer: issuer.url, audiences: ['kubedoh'], rules: [given.rule] },
+      ]),
+    }),
   }
   const kept: Promise<void>[] = []
   const config = await readGatewayConfig(variables)
@@ -176,7 +193,7 @@ clusterset.local {
     tokenStore: given.tokens,
     randomBytes: (size) => new Uint8Array(size),
     identitiesOf: () => [],
-    fetch: () => Promise.reject(new Error('no such page')),
+    fetch: issuer.fetch,
     clientOf: () => ({ address: '192.0.2.1', port: 0, transport: 'https' }),
     keepAlive: (_, promise) => kept.push(promise),
   }
