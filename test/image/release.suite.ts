@@ -13,7 +13,7 @@ import { describeUnless } from '../describe-unless.ts'
 import { ROOT, read, section } from '../docs/pages.ts'
 import { probeTools } from './tools.ts'
 
-const PACKAGE_BYTES_MAX = 2e6
+const PACKAGE_BYTES_MAX = 2.3e6
 const missing =
   probeTools() ??
   (spawnSync('ssh-keygen', ['-?']).error === undefined ? undefined : 'missing: ssh-keygen')

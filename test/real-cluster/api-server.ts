@@ -8,6 +8,7 @@ import { Agent, request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { errorCode } from '../../src/dns/bytes/unknown.ts'
 import { freePort } from '../free-port.ts'
 import type { Binaries } from './binaries.ts'
 import { Etcd } from './etcd.ts'
@@ -267,7 +268,8 @@ export class ApiServer {
     return this.agent
   }
 
-  private send(method: string, path: string, body: unknown): Promise<string> {
+  /** Sends a request, again when the server has just closed the connection that was kept. */
+  private send(method: string, path: string, body: unknown, isAgain = false): Promise<string> {
     const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
     const bytes = Buffer.from(body === undefined ? '' : JSON.stringify(body))
     const agent = this.openAgent()
@@ -300,7 +302,12 @@ export class ApiServer {
       sent.on('timeout', () => {
         sent.destroy(new Error(`${method} ${path}: no response for ${REQUEST_MS / 1000} s`))
       })
-      sent.on('error', reject)
+      sent.on('error', (error) => {
+        const isClosed = ['EPIPE', 'ECONNRESET'].includes(errorCode(error))
+        if (isClosed && sent.reusedSocket && !isAgain) {
+          resolve(this.send(method, path, body, true))
+        } else reject(error)
+      })
       sent.end(bytes)
     })
   }

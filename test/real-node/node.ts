@@ -167,7 +167,8 @@ export class KubernetesNode {
       env: this.environment(),
       maxBuffer: OUTPUT_MAX,
     })
-    running.child.stdin?.end(input)
+    // A command that reads nothing may end first; its exit status says whether that matters.
+    running.child.stdin?.on('error', () => undefined).end(input)
     return (await running).stdout
   }
 
