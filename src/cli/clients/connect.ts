@@ -54,8 +54,15 @@ type Gateway = {
   readonly ca: string
 }
 
-/** Runs the command until SIGINT, SIGTERM or SIGHUP; with `--print` changes nothing. */
-export async function runConnect(input: Input, output: Output): Promise<void> {
+/**
+ * Runs the command until SIGINT, SIGTERM or SIGHUP; with `--print` changes nothing.
+ * @param renewalMs how often it looks whether the login ends
+ */
+export async function runConnect(
+  input: Input,
+  output: Output,
+  renewalMs: number = RENEWAL_MS,
+): Promise<void> {
   const gateway = await readGateway(input)
   const split = readSplit(input, gateway)
   if (input.isSet('print')) {
@@ -80,7 +87,7 @@ export async function runConnect(input: Input, output: Output): Promise<void> {
     output.stdout.write(`ready: ${domains} by ${split.address}:${split.port}; Ctrl-C ends it\n`)
     const renewal = setInterval(
       () => void keepLogin(input, { gateway, split, server, output }),
-      RENEWAL_MS,
+      renewalMs,
     )
     await signal.finally(() => clearInterval(renewal))
     const failures = (await session?.undo(split)) ?? []

@@ -34,6 +34,7 @@ describe('login in a browser', () => {
     assert.equal((await desk.run('token', 'list')).status, 0)
     const doctor = await desk.run('doctor')
     assert.match(doctor.stdout, /gateway.*reachable/)
+    assert.equal((await desk.run('explain', 'a.example.org')).status, 0)
   })
 
   test('gives a person without a role no right of operators', async (t) => {
