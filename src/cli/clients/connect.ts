@@ -9,7 +9,7 @@ import { resolve } from 'node:path'
 import { NO_FILES } from '../../corefile/lexeme-stream.ts'
 import { readCorefile } from '../../corefile/parse-corefile.ts'
 import { ConfigError } from '../../corefile/problem.ts'
-import { causeText } from '../../dns/bytes/unknown.ts'
+import { causeText, errorText } from '../../dns/bytes/unknown.ts'
 import { nameOf } from '../../dns/names/name.ts'
 import { formatRcode, RCODE } from '../../dns/names/rcode.ts'
 import { TYPE } from '../../dns/names/rr-type.ts'
@@ -85,10 +85,8 @@ export async function runConnect(
     await session?.set(split)
     const domains = split.domains.join(', ')
     output.stdout.write(`ready: ${domains} by ${split.address}:${split.port}; Ctrl-C ends it\n`)
-    const renewal = setInterval(
-      () => void keepLogin(input, { gateway, split, server, output }),
-      renewalMs,
-    )
+    const running = { gateway, split, server, output, warning: '' }
+    const renewal = setInterval(() => void keepLogin(input, running), renewalMs)
     await signal.finally(() => clearInterval(renewal))
     const failures = (await session?.undo(split)) ?? []
     if (failures.length > 0) throw new CommandError(`Cannot undo all: ${failures.join('; ')}`)
@@ -228,6 +226,8 @@ type Running = {
   readonly split: Split
   readonly server: Server
   readonly output: Output
+  /** The last one: an issuer that is away for a night is one line. */
+  warning: string
 }
 
 /** Puts the token of a renewed login in the place of the one that ends. */
@@ -239,8 +239,11 @@ async function keepLogin(input: Input, running: Running): Promise<void> {
     if (token === '' || token === gateway.token) return
     await server.apply(loadedCorefile(split, { ...gateway, token }))
     gateway.token = token
+    running.warning = ''
   } catch (error) {
-    output.stderr.write(`kubedoh: ${causeText(error)}\n`)
+    const warning = `kubedoh: ${errorText(error)}\n`
+    if (warning !== running.warning) output.stderr.write(warning)
+    running.warning = warning
   }
 }
 
