@@ -85,8 +85,10 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'src/server': ['node', 'keys', 'upstream', 'etcd', 'sockets', 'http', 'serve', 'gateway'],
   'src/operators': ['convert', 'node-local', 'openshift', 'router'],
   'src/cli': [
+    'credentials',
     'flags',
     'export',
+    'login',
     'clients',
     'gateway',
     'serve',
@@ -105,6 +107,7 @@ const DOORS: Readonly<Record<string, string>> = {
   commander: 'src/cli/main.ts',
   jose: 'src/gateway/access/jwt.ts',
   'mmdb-lib': 'src/resolver/plugins/geoip/mmdb.ts',
+  'openid-client': 'src/cli/credentials/identity-provider.ts',
   pbf: 'src/cluster/api/protobuf-reader.ts',
   re2js: 'src/go/pattern/pattern.ts',
   yaml: 'src/cluster/api/object-files.ts',

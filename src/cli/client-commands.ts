@@ -7,6 +7,32 @@ import type { CliCommand } from './command.ts'
 /** The commands, in the order of help. */
 export const CLIENT_COMMANDS: readonly CliCommand[] = [
   {
+    name: 'login',
+    summary: 'log in at a gateway by the identity provider of its users, in place of a token',
+    flags: ['gateway', 'issuer', 'device', 'listen', 'ca'],
+    required: ['gateway'],
+    examples: [
+      'kubedoh login --gateway https://dns.example.org',
+      'kubedoh login --gateway https://dns.example.org --device',
+    ],
+    notes: [
+      'It opens a browser, and prints the page for one; --device is for machines without one.',
+      'query, explain, connect, doctor and the commands of operators use the login where no',
+      'token is set, and renew it. --listen is for issuers that redirect to one port only. Log',
+      'in only at gateways that you trust: they get your ID token.',
+    ],
+    run: async (input, output) => (await import('./login/login.ts')).runLogin(input, output),
+  },
+  {
+    name: 'logout',
+    summary: 'forget the login at a gateway, and revoke its refresh token at the issuer',
+    flags: ['gateway', 'ca'],
+    required: ['gateway'],
+    examples: ['kubedoh logout --gateway https://dns.example.org'],
+    notes: ['A token that was given out counts until it ends; an operator can revoke its subject.'],
+    run: async (input, output) => (await import('./login/logout.ts')).runLogout(input, output),
+  },
+  {
     name: 'query',
     summary: 'query a DNS server over UDP, TCP, TLS or HTTPS',
     args: ['NAME', '[TYPE]'],

@@ -9,24 +9,27 @@ import { resolve } from 'node:path'
 import { NO_FILES } from '../../corefile/lexeme-stream.ts'
 import { readCorefile } from '../../corefile/parse-corefile.ts'
 import { ConfigError } from '../../corefile/problem.ts'
-import { causeText } from '../../dns/bytes/unknown.ts'
+import { causeText, errorText } from '../../dns/bytes/unknown.ts'
 import { nameOf } from '../../dns/names/name.ts'
 import { formatRcode, RCODE } from '../../dns/names/rcode.ts'
 import { TYPE } from '../../dns/names/rr-type.ts'
 import { parseResponse } from '../../dns/wire/message.ts'
 import { writeQuery } from '../../dns/wire/write-query.ts'
 import { askDoh } from '../../gateway/doh/doh-client.ts'
+import type { LoadedCorefile } from '../../server/node/load-corefile.ts'
 import { CommandError, type Output } from '../../server/node/output.ts'
 import { untilSignal } from '../../server/node/signals.ts'
 import { Server } from '../../server/serve/server.ts'
 import { parseListenAddress } from '../../server/sockets/listen-address.ts'
 import type { Input } from '../flags/flags.ts'
-import { readGatewayUrl, trimToken } from '../flags/operator-call.ts'
+import { readGatewayUrl, storedTokenOf, trimToken } from '../flags/operator-call.ts'
 import { formatSteps, planSplit, type Split, type SplitDnsSystem } from './split-dns.ts'
 import { DOMAIN, SplitDnsSession } from './split-dns-session.ts'
 
 const DOMAINS_MAX = 64
 const PROBE_MS = 5000
+/** How often a login is looked at: it is renewed within its last minute. */
+const RENEWAL_MS = 30_000
 
 /** Defaults by system. The record lasts as long as the settings: on Linux until a restart. */
 const SYSTEMS: Readonly<Record<SplitDnsSystem, { listen: string; state: string }>> = {
@@ -44,14 +47,23 @@ const PLATFORMS: Readonly<Record<string, SplitDnsSystem>> = {
 /** The gateway's DNS over HTTPS, and the token for it. */
 type Gateway = {
   readonly url: URL
-  readonly token: string
+  token: string
+  /** Whether the token is that of a login, which ends and is renewed. */
+  readonly isOfLogin: boolean
   /** The file of `--ca`; '' for the system's authorities. */
   readonly ca: string
 }
 
-/** Runs the command until SIGINT, SIGTERM or SIGHUP; with `--print` changes nothing. */
-export async function runConnect(input: Input, output: Output): Promise<void> {
-  const gateway = readGateway(input)
+/**
+ * Runs the command until SIGINT, SIGTERM or SIGHUP; with `--print` changes nothing.
+ * @param renewalMs how often it looks whether the login ends
+ */
+export async function runConnect(
+  input: Input,
+  output: Output,
+  renewalMs: number = RENEWAL_MS,
+): Promise<void> {
+  const gateway = await readGateway(input)
   const split = readSplit(input, gateway)
   if (input.isSet('print')) {
     const { set, undo } = planSplit(split)
@@ -73,7 +85,9 @@ export async function runConnect(input: Input, output: Output): Promise<void> {
     await session?.set(split)
     const domains = split.domains.join(', ')
     output.stdout.write(`ready: ${domains} by ${split.address}:${split.port}; Ctrl-C ends it\n`)
-    await signal
+    const running = { gateway, split, server, output, warning: '' }
+    const renewal = setInterval(() => void keepLogin(input, running), renewalMs)
+    await signal.finally(() => clearInterval(renewal))
     const failures = (await session?.undo(split)) ?? []
     if (failures.length > 0) throw new CommandError(`Cannot undo all: ${failures.join('; ')}`)
   } finally {
@@ -81,11 +95,18 @@ export async function runConnect(input: Input, output: Output): Promise<void> {
   }
 }
 
-function readGateway(input: Input): Gateway {
+async function readGateway(input: Input): Promise<Gateway> {
   const url = new URL(readGatewayUrl(input))
   if (url.pathname === '/') url.pathname = '/dns-query'
   const ca = input.text('ca') === '' ? '' : resolve(input.text('ca'))
-  return { url, token: trimToken(input.text('token'), '--token'), ca }
+  const given = trimToken(input.text('token'), '--token')
+  const isOfLogin = given === ''
+  return {
+    url,
+    token: isOfLogin ? await storedTokenOf(input, url.href, 'token') : given,
+    isOfLogin,
+    ca,
+  }
 }
 
 /** Reads the domains, the system and the server's address. @throws {CommandError} */
@@ -200,15 +221,45 @@ async function probe({ url, token }: Gateway, split: Split, output: Output): Pro
   )
 }
 
-async function startServer(split: Split, gateway: Gateway, output: Output): Promise<Server> {
+type Running = {
+  readonly gateway: Gateway
+  readonly split: Split
+  readonly server: Server
+  readonly output: Output
+  /** The last one: an issuer that is away for a night is one line. */
+  warning: string
+}
+
+/** Puts the token of a renewed login in the place of the one that ends. */
+async function keepLogin(input: Input, running: Running): Promise<void> {
+  const { gateway, split, server, output } = running
+  if (!gateway.isOfLogin || gateway.token === '') return
+  try {
+    const token = await storedTokenOf(input, gateway.url.href, 'token')
+    if (token === '' || token === gateway.token) return
+    await server.apply(loadedCorefile(split, { ...gateway, token }))
+    gateway.token = token
+    running.warning = ''
+  } catch (error) {
+    const warning = `kubedoh: ${errorText(error)}\n`
+    if (warning !== running.warning) output.stderr.write(warning)
+    running.warning = warning
+  }
+}
+
+function loadedCorefile(split: Split, gateway: Gateway): LoadedCorefile {
   const text = corefileOf(split, gateway)
   const corefile = readCorefile(text, 'the configuration of connect', NO_FILES)
   if (corefile.problems.length > 0) throw new ConfigError(corefile.problems)
+  return { ...corefile, text }
+}
+
+async function startServer(split: Split, gateway: Gateway, output: Output): Promise<Server> {
   const nothing = { objects: [], etcd: '', files: '', kubeconfig: '', dohListen: '' }
   const options = { ...nothing, conf: '', dnsPort: 53, insecure: false, localAddresses: '' }
   const server = new Server(options, output)
   try {
-    await server.start({ ...corefile, text })
+    await server.start(loadedCorefile(split, gateway))
     return server
   } catch (error) {
     await server.close()

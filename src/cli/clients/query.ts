@@ -24,7 +24,7 @@ import { exchange } from '../../server/upstream/exchange.ts'
 import { formatRecord } from '../../snapshot/records/zone-text.ts'
 import { readAuthorities } from '../flags/authorities.ts'
 import type { Input } from '../flags/flags.ts'
-import { trimToken } from '../flags/operator-call.ts'
+import { storedTokenOf, trimToken } from '../flags/operator-call.ts'
 import { timeExchange } from './exchange-time.ts'
 
 const TIMEOUT_MS = 5000
@@ -37,7 +37,7 @@ type Server = { readonly label: string; readonly ask: Ask }
 
 /** Sends the query and prints the response. An address as NAME queries its PTR record. */
 export async function runQuery(input: Input, output: Output): Promise<void> {
-  const { label: server, ask } = serverOf(input)
+  const { label: server, ask } = await serverOf(input)
   const question = readQuestion(input.args)
   const message = writeQuery({ ...question, id: random16(), udpBytes: UDP_BYTES_ADVERTISED })
   const { result: reply, tookMs } = await timeExchange(() => ask(message)).catch(
@@ -65,7 +65,7 @@ function readQuestion([nameText = '', typeText]: readonly string[]): {
   return { name, type }
 }
 
-function serverOf(input: Input): Server {
+async function serverOf(input: Input): Promise<Server> {
   const [system = '127.0.0.1'] = getServers()
   const text = input.text('server') || system
   const url = parseServer(text)
@@ -79,7 +79,7 @@ function serverOf(input: Input): Server {
       return { label, ask: (message) => askTls(url, message, ca) }
     case 'https:':
     case 'http:':
-      return { label, ask: askerOverHttps(url, input.text('token')) }
+      return { label, ask: askerOverHttps(url, await tokenFor(input, url)) }
     default:
       throw new CommandError(
         `--server "${label}" is not HOST:PORT, udp://HOST, tcp://HOST, tls://HOST or ` +
@@ -130,9 +130,18 @@ function placeOf(url: URL, standard: number): { readonly address: string; readon
   return { address, port: url.port === '' ? standard : Number(url.port) }
 }
 
-/** Sends the token in a header, also one given as the URL's password, as curl does. */
-function askerOverHttps(url: URL, given: string): Ask {
-  const token = trimToken(given === '' ? decodeURIComponent(url.password) : given, '--token')
+/**
+ * Finds the token for a server: the one that is given, also as the URL's password, as curl takes
+ * it, or that of the login there.
+ */
+async function tokenFor(input: Input, url: URL): Promise<string> {
+  const token = trimToken(input.text('token') || decodeURIComponent(url.password), '--token')
+  if (token !== '' || url.pathname.startsWith('/t/')) return token
+  return storedTokenOf(input, url.href, 'token')
+}
+
+/** Sends the token in a header. */
+function askerOverHttps(url: URL, token: string): Ask {
   const target = new URL(url)
   target.username = ''
   target.password = ''

@@ -14,7 +14,7 @@ import { CommandError, type Output } from '../../server/node/output.ts'
 import { readTextFile } from '../../server/node/read-files.ts'
 import { parsePlainServer } from '../clients/query.ts'
 import type { Input } from '../flags/flags.ts'
-import { ADMIN_VARIABLE, sendToGateway } from '../flags/operator-call.ts'
+import { ADMIN_VARIABLE, operatorToken, sendToGateway } from '../flags/operator-call.ts'
 import { checkCorefile } from '../serve/check.ts'
 import { checkDnsService, type DnsService } from './doctor-cluster.ts'
 import { checkNdots, checkServer, checkUpstreams } from './doctor-dns.ts'
@@ -103,10 +103,10 @@ async function examineService(input: Input, server: string | undefined): Promise
 async function examineGateway(input: Input): Promise<readonly Finding[]> {
   if (input.text('gateway') === '') return [skipped('gateway', 'pass --gateway URL')]
   const tokenStep = `set ${ADMIN_VARIABLE} to its admin or read-only token (kubedoh keys --admin)`
-  if (input.env(ADMIN_VARIABLE).trim() === '') {
-    return [problem('gateway', `${ADMIN_VARIABLE} is not set`, tokenStep)]
-  }
   try {
+    if ((await operatorToken(input)) === '') {
+      return [problem('gateway', `${ADMIN_VARIABLE} is not set`, tokenStep)]
+    }
     const ready = await sendToGateway(input, '/readyz')
     const metrics = await sendToGateway(input, '/metrics')
     if (!metrics.ok) {

@@ -12,7 +12,14 @@ import { CommandError, type Output } from '../../server/node/output.ts'
 import { Server } from '../../server/serve/server.ts'
 import { builtInCorefile } from '../export/export-directive.ts'
 import type { Input } from '../flags/flags.ts'
-import { callGateway, idOf, printResponse } from '../flags/operator-call.ts'
+import {
+  ADMIN_VARIABLE,
+  callGateway,
+  idOf,
+  printResponse,
+  readGatewayUrl,
+  storedTokenOf,
+} from '../flags/operator-call.ts'
 import { type AskFor, explainSearch } from './explain-search.ts'
 import { formatExplanation } from './explanation-text.ts'
 
@@ -59,11 +66,22 @@ function ofGateway(input: Input): Answers {
     ask: async (name) => {
       const as = idOf(input.text('as'))
       const query = new URLSearchParams({ name, type, ...(as !== '' && { as }) })
-      const token = input.text('token')
+      const token = as === '' ? await tokenOf(input) : input.text('token')
       return JSON.parse(await callGateway(input, 'GET', `/v1/explain?${query}`, undefined, token))
     },
     close: () => Promise.resolve(),
   }
+}
+
+/**
+ * Finds the token; '' for the operator's. A login whose ID token has ended has its client token
+ * still, which may explain what it sees.
+ */
+async function tokenOf(input: Input): Promise<string> {
+  const given = input.text('token')
+  if (given !== '' || input.env(ADMIN_VARIABLE).trim() !== '') return given
+  const url = readGatewayUrl(input)
+  return storedTokenOf(input, url, 'idToken').catch(() => storedTokenOf(input, url, 'token'))
 }
 
 async function openCluster(input: Input, output: Output): Promise<Answers> {

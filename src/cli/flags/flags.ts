@@ -95,7 +95,7 @@ const TABLE = {
   once: { help: 'publish or write once and exit' },
   listen: {
     value: 'HOST:PORT',
-    help: 'listen address (gateway 127.0.0.1:8787, export :9154, connect :5300, others none)',
+    help: 'listen address (gateway 127.0.0.1:8787, export :9154, connect :5300, login 127.0.0.1:0)',
   },
   domain: { value: 'DOMAIN', help: 'domain to send to the gateway', isRepeated: true },
   system: {
@@ -113,6 +113,8 @@ const TABLE = {
     help: "server to query: HOST:PORT, udp://HOST:PORT, tcp://HOST:PORT, tls://HOST:PORT or https://HOST/dns-query; empty uses the system's resolver",
   },
   token: { value: 'TOKEN', env: 'KUBEDOH_CLIENT_TOKEN', help: 'client token for the gateway' },
+  issuer: { value: 'URL', help: 'issuer to log in at, where the gateway has several' },
+  device: { help: 'log in on another device, by a code; for machines without a browser' },
   ca: {
     value: 'FILE',
     env: 'KUBEDOH_CA',

@@ -6,6 +6,7 @@ import { causeText, parseJson, recordOf } from '../../dns/bytes/unknown.ts'
 import { tokenId } from '../../gateway/access/token.ts'
 import { LOOPBACK } from '../../server/http/doh-listener.ts'
 import { CommandError, type Output } from '../../server/node/output.ts'
+import { findStoredToken, type StoredKind } from '../credentials/stored-token.ts'
 import type { FlagName, Input } from './flags.ts'
 
 const TIMEOUT_MS = 10_000
@@ -24,6 +25,21 @@ export class GatewayRefusal extends CommandError {
 }
 
 /**
+ * Finds a token of the login at a gateway; '' without one. The flags and variables of tokens win.
+ * @throws {CommandError} when the login has ended, with the next step
+ */
+export async function storedTokenOf(input: Input, url: string, kind: StoredKind): Promise<string> {
+  const env = (name: string): string => input.env(name)
+  return (await findStoredToken({ gateway: new URL(url).origin, kind, env })) ?? ''
+}
+
+/** Finds the token of operators: that of the variable, else that of the login; '' for none. */
+export async function operatorToken(input: Input): Promise<string> {
+  const own = trimToken(input.env(ADMIN_VARIABLE), ADMIN_VARIABLE)
+  return own === '' ? storedTokenOf(input, readGatewayUrl(input), 'idToken') : own
+}
+
+/**
  * Sends a request with the operator's token, or a given one, and resolves with the response's body.
  * @throws {CommandError} without a token or a response, and for a status other than 2xx
  */
@@ -39,9 +55,18 @@ export async function callGateway(
   if (response.ok) return text
   const { code, message } = recordOf(recordOf(parseJson(text)).error)
   const problem = typeof message === 'string' ? message : `HTTP status ${response.status}`
-  const from = token === '' ? ADMIN_VARIABLE : '--token'
-  const next = response.status === 401 ? `; the token in ${from} is not this gateway's` : ''
+  const next = response.status === 401 ? `; ${refusedToken(input, token)}` : ''
   throw new GatewayRefusal(`${new URL(response.url).origin}: ${problem}${next}`, code)
+}
+
+function refusedToken(input: Input, token: string): string {
+  if (token !== '' && token === input.text('token')) {
+    return "the token in --token is not this gateway's"
+  }
+  if (input.env(ADMIN_VARIABLE).trim() !== '') {
+    return `the token in ${ADMIN_VARIABLE} is not this gateway's`
+  }
+  return 'the login has no role for this, or was revoked'
 }
 
 /**
@@ -54,8 +79,7 @@ export async function sendToGateway(
   init: { readonly method?: string; readonly body?: string } = {},
   token = '',
 ): Promise<Response> {
-  const own = (): string => trimToken(input.env(ADMIN_VARIABLE), ADMIN_VARIABLE)
-  const admin = token === '' ? own() : trimToken(token, '--token')
+  const admin = token === '' ? await operatorToken(input) : trimToken(token, '--token')
   if (admin === '') {
     throw new CommandError(
       `${ADMIN_VARIABLE} is not set; create a token for it with "kubedoh keys --admin"`,

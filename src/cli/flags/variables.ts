@@ -24,6 +24,8 @@ export const OPERATORS: readonly string[] = [
   'explain',
   'doctor',
 ]
+/** Commands that use a login where no token is set. */
+const LOGINS = ['login', 'logout', 'query', 'connect', 'cluster', ...OPERATORS]
 const SERVERS = ['serve', 'node-cache']
 const WATCHERS = [
   ...SERVERS,
@@ -82,6 +84,16 @@ export const VARIABLES: readonly Variable[] = [
     help: "the operator's token (kubedoh keys --admin)",
   },
   {
+    name: 'XDG_CONFIG_HOME',
+    readBy: LOGINS,
+    help: 'folder of kubedoh/credentials.json, the logins (default ~/.config)',
+  },
+  {
+    name: 'BROWSER',
+    readBy: ['login'],
+    help: "program that opens the page of the login (default the system's)",
+  },
+  {
     name: 'KUBEDOH_REPLICA_TOKEN',
     readBy: ['gateway'],
     help: 'the token for --follow (kubedoh keys --replica)',
@@ -119,7 +131,7 @@ export const VARIABLES: readonly Variable[] = [
   },
   {
     name: 'KUBEDOH_INSECURE',
-    readBy: ['serve', 'export', 'connect', 'cluster', ...OPERATORS],
+    readBy: ['serve', 'export', 'connect', 'login', 'logout', 'cluster', ...OPERATORS],
     help: '1 allows plain HTTP to and from other machines',
   },
   {

@@ -39,6 +39,13 @@ export type KeysPlace =
   /** Here. */
   | { readonly jwks: readonly unknown[] }
 
+/** The public OAuth client by which people log in at an issuer. */
+export type LoginClient = {
+  readonly id: string
+  /** Scopes to ask for, with spaces between them; `openid` is one. */
+  readonly scopes: string
+}
+
 /** An issuer of tokens. */
 export type IssuerConfig = {
   /** The `iss` of its tokens, a URL. */
@@ -47,6 +54,8 @@ export type IssuerConfig = {
   /** Asymmetric algorithms (RFC 7518 §3.1). */
   readonly algorithms: readonly string[]
   readonly keys: KeysPlace
+  /** Absent where nobody logs in, as at a CI system. */
+  readonly client?: LoginClient
   /** The first one that fits a token counts. */
   readonly rules: readonly ClaimRule[]
 }
@@ -71,7 +80,13 @@ const ALGORITHMS: ReadonlySet<string> = new Set(
 const ALGORITHMS_DEFAULT: readonly string[] = ['RS256', 'ES256']
 /** Before the identifier of a cluster in `keys`. */
 const CLUSTER = 'cluster:'
-const FIELDS = ['issuer', 'audiences', 'algorithms', 'keys', 'rules']
+const FIELDS = ['issuer', 'audiences', 'algorithms', 'keys', 'client', 'rules']
+const CLIENT_FIELDS = ['id', 'scopes']
+/** Identifiers of clients (RFC 6749 §A.1): printable characters. */
+const CLIENT_ID = /^[ -~]+$/
+/** Scopes (RFC 6749 §3.3). */
+const SCOPES = /^[!#-[\]-~]+(?: [!#-[\]-~]+)*$/
+const SCOPES_DEFAULT = 'openid'
 const RULE_FIELDS = ['when', 'expires', 'role', ...SCOPE_FIELDS]
 /** Milliseconds of the units of `expires`. */
 const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 }
@@ -110,8 +125,20 @@ function readIssuer(value: unknown, place: string): IssuerConfig {
     audiences: readTexts(fields.audiences, `${place}.audiences`),
     algorithms,
     keys: readKeys(fields.keys, `${place}.keys`),
+    ...(fields.client !== undefined && { client: readClient(fields.client, `${place}.client`) }),
     rules: readRules(fields.rules, `${place}.rules`),
   }
+}
+
+function readClient(value: unknown, place: string): LoginClient {
+  const { id, scopes = SCOPES_DEFAULT } = fieldsOf(value, place, CLIENT_FIELDS)
+  if (typeof id !== 'string' || !CLIENT_ID.test(id) || id.length > TEXT_MAX) {
+    throw new IssuersError(`${place}.id is not a text of 1 to ${TEXT_MAX} printable characters`)
+  }
+  const isList = typeof scopes === 'string' && SCOPES.test(scopes) && scopes.length <= TEXT_MAX
+  // Without it, an issuer gives no ID token.
+  if (isList && scopes.split(' ').includes('openid')) return { id, scopes }
+  throw new IssuersError(`${place}.scopes is not a text such as "openid email", with openid in it`)
 }
 
 function readKeys(value: unknown, place: string): KeysPlace {

@@ -82,7 +82,7 @@ export function createGatewayApp(
     await next()
     if (c.req.method !== 'GET' && c.res.ok) await admission.reloadTokens()
   })
-  app.route('/', createExchangeRoute({ admission, now }))
+  app.route('/', createExchangeRoute({ admission, config, now }))
   app.route('/', createAuditRoute(config, runtime))
   app.route('/', createStatusRoute(config, runtime, gateway))
   app.route('/', createTokenRoutes({ ...config, ...runtime, now, advise, domainsOf }))

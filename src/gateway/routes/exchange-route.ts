@@ -5,6 +5,8 @@
  */
 import { Hono } from 'hono/tiny'
 import type { Admission } from '../access/admission.ts'
+import type { GatewayConfig } from '../config/config.ts'
+import { HttpError } from '../doh/http-error.ts'
 import { jsonResponse } from '../doh/json-response.ts'
 import { readBody } from '../doh/read-body.ts'
 
@@ -21,16 +23,24 @@ const TYPES: ReadonlySet<string> = new Set([
 /** What the route needs. */
 export type ExchangeOptions = {
   readonly admission: Pick<Admission, 'exchange'>
+  readonly config: Pick<GatewayConfig, 'issuers' | 'exchangeKeys'>
   /** Milliseconds since 1970. */
   readonly now: () => number
 }
 
 /**
- * Creates the app with `/v1/token`. Errors have the form of OAuth (RFC 6749 §5.2), which its
- * clients expect.
+ * Creates the app with `/v1/token`, and `/v1/login`, which shows a program where people log
+ * in. Errors of the first have the form of OAuth (RFC 6749 §5.2), which its clients expect.
  */
-export function createExchangeRoute({ admission, now }: ExchangeOptions): Hono {
+export function createExchangeRoute({ admission, config, now }: ExchangeOptions): Hono {
   const app = new Hono()
+  const issuers = config.issuers.flatMap(({ issuer, client }) =>
+    client === undefined ? [] : [{ issuer, clientId: client.id, scopes: client.scopes }],
+  )
+  app.get('/v1/login', () => {
+    if (issuers.length > 0 && config.exchangeKeys.length > 0) return jsonResponse(200, { issuers })
+    throw new HttpError(404, 'no_login', 'Nobody can log in here: no issuer has a client')
+  })
   app.post('/v1/token', async (c) => {
     const text = new TextDecoder().decode(await readBody(c.req.raw, BODY_BYTES_MAX))
     const form = new URLSearchParams(text)

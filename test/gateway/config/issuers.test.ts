@@ -25,6 +25,15 @@ describe('ISSUERS', () => {
     assert.deepEqual(readIssuers(' '), [])
   })
 
+  test('may have the client of people', () => {
+    const clients = [{ id: 'cli' }, { id: 'a b', scopes: 'openid groups offline_access' }]
+    const read = clients.map((client) => readIssuers(JSON.stringify([{ ...ISSUER, client }])))
+    assert.deepEqual(
+      read.map(([one]) => one?.client),
+      [{ id: 'cli', scopes: 'openid' }, clients[1]],
+    )
+  })
+
   const rule = (more: object): object => ({ ...ISSUER, rules: [{ ...RULE, ...more }] })
   const never = (first: object, later: object): object => ({
     ...ISSUER,
@@ -36,7 +45,7 @@ describe('ISSUERS', () => {
     {
       value: [{ ...ISSUER, secret: 'x' }],
       message:
-        'ISSUERS[0] has "secret", which is not one of issuer, audiences, algorithms, keys, rules',
+        'ISSUERS[0] has "secret", which is not one of issuer, audiences, algorithms, keys, client, rules',
     },
     {
       value: [{ ...ISSUER, issuer: 'http://ci.test' }],
@@ -54,6 +63,18 @@ describe('ISSUERS', () => {
       value: [{ ...ISSUER, keys: 'cluster:A_' }],
       message: 'ISSUERS[0].keys has "A_", which no cluster is called',
     },
+    {
+      value: [{ ...ISSUER, client: { id: '' } }],
+      message: 'ISSUERS[0].client.id is not a text of 1 to 512 printable characters',
+    },
+    {
+      value: [{ ...ISSUER, client: { id: 'a', secret: 'b' } }],
+      message: 'ISSUERS[0].client has "secret", which is not one of id, scopes',
+    },
+    ...['email', 'openid  email', 'openid "', 'openid '.repeat(100), 1].map((scopes) => ({
+      value: [{ ...ISSUER, client: { id: 'a', scopes } }],
+      message: 'ISSUERS[0].client.scopes is not a text such as "openid email", with openid in it',
+    })),
     {
       value: [{ ...ISSUER, audiences: [] }],
       message: 'ISSUERS[0].audiences is not a list of 1 to 64 texts',

@@ -167,6 +167,33 @@ describe('an exchange', () => {
   })
 })
 
+describe('where people log in', () => {
+  const client = { id: 'cli', scopes: 'openid email' }
+  const [first] = JSON.parse(issuersWith({}))
+  const withClient = JSON.stringify([
+    { ...first, client },
+    { ...first, issuer: 'https://b.test' },
+  ])
+  const found = { issuers: [{ issuer: issuer.url, clientId: 'cli', scopes: 'openid email' }] }
+  const cases: { name: string; variables: Partial<GatewayVariables>; body?: object }[] = [
+    { name: 'is at the issuers with a client', variables: { ISSUERS: withClient }, body: found },
+    { name: 'is nowhere without a client', variables: {} },
+    {
+      name: 'is nowhere without a key to exchange tokens',
+      variables: { ISSUERS: withClient, EXCHANGE_KEY: '' },
+    },
+  ]
+  for (const { name, variables, body } of cases) {
+    test(name, async () => {
+      const response = await (await open(variables)).get('/v1/login')
+      assert.equal(response.status, body === undefined ? 404 : 200)
+      const json = Object(await response.json())
+      if (body === undefined) assert.equal(json.error.code, 'no_login')
+      else assert.deepEqual(json, body)
+    })
+  }
+})
+
 test('a revocation names an issuer and a subject', async () => {
   const running = await open()
   for (const subject of ['', 'job-1', 'https://x ', ' job', 'https://x a\nb', 'x y'.repeat(300)]) {
