@@ -1,6 +1,6 @@
 /**
- * Pairs of gateways for one client: one of clusters with namespaces that the client may not see, one
- * of clusters that never had them. Everything is drawn from a seed.
+ * Pairs of gateways for one client: one of clusters with namespaces that the client may not see,
+ * one of clusters that never had them. Everything is drawn from a seed.
  * @module
  */
 

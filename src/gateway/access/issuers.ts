@@ -178,7 +178,7 @@ function meaningOf(rule: OpenRule | undefined, { iat = 0 }: Claims, subject: str
   return { rule, known: { visibility, mayExplain, subject, revocation, issuedMs: iat * 1000 } }
 }
 
-/** Whoever sends wrong tokens shall not fill the log. */
+/** Clients that send wrong tokens must not fill the log. */
 function refusalLog({
   log,
   clock,

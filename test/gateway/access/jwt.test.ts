@@ -26,8 +26,8 @@ async function createSigner(kid: string, bits = 2048): Promise<Signer> {
   const { n = '', e = '' } = await crypto.subtle.exportKey('jwk', keys.publicKey)
   const sign = async (head: object, claims: unknown): Promise<string> => {
     const text = `${part(head)}.${part(claims)}`
-    const octets = new TextEncoder().encode(text)
-    const mark = await crypto.subtle.sign(algorithm.name, keys.privateKey, octets)
+    const signed = new TextEncoder().encode(text)
+    const mark = await crypto.subtle.sign(algorithm.name, keys.privateKey, signed)
     return `${text}.${encodeBase64url(new Uint8Array(mark))}`
   }
   return { jwk: { kty: 'RSA', alg: 'RS256', use: 'sig', kid, n, e }, sign }
