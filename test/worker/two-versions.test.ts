@@ -7,14 +7,23 @@ import { keys } from '../cluster/follow/memory-gateway.ts'
 import { WEB } from '../gateway/publishing.ts'
 import { PublishingGateway } from './publishing-gateway.ts'
 
-const ENTRY = join(import.meta.dirname, 'older-objects-worker.ts')
 const ADMIN = 'the-operator'
 const QUESTION = 'web.shop.svc.shop.example.org A'
 const ANSWER = WEB.replace('cluster.local', 'shop.example.org')
 
-describe('a newer Worker beside older objects, which it cannot follow,', () => {
+const VERSIONS = [
+  {
+    name: 'a newer Worker beside older objects, which it cannot follow,',
+    file: 'older-objects-worker.ts',
+  },
+  { name: 'an older Worker, which does not follow, beside newer objects', file: 'older-worker.ts' },
+]
+
+describe.each(VERSIONS)('$name', ({ file }) => {
+  const entry = join(import.meta.dirname, file)
+
   test('answers, and notices changes', async (t) => {
-    const shop = await PublishingGateway.start(await keys(), undefined, {}, { entry: ENTRY })
+    const shop = await PublishingGateway.start(await keys(), undefined, {}, { entry })
     t.onTestFinished(() => shop.stop())
     const etag = await shop.publish(WEB, 1)
     assert.ok((await shop.ask(QUESTION)).includes(ANSWER))
@@ -27,7 +36,7 @@ describe('a newer Worker beside older objects, which it cannot follow,', () => {
 
   test('admits tokens', async (t) => {
     const variables = { PUBLIC: 'false', ADMIN_TOKEN_SHA256: await hashToken(ADMIN) }
-    const shop = await PublishingGateway.start(await keys(), undefined, variables, { entry: ENTRY })
+    const shop = await PublishingGateway.start(await keys(), undefined, variables, { entry })
     t.onTestFinished(() => shop.stop())
     await shop.publish(WEB, 1)
     const { url } = shop.gateway

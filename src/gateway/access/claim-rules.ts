@@ -29,7 +29,7 @@ export type OpenRule = {
 /** Opens a rule of an issuer. */
 export function openRule(issuer: string, rule: ClaimRule): OpenRule {
   const { when, scope, lifeMs, role } = rule
-  let id: Promise<string> | undefined
+  let known: string | undefined
   return {
     fits: matcher(when),
     visibility: visibilityOf(scope),
@@ -37,7 +37,8 @@ export function openRule(issuer: string, rule: ClaimRule): OpenRule {
     scope,
     lifeMs,
     role,
-    id: () => (id ??= identify(JSON.stringify([issuer, when, scope]))),
+    // Keeps no promise: on Workers, one of a cancelled request never settles for others.
+    id: async () => (known ??= await identify(JSON.stringify([issuer, when, scope]))),
   }
 }
 

@@ -18,8 +18,8 @@ import { revocationOf, usesLabels } from './token.ts'
 
 /** How long an issuer's refused tokens are not logged after one was. */
 const LOG_MS = 1000
-/** Longest name that an issuer has for a client, in characters. */
-const SUB_MAX = 255
+/** What an issuer may call a client, so that an operator can name it to revoke it. */
+const SUB = /^[^\p{Cc}]{0,255}$/u
 
 /** A client that an issuer knows. */
 export type KnownSubject = {
@@ -34,7 +34,14 @@ export type KnownSubject = {
 }
 
 /** What a token means. */
-type Meaning = { readonly known: KnownSubject; readonly rule: OpenRule } | 'no rule'
+type Meaning =
+  | {
+      readonly known: KnownSubject
+      readonly rule: OpenRule
+      /** Whether the issuer has a name for the client. */
+      readonly hasName: boolean
+    }
+  | 'no rule'
 
 /** A token that the gateway gives in exchange. */
 export type Exchanged = { readonly token: string; readonly expiresMs: number }
@@ -70,7 +77,7 @@ export class Issuers {
       this.add(runtime, policy, (claims) => {
         const rule = rules.find(({ fits }) => fits(claims))
         const sub = claims.sub ?? ''
-        if (sub.length > SUB_MAX) return 'no rule'
+        if (!SUB.test(sub)) return 'no rule'
         return meaningOf(rule, claims, `${policy.issuer} ${sub}`)
       })
     }
@@ -127,7 +134,7 @@ export class Issuers {
     const [key] = this.exchangeKeys
     if (key === undefined || claimedIssuer(token) === OWN_ISSUER) return undefined
     const meaning = await this.meaningOf(token)
-    if (meaning === undefined || meaning.known.subject.endsWith(' ')) return undefined
+    if (meaning === undefined || !meaning.hasName) return undefined
     const { known, rule } = meaning
     if (await isRevoked(known)) return undefined
     const issuedMs = this.clock.now()
@@ -171,11 +178,16 @@ export class Issuers {
   }
 }
 
-function meaningOf(rule: OpenRule | undefined, { iat = 0 }: Claims, subject: string): Meaning {
+function meaningOf(
+  rule: OpenRule | undefined,
+  { iat = 0, sub = '' }: Claims,
+  subject: string,
+): Meaning {
   if (rule === undefined) return 'no rule'
   const { visibility, mayExplain } = rule
   const revocation = revocationOf(subject)
-  return { rule, known: { visibility, mayExplain, subject, revocation, issuedMs: iat * 1000 } }
+  const known = { visibility, mayExplain, subject, revocation, issuedMs: iat * 1000 }
+  return { rule, known, hasName: sub !== '' }
 }
 
 /** Clients that send wrong tokens must not fill the log. */

@@ -92,7 +92,7 @@ const RULE_FIELDS = ['when', 'expires', 'role', ...SCOPE_FIELDS]
 const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 }
 const LIFE_DEFAULT = '24h'
 /** Longest time that a token counts which was given in exchange. */
-export const LIFE_MS_MAX: number = 90 * 86_400_000
+const LIFE_MS_MAX = 90 * 86_400_000
 
 type Fields = Readonly<Record<string, unknown>>
 

@@ -20,7 +20,7 @@ import { readBody } from '../doh/read-body.ts'
 
 const BODY_BYTES_MAX = 4096
 /** An issuer's URL, a space, and its name for the client. */
-const SUBJECT = /^[!-~]{1,512} [ -~]{1,255}$/
+const SUBJECT = /^[!-~]{1,512} [^\p{Cc}]{1,255}$/u
 /** How long a revocation stays: longer than any token that is given in exchange. */
 const KEPT_MS = 400 * DAY_MS
 /** Attempts when others change the record meanwhile. */

@@ -52,12 +52,6 @@ type TokenRoutesOptions = Pick<GatewayConfig, 'adminSha256s'> & {
 export function createTokenRoutes(options: TokenRoutesOptions): Hono {
   const app = new Hono()
   const { adminSha256s } = options
-  for (const path of ['restore', 'revocations']) {
-    app.use(`/v1/tokens/${path}`, async (c, next) => {
-      await checkAdmin(c, adminSha256s)
-      await next()
-    })
-  }
   app.use('/v1/tokens/*', async (c, next) => {
     await checkIssuer(c, adminSha256s)
     await next()
@@ -70,8 +64,14 @@ export function createTokenRoutes(options: TokenRoutesOptions): Hono {
     return uncached(200, streamOf(texts, createSharedPause(options.host)), headers)
   })
   app.post('/v1/tokens', (c) => create(c, options))
-  app.post('/v1/tokens/restore', (c) => restoreTokens(c, options))
-  app.post('/v1/tokens/revocations', (c) => revokeSubject(c, options))
+  app.post('/v1/tokens/restore', async (c) => {
+    await checkAdmin(c, adminSha256s)
+    return restoreTokens(c, options)
+  })
+  app.post('/v1/tokens/revocations', async (c) => {
+    await checkAdmin(c, adminSha256s)
+    return revokeSubject(c, options)
+  })
   app.delete('/v1/tokens/:id', async (c) => {
     const id = c.req.param('id')
     const { tokenStore } = options

@@ -16,7 +16,7 @@ import { EMPTY, equalBytes } from '../../dns/bytes/bytes.ts'
 import { createSharedPause } from '../../dns/bytes/steps.ts'
 import { Mutex } from '../../gateway/snapshots/store.ts'
 import { NODE_TURNS } from '../node/node-turns.ts'
-import type { FileHistory } from './file-history.ts'
+import type { FileHistory, FoundVersion } from './file-history.ts'
 import { Files } from './files.ts'
 
 /** How often other processes may come first before a read or a change fails. */
@@ -70,9 +70,6 @@ const NONE: Contents<never> = {
   broken: [],
 }
 
-/** A version of a time, or when the oldest one was written, if there is any. */
-type RestoredFile = Awaited<ReturnType<FileHistory['find']>>
-
 /** Records by their identifiers, in the versions of a file; the first change writes the first. */
 export class LineFile<T extends Named> {
   private readonly path: string
@@ -90,7 +87,7 @@ export class LineFile<T extends Named> {
   }
 
   /** Returns to the records of a time, as a new version, as far as the history has them. */
-  async restore(atMs: number): Promise<RestoredFile> {
+  async restore(atMs: number): Promise<FoundVersion> {
     const { found, records } = await this.versions.readAt(atMs)
     if (found.kind === 'found') {
       const replaceAll = (now: Map<string, T>): void => {
@@ -158,7 +155,7 @@ class Versions<T extends Named> {
   /** Reads the version that was the newest at a time. One that vanishes meanwhile was renamed. */
   async readAt(
     atMs: number,
-  ): Promise<{ readonly found: RestoredFile; readonly records: Contents<T>['records'] }> {
+  ): Promise<{ readonly found: FoundVersion; readonly records: Contents<T>['records'] }> {
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       const paths = (await this.list()).map((version) => this.pathOf(version))
       const none = { kind: 'missing', oldestMs: undefined } as const

@@ -196,6 +196,7 @@ describe('where people log in', () => {
 
 test('a revocation names an issuer and a subject', async () => {
   const running = await open()
+  assert.equal((await revoke(running, `${issuer.url} Jürgen 山田`)).status, 201)
   for (const subject of ['', 'job-1', 'https://x ', ' job', 'https://x a\nb', 'x y'.repeat(300)]) {
     assert.equal((await revoke(running, subject)).status, 400, subject)
   }
