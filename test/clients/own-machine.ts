@@ -40,11 +40,17 @@ const IN_OWN_ETC = `set -e; etc=$1; shift; cp -a /etc/. "$etc.copy"; cp -a "$etc
 mount --bind "$etc.copy" /etc; exec "$@"`
 const IN_NAMESPACES = ['-m', '-p', '-f', '--kill-child', '--mount-proc', 'sh', '-c', IN_OWN_ETC]
 
-/** Starts the machine's resolver, and a gateway with a cluster. @returns the gateway's origin */
-export async function startShipped(gateways: TlsGateways): Promise<string> {
+/**
+ * Starts the machine's resolver, and a gateway with a cluster. Returns the gateway's origin.
+ * @param variables of the gateway, besides those as it is shipped
+ */
+export async function startShipped(
+  gateways: TlsGateways,
+  variables: Readonly<Record<string, string>> = {},
+): Promise<string> {
   writeFileSync(gateways.file('Resolver'), RESOLVER_COREFILE)
   await gateways.run(['serve', '--conf', gateways.file('Resolver')]).line(/^ready/)
-  return `https://localhost:${await gateways.start('prod', shippedCorefile())}`
+  return `https://localhost:${await gateways.start('prod', shippedCorefile(), [], variables)}`
 }
 
 /** Returns the arguments of unshare for a command whose /etc has some files more. */

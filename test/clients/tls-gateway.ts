@@ -78,7 +78,12 @@ export class TlsGateways {
   }
 
   /** Starts a gateway and publishes a cluster to it. @returns its port */
-  async start(cluster: string, corefile: string, flags: readonly string[] = []): Promise<number> {
+  async start(
+    cluster: string,
+    corefile: string,
+    flags: readonly string[] = [],
+    variables: Readonly<Record<string, string>> = {},
+  ): Promise<number> {
     const bound = await freePort()
     writeFileSync(this.file(`Corefile-${bound}`), corefile)
     const { token, signingKey, publicKey, tokenSha256 } = await createClusterKeys()
@@ -87,6 +92,7 @@ export class TlsGateways {
     const gateway = this.run(['gateway', ...listen, ...tls, ...flags], {
       CLUSTERS: JSON.stringify({ [cluster]: { publicKey, tokenSha256 } }),
       ADMIN_TOKEN_SHA256: await hashToken(ADMIN),
+      ...variables,
     })
     await gateway.line(/^ready/)
     const objects = ['--objects', this.file('objects.yaml'), '--cluster', cluster, '--once']

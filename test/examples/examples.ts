@@ -1,6 +1,7 @@
 /**
  * The examples, each with the package as npm would publish it; `test/build/package.test.ts` packs
- * that. The one for Deno is in `test/clients/examples.suite.ts`.
+ * that. The one for Deno is in `test/clients/examples.suite.ts`, the Pod in
+ * `test/real-node/gateway.suite.ts`.
  * @module
  */
 import assert from 'node:assert/strict'
@@ -28,12 +29,12 @@ import { addFile, installExample } from './installed.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const run = promisify(execFile)
-const NAMES = ['ci', 'deno', 'dns-codec', 'lambda', 'snapshot-reader', 'worker']
+const NAMES = ['ci', 'deno', 'dns-codec', 'lambda', 'sidecar', 'snapshot-reader', 'worker']
 
 /** Defines the tests. @param packed folder of the package */
 export function testExamples(packed: string): void {
   describe('the examples', () => {
-    test('are six, each with a README', () => {
+    test('are seven, each with a README', () => {
       const entries = readdirSync(join(ROOT, 'examples'), { withFileTypes: true })
       const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
       assert.deepEqual(folders.sort(), NAMES)

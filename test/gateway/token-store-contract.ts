@@ -191,6 +191,7 @@ async function routesOf(store: TokenStore): Promise<Send> {
     advise: () => [],
     host: NO_TIME,
     domainsOf: () => [],
+    audiences: { github: '', gitlab: '' },
     adminSha256s: [await hashToken(ADMIN)],
     tokenStore: store,
     randomBytes: (size) => crypto.getRandomValues(new Uint8Array(size)),

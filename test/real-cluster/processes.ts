@@ -12,6 +12,8 @@ export type Running = {
   readonly tail: () => string
   /** Resolves with the first line that matches; rejects when the process exits first. */
   readonly line: (pattern: RegExp, timeoutMs?: number) => Promise<string>
+  /** Resolves with the exit status. */
+  readonly ended: Promise<number | null>
   /** Sends SIGTERM and waits for the exit. @returns the exit status */
   readonly stop: () => Promise<number | null>
 }
@@ -47,6 +49,7 @@ export function start(
   return {
     child,
     tail,
+    ended: gone,
     line: (pattern, timeoutMs = 60_000) => {
       const found = Promise.withResolvers<string>()
       const timer = setTimeout(

@@ -3,13 +3,15 @@
  * exporter, itself a ServiceAccount, publishes the keys. Run by `npm run test:cluster`.
  * @module
  */
-import { deepEqual, match } from 'node:assert/strict'
+import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, it } from 'vitest'
 import { type LocalGateway, startGateway } from '../../build/local-gateway.ts'
+import { recordOf } from '../../src/dns/bytes/unknown.ts'
 import { createClusterKeys } from '../../src/exporter/cluster-keys.ts'
+import { generateKeyPair } from '../../src/snapshot/format/signature.ts'
 import { describeUnless } from '../describe-unless.ts'
 import { type ApiObject, ApiServer } from './api-server.ts'
 import { prepareBinaries } from './binaries.ts'
@@ -71,6 +73,7 @@ describeUnless(skip, 'tokens of ServiceAccounts', () => {
         COREFILE: '. {\n  kubernetes cluster.local {\n    cluster test\n  }\n}\n',
         CLUSTERS: JSON.stringify({ test: { publicKey, tokenSha256 } }),
         ISSUERS: JSON.stringify([issuer]),
+        EXCHANGE_KEY: (await generateKeyPair()).privateKey,
       },
     })
     const args = ['--gateway', gateway.url, '--cluster', 'test', '--listen', '']
@@ -102,6 +105,29 @@ describeUnless(skip, 'tokens of ServiceAccounts', () => {
     }
     match(await response.text(), /"Status":0,.*"data":"10\./)
     match(await (await ask(token, 'kubernetes.default.svc.cluster.local')).text(), /"Status":3/)
+  })
+
+  async function exchange(token: string): Promise<Response> {
+    const urn = 'urn:ietf:params:oauth'
+    const body = new URLSearchParams({
+      grant_type: `${urn}:grant-type:token-exchange`,
+      subject_token_type: `${urn}:token-type:jwt`,
+      subject_token: token,
+    })
+    return fetch(`${gateway.url}/v1/token`, { method: 'POST', body })
+  }
+
+  it('are given for tokens of the gateway, which see the same', async () => {
+    const given = await exchange(await api.serviceAccountToken(account('builder'), 'kubedoh'))
+    equal(given.status, 200)
+    const { access_token: token, expires_in: seconds } = recordOf(await given.json())
+    ok(Number(seconds) > 86_000 && Number(seconds) <= 86_400)
+    match(await (await ask(String(token))).text(), /"Status":0,.*"data":"10\./)
+    const hidden = await ask(String(token), 'kubernetes.default.svc.cluster.local')
+    match(await hidden.text(), /"Status":3/)
+    equal((await exchange(String(token))).status, 400)
+    const other = await exchange(await api.serviceAccountToken(account('stranger'), 'kubedoh'))
+    match(await other.text(), /"error":"invalid_grant"/)
   })
 
   it('do not count for another audience, or for an account without a rule', async () => {

@@ -5,15 +5,17 @@
  */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { chmodSync, mkdirSync, readFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, test } from 'vitest'
+import { parseAllDocuments } from 'yaml'
 import { createClusterKeys, createToken } from '../../src/exporter/cluster-keys.ts'
 import { describeUnless } from '../describe-unless.ts'
 import { type Binaries, prepareBinaries } from '../real-cluster/binaries.ts'
-import { helmChart, SYSTEM, startCluster } from './cluster.ts'
+import { helmChart, lookUp, SYSTEM, startCluster, waitForDns } from './cluster.ts'
 import { type KubernetesNode, waitFor } from './node.ts'
 import { probeMachine } from './packages.ts'
+import { NODE } from './parts.ts'
 
 const KUBEDOH = join(import.meta.dirname, '../../bin/kubedoh')
 const GATEWAY = 'kubedoh-gateway'
@@ -24,6 +26,26 @@ const VALUES = [
   'exporter.enabled=true',
   'exporter.cluster=test',
   `exporter.gateway=https://${GATEWAY}.kube-system.svc`,
+]
+/** The cluster once more, by a domain that its own DNS does not know. */
+const COREFILE = `. {
+    kubernetes cluster.local prod.example.org
+    prometheus
+}
+`
+/** The Pod of the example sees its own namespace. */
+const ISSUERS = [
+  {
+    issuer: 'https://kubernetes.default.svc.cluster.local',
+    audiences: ['kubedoh'],
+    keys: 'cluster:test',
+    rules: [
+      {
+        when: { 'kubernetes.io': { namespace: 'default', serviceaccount: { name: 'shop' } } },
+        namespaces: ['default'],
+      },
+    ],
+  },
 ]
 /** The exporters' Lease lasts 2 s; the rest is for a busy machine. */
 const HANDOVER_MS = 15_000
@@ -44,7 +66,10 @@ describeUnless(typeof binaries === 'string' && binaries, 'a gateway on a real no
   afterAll(() => node?.stop())
 
   test('is Ready with its exporters, once their Secrets and the volume exist', async () => {
-    await helmChart(node, 'install', ...VALUES.flatMap((value) => ['--set', value]))
+    const corefile = join(node.folder, 'Corefile')
+    writeFileSync(corefile, COREFILE)
+    const values = VALUES.flatMap((value) => ['--set', value])
+    await helmChart(node, 'install', ...values, '--set-file', `gateway.corefile=${corefile}`)
     ask = await addSecrets(node)
     await addVolume(node)
     for (const name of [GATEWAY, EXPORTER]) {
@@ -55,6 +80,22 @@ describeUnless(typeof binaries === 'string' && binaries, 'a gateway on a real no
 
   test('answers a Service that is created', async () => {
     console.log(`a new Service was answered after ${await untilAnswered(node, ask, 'fresh')} ms`)
+  })
+
+  test('answers a Pod with a sidecar, which has no secret but its ServiceAccount', async () => {
+    await waitForDns(node)
+    await addSidecar(node)
+    const jsonpath = 'jsonpath={.spec.clusterIP}'
+    const web = await node.kubectl('get', 'service', 'web', '-o', jsonpath)
+    const expected = new Map([
+      ['web.default.svc.prod.example.org', web],
+      ['kube-dns.kube-system.svc.prod.example.org', '-'],
+      ['kubernetes', NODE.apiServer],
+      ['nothing', '-'],
+    ])
+    assert.deepEqual(await lookUp(node, 'shop', [...expected.keys()]), expected)
+    const others = await lookUp(node, 'glibc', ['web.default.svc.prod.example.org'])
+    assert.deepEqual([...others.values()], ['-'])
   })
 
   test('answers a Service that is created after the leader is killed', async () => {
@@ -98,6 +139,7 @@ async function addSecrets(node: KubernetesNode): Promise<Ask> {
     [GATEWAY]: {
       CLUSTERS: JSON.stringify({ test: publics }),
       CLIENT_TOKEN_SHA256: client.sha256,
+      ISSUERS: JSON.stringify(ISSUERS),
     },
   }
   for (const [name, stringData] of Object.entries(secrets)) {
@@ -110,6 +152,27 @@ async function addSecrets(node: KubernetesNode): Promise<Ask> {
     const { Answer: [answer] = [], Status: status } = JSON.parse(text)
     return answer?.data ?? `status ${status}`
   }
+}
+
+/** Creates the Pod of the example, for this gateway and its certificate, and waits for it. */
+async function addSidecar(node: KubernetesNode): Promise<void> {
+  const ca = readFileSync(join(node.folder, 'gateway.crt'), 'utf8')
+  const metadata = { name: 'gateway-ca' }
+  await node.apply(
+    JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { 'ca.crt': ca } }),
+  )
+  const text = readFileSync(join(import.meta.dirname, '../../examples/sidecar/pod.yaml'), 'utf8')
+  const [account, pod] = parseAllDocuments(
+    text.replace('https://dns.example.org', `https://${GATEWAY}.kube-system.svc`),
+  ).map((document) => document.toJS())
+  const [sidecar] = pod.spec.initContainers
+  sidecar.env.push({ name: 'KUBEDOH_CA', value: '/etc/gateway/ca.crt' })
+  sidecar.volumeMounts.push({ name: 'ca', mountPath: '/etc/gateway' })
+  pod.spec.volumes.push({ name: 'ca', configMap: metadata })
+  pod.spec.containers = [{ name: 'shop', image: 'localhost/glibc:1', imagePullPolicy: 'Never' }]
+  pod.spec.terminationGracePeriodSeconds = 0
+  for (const object of [account, pod]) await node.apply(JSON.stringify(object))
+  await node.kubectl('wait', '--for=condition=Ready', '--timeout=90s', 'pod/shop')
 }
 
 /** Nothing here provides volumes: the node has a folder for the gateway's claim. */

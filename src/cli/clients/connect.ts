@@ -21,14 +21,17 @@ import { CommandError, type Output } from '../../server/node/output.ts'
 import { untilSignal } from '../../server/node/signals.ts'
 import { Server } from '../../server/serve/server.ts'
 import { parseListenAddress } from '../../server/sockets/listen-address.ts'
+import { nextAfter401 } from '../credentials/gateway-login.ts'
+import { LoginEnded } from '../credentials/stored-token.ts'
 import type { Input } from '../flags/flags.ts'
-import { readGatewayUrl, storedTokenOf, trimToken } from '../flags/operator-call.ts'
+import { keptTokenOf, readGatewayUrl, storedTokenOf } from '../flags/operator-call.ts'
+import { isRefusal, readGivenToken, type TokenSource, tokenSourceOf } from './client-token.ts'
 import { formatSteps, planSplit, type Split, type SplitDnsSystem } from './split-dns.ts'
 import { DOMAIN, SplitDnsSession } from './split-dns-session.ts'
 
 const DOMAINS_MAX = 64
 const PROBE_MS = 5000
-/** How often a login is looked at: it is renewed within its last minute. */
+/** How often the token is looked at: a login is renewed within its last minute. */
 const RENEWAL_MS = 30_000
 
 /** Defaults by system. The record lasts as long as the settings: on Linux until a restart. */
@@ -48,8 +51,7 @@ const PLATFORMS: Readonly<Record<string, SplitDnsSystem>> = {
 type Gateway = {
   readonly url: URL
   token: string
-  /** Whether the token is that of a login, which ends and is renewed. */
-  readonly isOfLogin: boolean
+  readonly source: TokenSource
   /** The file of `--ca`; '' for the system's authorities. */
   readonly ca: string
 }
@@ -63,7 +65,7 @@ export async function runConnect(
   output: Output,
   renewalMs: number = RENEWAL_MS,
 ): Promise<void> {
-  const gateway = await readGateway(input)
+  const gateway = await readGateway(input, output)
   const split = readSplit(input, gateway)
   if (input.isSet('print')) {
     const { set, undo } = planSplit(split)
@@ -77,7 +79,7 @@ export async function runConnect(
   const path = input.text('state') === '' ? SYSTEMS[split.system].state : input.text('state')
   const session = path === '' ? undefined : new SplitDnsSession(path)
   if (await session?.recover()) output.stderr.write('kubedoh: undid what a crashed run had set\n')
-  await probe(gateway, split, output)
+  await probe(input, { gateway, split, output })
   const server = await startServer(split, gateway, output)
   try {
     // A closed terminal sends SIGHUP.
@@ -85,8 +87,8 @@ export async function runConnect(
     await session?.set(split)
     const domains = split.domains.join(', ')
     output.stdout.write(`ready: ${domains} by ${split.address}:${split.port}; Ctrl-C ends it\n`)
-    const running = { gateway, split, server, output, warning: '' }
-    const renewal = setInterval(() => void keepLogin(input, running), renewalMs)
+    const running = { gateway, split, server, output, warning: '', isBusy: false }
+    const renewal = setInterval(() => void keepToken(input, running), renewalMs)
     await signal.finally(() => clearInterval(renewal))
     const failures = (await session?.undo(split)) ?? []
     if (failures.length > 0) throw new CommandError(`Cannot undo all: ${failures.join('; ')}`)
@@ -95,17 +97,26 @@ export async function runConnect(
   }
 }
 
-async function readGateway(input: Input): Promise<Gateway> {
+async function readGateway(input: Input, output: Output): Promise<Gateway> {
   const url = new URL(readGatewayUrl(input))
   if (url.pathname === '/') url.pathname = '/dns-query'
   const ca = input.text('ca') === '' ? '' : resolve(input.text('ca'))
-  const given = trimToken(input.text('token'), '--token')
-  const isOfLogin = given === ''
-  return {
-    url,
-    token: isOfLogin ? await storedTokenOf(input, url.href, 'token') : given,
-    isOfLogin,
-    ca,
+  const source = tokenSourceOf(input)
+  const token = source === 'login' ? await tokenOfLogin(input, url, output) : readGivenToken(input)
+  return { url, token, source, ca }
+}
+
+/**
+ * Finds the token of the login. On a laptop that is offline, one that has ended is renewed later.
+ * @throws {LoginEnded} when the person has to log in again
+ */
+async function tokenOfLogin(input: Input, url: URL, output: Output): Promise<string> {
+  try {
+    return await storedTokenOf(input, url.href, 'token')
+  } catch (error) {
+    if (!(error instanceof CommandError) || error instanceof LoginEnded) throw error
+    output.stderr.write(`kubedoh: ${error.message}\n`)
+    return keptTokenOf(input, url.href)
   }
 }
 
@@ -186,24 +197,32 @@ function corefileOf({ domains, address, port }: Split, { url, token, ca }: Gatew
   ].join('\n')
 }
 
+type Probed = {
+  readonly gateway: Gateway
+  readonly split: Split
+  readonly output: Output
+}
+
 /**
  * Asks the gateway for each domain before anything changes. A laptop that is offline starts anyway.
  * @throws {CommandError} when the gateway refuses the token, or has no DNS over HTTPS there
  */
-async function probe({ url, token }: Gateway, split: Split, output: Output): Promise<void> {
-  const ask = (domain: string): Promise<Uint8Array> =>
-    askDoh(url.href, writeQuery({ name: nameOf(domain), type: TYPE.SOA, id: 0 }), {
-      fetch: (to, request) => fetch(to, request),
-      signal: AbortSignal.timeout(PROBE_MS),
-      token: token === '' ? undefined : token,
-    })
+async function probe(input: Input, { gateway, split, output }: Probed): Promise<void> {
+  const { url } = gateway
   const warn = (text: string): void => {
     output.stderr.write(`kubedoh: ${text}\n`)
+  }
+  if (
+    gateway.source === 'login' &&
+    gateway.token !== '' &&
+    (await isTokenRefused(gateway, split))
+  ) {
+    gateway.token = await storedTokenOf(input, url.href, 'token', gateway.token)
   }
   await Promise.all(
     split.domains.map(async (domain) => {
       try {
-        const rcode = parseResponse(await ask(domain))?.rcode ?? RCODE.SERVFAIL
+        const rcode = parseResponse(await ask(gateway, domain))?.rcode ?? RCODE.SERVFAIL
         if (rcode === RCODE.NOERROR) return
         warn(
           `${url.host} answers ${formatRcode(rcode)} for ${domain}: check --domain and the token`,
@@ -214,37 +233,68 @@ async function probe({ url, token }: Gateway, split: Split, output: Output): Pro
           warn(`${url.host} cannot be reached yet: ${reason}`)
           return
         }
-        const hint = reason.endsWith('401') ? 'pass a valid token, --token' : 'check --gateway'
+        const hint = isRefusal(error)
+          ? await nextAfter401(url.origin, 'pass a valid token, --token')
+          : 'check --gateway'
         throw new CommandError(`${url.host} refuses DNS over HTTPS (${reason}); ${hint}`)
       }
     }),
   )
 }
 
-type Running = {
-  readonly gateway: Gateway
-  readonly split: Split
-  readonly server: Server
-  readonly output: Output
-  /** The last one: an issuer that is away for a night is one line. */
-  warning: string
+function ask({ url, token }: Gateway, domain: string): Promise<Uint8Array> {
+  return askDoh(url.href, writeQuery({ name: nameOf(domain), type: TYPE.SOA, id: 0 }), {
+    fetch: (to, request) => fetch(to, request),
+    signal: AbortSignal.timeout(PROBE_MS),
+    token: token === '' ? undefined : token,
+  })
 }
 
-/** Puts the token of a renewed login in the place of the one that ends. */
-async function keepLogin(input: Input, running: Running): Promise<void> {
-  const { gateway, split, server, output } = running
-  if (!gateway.isOfLogin || gateway.token === '') return
+/** Returns whether the gateway answers 401; false while it cannot be reached. */
+async function isTokenRefused(gateway: Gateway, { domains: [domain = '.'] }: Split) {
+  return isRefusal(await ask(gateway, domain).catch((error: unknown) => error))
+}
+
+type Running = Probed & {
+  readonly server: Server
+  /** The last one: an issuer that is away for a night is one line. */
+  warning: string
+  /** Whether the last look at the token has not ended. */
+  isBusy: boolean
+}
+
+/**
+ * Puts a newer token in the place of one that ends: of the file, or of the renewed login. A login
+ * that the gateway refuses is renewed, too.
+ */
+async function keepToken(input: Input, running: Running): Promise<void> {
+  const { gateway, split, output } = running
+  if (gateway.source === 'flag' || gateway.token === '' || running.isBusy) return
+  running.isBusy = true
   try {
-    const token = await storedTokenOf(input, gateway.url.href, 'token')
-    if (token === '' || token === gateway.token) return
-    await server.apply(loadedCorefile(split, { ...gateway, token }))
-    gateway.token = token
+    const found = await newestToken(input, gateway, split)
+    if (found !== '' && found !== gateway.token) await replaceToken(running, found)
     running.warning = ''
   } catch (error) {
     const warning = `kubedoh: ${errorText(error)}\n`
     if (warning !== running.warning) output.stderr.write(warning)
     running.warning = warning
+  } finally {
+    running.isBusy = false
   }
+}
+
+async function newestToken(input: Input, gateway: Gateway, split: Split): Promise<string> {
+  if (gateway.source === 'file') return readGivenToken(input)
+  const { href } = gateway.url
+  const found = await storedTokenOf(input, href, 'token')
+  if (found !== gateway.token || !(await isTokenRefused(gateway, split))) return found
+  return storedTokenOf(input, href, 'token', found)
+}
+
+async function replaceToken({ server, split, gateway }: Running, token: string): Promise<void> {
+  await server.apply(loadedCorefile(split, { ...gateway, token }))
+  gateway.token = token
 }
 
 function loadedCorefile(split: Split, gateway: Gateway): LoadedCorefile {

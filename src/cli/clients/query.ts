@@ -22,9 +22,11 @@ import { random16 } from '../../server/keys/random16.ts'
 import { CommandError, type Output } from '../../server/node/output.ts'
 import { exchange } from '../../server/upstream/exchange.ts'
 import { formatRecord } from '../../snapshot/records/zone-text.ts'
+import { nextAfter401 } from '../credentials/gateway-login.ts'
 import { readAuthorities } from '../flags/authorities.ts'
 import type { Input } from '../flags/flags.ts'
-import { storedTokenOf, trimToken } from '../flags/operator-call.ts'
+import { trimToken } from '../flags/operator-call.ts'
+import { askWithToken, isRefusal } from './client-token.ts'
 import { timeExchange } from './exchange-time.ts'
 
 const TIMEOUT_MS = 5000
@@ -37,14 +39,16 @@ type Server = { readonly label: string; readonly ask: Ask }
 
 /** Sends the query and prints the response. An address as NAME queries its PTR record. */
 export async function runQuery(input: Input, output: Output): Promise<void> {
-  const { label: server, ask } = await serverOf(input)
+  const { label: server, ask } = serverOf(input)
   const question = readQuestion(input.args)
   const message = writeQuery({ ...question, id: random16(), udpBytes: UDP_BYTES_ADVERTISED })
   const { result: reply, tookMs } = await timeExchange(() => ask(message)).catch(
-    (error: unknown) => {
-      const reason = causeText(error)
-      const next = reason === 'HTTP status 401' ? '; pass a valid token, --token TOKEN' : ''
-      throw new CommandError(`Cannot query ${server}: ${reason}${next}`, { cause: error })
+    async (error: unknown) => {
+      if (error instanceof CommandError) throw error
+      const next = isRefusal(error)
+        ? `; ${await nextAfter401(new URL(server).origin, 'pass a valid token, --token TOKEN')}`
+        : ''
+      throw new CommandError(`Cannot query ${server}: ${causeText(error)}${next}`, { cause: error })
     },
   )
   const response = parseResponse(reply)
@@ -65,7 +69,7 @@ function readQuestion([nameText = '', typeText]: readonly string[]): {
   return { name, type }
 }
 
-async function serverOf(input: Input): Promise<Server> {
+function serverOf(input: Input): Server {
   const [system = '127.0.0.1'] = getServers()
   const text = input.text('server') || system
   const url = parseServer(text)
@@ -79,7 +83,7 @@ async function serverOf(input: Input): Promise<Server> {
       return { label, ask: (message) => askTls(url, message, ca) }
     case 'https:':
     case 'http:':
-      return { label, ask: askerOverHttps(url, await tokenFor(input, url)) }
+      return { label, ask: askerOverHttps(input, url) }
     default:
       throw new CommandError(
         `--server "${label}" is not HOST:PORT, udp://HOST, tcp://HOST, tls://HOST or ` +
@@ -131,28 +135,27 @@ function placeOf(url: URL, standard: number): { readonly address: string; readon
 }
 
 /**
- * Finds the token for a server: the one that is given, also as the URL's password, as curl takes
- * it, or that of the login there.
+ * Sends the token in a header: the one that is given, also as the URL's password, as curl takes it,
+ * or that of the login there.
  */
-async function tokenFor(input: Input, url: URL): Promise<string> {
-  const token = trimToken(input.text('token') || decodeURIComponent(url.password), '--token')
-  if (token !== '' || url.pathname.startsWith('/t/')) return token
-  return storedTokenOf(input, url.href, 'token')
-}
-
-/** Sends the token in a header. */
-function askerOverHttps(url: URL, token: string): Ask {
+function askerOverHttps(input: Input, url: URL): Ask {
   const target = new URL(url)
   target.username = ''
   target.password = ''
-  checkSecret(target, token)
   if (target.pathname === '/') target.pathname = '/dns-query'
-  return (message) =>
-    askDoh(target.href, message, {
+  const inUrl = input.text('token') === '' ? decodeURIComponent(url.password) : ''
+  const ask = (message: Uint8Array, token: string): Promise<Uint8Array> => {
+    checkSecret(target, token)
+    return askDoh(target.href, message, {
       signal: AbortSignal.timeout(TIMEOUT_MS),
       fetch: (to, init) => fetch(to, init),
       token: token === '' ? undefined : token,
     })
+  }
+  return (message) =>
+    inUrl !== '' || target.pathname.startsWith('/t/')
+      ? ask(message, trimToken(input.text('token') || inUrl, '--token'))
+      : askWithToken(input, target.href, (token) => ask(message, token))
 }
 
 /** Rejects a token for a server on another machine without TLS. */

@@ -34,6 +34,15 @@ export async function readLoginPlaces(gateway: string): Promise<readonly LoginPl
 }
 
 /**
+ * Returns what a client does after 401: also, to log in, where the gateway has logins.
+ * @param otherwise what it does at every gateway
+ */
+export async function nextAfter401(gateway: string, otherwise: string): Promise<string> {
+  const places = await readLoginPlaces(gateway).catch(() => [])
+  return places.length > 0 ? `${otherwise}, or run kubedoh login --gateway ${gateway}` : otherwise
+}
+
+/**
  * Gives an issuer's ID token for a client token (RFC 8693).
  * @throws {CommandError} when the gateway refuses it, and when it cannot be reached
  */

@@ -13,8 +13,14 @@ import { loadCorefile } from '../../server/node/load-corefile.ts'
 import { CommandError, type Output } from '../../server/node/output.ts'
 import { readTextFile } from '../../server/node/read-files.ts'
 import { parsePlainServer } from '../clients/query.ts'
+import { nextAfter401 } from '../credentials/gateway-login.ts'
 import type { Input } from '../flags/flags.ts'
-import { ADMIN_VARIABLE, operatorToken, sendToGateway } from '../flags/operator-call.ts'
+import {
+  ADMIN_VARIABLE,
+  operatorToken,
+  readGatewayUrl,
+  sendToGateway,
+} from '../flags/operator-call.ts'
 import { checkCorefile } from '../serve/check.ts'
 import { checkDnsService, type DnsService } from './doctor-cluster.ts'
 import { checkNdots, checkServer, checkUpstreams } from './doctor-dns.ts'
@@ -102,10 +108,14 @@ async function examineService(input: Input, server: string | undefined): Promise
 /** Checks that a gateway is reachable, and how old the snapshots of its clusters are. */
 async function examineGateway(input: Input): Promise<readonly Finding[]> {
   if (input.text('gateway') === '') return [skipped('gateway', 'pass --gateway URL')]
-  const tokenStep = `set ${ADMIN_VARIABLE} to its admin or read-only token (kubedoh keys --admin)`
+  const tokenStep = (): Promise<string> =>
+    nextAfter401(
+      new URL(readGatewayUrl(input)).origin,
+      `set ${ADMIN_VARIABLE} to its admin or read-only token (kubedoh keys --admin)`,
+    )
   try {
     if ((await operatorToken(input)) === '') {
-      return [problem('gateway', `${ADMIN_VARIABLE} is not set`, tokenStep)]
+      return [problem('gateway', `${ADMIN_VARIABLE} is not set`, await tokenStep())]
     }
     const ready = await sendToGateway(input, '/readyz')
     const metrics = await sendToGateway(input, '/metrics')
@@ -115,7 +125,7 @@ async function examineGateway(input: Input): Promise<readonly Finding[]> {
         const next = 'is --gateway the URL of a kubedoh gateway? read its log'
         return [problem('gateway', `/metrics: ${status}`, next)]
       }
-      return [problem('gateway', `the gateway refuses the token: ${status}`, tokenStep)]
+      return [problem('gateway', `the gateway refuses the token: ${status}`, await tokenStep())]
     }
     const waiting = ready.ok ? [] : (await ready.text()).split(',')
     return [ok('gateway', 'reachable'), ...describeAges(await metrics.text(), waiting)]

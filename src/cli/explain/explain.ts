@@ -81,7 +81,10 @@ async function tokenOf(input: Input): Promise<string> {
   const given = input.text('token')
   if (given !== '' || input.env(ADMIN_VARIABLE).trim() !== '') return given
   const url = readGatewayUrl(input)
-  return storedTokenOf(input, url, 'idToken').catch(() => storedTokenOf(input, url, 'token'))
+  return storedTokenOf(input, url, 'idToken').then(
+    () => '',
+    () => storedTokenOf(input, url, 'token'),
+  )
 }
 
 async function openCluster(input: Input, output: Output): Promise<Answers> {

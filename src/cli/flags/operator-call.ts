@@ -6,10 +6,17 @@ import { causeText, parseJson, recordOf } from '../../dns/bytes/unknown.ts'
 import { tokenId } from '../../gateway/access/token.ts'
 import { LOOPBACK } from '../../server/http/doh-listener.ts'
 import { CommandError, type Output } from '../../server/node/output.ts'
-import { findStoredToken, type StoredKind } from '../credentials/stored-token.ts'
+import { nextAfter401 } from '../credentials/gateway-login.ts'
+import {
+  findStoredToken,
+  keptToken,
+  LoginEnded,
+  type StoredKind,
+} from '../credentials/stored-token.ts'
 import type { FlagName, Input } from './flags.ts'
 
 const TIMEOUT_MS = 10_000
+const UNAUTHORIZED = 401
 /** Variable with the token of operators. */
 export const ADMIN_VARIABLE = 'KUBEDOH_ADMIN_TOKEN'
 
@@ -24,13 +31,56 @@ export class GatewayRefusal extends CommandError {
   }
 }
 
+/** A request that the token of a login may go with. */
+type LoginRequest<T> = {
+  /** URL of the gateway. */
+  readonly url: string
+  readonly kind: StoredKind
+  /** Sends it; the token is '' without a login. */
+  readonly send: (token: string) => Promise<T>
+  /** Returns whether the gateway refused the token. */
+  readonly isRefused: (reply: T) => boolean
+}
+
 /**
  * Finds a token of the login at a gateway; '' without one. The flags and variables of tokens win.
- * @throws {CommandError} when the login has ended, with the next step
+ * @param refused the token that the gateway has refused
+ * @throws {CommandError} when the login cannot be renewed, with the next step
  */
-export async function storedTokenOf(input: Input, url: string, kind: StoredKind): Promise<string> {
+export async function storedTokenOf(
+  input: Input,
+  url: string,
+  kind: StoredKind,
+  refused?: string,
+): Promise<string> {
   const env = (name: string): string => input.env(name)
-  return (await findStoredToken({ gateway: new URL(url).origin, kind, env })) ?? ''
+  const gateway = new URL(url).origin
+  const found = await findStoredToken({ gateway, kind, env, ...(refused && { refused }) })
+  return found ?? ''
+}
+
+/** Returns the client token of the login at a gateway, also one that has ended; '' without one. */
+export function keptTokenOf(input: Input, url: string): string {
+  return keptToken(new URL(url).origin, (name) => input.env(name)) ?? ''
+}
+
+/**
+ * Sends a request with the token of the login at a gateway. If the gateway refuses it (its rules
+ * changed, or an operator revoked it), renews the login and sends the request once more.
+ * @throws {CommandError} when the login cannot be renewed, with the next step
+ */
+export async function sendWithLogin<T>(input: Input, request: LoginRequest<T>): Promise<T> {
+  const { url, kind, send, isRefused } = request
+  const token = await storedTokenOf(input, url, kind)
+  const reply = await send(token)
+  if (token === '' || !isRefused(reply)) return reply
+  try {
+    return await send(await storedTokenOf(input, url, kind, token))
+  } catch (error) {
+    // The ID token has not ended: its person may only have no role.
+    if (error instanceof LoginEnded && kind === 'idToken') return reply
+    throw error
+  }
 }
 
 /** Finds the token of operators: that of the variable, else that of the login; '' for none. */
@@ -55,18 +105,20 @@ export async function callGateway(
   if (response.ok) return text
   const { code, message } = recordOf(recordOf(parseJson(text)).error)
   const problem = typeof message === 'string' ? message : `HTTP status ${response.status}`
-  const next = response.status === 401 ? `; ${refusedToken(input, token)}` : ''
+  const next = response.status === UNAUTHORIZED ? `; ${await refusedToken(input, token)}` : ''
   throw new GatewayRefusal(`${new URL(response.url).origin}: ${problem}${next}`, code)
 }
 
-function refusedToken(input: Input, token: string): string {
+async function refusedToken(input: Input, token: string): Promise<string> {
+  const gateway = new URL(readGatewayUrl(input)).origin
   if (token !== '' && token === input.text('token')) {
-    return "the token in --token is not this gateway's"
+    return nextAfter401(gateway, "the token in --token is not this gateway's: pass another one")
   }
   if (input.env(ADMIN_VARIABLE).trim() !== '') {
-    return `the token in ${ADMIN_VARIABLE} is not this gateway's`
+    const text = `the token in ${ADMIN_VARIABLE} is not this gateway's: set another one`
+    return nextAfter401(gateway, text)
   }
-  return 'the login has no role for this, or was revoked'
+  return `the login has no role for this, or was revoked; see kubedoh login --gateway ${gateway}`
 }
 
 /**
@@ -79,17 +131,30 @@ export async function sendToGateway(
   init: { readonly method?: string; readonly body?: string } = {},
   token = '',
 ): Promise<Response> {
-  const admin = token === '' ? await operatorToken(input) : trimToken(token, '--token')
-  if (admin === '') {
-    throw new CommandError(
-      `${ADMIN_VARIABLE} is not set; create a token for it with "kubedoh keys --admin"`,
-    )
-  }
+  const own =
+    token === ''
+      ? trimToken(input.env(ADMIN_VARIABLE), ADMIN_VARIABLE)
+      : trimToken(token, '--token')
   const url = new URL(path, readGatewayUrl(input))
+  if (own !== '') return send(url, init, own)
+  return sendWithLogin(input, {
+    url: url.href,
+    kind: 'idToken',
+    send: (stored) => (stored === '' ? noToken(url.origin) : send(url, init, stored)),
+    isRefused: ({ status }) => status === UNAUTHORIZED,
+  })
+}
+
+async function noToken(gateway: string): Promise<never> {
+  const next = await nextAfter401(gateway, 'create a token for it with "kubedoh keys --admin"')
+  throw new CommandError(`${ADMIN_VARIABLE} is not set; ${next}`)
+}
+
+async function send(url: URL, init: RequestInit, token: string): Promise<Response> {
   try {
     return await fetch(url, {
       ...init,
-      headers: { authorization: `Bearer ${admin}` },
+      headers: { authorization: `Bearer ${token}` },
       redirect: 'manual',
       signal: AbortSignal.timeout(TIMEOUT_MS),
     })

@@ -64,6 +64,11 @@ export const VARIABLES: readonly Variable[] = [
     help: 'client token with which KUBEDOH_CANARY queries the gateway',
   },
   {
+    name: 'KUBEDOH_CLIENT_TOKEN_FILE',
+    readBy: ['query', 'connect'],
+    help: 'file with the client token, where KUBEDOH_CLIENT_TOKEN has none; connect rereads it',
+  },
+  {
     name: 'KUBEDOH_ETCD',
     readBy: ['export'],
     help: 'JSON file of keys, [{"key","value"}], to read in place of etcd',

@@ -5,7 +5,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { errorText, isTexts, recordOf } from '../../dns/bytes/unknown.ts'
+import { errorText, isTexts, recordOf, textOf } from '../../dns/bytes/unknown.ts'
 import { KitError, kitFiles, readKit } from '../../gateway/onboarding/kit.ts'
 import { CommandError } from '../../server/node/output.ts'
 import type { Input } from '../flags/flags.ts'
@@ -43,12 +43,14 @@ export function checkKit(input: Input): void {
  * @throws {CommandError} when the token sees no domain, or a file cannot be written or signed
  */
 export async function writeKit(input: Input, created: string): Promise<void> {
-  const { token, domains } = recordOf(JSON.parse(created))
+  const { token, domains, audiences } = recordOf(JSON.parse(created))
   const to = domainsOf(input, isTexts(domains) ? domains : [])
   const folder = input.text('kit')
   if (to.length === 0)
     throw new CommandError('The token sees no domain of a cluster; set KUBEDOH_KIT_DOMAINS')
-  const kit = withoutKitError(() => readKit(readGatewayUrl(input), String(token), to))
+  const { github, gitlab } = recordOf(audiences)
+  const jobs = { github: textOf(github), gitlab: textOf(gitlab) }
+  const kit = withoutKitError(() => readKit(readGatewayUrl(input), String(token), to, jobs))
   const files = await kitFiles(kit)
   try {
     mkdirSync(folder, { recursive: true, mode: FOLDER_MODE })

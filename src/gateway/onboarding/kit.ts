@@ -19,7 +19,13 @@ export type Kit = {
   readonly domains: readonly string[]
   /** The client token; '' for a public gateway. */
   readonly token: string
+  readonly audiences: JobAudiences
 }
+
+/** The audience that a job of a CI system asks its identity for; '' where it needs a token. */
+export type JobAudiences = { readonly github: string; readonly gitlab: string }
+
+const NO_AUDIENCES: JobAudiences = { github: '', gitlab: '' }
 
 /** A file of the kit. */
 export type KitFile = {
@@ -42,13 +48,22 @@ const DOMAIN = /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]{0,62})(?:\.[a-z0-9_][a-z0-9
 /** Text that URLs, shells, XML and JSON take as it is; every token of `kubedoh token create`. */
 const TOKEN = /^[\w.~-]{0,512}$/
 
+/** An audience that every file can carry. */
+const AUDIENCE = /^[\w.:/~-]{0,256}$/
+
 /**
  * Checks what a kit is for.
  * @param gateway URL of the gateway; only its origin counts
  * @param token '' for a public gateway
+ * @param audiences those of the gateway's issuers, for makers of tokens only; else jobs need one
  * @throws {KitError} for a URL without TLS, and for text that some file could not carry
  */
-export function readKit(gateway: string, token: string, domains: readonly string[]): Kit {
+export function readKit(
+  gateway: string,
+  token: string,
+  domains: readonly string[],
+  audiences: JobAudiences = NO_AUDIENCES,
+): Kit {
   const url = URL.canParse(gateway) ? new URL(gateway) : undefined
   if (url?.protocol !== 'https:' || !HOST.test(url.hostname)) {
     const why = 'devices send DNS over HTTPS to https:// URLs only'
@@ -63,10 +78,16 @@ export function readKit(gateway: string, token: string, domains: readonly string
     throw new KitError(`${plain.length} domains, a kit needs 1 to ${DOMAINS_MAX}`)
   }
   if (!TOKEN.test(token)) throw new KitError('The token has characters that URLs cannot carry')
+  if (!Object.values(audiences).every((one) => AUDIENCE.test(one))) {
+    throw new KitError('An audience has characters that shells and YAML do not take as they are')
+  }
   const { origin, hostname: host } = url
   const dohUrl = `${origin}${token === '' ? '' : `/t/${token}`}/dns-query`
-  return { origin, host, dohUrl, domains: plain, token }
+  return { origin, host, dohUrl, domains: plain, token, audiences }
 }
+
+/** Gets a token for the identity of a job; only where the gateway has an issuer for one. */
+const TOKEN_SCRIPT = 'kubedoh-token.sh'
 
 /** The files after the README with their media types, as the README lists those with the token. */
 const FILES: readonly (readonly [name: string, type: string])[] = [
@@ -85,6 +106,7 @@ const FILES: readonly (readonly [name: string, type: string])[] = [
   // glibc and musl try the next server of resolv.conf after REFUSED.
   ['kubedoh-dns.sh', 'text/plain'],
   ['action.yml', 'text/plain'],
+  [TOKEN_SCRIPT, 'text/plain'],
   ['Dockerfile', 'text/plain'],
   ['devcontainer.json', 'application/json'],
   ['curl.sh', 'text/plain'],
@@ -98,9 +120,11 @@ const PLACE = /\$\{(\w+)\}/g
 
 /** Returns the files of a kit, README first. Those for devices and browsers contain the token. */
 export async function kitFiles(kit: Kit): Promise<readonly KitFile[]> {
-  const { token } = kit
+  const { token, audiences } = kit
   const values = await valuesOf(kit)
-  const files = FILES.map(([name, type]) => {
+  const hasIdentities = Object.values(audiences).some((audience) => audience !== '')
+  const names = FILES.filter(([name]) => name !== TOKEN_SCRIPT || hasIdentities)
+  const files = names.map(([name, type]) => {
     const text = fill(name, values)
     const isForWindows = /\.(?:ps1|reg)$/.test(name)
     return { name, type, text: isForWindows ? text.replaceAll('\n', '\r\n') : text }
@@ -122,7 +146,7 @@ function fill(name: string, values: Values): string {
   return text.replace(PLACE, (place, key) => values[key] ?? place)
 }
 
-async function valuesOf({ origin, host, dohUrl, domains, token }: Kit): Promise<Values> {
+async function valuesOf({ origin, host, dohUrl, domains, token, audiences }: Kit): Promise<Values> {
   const each = (format: (domain: string) => string, between = ', '): string =>
     domains.map(format).join(between)
   return {
@@ -141,10 +165,47 @@ async function valuesOf({ origin, host, dohUrl, domains, token }: Kit): Promise<
       ? `@('${host.replace(/[[\]]/g, '')}')`
       : `@(Resolve-DnsName -Name '${host}' -Type A_AAAA |
         Where-Object { $_.IPAddress } | ForEach-Object { $_.IPAddress })`,
+    ...jobValues(audiences),
     profileUuid: await uuidOf(`${origin} profile`),
     dnsUuid: await uuidOf(origin),
   }
 }
+
+/** Returns what the files say of CI jobs, which need a secret or have an identity. */
+function jobValues({ github, gitlab }: JobAudiences): Values {
+  const secret = 'client token of the gateway, from a secret'
+  const rows = {
+    github: github === '' ? GITHUB_SECRET : GITHUB_IDENTITY,
+    gitlab: gitlab === '' ? '' : GITLAB_IDENTITY.replace('AUDIENCE', gitlab),
+  }
+  return {
+    audience: github,
+    githubRow: rows.github,
+    gitlabRow: rows.gitlab,
+    isTokenRequired: String(github === ''),
+    tokenInput: github === '' ? secret : `${secret}; without it the identity of the job counts`,
+    takeToken: github === '' ? '' : TAKE_TOKEN,
+  }
+}
+
+const ACTION = 'to `.github/actions/kubedoh`; then `uses: ./.github/actions/kubedoh`'
+const GITHUB_SECRET =
+  `commit \`action.yml\` and \`kubedoh-dns.sh\` ${ACTION} with ` +
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: GitHub's own place
+  '`token: ${{ secrets.KUBEDOH_CLIENT_TOKEN }}`'
+const GITHUB_IDENTITY =
+  `commit \`action.yml\`, \`kubedoh-token.sh\` and \`kubedoh-dns.sh\` ${ACTION} in a job with ` +
+  '`permissions: { id-token: write, contents: read }`. It needs no secret'
+const GITLAB_IDENTITY =
+  '| GitLab CI, as root, without a secret | `id_tokens: { KUBEDOH_JWT: { aud: AUDIENCE } }`, ' +
+  '`npm install --global kubedoh`, then ' +
+  '`KUBEDOH_CLIENT_TOKEN=$(sh kubedoh-token.sh) sh kubedoh-dns.sh` |\n'
+/** The first lines of a step, which keep the token out of the log. */
+const TAKE_TOKEN = `if [ -z "$KUBEDOH_CLIENT_TOKEN" ]; then
+          KUBEDOH_CLIENT_TOKEN=$(sh "$GITHUB_ACTION_PATH/kubedoh-token.sh")
+        fi
+        echo "::add-mask::$KUBEDOH_CLIENT_TOKEN"
+        `
 
 /** Returns a UUID of version 8 (RFC 9562 §5.8): a device replaces the profile that has the same. */
 async function uuidOf(text: string): Promise<string> {

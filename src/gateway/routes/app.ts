@@ -14,6 +14,7 @@ import { refuseCrossSite } from '../access/cross-site.ts'
 import { checkAdmin, checkStatusReader } from '../access/operators.ts'
 import { createTokenAdvice } from '../access/token-request.ts'
 import type { GatewayConfig } from '../config/config.ts'
+import { jobAudiences } from '../config/job-audiences.ts'
 import { createDohApp } from '../doh/app.ts'
 import { createExplainRoute } from '../doh/explain-route.ts'
 import { refuseFinalSlash } from '../doh/final-slash.ts'
@@ -85,7 +86,8 @@ export function createGatewayApp(
   app.route('/', createExchangeRoute({ admission, config, now }))
   app.route('/', createAuditRoute(config, runtime))
   app.route('/', createStatusRoute(config, runtime, gateway))
-  app.route('/', createTokenRoutes({ ...config, ...runtime, now, advise, domainsOf }))
+  const audiences = jobAudiences(config)
+  app.route('/', createTokenRoutes({ ...config, ...runtime, now, advise, domainsOf, audiences }))
   app.route('/', createNamesRoute(gateway, runtime))
   for (const path of ['/t/:token/*', '/dns-query', '/resolve', '/kit', '/kit/:file']) {
     app.use(path, async (c, next) => {

@@ -23,6 +23,7 @@ import type { GatewayConfig } from '../config/config.ts'
 import { HttpError } from '../doh/http-error.ts'
 import { jsonResponse, listTexts, streamOf, uncached } from '../doh/json-response.ts'
 import { readBody } from '../doh/read-body.ts'
+import type { JobAudiences } from '../onboarding/kit.ts'
 import type { ClusterDomains } from './kit-route.ts'
 import { revokeSubject } from './subject-revocation.ts'
 import { restoreTokens } from './token-restore.ts'
@@ -43,6 +44,7 @@ type TokenRoutesOptions = Pick<GatewayConfig, 'adminSha256s'> & {
   readonly randomBytes: RandomBytes
   readonly advise: TokenAdvice
   readonly domainsOf: ClusterDomains
+  readonly audiences: JobAudiences
   readonly host: Turns
   /** Milliseconds since 1970. */
   readonly now: () => number
@@ -85,7 +87,7 @@ export function createTokenRoutes(options: TokenRoutesOptions): Hono {
 
 async function create(
   c: Context,
-  { tokenStore, now, randomBytes, advise, domainsOf }: TokenRoutesOptions,
+  { tokenStore, now, randomBytes, advise, domainsOf, audiences }: TokenRoutesOptions,
 ): Promise<Response> {
   const body = await readBody(c.req.raw, BODY_BYTES_MAX)
   const request = readTokenRequest(new TextDecoder().decode(body))
@@ -111,7 +113,7 @@ async function create(
   noteFacts(c, { token: id, name: record.name })
   const domains = domainsOf(visibilityOf(record.scope))
   const warnings = advise(request)
-  return jsonResponse(201, { token, ...describe(record, nowMs), domains, warnings })
+  return jsonResponse(201, { token, ...describe(record, nowMs), domains, audiences, warnings })
 }
 
 function refusedAddition(addition: Addition): HttpError {

@@ -3,11 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { chmodSync, existsSync, readFileSync } from 'node:fs'
 import type { RequestListener } from 'node:http'
 import { join } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
 import { describe, type TestContext, test } from 'vitest'
-import { runConnect } from '../../../src/cli/clients/connect.ts'
-import { writeCredential } from '../../../src/cli/credentials/credential-file.ts'
-import { Input } from '../../../src/cli/flags/flags.ts'
 import { parseResponse } from '../../../src/dns/wire/message.ts'
 import { formatRecord } from '../../../src/snapshot/records/zone-text.ts'
 import { AUTHORITY } from '../../certificates.ts'
@@ -18,7 +14,7 @@ import { writeReplyText } from '../../message-text.ts'
 import { askUdp, frame, queryWith, TcpClient, within } from '../../server/clients.ts'
 import { fakeHttps } from '../../server/secure-servers.ts'
 import { FAKE_PROGRAMS } from '../fake-resolved.ts'
-import { failed, runCli, Screen } from '../run-cli.ts'
+import { failed, runCli } from '../run-cli.ts'
 
 const ANSWER = 'a.example.org. 30 IN A 192.0.2.7'
 const GATEWAY = 'https://dns.example.net'
@@ -117,39 +113,6 @@ describe('kubedoh connect', () => {
     )
     second.kill('SIGTERM')
     assert.equal(await ended(second), 0)
-  })
-
-  test('puts the token of a renewed login in the place of the one before', async (t) => {
-    const tokens: (string | undefined)[] = []
-    const gateway = await fakeHttps(t, (request, response) => {
-      tokens.push(request.headers.authorization)
-      answer(request, response)
-    })
-    const port = await freePort()
-    const folder = temporaryFolder(t, { 'ca.pem': AUTHORITY })
-    const origin = `https://127.0.0.1:${gateway.port}`
-    const keep = (token: string): void => {
-      const others = { subject: '', issuer: '', clientId: '', scopes: '', idToken: '' }
-      const login = { ...others, token, expires: '2999-01-01T00:00:00Z', refreshToken: '' }
-      writeCredential(join(folder, 'kubedoh/credentials.json'), origin, login)
-    }
-    keep('first')
-    const flags = { gateway: origin, domain: 'example.org', ca: join(folder, 'ca.pem') }
-    const more = { system: 'none', listen: `127.0.0.1:${port}` }
-    const given = Object.entries({ ...flags, ...more }).map(([k, v]) => [k, [v]] as const)
-    const screen = new Screen()
-    const input = new Input([], new Map(given), { XDG_CONFIG_HOME: folder })
-    const running = runConnect(input, screen, 10)
-    await screen.shows('stdout', /ready: /)
-    await askUdp('127.0.0.1', port, queryWith(1))
-    assert.equal(tokens.at(-1), 'Bearer first')
-    keep('second')
-    for (let id = 2; tokens.at(-1) !== 'Bearer second'; id++) {
-      await askUdp('127.0.0.1', port, queryWith(id))
-      await setTimeout(20)
-    }
-    process.emit('SIGHUP')
-    await running
   })
 
   const SET = [

@@ -9,6 +9,7 @@ import { stripVTControlCharacters } from 'node:util'
 import { describe, type TestContext, test, vi } from 'vitest'
 import { AUTHORITY, SERVER } from '../../certificates.ts'
 import { startHttpApi } from '../../cluster/follow/http-api.ts'
+import { temporaryFolder } from '../../cluster/follow/temporary-folder.ts'
 import { freePort } from '../../free-port.ts'
 import { writeReplyText } from '../../message-text.ts'
 import { echo, fakeUdp } from '../../server/clients.ts'
@@ -171,8 +172,8 @@ describe('query', () => {
 
   test('sends a token to a gateway if there is one', async (t) => {
     const sent: (string | undefined)[] = []
-    const url = await startHttpApi(t, ({ headers }, response) => {
-      sent.push(headers.authorization)
+    const url = await startHttpApi(t, ({ headers, url: path }, response) => {
+      if (path !== '/v1/login') sent.push(headers.authorization)
       response.writeHead(401)
       response.end()
     })
@@ -194,6 +195,29 @@ describe('query', () => {
       failed(`kubedoh: Cannot query ${label}: HTTP status 401; pass a valid token, --token TOKEN`),
     )
   })
+})
+
+test('query reads a token from a file, after the flag and the variable', async (t) => {
+  const url = await startHttpApi(t, ({ headers }, response) => {
+    response.writeHead(headers.authorization === 'Bearer in-file' ? 500 : 401).end()
+  })
+  const files = { token: 'in-file\n', empty: '\n', two: 'a b' }
+  const folder = temporaryFolder(t, files)
+  const args = ['query', 'a.example.org', '--server', url]
+  const path = (name: string): string => join(folder, name)
+  const from = (name: string): Promise<Ran> =>
+    runCli(args, { KUBEDOH_CLIENT_TOKEN_FILE: path(name) })
+  assert.match((await from('token')).stderr, /HTTP status 500$/m)
+  const given = { KUBEDOH_CLIENT_TOKEN_FILE: path('token'), KUBEDOH_CLIENT_TOKEN: 'mine' }
+  assert.match((await runCli(args, given)).stderr, /HTTP status 401/)
+  const texts = {
+    empty: `${path('empty')} has no token; KUBEDOH_CLIENT_TOKEN_FILE names it`,
+    two: `${path('two')} contains a space or another character that tokens cannot have`,
+    none: `Cannot read ${path('none')}: no such file`,
+  }
+  for (const [name, text] of Object.entries(texts)) {
+    assert.deepEqual(await from(name), failed(`kubedoh: ${text}`))
+  }
 })
 
 describe('an invalid query', () => {

@@ -43,7 +43,7 @@ describe('callGateway', () => {
       message: `${url}: HTTP status 502`,
     })
     await assert.rejects(callGateway(inputFor(url), 'GET', '/c'), {
-      message: `${url}: HTTP status 401; the token in KUBEDOH_ADMIN_TOKEN is not this gateway's`,
+      message: `${url}: HTTP status 401; the token in KUBEDOH_ADMIN_TOKEN is not this gateway's: set another one`,
     })
   })
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'vitest'
+import { generateKeyPair } from '../../../src/snapshot/format/signature.ts'
 import { AUTHORITY, SERVER } from '../../certificates.ts'
 import { temporaryFolder } from '../../cluster/follow/temporary-folder.ts'
 import { ADMIN, startOperatedGateway } from '../operated-gateway.ts'
@@ -24,8 +25,11 @@ type Started = {
 }
 
 /** Starts a gateway over TLS. */
-async function start(t: TestContext): Promise<Started> {
-  const variables = { COREFILE, CLUSTERS: `{"prod":${KEY}}` }
+async function start(
+  t: TestContext,
+  more: Readonly<Record<string, string>> = {},
+): Promise<Started> {
+  const variables = { COREFILE, CLUSTERS: `{"prod":${KEY}}`, ...more }
   const tls = { ...SERVER, clientAuth: 'nocert' } as const
   const url = `https://localhost:${await startOperatedGateway(t, variables, { tls })}`
   const pems = { 'ca.pem': AUTHORITY, 'cert.pem': SERVER.cert, 'key.pem': SERVER.key }
@@ -51,6 +55,21 @@ test('a kit is for the domains that the token sees, and for its owner only', asy
   assert.equal(strings.trim(), '<string>lab.test</string>')
   const modes = ['', ...readdirSync(kit)].map((name) => statSync(join(kit, name)).mode & 0o777)
   assert.deepEqual([modes[0], ...new Set(modes.slice(1))], [0o700, 0o600])
+})
+
+test('an operator gets a kit whose jobs need no secret, where the gateway knows them', async (t) => {
+  const rules = [{ when: { repository: 'acme/shop' }, namespaces: ['*'] }]
+  const github = {
+    issuer: 'https://token.actions.githubusercontent.com',
+    audiences: ['jobs'],
+    rules,
+  }
+  const { privateKey: EXCHANGE_KEY } = await generateKeyPair()
+  const more = { ISSUERS: JSON.stringify([github]), EXCHANGE_KEY }
+  const { folder, create } = await start(t, more)
+  const kit = join(folder, 'kit')
+  await create(['--kit', kit])
+  assert.match(readFileSync(join(kit, 'kubedoh-token.sh'), 'utf8'), /'audience=jobs'/)
 })
 
 test('KUBEDOH_KIT_DOMAINS replaces the domains of the token', async (t) => {

@@ -18,7 +18,12 @@ describe('login in a browser', () => {
   test('gives commands a token, which the file keeps for its user only', async (t) => {
     const issuer = await startIssuer(t)
     const desk = await Desk.open(t, [entryOf(issuer)])
-    assert.match((await desk.query()).stderr, /HTTP status 401/)
+    const login = `run kubedoh login --gateway ${desk.gateway}`
+    const without = await desk.query()
+    const hint = `HTTP status 401; pass a valid token, --token TOKEN, or ${login}\n`
+    assert.ok(without.stderr.endsWith(hint), without.stderr)
+    assert.ok((await desk.run('token', 'list')).stderr.endsWith(`, or ${login}\n`))
+    assert.ok((await desk.run('doctor')).stdout.includes(login))
     const { status, stdout, stderr } = await desk.login([], async (page) => {
       assert.match(await browse(page, 'ada'), /You can close this window/)
     })
@@ -150,6 +155,36 @@ describe('a login that ends', () => {
       const message = `kubedoh: The login at ${desk.gateway} has ended; ${next}`
       assert.deepEqual(await desk.query(), failed(message))
     }
+  })
+
+  test('is renewed once when the gateway refuses its token', async (t) => {
+    const desk = await Desk.open(t, [entryOf(await startIssuer(t))])
+    await desk.login([], (page) => browse(page, 'ada'))
+    const first = desk.kept()
+    desk.change({ token: 'refused' })
+    assert.equal((await desk.query()).status, 0)
+    const second = desk.kept()
+    assert.notEqual(second.refreshToken, first.refreshToken)
+    desk.change({ idToken: `${second.idToken}x` })
+    const { status, stderr } = await desk.run('token', 'list')
+    assert.equal(status, 0, stderr)
+    assert.notEqual(desk.kept().refreshToken, second.refreshToken)
+    desk.change({ token: 'refused', refreshToken: 'another' })
+    const next = `run kubedoh login --gateway ${desk.gateway}`
+    const message = `kubedoh: The login at ${desk.gateway} has ended; ${next}`
+    assert.deepEqual(await desk.query(), failed(message))
+  })
+
+  test('says that the issuer is away, and how to log in', async (t) => {
+    const desk = await Desk.open(t, [entryOf(await startIssuer(t))])
+    await desk.login([], (page) => browse(page, 'ada'))
+    desk.change({ token: 'refused', issuer: `http://127.0.0.1:${await freePort()}` })
+    const { status, stderr } = await desk.query()
+    assert.equal(status, 1)
+    const lines = stderr.trimEnd().split('\n')
+    assert.equal(lines.length, 1)
+    assert.match(stderr, /^kubedoh: Cannot renew the login at http.*ECONNREFUSED/)
+    assert.ok(stderr.endsWith(`; to log in again: kubedoh login --gateway ${desk.gateway}\n`))
   })
 
   test('yields to a token in a flag or a variable', async (t) => {

@@ -14,7 +14,15 @@ describe('readKit', () => {
       dohUrl: `${URL}:8443/t/${TOKEN}/dns-query`,
       domains: ['prod.example.org'],
       token: TOKEN,
+      audiences: { github: '', gitlab: '' },
     })
+  })
+
+  test('refuses an audience that a shell would read', () => {
+    for (const github of ["a'b", 'a b', '$(id)', 'a\n', 'a'.repeat(257)]) {
+      const audiences = { github, gitlab: '' }
+      assert.throws(() => readKit(URL, TOKEN, ['a.test'], audiences), KitError, github)
+    }
   })
 
   test('leaves the path without a token for a public gateway', () => {
@@ -66,9 +74,33 @@ describe('kitFiles', () => {
   })
 
   test('has a README that names every file, and those with the token', async () => {
-    const [readme, ...files] = await kitFiles(readKit(URL, TOKEN, ['a.test']))
-    for (const { name } of files) assert.ok(readme?.text.includes(name), name)
-    assert.match(readme?.text ?? '', /secret: `apple.mobileconfig`, `windows.ps1`/)
+    const audiences = { github: 'one', gitlab: 'two' }
+    for (const kit of [
+      readKit(URL, TOKEN, ['a.test']),
+      readKit(URL, TOKEN, ['b.test'], audiences),
+    ]) {
+      const [readme, ...files] = await kitFiles(kit)
+      for (const { name } of files) assert.ok(readme?.text.includes(name), name)
+      assert.match(readme?.text ?? '', /secret: `apple.mobileconfig`, `windows.ps1`/)
+    }
+  })
+
+  test('takes the identity of jobs only where the gateway has an issuer for it', async () => {
+    const filesOf = async (github: string, gitlab: string): Promise<Map<string, string>> => {
+      const files = await kitFiles(readKit(URL, TOKEN, ['a.test'], { github, gitlab }))
+      return new Map(files.map(({ name, text }) => [name, text]))
+    }
+    const none = await filesOf('', '')
+    assert.ok(!none.has('kubedoh-token.sh'))
+    assert.match(none.get('action.yml') ?? '', /required: true/)
+    assert.match(none.get('README.md') ?? '', /`token: \$\{\{ secrets\.KUBEDOH_CLIENT_TOKEN \}\}`/)
+    const gitlab = await filesOf('', 'two')
+    assert.match(gitlab.get('README.md') ?? '', /KUBEDOH_JWT: \{ aud: two \}/)
+    assert.match(gitlab.get('action.yml') ?? '', /required: true/)
+    const github = await filesOf('one', '')
+    assert.match(github.get('kubedoh-token.sh') ?? '', /'audience=one'/)
+    assert.match(github.get('README.md') ?? '', /`permissions: \{ id-token: write, contents: read/)
+    assert.doesNotMatch(github.get('README.md') ?? '', /GitLab|secrets\./)
   })
 
   test('has plain text only, with a line break at the end', async () => {

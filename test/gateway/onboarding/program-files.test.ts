@@ -25,10 +25,27 @@ test('the action installs this version and passes the token by the environment o
     { shell: 'sh', run: `npm install --global kubedoh@${VERSION}` },
     {
       shell: 'sh',
-      run: 'sudo -E env "PATH=$PATH" sh "$GITHUB_ACTION_PATH/kubedoh-dns.sh"',
+      run: 'sudo -E env "PATH=$PATH" sh "$GITHUB_ACTION_PATH/kubedoh-dns.sh"\n',
       env: { KUBEDOH_CLIENT_TOKEN: `$${'{{'} inputs.token }}` },
     },
   ])
+})
+
+test('the action takes the identity of the job where there is no token, and masks it', async () => {
+  const audiences = { github: 'kubedoh', gitlab: '' }
+  const kit = readKit('https://dns.example.net', 'kdt_1_a', ['a.test'], audiences)
+  const action = (await kitFiles(kit)).find(({ name }) => name === 'action.yml')
+  const { inputs, runs } = parse(action?.text ?? '')
+  assert.equal(inputs.token.required, false)
+  assert.equal(
+    runs.steps[1].run,
+    `if [ -z "$KUBEDOH_CLIENT_TOKEN" ]; then
+  KUBEDOH_CLIENT_TOKEN=$(sh "$GITHUB_ACTION_PATH/kubedoh-token.sh")
+fi
+echo "::add-mask::$KUBEDOH_CLIENT_TOKEN"
+sudo -E env "PATH=$PATH" sh "$GITHUB_ACTION_PATH/kubedoh-dns.sh"
+`,
+  )
 })
 
 /** The grammar of the Dockerfile reference, as far as the recipe uses it. */

@@ -7,7 +7,9 @@ import { parse } from 'yaml'
 import { kitFiles, readKit } from '../../../src/gateway/onboarding/kit.ts'
 
 const FOLDER = join(import.meta.dirname, '../../../src/gateway/onboarding/templates')
-const files = await kitFiles(readKit('https://dns.example.net', 'kdt_1_a', ['a.test', 'b.test']))
+const audiences = { github: 'kubedoh', gitlab: 'kubedoh' }
+const domains = ['a.test', 'b.test']
+const files = await kitFiles(readKit('https://dns.example.net', 'kdt_1_a', domains, audiences))
 const PLIST = 'import plistlib, sys; plistlib.loads(sys.stdin.buffer.read())'
 const PARSE = 'import ast, sys; ast.parse(sys.stdin.read())'
 /** What reads a file from its standard input, complains and fails. */

@@ -3,6 +3,7 @@ import { describe, test } from 'vitest'
 import { visibilityOf } from '../../../src/gateway/access/token.ts'
 import { readGatewayConfig } from '../../../src/gateway/config/config.ts'
 import { clusterDomains } from '../../../src/gateway/routes/kit-route.ts'
+import { generateKeyPair } from '../../../src/snapshot/format/signature.ts'
 import { keys } from '../../cluster/follow/memory-gateway.ts'
 import { CLIENT_TOKEN, clientSha256, Running } from '../running.ts'
 import { tokenRecord } from '../tokens.ts'
@@ -48,6 +49,20 @@ describe('/t/TOKEN/kit', () => {
     const running = await Running.start({ PUBLIC: 'true' })
     const response = await running.send('/kit/chromium-policies.json', {})
     assert.match(await response.text(), /"https:\/\/dns\.example\.org\/dns-query\{\?dns\}"/)
+  })
+
+  test('says nothing of the issuers of jobs to the holder of a token', async () => {
+    const issuer = 'https://token.actions.githubusercontent.com'
+    const rules = [{ when: { repository: 'acme/shop' }, namespaces: ['*'] }]
+    const running = await Running.start({
+      CLIENT_TOKEN_SHA256: clientSha256,
+      ISSUERS: JSON.stringify([{ issuer, audiences: ['jobs'], rules }]),
+      EXCHANGE_KEY: (await generateKeyPair()).privateKey,
+    })
+    const get = (file: string): Promise<Response> =>
+      running.send(`/t/${CLIENT_TOKEN}/kit/${file}`, {})
+    assert.equal((await get('kubedoh-token.sh')).status, 404)
+    assert.match(await (await get('action.yml')).text(), /required: true/)
   })
 
   for (const [what, path, status, code] of [

@@ -24,6 +24,7 @@ async function post(
     advise: () => [],
     host: NO_TIME,
     domainsOf: () => [],
+    audiences: { github: '', gitlab: '' },
     adminSha256s: [adminSha256],
     tokenStore: store,
     randomBytes: () => assert.fail(),

@@ -22,6 +22,7 @@ class Fixture {
     advise: () => [],
     host: NO_TIME,
     domainsOf: () => [],
+    audiences: { github: '', gitlab: '' },
     adminSha256s: [adminSha256],
     tokenStore: this.store,
     randomBytes,
@@ -58,8 +59,9 @@ describe('the tokens of clients', () => {
       namespaces: ['shop'],
       expiresInSeconds: 60,
     })
-    const { token, domains, warnings, ...created } = made.body
+    const { token, domains, audiences, warnings, ...created } = made.body
     assert.deepEqual([made.status, domains, warnings], [201, [], []])
+    assert.deepEqual(audiences, { github: '', gitlab: '' })
     assert.ok(typeof token === 'string' && tokenId(token) === created.id)
     assert.deepEqual(created, {
       id: created.id,
@@ -144,6 +146,7 @@ describe('the tokens of clients', () => {
       advise: () => [],
       host: NO_TIME,
       domainsOf: () => [],
+      audiences: { github: '', gitlab: '' },
       ...{ adminSha256s: [adminSha256], randomBytes, now: () => START_MS },
       tokenStore: { ...fixture.store, replace: () => Promise.resolve(false) },
     })
@@ -211,6 +214,7 @@ describe('the tokens of clients', () => {
       advise: () => [],
       host: NO_TIME,
       domainsOf: () => [],
+      audiences: { github: '', gitlab: '' },
     })
     app.onError((error) => (error instanceof HttpError ? errorResponse(error) : new Response()))
     const response = await app.request('/v1/tokens', { headers: { authorization: 'Bearer ' } })
