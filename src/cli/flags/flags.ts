@@ -87,6 +87,7 @@ const TABLE = {
     help: 'number of threads; they share the ports and one watch per cluster',
   },
   gateway: { value: 'URL', env: 'KUBEDOH_GATEWAY', help: 'URL of the gateway' },
+  issuers: { value: 'FILE', help: 'JSON list of issuers whose tokens count' },
   cluster: { value: 'ID', help: 'ID of the cluster at the gateway' },
   'signing-key': {
     value: 'FILE',

@@ -17,7 +17,9 @@ import { ASSERTION_HEADER, accessTokens } from './access-assertions.ts'
 import type { ClusterDirectory } from './cluster-directory.ts'
 import type { KeysRuntime } from './issuer-keys.ts'
 import type { IssuerTokens } from './issuer-tokens.ts'
+
 import { type Exchanged, Issuers, type KnownSubject } from './issuers.ts'
+import { claimedIssuer } from './jwt.ts'
 import type { KnownClusters } from './known-clusters.ts'
 import type { Person } from './persons.ts'
 import { hasHash } from './token.ts'
@@ -89,6 +91,7 @@ export class CallerFinder {
   /** The issuers whose tokens identify clients. */
   readonly issuers: Issuers
   private readonly access: Access
+  private readonly clusters: KnownClusters | undefined
   private readonly assertions: IssuerTokens<readonly string[]> | undefined
   private readonly log: Host['log']
   /** The token of CLIENT_TOKEN_SHA256, once it was sent: to hash it takes as long as the answer. */
@@ -111,7 +114,8 @@ export class CallerFinder {
     this.log = log
     const listed = directory && { directory: directory.store, clusters: directory.clusters }
     this.tokens = new TokenBook({ store, ...listed, after, clock, onError })
-    const runtime = { fetch, tokenIssuerOf, after, clock, log }
+    this.clusters = directory?.clusters
+    const runtime = { fetch, tokenIssuerOf, after, clock, log, ...listed }
     this.issuers = new Issuers(issuers, exchangeKeys, runtime)
     const onRefused = (reason: string): void =>
       log({ level: 'warning', message: 'an assertion of Access is refused', reason })
@@ -169,7 +173,7 @@ export class CallerFinder {
       }
       const known = await this.tokens.find(token, sent.keepAlive)
       if (known !== undefined) return grantOf(known)
-      const subject = await this.checked(this.issuers.find(token))
+      const subject = await this.ofIssuer(token, sent.keepAlive, (one) => this.issuers.find(one))
       if (subject !== undefined && !(await this.tokens.isRevoked(subject, sent.keepAlive))) {
         return subjectGrant(subject)
       }
@@ -208,7 +212,8 @@ export class CallerFinder {
   async findPerson(sent: Sent): Promise<Person | undefined> {
     const token = sentToken(sent)
     if (token === undefined) return undefined
-    const person = await this.checked(this.issuers.findPerson(token))
+    const { keepAlive } = sent
+    const person = await this.ofIssuer(token, keepAlive, (one) => this.issuers.findPerson(one))
     const isRevoked = person && (await this.tokens.isRevoked(person, sent.keepAlive))
     return isRevoked === false ? person : undefined
   }
@@ -218,9 +223,27 @@ export class CallerFinder {
    * @throws {HttpError} 503 as {@link find}
    */
   exchange(token: string, keepAlive: KeepAlive): Promise<Exchanged | undefined> {
-    return this.checked(
-      this.issuers.exchange(token, (known) => this.tokens.isRevoked(known, keepAlive)),
+    return this.ofIssuer(token, keepAlive, (one) =>
+      this.issuers.exchange(one, (known) => this.tokens.isRevoked(known, keepAlive)),
     )
+  }
+
+  /**
+   * Finds something by a token of an issuer. The directory may have got the issuer just now: a
+   * token that does not count waits a moment for a newer one, as one that an operator created.
+   */
+  private async ofIssuer<T>(
+    token: string,
+    keepAlive: KeepAlive,
+    find: (token: string) => Promise<T | undefined>,
+  ): Promise<T | undefined> {
+    const before = this.clusters?.issuers
+    const found = await this.checked(find(token))
+    if (found !== undefined || before === undefined || claimedIssuer(token) === undefined) {
+      return found
+    }
+    await this.tokens.findListed(() => undefined, keepAlive)
+    return this.clusters?.issuers === before ? undefined : this.checked(find(token))
   }
 
   private identityAtOnce(sent: Credentials): KnownToken | undefined {

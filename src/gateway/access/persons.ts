@@ -4,9 +4,9 @@
  */
 import type { Context } from 'hono'
 import type { Role } from '../config/issuers.ts'
+import { matcherOf } from '../config/text-pattern.ts'
 import type { TokenScope } from '../config/token-scope.ts'
 import { HttpError } from '../doh/http-error.ts'
-import { matcherOf } from './token.ts'
 
 /** An operator. */
 export type Person = {

@@ -8,6 +8,7 @@ import { wildcardParent } from '../../corefile/wildcard-zone.ts'
 import { isRecord, isTexts } from '../../dns/bytes/unknown.ts'
 import { formatName, isSubdomain, parseName } from '../../dns/names/name.ts'
 import type { GatewayConfig } from '../config/config.ts'
+import { matcherOf } from '../config/text-pattern.ts'
 import {
   bad,
   PATTERNS_MAX,
@@ -18,7 +19,6 @@ import {
 } from '../config/token-scope.ts'
 import { HttpError } from '../doh/http-error.ts'
 import { KnownClusters } from './known-clusters.ts'
-import { matcherOf } from './token.ts'
 
 /** A token request. */
 type TokenRequest = {
