@@ -178,6 +178,7 @@ const TABLE = {
     help: 'recurse (external names), explain, or clients: cert:SHA256, access:MAIL, access:@DOMAIN',
     isRepeated: true,
   },
+  role: { value: 'ROLE', help: 'what its holder may do as an operator: viewer, issuer, operator' },
   kit: {
     value: 'FOLDER',
     help: 'write set-up files for devices, browsers, CI and programs to this new folder',

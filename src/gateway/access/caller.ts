@@ -9,6 +9,7 @@ import { errorText } from '../../dns/bytes/unknown.ts'
 import type { Client, ClientVisibility } from '../../resolver/contract/client.ts'
 import type { Host } from '../../resolver/contract/host.ts'
 import type { Access, GatewayConfig } from '../config/config.ts'
+import { LIFE_MS_MAX } from '../config/issuers.ts'
 import type { MessageHead } from '../doh/direct-message.ts'
 import { HttpError } from '../doh/http-error.ts'
 import type { KeepAlive } from '../timing/follower.ts'
@@ -22,7 +23,7 @@ import { type Exchanged, Issuers, type KnownSubject } from './issuers.ts'
 import { claimedIssuer } from './jwt.ts'
 import type { KnownClusters } from './known-clusters.ts'
 import type { Person } from './persons.ts'
-import { hasHash } from './token.ts'
+import { hasHash, tokenId } from './token.ts'
 import { type KnownToken, TokenBook } from './token-book.ts'
 import type { TokenStore } from './token-store.ts'
 
@@ -93,6 +94,7 @@ export class CallerFinder {
   private readonly access: Access
   private readonly clusters: KnownClusters | undefined
   private readonly assertions: IssuerTokens<readonly string[]> | undefined
+  private readonly clock: GatewayClock
   private readonly log: Host['log']
   /** The token of CLIENT_TOKEN_SHA256, once it was sent: to hash it takes as long as the answer. */
   private readonly clientTokens = new Set<string>()
@@ -111,6 +113,7 @@ export class CallerFinder {
     const onError = (error: string): void =>
       log({ level: 'error', message: 'cannot read the tokens', error })
     this.access = access
+    this.clock = clock
     this.log = log
     const listed = directory && { directory: directory.store, clusters: directory.clusters }
     this.tokens = new TokenBook({ store, ...listed, after, clock, onError })
@@ -206,13 +209,18 @@ export class CallerFinder {
   }
 
   /**
-   * Finds the operator that a request's token identifies, if an issuer knows that.
+   * Finds the operator that a request's token identifies: one whom an issuer knows, or the holder
+   * of a token with a role.
    * @throws {HttpError} 503 as {@link find}
    */
   async findPerson(sent: Sent): Promise<Person | undefined> {
     const token = sentToken(sent)
     if (token === undefined) return undefined
     const { keepAlive } = sent
+    if (tokenId(token) !== undefined) {
+      const known = await this.tokens.find(token, keepAlive)
+      return known && tokenHolder(known.record, this.clock.now())
+    }
     const person = await this.ofIssuer(token, keepAlive, (one) => this.issuers.findPerson(one))
     const isRevoked = person && (await this.tokens.isRevoked(person, sent.keepAlive))
     return isRevoked === false ? person : undefined
@@ -293,6 +301,16 @@ class RemoteCaller implements Caller {
 
 function grantOf({ visibility, record: { id, scope } }: KnownToken): Grant {
   return { visibility, tokenId: id, mayExplain: scope.explain === true }
+}
+
+/** Returns the operator that a token with a role stands for; its tokens end before it does. */
+function tokenHolder(
+  { id, role, scope, expiresMs = Number.POSITIVE_INFINITY }: KnownToken['record'],
+  nowMs: number,
+): Person | undefined {
+  if (role === undefined) return undefined
+  const lifeMs = Math.min(LIFE_MS_MAX, expiresMs - nowMs)
+  return { subject: `token ${id}`, role, scope, lifeMs }
 }
 
 function subjectGrant({ visibility, mayExplain, subject }: KnownSubject): Grant {

@@ -1,5 +1,6 @@
 /**
- * Operators whom an issuer knows, unlike those who share a token of the configuration.
+ * Operators whom an issuer knows, or who hold a token with a role, unlike those who share a token
+ * of the configuration.
  * @module
  */
 import type { Context } from 'hono'
@@ -10,7 +11,7 @@ import { HttpError } from '../doh/http-error.ts'
 
 /** An operator. */
 export type Person = {
-  /** The issuer and its name for the person. */
+  /** The issuer and its name for the person; or `token` and the identifier of the token. */
   readonly subject: string
   readonly role: Role
   /** What an `issuer` may give to others, and the clusters of an `operator`. */

@@ -12,6 +12,7 @@ import { endsIn, type Query } from '../../dns/wire/query.ts'
 import type { ClientVisibility } from '../../resolver/contract/client.ts'
 import { sha256Hex } from '../../snapshot/format/signature.ts'
 import { Visibility } from '../../snapshot/read/visibility.ts'
+import type { TokenRole } from '../config/issuers.ts'
 import { matcherOf } from '../config/text-pattern.ts'
 import type { TokenScope } from '../config/token-scope.ts'
 
@@ -39,6 +40,8 @@ export type TokenRecord = {
   readonly expiresMs: number | undefined
   /** The person with the role `issuer` who created it; an administrator when left out. */
   readonly by?: string
+  /** What its holder may do below `/v1`; nothing, as a client, when left out. */
+  readonly role?: TokenRole
   /** Day of the last use (UTC), in days since 1970; never used when left out. */
   readonly usedDay?: number
 }

@@ -19,6 +19,12 @@ const ROLES = ['viewer', 'issuer', 'operator', 'administrator'] as const
  */
 export type Role = (typeof ROLES)[number]
 
+/** A role that a token of an administrator may give: the others are for persons. */
+export type TokenRole = Exclude<Role, 'administrator'>
+
+/** Roles that a token may give. */
+export const TOKEN_ROLES: readonly TokenRole[] = ['viewer', 'issuer', 'operator']
+
 /** What the holders of some tokens may see and do. */
 export type ClaimRule = {
   readonly when: ClaimPatterns
@@ -93,7 +99,7 @@ const RULE_FIELDS = ['when', 'expires', 'role', ...SCOPE_FIELDS]
 const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 }
 const LIFE_DEFAULT = '24h'
 /** Longest time that a token counts which was given in exchange. */
-const LIFE_MS_MAX = 90 * 86_400_000
+export const LIFE_MS_MAX: number = 90 * 86_400_000
 
 type Fields = Readonly<Record<string, unknown>>
 
