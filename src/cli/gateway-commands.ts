@@ -43,12 +43,25 @@ export const GATEWAY_COMMANDS: readonly CliCommand[] = [
     name: 'cluster add',
     summary: 'add a cluster to a gateway that runs, and print the keys of its exporter',
     args: ['CLUSTER'],
-    flags: ['gateway'],
+    flags: ['gateway', 'issuers'],
     required: ['gateway'],
-    examples: ['kubedoh cluster add lab --gateway https://dns.example.org'],
+    examples: [
+      'kubedoh cluster add lab --gateway https://dns.example.org',
+      'kubedoh cluster add lab --gateway https://dns.example.org --issuers issuers.json',
+    ],
     notes: ['The Corefile of the gateway needs a "kubernetes" directive with "cluster *".'],
     run: async (input, output) =>
       (await import('./gateway/cluster.ts')).runClusterAdd(input, output),
+  },
+  {
+    name: 'cluster issuers',
+    summary: 'replace the issuers whose tokens count for a cluster; an empty list removes them',
+    args: ['CLUSTER', 'FILE'],
+    flags: ['gateway'],
+    required: ['gateway'],
+    examples: ['kubedoh cluster issuers lab issuers.json --gateway https://dns.example.org'],
+    run: async (input, output) =>
+      (await import('./gateway/cluster.ts')).runClusterIssuers(input, output),
   },
   {
     name: 'cluster list',

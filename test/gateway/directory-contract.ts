@@ -45,6 +45,18 @@ export const DIRECTORY_PROMISES: readonly DirectoryPromise[] = [
     },
   },
   {
+    name: 'keeps the issuers of an entry, to the letter, and without them none',
+    hold: async (directory) => {
+      const issuers = JSON.stringify([{ issuer: 'https://sso.test', when: { é: '"\\\n' } }])
+      const entry = { ...directoryEntry('a'), issuers }
+      await directory.add(entry)
+      const [read = directoryEntry('')] = await directory.list()
+      same(read, entry)
+      same(await directory.replace(read, directoryEntry('a')), true)
+      same(await directory.list(), [directoryEntry('a')])
+    },
+  },
+  {
     name: 'replaces an entry only when it is still the one that was read',
     hold: async (directory) => {
       await directory.add(directoryEntry('a'))

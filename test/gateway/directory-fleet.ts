@@ -8,7 +8,7 @@ import { randomBytes } from 'node:crypto'
 import { encodeBase64url } from '../../src/dns/bytes/base64url.ts'
 import { createGatewayClient } from '../../src/exporter/gateway-client.ts'
 import { hashToken } from '../../src/gateway/access/token.ts'
-import { readGatewayConfig } from '../../src/gateway/config/config.ts'
+import { type GatewayVariables, readGatewayConfig } from '../../src/gateway/config/config.ts'
 import {
   openStoredGateway,
   type StoredGateway,
@@ -65,12 +65,21 @@ function sharedStore(): GatewayStore {
   }
 }
 
+/** What is opened in another way. */
+type Opened = {
+  readonly variables?: Partial<GatewayVariables>
+  /** Sends requests to issuers. */
+  readonly fetch?: (url: string) => Promise<Response>
+}
+
 /** Gateways over one store. */
 export class DirectoryFleet {
   readonly host: FakeHost = new FakeHost({ isGateway: true, upstream: nextUpstream })
   readonly store: GatewayStore
   private readonly kept: Promise<void>[] = []
   private readonly gateways: StoredGateway[] = []
+  /** The token that {@link ask} sends; '' for none. */
+  asking = ''
 
   private constructor(store: GatewayStore) {
     this.store = store
@@ -81,6 +90,7 @@ export class DirectoryFleet {
     count: number,
     store: GatewayStore = sharedStore(),
     corefile: string = COREFILE,
+    { variables, fetch }: Opened = {},
   ): Promise<DirectoryFleet> {
     const fleet = new DirectoryFleet(store)
     const { publicHalf } = await exporterSide('the-token-of-prod')
@@ -90,11 +100,12 @@ export class DirectoryFleet {
         CLUSTERS: JSON.stringify({ prod: publicHalf }),
         ADMIN_TOKEN_SHA256: await hashToken(ADMIN),
         PUBLIC: 'true',
+        ...variables,
       })
       const runtime = {
         host: fleet.host,
         randomBytes,
-        fetch: () => assert.fail('no request is expected'),
+        fetch: fetch ?? (() => assert.fail('no request is expected')),
         clientOf: () => ({ address: '192.0.2.1', port: 0, transport: 'https' }) as const,
         identitiesOf: () => [],
         keepAlive: (_: unknown, promise: Promise<void>) => void fleet.kept.push(promise),
@@ -145,11 +156,13 @@ export class DirectoryFleet {
   }
 
   /** Asks a gateway for `web` of a cluster; returns the RCODE, or the address. */
-  async ask(cluster: string, at = 0): Promise<string> {
+  async ask(cluster: string, at = 0, token: string = this.asking): Promise<string> {
     const { message } = parseQuestion(`web.shop.svc.${cluster}.k8s.test A`)
     const { app } = this.gateways[at] ?? assert.fail()
     const path = `/dns-query?dns=${encodeBase64url(message)}`
-    const response = await app.request(`https://dns.example.org${path}`)
+    const headers = token === '' ? {} : { authorization: `Bearer ${token}` }
+    const response = await app.request(`https://dns.example.org${path}`, { headers })
+    if (response.status === 401) return '401'
     assert.equal(response.status, 200)
     const [head = '', record] = formatReply(new Uint8Array(await response.arrayBuffer()))
     return record?.split(' A ')[1] ?? head.split(' ')[0] ?? ''

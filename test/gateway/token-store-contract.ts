@@ -36,6 +36,13 @@ export const TOKEN_STORE_PROMISES: readonly TokenStorePromise[] = [
       same(await store.add(record('a', 'one')), { kind: 'added' })
       same(await store.add(record('b', 'two')), { kind: 'added' })
       same(await sorted(store), [record('a', 'one'), record('b', 'two')])
+      const operator = {
+        ...record('c', 'three'),
+        by: 'https://sso.test ann',
+        role: 'operator' as const,
+      }
+      await store.add(operator)
+      same((await sorted(store)).at(-1), operator)
     },
   },
   {

@@ -1,10 +1,12 @@
-/** A cluster that comes and goes without a deployment, in a Worker in workerd. */
+/** Clusters that come and go without a deployment, with their issuers, in a Worker in workerd. */
 import assert from 'node:assert/strict'
 import { test } from 'vitest'
 import { startGateway } from '../../build/local-gateway.ts'
 import { createGatewayClient } from '../../src/exporter/gateway-client.ts'
 import { hashToken } from '../../src/gateway/access/token.ts'
+import type { TokenIssuer } from '../../src/snapshot/format/token-issuer.ts'
 import { exporterSide } from '../gateway/directory-fleet.ts'
+import { FakeIssuer } from '../gateway/fake-issuer.ts'
 import { snapshotOf, WEB } from '../gateway/publishing.ts'
 
 const ADMIN = 'the-token-of-the-operator'
@@ -73,4 +75,52 @@ test('a cluster is added, published, answered, rotated and removed', async (t) =
   await assert.rejects(publish(next, '192.0.2.3', 3), /token/)
   assert.equal(await send('PUT', '/lab', next.publicHalf), 201)
   await assert.rejects(publish(next, '192.0.2.3', 3), /just removed/)
+})
+
+test('the issuers of a cluster count in workerd while the directory has them', async (t) => {
+  const issuer = new FakeIssuer('https://kubernetes.default.svc.cluster.local')
+  const { keys } = await issuer.keySet()
+  const gateway = await startGateway({
+    variables: { COREFILE, ADMIN_TOKEN_SHA256: await hashToken(ADMIN) },
+  })
+  t.onTestFinished(() => gateway.stop())
+  const send = async (method: string, path: string, body: unknown): Promise<number> => {
+    const headers = { authorization: `Bearer ${ADMIN}` }
+    const url = `${gateway.url}/v1/clusters${path}`
+    const response = await fetch(url, { method, headers, body: JSON.stringify(body) })
+    await response.arrayBuffer()
+    return response.status
+  }
+  const rules = [{ when: { sub: 'system:serviceaccount:ci:builder' }, namespaces: ['shop'] }]
+  const list = [{ issuer: issuer.url, audiences: ['kubedoh'], keys: 'cluster:lab', rules }]
+  const lab = await exporterSide('one')
+  assert.equal(await send('PUT', '/lab', { ...lab.publicHalf, issuers: list }), 201)
+
+  const time = new Date().toISOString()
+  const published = [{ kty: 'EC', ...keys[0] }] as TokenIssuer['keys']
+  const fields = { cluster: 'lab', generation: 1, time }
+  const { signed, shards } = await snapshotOf(lab.privateKey, [WEB], {
+    ...fields,
+    tokenIssuer: { issuer: issuer.url, keys: published },
+  })
+  const client = createGatewayClient({ url: gateway.url, cluster: 'lab', token: lab.token })
+  const publication = { manifest: signed.bytes, shards: [...shards.values()] }
+  await client.putPublication(publication, signed.signature, undefined)
+
+  const sub = 'system:serviceaccount:ci:builder'
+  const token = await issuer.sign(Date.now(), { sub })
+  const status = async (): Promise<number> => {
+    const url = `${gateway.url}/resolve?name=web.shop.svc.lab.k8s.test`
+    const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } })
+    await response.arrayBuffer()
+    return response.status
+  }
+  const until = async (wanted: number): Promise<void> => {
+    while ((await status()) !== wanted) await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  await until(200)
+  assert.equal(await send('PUT', '/lab/issuers', []), 200)
+  await until(401)
+  assert.equal(await send('PUT', '/lab/issuers', list), 200)
+  await until(200)
 })

@@ -87,6 +87,7 @@ const TABLE = {
     help: 'number of threads; they share the ports and one watch per cluster',
   },
   gateway: { value: 'URL', env: 'KUBEDOH_GATEWAY', help: 'URL of the gateway' },
+  issuers: { value: 'FILE', help: 'JSON list of issuers whose tokens count' },
   cluster: { value: 'ID', help: 'ID of the cluster at the gateway' },
   'signing-key': {
     value: 'FILE',
@@ -177,6 +178,7 @@ const TABLE = {
     help: 'recurse (external names), explain, or clients: cert:SHA256, access:MAIL, access:@DOMAIN',
     isRepeated: true,
   },
+  role: { value: 'ROLE', help: 'what its holder may do as an operator: viewer, issuer, operator' },
   kit: {
     value: 'FOLDER',
     help: 'write set-up files for devices, browsers, CI and programs to this new folder',

@@ -1,5 +1,6 @@
 /**
- * `kubedoh cluster add`, `list` and `remove`: the clusters that a gateway takes up while it runs.
+ * `kubedoh cluster add`, `issuers`, `list` and `remove`: the clusters that a gateway takes up while
+ * it runs.
  * @module
  */
 import { isTexts, listOf, recordOf } from '../../dns/bytes/unknown.ts'
@@ -7,12 +8,15 @@ import { createClusterKeys } from '../../exporter/cluster-keys.ts'
 import type { Output } from '../../server/node/output.ts'
 import type { Input } from '../flags/flags.ts'
 import { callGateway, formatColumns, printResponse } from '../flags/operator-call.ts'
+import { readIssuersFile } from './issuers-file.ts'
 
 /** Adds a cluster with new keys, and prints those of its exporter: the gateway gets no secret. */
 export async function runClusterAdd(input: Input, { stdout, stderr }: Output): Promise<void> {
   const [cluster = ''] = input.args
+  const file = input.text('issuers')
+  const issuers = file === '' ? undefined : readIssuersFile(file)
   const { token, signingKey, publicKey, tokenSha256 } = await createClusterKeys()
-  const body = JSON.stringify({ publicKey, tokenSha256 })
+  const body = JSON.stringify({ publicKey, tokenSha256, issuers })
   const added = await callGateway(input, 'PUT', clusterPath(cluster), body)
   stdout.write(
     [
@@ -28,7 +32,20 @@ export async function runClusterAdd(input: Input, { stdout, stderr }: Output): P
   stderr.write(`the gateway answers ${zones} once the exporter has published\n`)
 }
 
-const COLUMNS = 'ID SOURCE KEYS CREATED DOMAINS'.split(' ')
+/** Replaces the issuers of a cluster. */
+export async function runClusterIssuers(input: Input, { stdout }: Output): Promise<void> {
+  const [cluster = '', file = ''] = input.args
+  const body = JSON.stringify(readIssuersFile(file))
+  const changed = await callGateway(input, 'PUT', `${clusterPath(cluster)}/issuers`, body)
+  const names = namesOf(recordOf(JSON.parse(changed)).issuers)
+  stdout.write(`issuers of ${cluster}: ${names.join(' ') || 'none'}\n`)
+}
+
+function namesOf(issuers: unknown): readonly string[] {
+  return listOf(issuers).map((one) => String(recordOf(one).issuer))
+}
+
+const COLUMNS = 'ID SOURCE KEYS CREATED DOMAINS ISSUERS'.split(' ')
 
 /** Prints all clusters, those of CLUSTERS first. */
 export async function runClusterList(input: Input, output: Output): Promise<void> {
@@ -50,10 +67,12 @@ export function clusterPath(cluster: string): string {
 
 function formatClusters(value: unknown): string {
   const rows = listOf(recordOf(value).clusters).map((one) => {
-    const { id, source, publicKeys, created, domains } = recordOf(one)
+    const { id, source, publicKeys, created, domains, issuers } = recordOf(one)
     const keys = isTexts(publicKeys) ? publicKeys.length : 0
     const zones = isTexts(domains) ? domains.join(',') : ''
-    return [String(id), String(source), String(keys), String(created ?? '-'), zones || '-']
+    const names = namesOf(issuers).join(',')
+    const cells = [String(id), String(source), String(keys), String(created ?? '-')]
+    return [...cells, zones || '-', names || '-']
   })
   return formatColumns([COLUMNS, ...rows])
 }

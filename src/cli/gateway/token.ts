@@ -12,6 +12,7 @@ import { checkKit, writeKit } from './kit.ts'
 /** Creates a token and prints it; the gateway stores only its hash. */
 export async function runTokenCreate(input: Input, output: Output): Promise<void> {
   const expires = input.text('expires')
+  const role = input.text('role')
   const lists = (['clusters', 'origins', 'namespaces'] as const).flatMap((flag) => {
     const patterns = listOf(input, flag)
     return patterns.length === 0 ? [] : [[flag, patterns] as const]
@@ -23,6 +24,7 @@ export async function runTokenCreate(input: Input, output: Output): Promise<void
     recurse: allowed.includes('recurse'),
     ...(allowed.includes('explain') && { explain: true }),
     identities: allowed.filter((one) => one !== 'recurse' && one !== 'explain'),
+    ...(role === '' ? {} : { role }),
     ...(expires === '' ? {} : { expiresInSeconds: seconds('expires', expires) }),
   }
   checkKit(input)
@@ -34,9 +36,8 @@ export async function runTokenCreate(input: Input, output: Output): Promise<void
   output.stderr.write(`set-up files for devices are in ${folder}; begin with README.md there\n`)
 }
 
-const COLUMNS = 'ID NAME CLUSTERS ORIGINS NAMESPACES RECURSE EXPLAIN IDENTITIES EXPIRES USED'.split(
-  ' ',
-)
+const COLUMNS =
+  'ID NAME CLUSTERS ORIGINS NAMESPACES RECURSE EXPLAIN IDENTITIES ROLE EXPIRES USED'.split(' ')
 
 /** Prints all tokens. */
 export async function runTokenList(input: Input, output: Output): Promise<void> {
@@ -57,6 +58,7 @@ function formatTokens(value: unknown): string {
       one.recurse === true ? 'yes' : 'no',
       one.explain === true ? 'yes' : 'no',
       String(one.identities ?? '') || '-',
+      String(one.role ?? '-'),
       one.isAlive === true ? String(one.expires ?? 'never') : 'expired',
       String(one.lastUsed ?? 'never'),
     ]

@@ -23,10 +23,11 @@ import { ALL_PLUGINS } from '../../resolver/plugins/all-plugins.ts'
 import { CONFIG_FILES, tryCorefile } from '../../server/node/load-corefile.ts'
 import { CommandError, type Output } from '../../server/node/output.ts'
 import type { Input } from '../flags/flags.ts'
+import { runCheckIssuers } from '../gateway/check-issuers.ts'
 import { type CheckedPlace, type CheckTarget, checkingHost } from './checking-host.ts'
 
 /**
- * Compiles the Corefile as the target would and prints its warnings.
+ * Compiles the Corefile as the target would and prints its warnings; or reads a list of issuers.
  * @throws {ConfigError} with all errors and warnings if there is an error
  */
 export async function runCheck(input: Input, output: Output): Promise<void> {
@@ -40,6 +41,8 @@ export async function runCheck(input: Input, output: Output): Promise<void> {
     )
     return
   }
+  const issuers = input.text('issuers')
+  if (issuers !== '') return runCheckIssuers(issuers, input.text('cluster'), output)
   const [path = 'Corefile'] = input.args
   const files = input.text('files')
   const target = targetOf(input.text('for'))

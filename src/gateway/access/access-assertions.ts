@@ -4,7 +4,7 @@
  * @module
  */
 import type { AccessApplication } from '../config/config.ts'
-import type { KeysRuntime } from './issuer-keys.ts'
+import { IssuerKeys, type KeysRuntime } from './issuer-keys.ts'
 import { IssuerTokens } from './issuer-tokens.ts'
 
 /** Header of the assertion. Access replaces a header of this name that a client sends. */
@@ -18,13 +18,10 @@ export function accessTokens(
   { issuer, audience }: AccessApplication,
   runtime: KeysRuntime & { readonly onRefused: (reason: string) => void },
 ): IssuerTokens<readonly string[]> {
-  const policy = {
-    issuer,
-    audiences: [audience],
-    algorithms: ['RS256'],
-    keys: { url: `${issuer}/cdn-cgi/access/certs` },
-  }
-  return new IssuerTokens({ ...runtime, policy, meaning: identities })
+  const policy = { issuer, audiences: [audience], algorithms: ['RS256'] }
+  const place = { issuer, keys: { url: `${issuer}/cdn-cgi/access/certs` } }
+  const keys = new IssuerKeys({ ...runtime, ...place })
+  return new IssuerTokens({ ...runtime, policy, keys, meaning: identities })
 }
 
 function identities({ email, common_name: name }: Readonly<Record<string, unknown>>): string[] {

@@ -9,6 +9,7 @@ import { errorText } from '../../dns/bytes/unknown.ts'
 import type { Client, ClientVisibility } from '../../resolver/contract/client.ts'
 import type { Host } from '../../resolver/contract/host.ts'
 import type { Access, GatewayConfig } from '../config/config.ts'
+import { LIFE_MS_MAX } from '../config/issuers.ts'
 import type { MessageHead } from '../doh/direct-message.ts'
 import { HttpError } from '../doh/http-error.ts'
 import type { KeepAlive } from '../timing/follower.ts'
@@ -17,10 +18,12 @@ import { ASSERTION_HEADER, accessTokens } from './access-assertions.ts'
 import type { ClusterDirectory } from './cluster-directory.ts'
 import type { KeysRuntime } from './issuer-keys.ts'
 import type { IssuerTokens } from './issuer-tokens.ts'
+
 import { type Exchanged, Issuers, type KnownSubject } from './issuers.ts'
+import { claimedIssuer } from './jwt.ts'
 import type { KnownClusters } from './known-clusters.ts'
 import type { Person } from './persons.ts'
-import { hasHash } from './token.ts'
+import { hasHash, tokenId } from './token.ts'
 import { type KnownToken, TokenBook } from './token-book.ts'
 import type { TokenStore } from './token-store.ts'
 
@@ -89,7 +92,9 @@ export class CallerFinder {
   /** The issuers whose tokens identify clients. */
   readonly issuers: Issuers
   private readonly access: Access
+  private readonly clusters: KnownClusters | undefined
   private readonly assertions: IssuerTokens<readonly string[]> | undefined
+  private readonly clock: GatewayClock
   private readonly log: Host['log']
   /** The token of CLIENT_TOKEN_SHA256, once it was sent: to hash it takes as long as the answer. */
   private readonly clientTokens = new Set<string>()
@@ -108,10 +113,12 @@ export class CallerFinder {
     const onError = (error: string): void =>
       log({ level: 'error', message: 'cannot read the tokens', error })
     this.access = access
+    this.clock = clock
     this.log = log
     const listed = directory && { directory: directory.store, clusters: directory.clusters }
     this.tokens = new TokenBook({ store, ...listed, after, clock, onError })
-    const runtime = { fetch, tokenIssuerOf, after, clock, log }
+    this.clusters = directory?.clusters
+    const runtime = { fetch, tokenIssuerOf, after, clock, log, ...listed }
     this.issuers = new Issuers(issuers, exchangeKeys, runtime)
     const onRefused = (reason: string): void =>
       log({ level: 'warning', message: 'an assertion of Access is refused', reason })
@@ -169,7 +176,7 @@ export class CallerFinder {
       }
       const known = await this.tokens.find(token, sent.keepAlive)
       if (known !== undefined) return grantOf(known)
-      const subject = await this.checked(this.issuers.find(token))
+      const subject = await this.ofIssuer(token, sent.keepAlive, (one) => this.issuers.find(one))
       if (subject !== undefined && !(await this.tokens.isRevoked(subject, sent.keepAlive))) {
         return subjectGrant(subject)
       }
@@ -202,13 +209,19 @@ export class CallerFinder {
   }
 
   /**
-   * Finds the operator that a request's token identifies, if an issuer knows that.
+   * Finds the operator that a request's token identifies: one whom an issuer knows, or the holder
+   * of a token with a role.
    * @throws {HttpError} 503 as {@link find}
    */
   async findPerson(sent: Sent): Promise<Person | undefined> {
     const token = sentToken(sent)
     if (token === undefined) return undefined
-    const person = await this.checked(this.issuers.findPerson(token))
+    const { keepAlive } = sent
+    if (tokenId(token) !== undefined) {
+      const known = await this.tokens.find(token, keepAlive)
+      return known && tokenHolder(known.record, this.clock.now())
+    }
+    const person = await this.ofIssuer(token, keepAlive, (one) => this.issuers.findPerson(one))
     const isRevoked = person && (await this.tokens.isRevoked(person, sent.keepAlive))
     return isRevoked === false ? person : undefined
   }
@@ -218,9 +231,27 @@ export class CallerFinder {
    * @throws {HttpError} 503 as {@link find}
    */
   exchange(token: string, keepAlive: KeepAlive): Promise<Exchanged | undefined> {
-    return this.checked(
-      this.issuers.exchange(token, (known) => this.tokens.isRevoked(known, keepAlive)),
+    return this.ofIssuer(token, keepAlive, (one) =>
+      this.issuers.exchange(one, (known) => this.tokens.isRevoked(known, keepAlive)),
     )
+  }
+
+  /**
+   * Finds something by a token of an issuer. The directory may have got the issuer just now: a
+   * token that does not count waits a moment for a newer one, as one that an operator created.
+   */
+  private async ofIssuer<T>(
+    token: string,
+    keepAlive: KeepAlive,
+    find: (token: string) => Promise<T | undefined>,
+  ): Promise<T | undefined> {
+    const before = this.clusters?.issuers
+    const found = await this.checked(find(token))
+    if (found !== undefined || before === undefined || claimedIssuer(token) === undefined) {
+      return found
+    }
+    await this.tokens.findListed(() => undefined, keepAlive)
+    return this.clusters?.issuers === before ? undefined : this.checked(find(token))
   }
 
   private identityAtOnce(sent: Credentials): KnownToken | undefined {
@@ -270,6 +301,16 @@ class RemoteCaller implements Caller {
 
 function grantOf({ visibility, record: { id, scope } }: KnownToken): Grant {
   return { visibility, tokenId: id, mayExplain: scope.explain === true }
+}
+
+/** Returns the operator that a token with a role stands for; its tokens end before it does. */
+function tokenHolder(
+  { id, role, scope, expiresMs = Number.POSITIVE_INFINITY }: KnownToken['record'],
+  nowMs: number,
+): Person | undefined {
+  if (role === undefined) return undefined
+  const lifeMs = Math.min(LIFE_MS_MAX, expiresMs - nowMs)
+  return { subject: `token ${id}`, role, scope, lifeMs }
 }
 
 function subjectGrant({ visibility, mayExplain, subject }: KnownSubject): Grant {

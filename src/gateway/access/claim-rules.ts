@@ -6,8 +6,9 @@ import { isRecord } from '../../dns/bytes/unknown.ts'
 import type { ClientVisibility } from '../../resolver/contract/client.ts'
 import { sha256Hex } from '../../snapshot/format/signature.ts'
 import { type ClaimPatterns, type ClaimRule, isList, type Role } from '../config/issuers.ts'
+import { matcherOf } from '../config/text-pattern.ts'
 import type { TokenScope } from '../config/token-scope.ts'
-import { matcherOf, visibilityOf } from './token.ts'
+import { visibilityOf } from './token.ts'
 
 /** Hexadecimal digits of a rule's identifier. */
 const ID_DIGITS = 24

@@ -7,6 +7,8 @@ import { isRecord, parseJson } from '../../dns/bytes/unknown.ts'
 
 /** Most clusters of a directory: gateways hold all of them in memory, each in under 1 KiB. */
 export const DIRECTORY_MAX = 5000
+/** Most clusters with issuers, which take up to 4 KiB more, and 20 KiB once they are parsed. */
+export const WITH_ISSUERS_MAX = 500
 
 /** What one exporter of a cluster has, as hashes and public halves. */
 export type ExporterKeys = {
@@ -24,6 +26,8 @@ export type DirectoryEntry = {
   readonly createdMs: number
   /** The newest first: one, and several while they rotate. */
   readonly keys: readonly ExporterKeys[]
+  /** The issuers whose tokens count for this cluster, as a JSON list; absent for none. */
+  readonly issuers?: string
 }
 
 /** The outcome of an addition. */
@@ -60,8 +64,9 @@ export function formatDirectoryEntry(entry: DirectoryEntry): string {
 export function parseDirectoryEntry(text: string): DirectoryEntry | undefined {
   const value = parseJson(text)
   if (!isRecord(value)) return undefined
-  const { id, createdMs, keys } = value
+  const { id, createdMs, keys, issuers } = value
   if (typeof id !== 'string' || typeof createdMs !== 'number') return undefined
+  if (issuers !== undefined && typeof issuers !== 'string') return undefined
   if (!Array.isArray(keys) || !keys.every(isKeys)) return undefined
   return {
     id,
@@ -71,6 +76,7 @@ export function parseDirectoryEntry(text: string): DirectoryEntry | undefined {
       tokenSha256: one.tokenSha256,
       createdMs: one.createdMs,
     })),
+    ...(issuers !== undefined && { issuers }),
   }
 }
 

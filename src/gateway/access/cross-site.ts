@@ -3,7 +3,7 @@
  * operator's token, as a password of Basic authentication, adds it to their requests, too.
  * @module
  */
-import type { MiddlewareHandler } from 'hono'
+import type { Context, MiddlewareHandler } from 'hono'
 import { HttpError } from '../doh/http-error.ts'
 
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
@@ -13,12 +13,21 @@ const OWN_SITES: ReadonlySet<string> = new Set(['same-origin', 'none'])
 /**
  * Refuses requests with an unsafe method (RFC 9110 §9.2.1) that a browser sends for a page of
  * another origin, by `Sec-Fetch-Site` (W3C Fetch Metadata): pages cannot set that header, and
- * programs do not send it. @throws {HttpError} 403
+ * programs do not send it. Browsers without it, such as Safari before 16.4, send `Origin`.
+ * @throws {HttpError} 403
  */
 export const refuseCrossSite: MiddlewareHandler = async (c, next) => {
-  const site = c.req.header('sec-fetch-site')
-  if (site !== undefined && !OWN_SITES.has(site) && !SAFE_METHODS.has(c.req.method)) {
+  if (!SAFE_METHODS.has(c.req.method) && !isOwn(c)) {
     throw new HttpError(403, 'cross_site', 'A page of another site may not change anything here')
   }
   await next()
+}
+
+function isOwn({ req }: Context): boolean {
+  const site = req.header('sec-fetch-site')
+  if (site !== undefined) return OWN_SITES.has(site)
+  const origin = req.header('origin')
+  if (origin === undefined) return true
+  // A proxy may end TLS, so the scheme does not count.
+  return URL.canParse(origin) && new URL(origin).host === new URL(req.url).host
 }

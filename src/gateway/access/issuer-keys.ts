@@ -5,6 +5,7 @@
  */
 import { isRecord, parseJson } from '../../dns/bytes/unknown.ts'
 import type { TokenIssuer } from '../../snapshot/format/token-issuer.ts'
+import { isPublicUrl } from '../config/cluster-issuers.ts'
 import type { KeysPlace } from '../config/issuers.ts'
 import { readBody } from '../doh/read-body.ts'
 import { Follower } from '../timing/follower.ts'
@@ -27,7 +28,7 @@ export type KeysRuntime = {
   /** Sends an HTTP GET request; does not follow redirects. */
   readonly fetch: (url: string) => Promise<Response>
   /** Returns what a cluster has published of its issuer. */
-  readonly tokenIssuerOf: (cluster: string) => Promise<TokenIssuer | undefined>
+  readonly tokenIssuerOf: (cluster: string) => Promise<TokenIssuer | 'no cluster' | undefined>
   readonly after: After
   readonly clock: GatewayClock
 }
@@ -106,6 +107,11 @@ export class IssuerKeys {
   private async readManifest(cluster: string): Promise<readonly unknown[]> {
     const { issuer, tokenIssuerOf } = this.options
     const published = await tokenIssuerOf(cluster)
+    if (published === 'no cluster') {
+      // It is not away but gone, and its keys with it.
+      this.keys = undefined
+      throw new Error(`there is no cluster "${cluster}"`)
+    }
     if (published === undefined) throw new Error(`cluster "${cluster}" publishes no keys`)
     if (published.issuer === issuer) return published.keys
     throw new Error(`the issuer of cluster "${cluster}" is ${published.issuer}`)
@@ -140,15 +146,9 @@ function isInManifest(place: KeysPlace): place is { readonly cluster: string } {
 
 /**
  * Returns whether an issuer may send a gateway to a URL: at its own origin, or by HTTPS to a public
- * hostname, because what answers elsewhere may be a machine in the gateway's own network.
+ * hostname.
  */
 function mayAsk(url: string, issuer: string): boolean {
   if (!URL.canParse(url)) return false
-  const { origin, protocol, hostname, port } = new URL(url)
-  if (origin === new URL(issuer).origin) return true
-  return protocol === 'https:' && port === '' && PUBLIC_HOST.test(hostname)
+  return new URL(url).origin === new URL(issuer).origin || isPublicUrl(url)
 }
-
-/** Two labels or more, of which the last is no number and none of those for private networks. */
-const PUBLIC_HOST =
-  /^(?!.*\.(?:local|internal|localhost|arpa)$)[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z][a-z0-9-]+$/

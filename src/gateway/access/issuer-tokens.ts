@@ -3,7 +3,7 @@
  * @module
  */
 import type { GatewayClock } from '../timing/held-clock.ts'
-import { IssuerKeys, type IssuerPlace, type KeysRuntime } from './issuer-keys.ts'
+import type { IssuerKeys } from './issuer-keys.ts'
 import { type Claims, type Verified, verifyClaims } from './jwt.ts'
 
 /** How long a check stays valid: an issuer may withdraw keys. */
@@ -12,14 +12,19 @@ const CHECKED_FRESH_MS = 60_000
 const CHECKED_MAX = 1024
 
 /** An issuer, and which of its tokens count. */
-export type IssuerPolicy = IssuerPlace & {
+export type IssuerPolicy = {
+  /** Its `iss`, a URL. */
+  readonly issuer: string
   readonly audiences: readonly string[]
   readonly algorithms: readonly string[]
 }
 
 /** What verifying needs. */
-export type IssuerTokensOptions<T> = KeysRuntime & {
+export type IssuerTokensOptions<T> = {
   readonly policy: IssuerPolicy
+  /** The keys of the issuer. */
+  readonly keys: IssuerKeys
+  readonly clock: GatewayClock
   /** Returns what the claims of a good token mean; called once for each check. */
   readonly meaning: (claims: Claims) => T | Promise<T>
   /** Gets why a token does not count. */
@@ -45,7 +50,7 @@ export class IssuerTokens<T> {
   constructor(options: IssuerTokensOptions<T>) {
     this.options = options
     this.clock = options.clock
-    this.keys = new IssuerKeys({ ...options, ...options.policy })
+    this.keys = options.keys
   }
 
   /**

@@ -4,14 +4,19 @@
  * it. Rules say what the claims of a token allow.
  * @module
  */
+
+import { parseJson } from '../../dns/bytes/unknown.ts'
 import type { ClientVisibility } from '../../resolver/contract/client.ts'
 import type { Host } from '../../resolver/contract/host.ts'
+import { readClusterIssuers } from '../config/cluster-issuers.ts'
 import type { ExchangeKey } from '../config/exchange-key.ts'
-import type { IssuerConfig } from '../config/issuers.ts'
+import { type IssuerConfig, IssuersError } from '../config/issuers.ts'
 import { type OpenRule, openRule } from './claim-rules.ts'
-import type { KeysRuntime } from './issuer-keys.ts'
+import { WITH_ISSUERS_MAX } from './cluster-directory.ts'
+import { IssuerKeys, type KeysRuntime } from './issuer-keys.ts'
 import { IssuerTokens } from './issuer-tokens.ts'
 import { type Claims, claimedIssuer } from './jwt.ts'
+import type { KnownClusters, ListedIssuers } from './known-clusters.ts'
 import { OWN_ALGORITHM, OWN_ISSUER, signOwn } from './own-tokens.ts'
 import type { Person } from './persons.ts'
 import { revocationOf, usesLabels } from './token.ts'
@@ -20,6 +25,10 @@ import { revocationOf, usesLabels } from './token.ts'
 const LOG_MS = 1000
 /** What an issuer may call a client, so that an operator can name it to revoke it. */
 const SUB = /^[^\p{Cc}]{0,255}$/u
+/** Most issuers of clusters of the directory that have the same name. */
+export const SAME_NAME_MAX = 32
+/** Most tokens of which is remembered who verifies them. */
+const FOUND_MAX = 4096
 
 /** A client that an issuer knows. */
 export type KnownSubject = {
@@ -34,59 +43,80 @@ export type KnownSubject = {
 }
 
 /** What a token means. */
-type Meaning =
-  | {
-      readonly known: KnownSubject
-      readonly rule: OpenRule
-      /** Whether the issuer has a name for the client. */
-      readonly hasName: boolean
-    }
-  | 'no rule'
+type Meaning = Pick<KnownSubject, 'subject' | 'revocation' | 'issuedMs'> & {
+  /** The rule that fits, or its identifier: which rule that is now, the configuration says. */
+  readonly rule: OpenRule | string | undefined
+  /** Whether the issuer has a name for the client. */
+  readonly hasName: boolean
+}
+
+/** A token with the rule that fits it now. */
+type Found = { readonly meaning: Meaning; readonly rule: OpenRule }
+
+/** An issuer whose tokens count. */
+type OpenIssuer = {
+  readonly issuer: string
+  /** Identifies its keys. */
+  readonly place: string
+  readonly tokens: IssuerTokens<Meaning>
+  readonly rules: readonly OpenRule[]
+}
+
+/** The issuers of a cluster of the directory. */
+type OpenListed = { readonly from: ListedIssuers; readonly issuers: readonly OpenIssuer[] }
 
 /** A token that the gateway gives in exchange. */
 export type Exchanged = { readonly token: string; readonly expiresMs: number }
 
-/** The issuers of a gateway. */
+/** What issuers need of the runtime. */
+type IssuersRuntime = KeysRuntime & {
+  readonly log: Host['log']
+  /** Clusters that come and go with issuers of their own; none when left out. */
+  readonly clusters?: Pick<KnownClusters, 'issuers'>
+}
+
+/** The issuers of a gateway: those of ISSUERS, then those of the directory's clusters. */
 export class Issuers {
-  /** Whether what some rule allows depends on the labels of namespaces. */
-  readonly usesLabels: boolean
   /** Whether tokens are given in exchange. */
   readonly mayExchange: boolean
   private readonly exchangeKeys: readonly ExchangeKey[]
-  private readonly clock: KeysRuntime['clock']
-  private readonly rules: OpenRule[] = []
-  private readonly all: IssuerTokens<Meaning>[] = []
+  private readonly runtime: IssuersRuntime
+  private readonly configured: readonly OpenIssuer[]
+  private readonly own: readonly OpenIssuer[]
+  /** The issuers of the directory, by cluster, and what they were opened from. */
+  private listed: ReadonlyMap<string, OpenListed> = new Map()
+  private taken: ReadonlyMap<string, ListedIssuers> | undefined
+  private all: ReadonlySet<OpenIssuer> = new Set()
   /** Several where clusters call their issuers alike. */
-  private readonly byIssuer = new Map<string, IssuerTokens<Meaning>[]>()
+  private byName: ReadonlyMap<string, readonly OpenIssuer[]> = new Map()
+  /** Keys by their place: an issuer is asked once for all clusters that name it. */
+  private readonly keys = new Map<string, IssuerKeys>()
+  private hasLabels = false
+  /** Which issuer has verified a token. */
+  private readonly found = new Map<string, OpenIssuer>()
+  /** Rules that tokens of the gateway name. */
+  private readonly rulesById = new Map<string, OpenRule>()
   private readonly refused: (issuer: string, reason: string) => void
 
   /** @param exchangeKeys sign what is given in exchange: the first one; all are accepted */
   constructor(
     issuers: readonly IssuerConfig[],
     exchangeKeys: readonly ExchangeKey[],
-    runtime: KeysRuntime & { readonly log: Host['log'] },
+    runtime: IssuersRuntime,
   ) {
     this.exchangeKeys = exchangeKeys
     this.mayExchange = exchangeKeys.length > 0
-    this.clock = runtime.clock
+    this.runtime = runtime
     this.refused = refusalLog(runtime)
-    this.usesLabels = issuers.some(({ rules }) => rules.some(({ scope }) => usesLabels(scope)))
-    for (const policy of issuers) {
-      const rules = policy.rules.map((rule) => openRule(policy.issuer, rule))
-      this.rules.push(...rules)
-      this.add(runtime, policy, (claims) => {
-        const rule = rules.find(({ fits }) => fits(claims))
-        const sub = claims.sub ?? ''
-        if (!SUB.test(sub)) return 'no rule'
-        return meaningOf(rule, claims, `${policy.issuer} ${sub}`)
-      })
-    }
-    if (!this.mayExchange) return
-    const own = { issuer: OWN_ISSUER, audiences: [OWN_ISSUER], algorithms: [OWN_ALGORITHM] }
-    const keys = { jwks: exchangeKeys.map(({ jwk }) => jwk) }
-    this.add(runtime, { ...own, keys }, async (claims) =>
-      meaningOf(await this.ruleOf(claims.rule), claims, claims.sub ?? ''),
-    )
+    this.configured = issuers.map((one) => this.open(one, 0))
+    this.own = this.mayExchange ? [this.openOwn()] : []
+    this.index()
+  }
+
+  /** Whether what some rule allows depends on the labels of namespaces. */
+  get usesLabels(): boolean {
+    this.refresh()
+    return this.hasLabels
   }
 
   /**
@@ -95,7 +125,8 @@ export class Issuers {
    * @throws {Error} when the keys of its issuer cannot be read
    */
   async find(token: string): Promise<KnownSubject | undefined> {
-    return (await this.meaningOf(token))?.known
+    const found = await this.search(token)
+    return found && knownOf(found.meaning, found.rule)
   }
 
   /**
@@ -105,18 +136,17 @@ export class Issuers {
    */
   async findPerson(token: string): Promise<(Person & KnownSubject) | undefined> {
     if (claimedIssuer(token) === OWN_ISSUER) return undefined
-    const { known, rule: { role, scope, lifeMs } = { role: undefined } } =
-      (await this.meaningOf(token)) ?? {}
-    return known && role && { ...known, role, scope, lifeMs }
+    const found = await this.search(token)
+    if (found?.rule.role === undefined) return undefined
+    const { role, scope, lifeMs } = found.rule
+    return { ...knownOf(found.meaning, found.rule), role, scope, lifeMs }
   }
 
   /** As {@link find}, from memory: for a token that was found within the last minute. */
   findAtOnce(token: string): KnownSubject | undefined {
-    for (const tokens of this.all) {
-      const found = tokens.findAtOnce(token)
-      if (found !== undefined) return found === 'no rule' ? undefined : found.known
-    }
-    return undefined
+    this.refresh()
+    const found = this.searchAtOnce(token)
+    return found && knownOf(found.meaning, found.rule)
   }
 
   /**
@@ -133,37 +163,123 @@ export class Issuers {
   ): Promise<Exchanged | undefined> {
     const [key] = this.exchangeKeys
     if (key === undefined || claimedIssuer(token) === OWN_ISSUER) return undefined
-    const meaning = await this.meaningOf(token)
-    if (meaning === undefined || !meaning.hasName) return undefined
-    const { known, rule } = meaning
-    if (await isRevoked(known)) return undefined
-    const issuedMs = this.clock.now()
+    const found = await this.search(token)
+    if (found === undefined || !found.meaning.hasName) return undefined
+    const { meaning, rule } = found
+    if (await isRevoked(knownOf(meaning, rule))) return undefined
+    const issuedMs = this.runtime.clock.now()
     const expiresMs = issuedMs + rule.lifeMs
-    const { subject } = known
+    const { subject } = meaning
     const own = { subject, rule: await rule.id(), issuedMs, expiresMs }
     return { token: await signOwn(key, own), expiresMs }
   }
 
-  private add(
-    runtime: KeysRuntime,
-    policy: Omit<IssuerConfig, 'rules'>,
-    meaning: (claims: Claims) => Meaning | Promise<Meaning>,
-  ): void {
-    const onRefused = (reason: string): void => this.refused(policy.issuer, reason)
-    const tokens = new IssuerTokens<Meaning>({ ...runtime, policy, onRefused, meaning })
-    this.all.push(tokens)
-    this.byIssuer.set(policy.issuer, [...(this.byIssuer.get(policy.issuer) ?? []), tokens])
+  /** Takes over what changed in the directory: costs a comparison while nothing does. */
+  private refresh(): void {
+    const next = this.runtime.clusters?.issuers
+    if (next === this.taken || next === undefined) return
+    this.taken = next
+    const listed = new Map<string, OpenListed>()
+    for (const [cluster, from] of [...next].slice(0, WITH_ISSUERS_MAX)) {
+      const before = this.listed.get(cluster)
+      const isSame = before?.from.text === from.text && before.from.createdMs === from.createdMs
+      listed.set(cluster, isSame ? before : { from, issuers: this.openListed(cluster, from) })
+    }
+    this.listed = listed
+    this.index()
   }
 
-  private async meaningOf(token: string): Promise<Exclude<Meaning, string> | undefined> {
-    if (this.all.length === 0) return undefined
-    const issuer = claimedIssuer(token) ?? ''
+  /** A list that another version has written, or nobody, must not stop the others. */
+  private openListed(cluster: string, from: ListedIssuers): readonly OpenIssuer[] {
+    try {
+      const issuers = readClusterIssuers(cluster, parseJson(from.text))
+      return issuers.map((one) => this.open(one, from.createdMs))
+    } catch (error) {
+      if (!(error instanceof IssuersError)) throw error
+      const message = 'the issuers of a cluster in the directory do not count'
+      this.runtime.log({ level: 'error', message, cluster, error: error.message })
+      return []
+    }
+  }
+
+  private index(): void {
+    const byName = new Map<string, OpenIssuer[]>()
+    for (const one of [...this.configured, ...this.own]) add(byName, one, Number.POSITIVE_INFINITY)
+    for (const { issuers } of this.listed.values()) {
+      for (const one of issuers) add(byName, one, this.configured.length + SAME_NAME_MAX)
+    }
+    this.byName = byName
+    this.all = new Set([...byName.values()].flat())
+    this.hasLabels = [...this.all].some(({ rules }) => rules.some(({ scope }) => usesLabels(scope)))
+    this.rulesById.clear()
+    for (const [token, issuer] of this.found) if (!this.all.has(issuer)) this.found.delete(token)
+    const places = new Set([...this.all].map(({ place }) => place))
+    for (const place of this.keys.keys()) if (!places.has(place)) this.keys.delete(place)
+  }
+
+  /** @param createdMs when its cluster was added: one of the same name has other keys */
+  private open(policy: IssuerConfig, createdMs: number): OpenIssuer {
+    const { issuer, keys } = policy
+    const isOfCluster = keys !== 'discovery' && 'cluster' in keys
+    const place = JSON.stringify([issuer, keys, isOfCluster ? createdMs : 0])
+    const rules = policy.rules.map((rule) => openRule(issuer, rule))
+    const tokens = this.tokensOf(policy, place, (claims) => {
+      const sub = claims.sub ?? ''
+      const rule = SUB.test(sub) ? rules.find(({ fits }) => fits(claims)) : undefined
+      return meaningOf(rule, claims, `${issuer} ${sub}`)
+    })
+    return { issuer, place, tokens, rules }
+  }
+
+  private openOwn(): OpenIssuer {
+    const policy = {
+      issuer: OWN_ISSUER,
+      audiences: [OWN_ISSUER],
+      algorithms: [OWN_ALGORITHM],
+      keys: { jwks: this.exchangeKeys.map(({ jwk }) => jwk) },
+    }
+    const tokens = this.tokensOf(policy, OWN_ISSUER, (claims) =>
+      meaningOf(String(claims.rule), claims, claims.sub ?? ''),
+    )
+    return { issuer: OWN_ISSUER, place: OWN_ISSUER, tokens, rules: [] }
+  }
+
+  private tokensOf(
+    policy: Omit<IssuerConfig, 'rules'>,
+    place: string,
+    meaning: (claims: Claims) => Meaning,
+  ): IssuerTokens<Meaning> {
+    const onRefused = (reason: string): void => this.refused(policy.issuer, reason)
+    const keys = this.keys.get(place) ?? new IssuerKeys({ ...this.runtime, ...policy })
+    this.keys.set(place, keys)
+    return new IssuerTokens<Meaning>({ ...this.runtime, policy, keys, onRefused, meaning })
+  }
+
+  private searchAtOnce(token: string): Found | undefined {
+    const meaning = this.found.get(token)?.tokens.findAtOnce(token)
+    if (meaning === undefined) return undefined
+    const { rule: named } = meaning
+    const rule = typeof named === 'string' ? this.rulesById.get(named) : named
+    return rule && { meaning, rule }
+  }
+
+  private async search(token: string): Promise<Found | undefined> {
+    this.refresh()
+    const known = this.searchAtOnce(token)
+    if (known !== undefined) return known
+    const name = claimedIssuer(token) ?? ''
     let failure: unknown
-    for (const tokens of this.byIssuer.get(issuer) ?? []) {
+    for (const issuer of this.byName.get(name) ?? []) {
       try {
-        const found = await tokens.find(token)
-        if (found === 'no rule') this.refused(issuer, 'no rule fits its claims')
-        else if (found !== undefined) return found
+        const meaning = await issuer.tokens.find(token)
+        const rule = meaning && (await this.ruleOf(meaning))
+        // It may have gone meanwhile.
+        if (meaning === undefined || !this.all.has(issuer)) continue
+        if (rule !== undefined) {
+          this.remember(token, issuer)
+          return { meaning, rule }
+        }
+        this.refused(name, 'no rule fits its claims')
       } catch (error) {
         failure = error
       }
@@ -172,22 +288,47 @@ export class Issuers {
     return undefined
   }
 
-  private async ruleOf(id: unknown): Promise<OpenRule | undefined> {
-    for (const rule of this.rules) if ((await rule.id()) === id) return rule
+  private remember(token: string, issuer: OpenIssuer): void {
+    if (this.found.size >= FOUND_MAX) this.found.clear()
+    this.found.set(token, issuer)
+  }
+
+  private async ruleOf({ rule: named, subject }: Meaning): Promise<OpenRule | undefined> {
+    if (typeof named !== 'string') return named
+    const known = this.rulesById.get(named)
+    if (known !== undefined) return known
+    for (const issuer of this.all) {
+      if (!subject.startsWith(`${issuer.issuer} `)) continue
+      for (const rule of issuer.rules) {
+        if ((await rule.id()) !== named || !this.all.has(issuer)) continue
+        this.rulesById.set(named, rule)
+        return rule
+      }
+    }
     return undefined
   }
 }
 
+/** Adds an issuer to those of its name, unless there are too many. */
+function add(byName: Map<string, OpenIssuer[]>, one: OpenIssuer, countMax: number): void {
+  const others = byName.get(one.issuer) ?? []
+  if (others.length < countMax) byName.set(one.issuer, [...others, one])
+}
+
 function meaningOf(
-  rule: OpenRule | undefined,
+  rule: OpenRule | string | undefined,
   { iat = 0, sub = '' }: Claims,
   subject: string,
 ): Meaning {
-  if (rule === undefined) return 'no rule'
-  const { visibility, mayExplain } = rule
   const revocation = revocationOf(subject)
-  const known = { visibility, mayExplain, subject, revocation, issuedMs: iat * 1000 }
-  return { rule, known, hasName: sub !== '' }
+  return { rule, subject, revocation, issuedMs: iat * 1000, hasName: sub !== '' }
+}
+
+function knownOf(
+  { subject, revocation, issuedMs }: Meaning,
+  { visibility, mayExplain }: OpenRule,
+): KnownSubject {
+  return { visibility, mayExplain, subject, revocation, issuedMs }
 }
 
 /** Clients that send wrong tokens must not fill the log. */

@@ -15,6 +15,14 @@ export type DirectoryRuntime = {
   readonly removeSnapshots: (cluster: string) => Promise<boolean>
 }
 
+/** The issuers of a cluster of the directory. */
+export type ListedIssuers = {
+  /** When the cluster was added, in milliseconds since 1970. */
+  readonly createdMs: number
+  /** A JSON list. */
+  readonly text: string
+}
+
 /** The clusters of one gateway. */
 export class KnownClusters {
   private readonly configured: ReadonlyMap<string, ClusterConfig>
@@ -22,6 +30,8 @@ export class KnownClusters {
   private readonly watchers = new Set<(id: string) => void>()
   /** What was taken last: a store gives the same list again while nothing changes. */
   private last: readonly DirectoryEntry[] | undefined
+  /** The issuers of the directory, by cluster, sorted; another map whenever they change. */
+  issuers: ReadonlyMap<string, ListedIssuers> = new Map()
 
   constructor(configured: ReadonlyMap<string, ClusterConfig>) {
     this.configured = configured
@@ -70,6 +80,20 @@ export class KnownClusters {
       this.drop(entry.id)
       this.listed.set(entry.id, new ListedCluster(entry))
     }
+    this.takeIssuers()
+  }
+
+  private takeIssuers(): void {
+    const next = new Map<string, ListedIssuers>()
+    for (const [id, { createdMs, issuers: text }] of this.listed) {
+      if (text !== undefined && !this.configured.has(id)) next.set(id, { createdMs, text })
+    }
+    const isSame = [...next].every(([id, one]) => {
+      const before = this.issuers.get(id)
+      return before?.text === one.text && before.createdMs === one.createdMs
+    })
+    if (isSame && next.size === this.issuers.size) return
+    this.issuers = new Map([...next].sort(([a], [b]) => (a < b ? -1 : 1)))
   }
 
   /** Calls a function with each cluster that is removed; returns the function that ends this. */
@@ -104,6 +128,10 @@ class ListedCluster implements ClusterConfig {
 
   get createdMs(): number {
     return this.entry.createdMs
+  }
+
+  get issuers(): string | undefined {
+    return this.entry.issuers
   }
 
   get publicKeyTexts(): readonly string[] {

@@ -6,12 +6,13 @@
  */
 import type { Context } from 'hono'
 import type { GatewayConfig } from '../config/config.ts'
+import { matcherOf } from '../config/text-pattern.ts'
 import { HttpError } from '../doh/http-error.ts'
 import { noteOperator } from './audit.ts'
 import { sentToken } from './caller.ts'
 import type { KnownClusters } from './known-clusters.ts'
 import { type Person, personWith } from './persons.ts'
-import { equalSecrets, hashToken, matcherOf } from './token.ts'
+import { equalSecrets, hashToken } from './token.ts'
 
 type AdminHashes = GatewayConfig['adminSha256s']
 
@@ -68,12 +69,22 @@ export async function checkAdmin(c: Context, adminSha256s: AdminHashes): Promise
   if (!(await isAdmin(c, adminSha256s))) throw unauthorized("The operator's token is needed")
 }
 
-/** Checks that a request carries the admin or the read-only token. @throws {HttpError} 401 */
+/**
+ * Checks that a request may read the states of clusters.
+ * @returns whether it may read that of a cluster: an operator with a role reads its own ones
+ * @throws {HttpError} 401
+ */
 export async function checkReader(
   c: Context,
   hashes: Pick<GatewayConfig, 'adminSha256s' | 'readOnlySha256s'>,
-): Promise<void> {
-  if (!(await isExplainer(c, hashes))) throw unauthorized("An operator's token is needed")
+): Promise<(cluster: string) => boolean> {
+  const person = personWith(c, 'operator')
+  if (person !== undefined) {
+    noteOperator(c, 'operator', person.subject)
+    return matcherOf(person.scope.clusters)
+  }
+  if (await isExplainer(c, hashes)) return () => true
+  throw unauthorized("An operator's token is needed")
 }
 
 /**

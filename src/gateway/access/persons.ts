@@ -1,16 +1,17 @@
 /**
- * Operators whom an issuer knows, unlike those who share a token of the configuration.
+ * Operators whom an issuer knows, or who hold a token with a role, unlike those who share a token
+ * of the configuration.
  * @module
  */
 import type { Context } from 'hono'
 import type { Role } from '../config/issuers.ts'
+import { matcherOf } from '../config/text-pattern.ts'
 import type { TokenScope } from '../config/token-scope.ts'
 import { HttpError } from '../doh/http-error.ts'
-import { matcherOf } from './token.ts'
 
 /** An operator. */
 export type Person = {
-  /** The issuer and its name for the person. */
+  /** The issuer and its name for the person; or `token` and the identifier of the token. */
   readonly subject: string
   readonly role: Role
   /** What an `issuer` may give to others, and the clusters of an `operator`. */

@@ -8,6 +8,8 @@ import { wildcardParent } from '../../corefile/wildcard-zone.ts'
 import { isRecord, isTexts } from '../../dns/bytes/unknown.ts'
 import { formatName, isSubdomain, parseName } from '../../dns/names/name.ts'
 import type { GatewayConfig } from '../config/config.ts'
+import { TOKEN_ROLES, type TokenRole } from '../config/issuers.ts'
+import { matcherOf } from '../config/text-pattern.ts'
 import {
   bad,
   PATTERNS_MAX,
@@ -18,7 +20,6 @@ import {
 } from '../config/token-scope.ts'
 import { HttpError } from '../doh/http-error.ts'
 import { KnownClusters } from './known-clusters.ts'
-import { matcherOf } from './token.ts'
 
 /** A token request. */
 type TokenRequest = {
@@ -27,13 +28,20 @@ type TokenRequest = {
   readonly identities: readonly string[]
   /** Milliseconds until the token expires; `undefined` for never. */
   readonly lifeMs: number | undefined
+  readonly role?: TokenRole
 }
 
 const NAME_MAX = 100
 /** Certificates; email addresses, `@DOMAIN` or names of service tokens, in lower case. */
 const IDENTITY = /^(?:cert:[0-9a-f]{64}|access:[!-@[-~]{1,320})$/
 const LIFE_SECONDS_MAX = 10 * 366 * 24 * 3600
-const FIELDS: readonly string[] = ['name', ...SCOPE_FIELDS, 'identities', 'expiresInSeconds']
+const FIELDS: readonly string[] = [
+  'name',
+  ...SCOPE_FIELDS,
+  'identities',
+  'expiresInSeconds',
+  'role',
+]
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -52,6 +60,7 @@ export function readTokenRequest(text: string): TokenRequest {
       scope: readScope(fields),
       identities: readIdentities(fields.identities),
       lifeMs: readLife(fields.expiresInSeconds),
+      ...(fields.role !== undefined && { role: readRole(fields.role) }),
     }
   } catch (error) {
     if (!(error instanceof ScopeError)) throw error
@@ -73,6 +82,12 @@ function readName(value: unknown): string {
   if (value === undefined) return ''
   if (typeof value === 'string' && value.length <= NAME_MAX && !/\p{Cc}/u.test(value)) return value
   throw bad('name', `is not a string of at most ${NAME_MAX} characters`)
+}
+
+function readRole(value: unknown): TokenRole {
+  const role = TOKEN_ROLES.find((one) => one === value)
+  if (role !== undefined) return role
+  throw bad('role', `is not one of ${TOKEN_ROLES.join(', ')}`)
 }
 
 function readIdentities(value: unknown = []): readonly string[] {

@@ -3,6 +3,7 @@
  * @module
  */
 import { isRecord, isTexts, parseJson } from '../../dns/bytes/unknown.ts'
+import { TOKEN_ROLES } from '../config/issuers.ts'
 import type { TokenScope } from '../config/token-scope.ts'
 import {
   type DirectoryEntry,
@@ -112,7 +113,7 @@ export function formatTokenRecord(record: TokenRecord): string {
 export function parseTokenRecord(text: string): TokenRecord | undefined {
   const value = parseJson(text)
   if (!isRecord(value)) return undefined
-  const { id, name, scope, identities, secrets, createdMs, expiresMs, usedDay, by } = value
+  const { id, name, scope, identities, secrets, createdMs, expiresMs, usedDay, by, role } = value
   const isValid =
     typeof id === 'string' &&
     typeof name === 'string' &&
@@ -124,7 +125,8 @@ export function parseTokenRecord(text: string): TokenRecord | undefined {
     (by === undefined || typeof by === 'string') &&
     Array.isArray(secrets) &&
     secrets.every(isSecret)
-  if (!isValid) return undefined
+  const known = TOKEN_ROLES.find((one) => one === role)
+  if (!isValid || known !== role) return undefined
   return {
     id,
     name,
@@ -134,6 +136,7 @@ export function parseTokenRecord(text: string): TokenRecord | undefined {
     createdMs,
     expiresMs,
     ...(by !== undefined && { by }),
+    ...(known !== undefined && { role: known }),
     ...(usedDay !== undefined && { usedDay }),
   }
 }

@@ -12,6 +12,8 @@ import { endsIn, type Query } from '../../dns/wire/query.ts'
 import type { ClientVisibility } from '../../resolver/contract/client.ts'
 import { sha256Hex } from '../../snapshot/format/signature.ts'
 import { Visibility } from '../../snapshot/read/visibility.ts'
+import type { TokenRole } from '../config/issuers.ts'
+import { matcherOf } from '../config/text-pattern.ts'
 import type { TokenScope } from '../config/token-scope.ts'
 
 /** One secret of a token; a rotated token has several for a while. */
@@ -38,6 +40,8 @@ export type TokenRecord = {
   readonly expiresMs: number | undefined
   /** The person with the role `issuer` who created it; an administrator when left out. */
   readonly by?: string
+  /** What its holder may do below `/v1`; nothing, as a client, when left out. */
+  readonly role?: TokenRole
   /** Day of the last use (UTC), in days since 1970; never used when left out. */
   readonly usedDay?: number
 }
@@ -96,12 +100,6 @@ export function isAlive(
   return expiresMs === undefined || nowMs < expiresMs
 }
 
-/** Returns a function that matches text against patterns. */
-export function matcherOf(patterns: readonly string[]): (text: string) => boolean {
-  if (patterns.includes('*')) return () => true
-  return (text) => patterns.some((pattern) => matches(pattern, text))
-}
-
 /** Returns whether a scope depends on the labels of namespaces. */
 export function usesLabels({ namespaces }: TokenScope): boolean {
   return !namespaces.includes('*') && namespaces.some((pattern) => pattern.includes('='))
@@ -118,31 +116,6 @@ export function namespaceMatcherOf(
     wholes.some((parts) =>
       parts.every(({ fits, isLabel }) => (isLabel ? labels.some(fits) : fits(name))),
     )
-}
-
-/**
- * Each `*` takes as little as possible, and only the last one is ever extended. So the time is
- * bounded by the pattern's length times the text's, unlike that of a regular expression.
- */
-function matches(pattern: string, text: string): boolean {
-  let star = -1
-  let resumed = 0
-  let at = 0
-  for (let i = 0; i < text.length; ) {
-    if (pattern[at] === '*') {
-      star = at++
-      resumed = i
-    } else if (pattern[at] === text[i]) {
-      at++
-      i++
-    } else if (star < 0) return false
-    else {
-      at = star + 1
-      i = ++resumed
-    }
-  }
-  while (pattern[at] === '*') at++
-  return at === pattern.length
 }
 
 /** Compares two texts of equal length in constant time. */

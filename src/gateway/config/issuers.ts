@@ -4,6 +4,7 @@
  */
 import { isRecord, isTexts, parseJson } from '../../dns/bytes/unknown.ts'
 import { CLUSTER_ID } from '../../snapshot/format/manifest.ts'
+import { matcherOf } from './text-pattern.ts'
 import { readScope, SCOPE_FIELDS, ScopeError, type TokenScope } from './token-scope.ts'
 
 /** Patterns of claims: for each name patterns of its value, or the same for an object in it. */
@@ -17,6 +18,12 @@ const ROLES = ['viewer', 'issuer', 'operator', 'administrator'] as const
  * own scope, `operator` pins generations of its clusters, `administrator` does all.
  */
 export type Role = (typeof ROLES)[number]
+
+/** A role that a token of an administrator may give: the others are for persons. */
+export type TokenRole = Exclude<Role, 'administrator'>
+
+/** Roles that a token may give. */
+export const TOKEN_ROLES: readonly TokenRole[] = ['viewer', 'issuer', 'operator']
 
 /** What the holders of some tokens may see and do. */
 export type ClaimRule = {
@@ -92,7 +99,7 @@ const RULE_FIELDS = ['when', 'expires', 'role', ...SCOPE_FIELDS]
 const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 }
 const LIFE_DEFAULT = '24h'
 /** Longest time that a token counts which was given in exchange. */
-const LIFE_MS_MAX = 90 * 86_400_000
+export const LIFE_MS_MAX: number = 90 * 86_400_000
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -100,14 +107,27 @@ type Fields = Readonly<Record<string, unknown>>
 export function readIssuers(text: string): readonly IssuerConfig[] {
   if (text.trim() === '') return []
   if (text.length > CHARS_MAX) throw new IssuersError(`ISSUERS is over ${CHARS_MAX} characters`)
-  const value = parseJson(text)
-  if (!Array.isArray(value)) throw new IssuersError('ISSUERS is not a JSON list')
-  if (value.length > ISSUERS_MAX) throw new IssuersError(`ISSUERS has over ${ISSUERS_MAX} issuers`)
-  const issuers = value.map((one: unknown, i) => readIssuer(one, `ISSUERS[${i}]`))
+  return readIssuerList(parseJson(text), 'ISSUERS', ISSUERS_MAX)
+}
+
+/**
+ * Reads a list of issuers.
+ * @param place where it is, for messages
+ * @param issuersMax most issuers in it
+ * @throws {IssuersError}
+ */
+export function readIssuerList(
+  value: unknown,
+  place: string,
+  issuersMax: number,
+): readonly IssuerConfig[] {
+  if (!Array.isArray(value)) throw new IssuersError(`${place} is not a JSON list`)
+  if (value.length > issuersMax) throw new IssuersError(`${place} has over ${issuersMax} issuers`)
+  const issuers = value.map((one: unknown, i) => readIssuer(one, `${place}[${i}]`))
   // Many clusters call their issuer alike, each with keys of its own.
   const names = issuers.map(({ issuer, keys }) => JSON.stringify([issuer, keys]))
   const twice = issuers.find((_, i) => names.indexOf(names[i] ?? '') < i)
-  if (twice !== undefined) throw new IssuersError(`ISSUERS has "${twice.issuer}" twice`)
+  if (twice !== undefined) throw new IssuersError(`${place} has "${twice.issuer}" twice`)
   return issuers
 }
 
@@ -126,7 +146,7 @@ function readIssuer(value: unknown, place: string): IssuerConfig {
     algorithms,
     keys: readKeys(fields.keys, `${place}.keys`),
     ...(fields.client !== undefined && { client: readClient(fields.client, `${place}.client`) }),
-    rules: readRules(fields.rules, `${place}.rules`),
+    rules: readRules(fields.rules, `${place}.rules`, issuer),
   }
 }
 
@@ -163,12 +183,16 @@ function readUrl(value: unknown, place: string): string {
 
 const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
 
-function readRules(value: unknown, place: string): readonly ClaimRule[] {
+function readRules(value: unknown, place: string, issuer: string): readonly ClaimRule[] {
   if (!Array.isArray(value) || value.length === 0 || value.length > RULES_MAX) {
     throw new IssuersError(`${place} is not a list of 1 to ${RULES_MAX} rules`)
   }
   const rules = value.map((one: unknown, i) => readRule(one, `${place}[${i}]`))
   for (const [i, rule] of rules.entries()) {
+    const { iss = [issuer] } = rule.when
+    if (!isList(iss) || !matcherOf(iss)(issuer)) {
+      throw new IssuersError(`${place}[${i}] never counts: its "iss" is not that of its issuer`)
+    }
     const earlier = rules.slice(0, i).findIndex((one) => covers(one.when, rule.when))
     if (earlier < 0) continue
     throw new IssuersError(`${place}[${i}] never counts: ${place}[${earlier}] fits before it`)
@@ -245,7 +269,8 @@ function covers(first: ClaimPatterns, later: ClaimPatterns): boolean {
     if (others === undefined) return false
     if (!isList(patterns)) return !isList(others) && covers(patterns, others)
     if (!isList(others)) return false
-    return patterns.includes('*') || others.every((pattern) => patterns.includes(pattern))
+    // Only a `*` fits a `*`, so what fits a pattern as a text fits all that this pattern fits.
+    return others.every(matcherOf(patterns))
   })
 }
 

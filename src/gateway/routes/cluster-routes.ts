@@ -1,12 +1,12 @@
 /**
- * The operator's routes that add, list and remove clusters, and rotate their keys, while the
- * gateway runs.
+ * The operator's routes that add, list and remove clusters, rotate their keys, and set the issuers
+ * whose tokens count for them, while the gateway runs.
  * @module
  */
 import type { Context } from 'hono'
 import { Hono } from 'hono/tiny'
 import { createSharedPause, type Turns } from '../../dns/bytes/steps.ts'
-import { isRecord, parseJson } from '../../dns/bytes/unknown.ts'
+import { isRecord, listOf, parseJson, recordOf } from '../../dns/bytes/unknown.ts'
 import { formatName } from '../../dns/names/name.ts'
 import { CLUSTER_ID } from '../../snapshot/format/manifest.ts'
 import { importPublicKey } from '../../snapshot/format/signature.ts'
@@ -14,20 +14,27 @@ import {
   DIRECTORY_MAX,
   type DirectoryEntry,
   type ExporterKeys,
+  WITH_ISSUERS_MAX,
 } from '../access/cluster-directory.ts'
+import { SAME_NAME_MAX } from '../access/issuers.ts'
 import type { DirectoryRuntime } from '../access/known-clusters.ts'
 import { checkAdmin } from '../access/operators.ts'
 import { CLUSTER_KEYS_MAX, TOKEN_SHA256 } from '../config/cluster-entry.ts'
+import { readClusterIssuers } from '../config/cluster-issuers.ts'
 import type { GatewayConfig } from '../config/config.ts'
 import { clusterPlaces } from '../config/directive-zones.ts'
+import { IssuersError } from '../config/issuers.ts'
 import { HttpError } from '../doh/http-error.ts'
 import { jsonResponse, listTexts, streamOf, uncached } from '../doh/json-response.ts'
 import { readBody } from '../doh/read-body.ts'
 
-const BODY_BYTES_MAX = 1024
-const FIELDS: readonly string[] = ['publicKey', 'tokenSha256']
+const BODY_BYTES_MAX = 8 * 1024
+const KEY_FIELDS: readonly string[] = ['publicKey', 'tokenSha256']
+const FIELDS: readonly string[] = [...KEY_FIELDS, 'issuers']
 /** Attempts of a change when others change the cluster meanwhile; each time one succeeds. */
 const ATTEMPTS_MAX = 10
+
+type Fields = Readonly<Record<string, unknown>>
 
 /** What the routes need. */
 type ClusterRoutesOptions = Pick<GatewayConfig, 'adminSha256s' | 'blocks' | 'clusters'> & {
@@ -56,6 +63,7 @@ class ClusterRoutes {
     app.get('/v1/clusters', (c) => this.list(c))
     app.put('/v1/clusters/:id', (c) => this.add(c, c.req.param('id')))
     app.delete('/v1/clusters/:id', (c) => this.remove(c, c.req.param('id')))
+    app.put('/v1/clusters/:id/issuers', (c) => this.setIssuers(c, c.req.param('id')))
     app.post('/v1/clusters/:id/keys', (c) => this.addKeys(c, c.req.param('id')))
     app.delete('/v1/clusters/:id/keys/:key', (c) =>
       this.removeKeys(c, c.req.param('id'), c.req.param('key')),
@@ -71,6 +79,7 @@ class ClusterRoutes {
       publicKeys: publicKeyTexts,
       created: null,
       domains: this.domainsOf(id),
+      issuers: [],
     }))
     const entries = (await directory?.store.list()) ?? []
     const listed = entries.filter(({ id }) => !clusters.has(id))
@@ -84,7 +93,10 @@ class ClusterRoutes {
   private async add(c: Context, id: string): Promise<Response> {
     const { store } = await this.authorize(c, id)
     const createdMs = this.options.now()
-    const entry = { id, createdMs, keys: [await readKeys(c, createdMs)] }
+    const fields = await readFields(c, FIELDS)
+    const keys = [await readKeys(fields, createdMs)]
+    const issuers = fields.issuers === undefined ? undefined : readIssuers(id, fields.issuers)
+    const entry = { id, createdMs, keys, ...(issuers !== undefined && { issuers }) }
     const { zones, taken } = this.placesOf(id)
     if (zones.length === 0) {
       const message = 'The Corefile has no zone for it: a "kubernetes" directive with "cluster *"'
@@ -95,6 +107,7 @@ class ClusterRoutes {
       const message = `The Corefile has a zone ${formatName(zone)} already`
       throw new HttpError(409, 'zone_taken', message)
     }
+    if (issuers !== undefined) await this.checkRoom(store, id, issuers)
     const addition = await store.add(entry)
     if (addition === 'exists') {
       throw new HttpError(409, 'cluster_exists', `There is a cluster "${id}" already`)
@@ -120,8 +133,8 @@ class ClusterRoutes {
 
   private async addKeys(c: Context, id: string): Promise<Response> {
     const { store } = await this.authorize(c, id)
-    const added = await readKeys(c, this.options.now())
-    return this.change(store, id, ({ keys }) => {
+    const added = await readKeys(await readFields(c, KEY_FIELDS), this.options.now())
+    return this.changeKeys(store, id, ({ keys }) => {
       if (keys.some(({ publicKey }) => publicKey === added.publicKey)) {
         throw new HttpError(409, 'key_exists', `Cluster "${id}" has this public key already`)
       }
@@ -135,7 +148,7 @@ class ClusterRoutes {
 
   private async removeKeys(c: Context, id: string, key: string): Promise<Response> {
     const { store } = await this.authorize(c, id)
-    return this.change(store, id, ({ keys }) => {
+    return this.changeKeys(store, id, ({ keys }) => {
       const kept = keys.filter(({ publicKey }) => publicKey !== key)
       if (kept.length === keys.length) {
         throw new HttpError(404, 'unknown_key', `Cluster "${id}" has no such public key`)
@@ -146,16 +159,58 @@ class ClusterRoutes {
     })
   }
 
-  /** Changes the keys of an entry; starts again when the entry changes meanwhile. */
-  private async change(
+  private changeKeys(
     store: DirectoryRuntime['store'],
     id: string,
     step: (entry: DirectoryEntry) => readonly ExporterKeys[],
   ): Promise<Response> {
+    return this.change(store, id, (entry) => ({ ...entry, keys: step(entry) }))
+  }
+
+  private async setIssuers(c: Context, id: string): Promise<Response> {
+    const { store } = await this.authorize(c, id)
+    const issuers = readIssuers(id, await readValue(c))
+    if (issuers !== undefined) await this.checkRoom(store, id, issuers)
+    return this.change(store, id, ({ issuers: _, ...entry }) => ({
+      ...entry,
+      ...(issuers !== undefined && { issuers }),
+    }))
+  }
+
+  /**
+   * Bounds what gateways hold in memory, and what one wrong token has them check. Of requests that
+   * come at once, each may pass; gateways take no more than the bounds.
+   * @throws {HttpError} 409
+   */
+  private async checkRoom(
+    store: DirectoryRuntime['store'],
+    id: string,
+    issuers: string,
+  ): Promise<void> {
+    const others = (await store.list()).filter((one) => one.id !== id && one.issuers !== undefined)
+    if (others.length >= WITH_ISSUERS_MAX) {
+      const message = `${WITH_ISSUERS_MAX} clusters have issuers; remove those of others first`
+      throw new HttpError(409, 'too_many', message)
+    }
+    const names = others.flatMap((one) => namesOf(one.issuers))
+    const name = namesOf(issuers).find(
+      (own) => names.filter((other) => other === own).length >= SAME_NAME_MAX,
+    )
+    if (name === undefined) return
+    const message = `${SAME_NAME_MAX} issuers of clusters are called "${name}"`
+    throw new HttpError(409, 'too_many', message)
+  }
+
+  /** Changes an entry; starts again when the entry changes meanwhile. */
+  private async change(
+    store: DirectoryRuntime['store'],
+    id: string,
+    step: (entry: DirectoryEntry) => DirectoryEntry,
+  ): Promise<Response> {
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       const entry = (await store.list()).find((one) => one.id === id)
       if (entry === undefined) throw unknownCluster()
-      const next = { ...entry, keys: step(entry) }
+      const next = step(entry)
       if (!(await store.replace(entry, next))) continue
       await this.options.reload()
       return jsonResponse(200, this.describe(next))
@@ -182,13 +237,14 @@ class ClusterRoutes {
   }
 
   /** Describes a cluster, without hashes. */
-  private describe({ id, createdMs, keys }: DirectoryEntry): object {
+  private describe({ id, createdMs, keys, issuers }: DirectoryEntry): object {
     return {
       id,
       source: 'directory',
       publicKeys: keys.map(({ publicKey }) => publicKey),
       created: new Date(createdMs).toISOString(),
       domains: this.domainsOf(id),
+      issuers: issuers === undefined ? [] : parseJson(issuers),
     }
   }
 
@@ -198,19 +254,44 @@ class ClusterRoutes {
 }
 
 /** @throws {HttpError} 400 that names the field */
-async function readKeys(c: Context, createdMs: number): Promise<ExporterKeys> {
-  const body = await readBody(c.req.raw, BODY_BYTES_MAX)
-  const value = parseJson(new TextDecoder().decode(body))
-  if (!isRecord(value)) throw new HttpError(400, 'bad_json', 'The body is not a JSON object')
-  const unknown = Object.keys(value).find((name) => !FIELDS.includes(name))
-  if (unknown !== undefined) throw badField(unknown, `is not one of ${FIELDS.join(', ')}`)
-  const { publicKey, tokenSha256 } = value
+async function readKeys(
+  { publicKey, tokenSha256 }: Fields,
+  createdMs: number,
+): Promise<ExporterKeys> {
   const isKey = typeof publicKey === 'string' && (await importPublicKey(publicKey)) !== undefined
   if (!isKey) throw badField('publicKey', 'is not 32 bytes in base64url')
   if (typeof tokenSha256 !== 'string' || !TOKEN_SHA256.test(tokenSha256)) {
     throw badField('tokenSha256', 'is not 64 lower-case hexadecimal digits')
   }
   return { publicKey, tokenSha256, createdMs }
+}
+
+/** Returns the issuers of a cluster as JSON, none for an empty list. @throws {HttpError} 400 */
+function readIssuers(id: string, value: unknown): string | undefined {
+  try {
+    return readClusterIssuers(id, value).length === 0 ? undefined : JSON.stringify(value)
+  } catch (error) {
+    if (!(error instanceof IssuersError)) throw error
+    throw new HttpError(400, 'bad_field', error.message)
+  }
+}
+
+/** Returns what the issuers of a list are called. */
+function namesOf(issuers = '[]'): readonly string[] {
+  return listOf(parseJson(issuers)).map((one) => String(recordOf(one).issuer))
+}
+
+async function readValue(c: Context): Promise<unknown> {
+  const body = await readBody(c.req.raw, BODY_BYTES_MAX)
+  return parseJson(new TextDecoder().decode(body))
+}
+
+async function readFields(c: Context, known: readonly string[]): Promise<Fields> {
+  const value = await readValue(c)
+  if (!isRecord(value)) throw new HttpError(400, 'bad_json', 'The body is not a JSON object')
+  const unknown = Object.keys(value).find((name) => !known.includes(name))
+  if (unknown !== undefined) throw badField(unknown, `is not one of ${known.join(', ')}`)
+  return value
 }
 
 function badField(field: string, problem: string): HttpError {

@@ -43,13 +43,13 @@ export function createStatusRoute(
     }
   }
   app.get('/v1/status', async (c) => {
-    await checkReader(c, config)
+    const mayRead = await checkReader(c, config)
     const after = c.req.query('after') ?? ''
     // While the directory cannot be read, those in memory are what there is to ask.
     await admission.load()
     const ids = known
       .ids()
-      .filter((id) => id > after)
+      .filter((id) => id > after && mayRead(id))
       .sort()
     const page = ids.slice(0, CLUSTERS_MAX)
     const clusters: object[] = []

@@ -94,7 +94,8 @@ async function create(
   const person = personWith(c, 'issuer')
   if (person !== undefined) {
     checkMayGive(person, request)
-    if (request.identities.length > 0) throw notTheirs()
+    if (request.identities.length > 0) throw notTheirs('tokens to identities')
+    if (request.role !== undefined) throw notTheirs('roles')
   }
   const nowMs = now()
   const id = newTokenId(randomBytes)
@@ -181,7 +182,8 @@ function readGrace(text: string | undefined): number {
 
 /** Describes a token, without its hashes. */
 function describe(record: TokenRecord, nowMs: number): object {
-  const { id, name, scope, identities, secrets, createdMs, expiresMs, usedDay, by = null } = record
+  const { id, name, scope, identities, secrets, createdMs, expiresMs, usedDay } = record
+  const { by = null, role = null } = record
   return {
     id,
     name,
@@ -193,6 +195,7 @@ function describe(record: TokenRecord, nowMs: number): object {
     secrets: secrets.filter((one) => isAlive(one, nowMs)).length,
     isAlive: isAlive(record, nowMs),
     by,
+    role,
   }
 }
 
@@ -210,8 +213,8 @@ async function findOwn(
   return (await list()).find((one) => one.id === id && isTheirs(c, one))
 }
 
-function notTheirs(): HttpError {
-  return new HttpError(403, 'not_yours', 'Only an administrator gives tokens to identities')
+function notTheirs(what: string): HttpError {
+  return new HttpError(403, 'not_yours', `Only an administrator gives ${what}`)
 }
 
 function unknownToken(): HttpError {

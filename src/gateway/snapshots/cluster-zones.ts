@@ -281,10 +281,12 @@ export class ClusterZones {
   }
 
   /** Returns the issuer of ServiceAccount tokens that a cluster has published. Never rejects. */
-  async tokenIssuerOf(id: string): Promise<TokenIssuer | undefined> {
+  async tokenIssuerOf(id: string): Promise<TokenIssuer | 'no cluster' | undefined> {
+    const isLoaded = (await this.options.load?.()) !== false
     const follower = this.followerOf(id)
-    await follower?.look()
-    return follower?.loaded?.manifest.tokenIssuer
+    if (follower === undefined) return isLoaded ? 'no cluster' : undefined
+    await follower.look()
+    return follower.loaded?.manifest.tokenIssuer
   }
 
   /** Returns the follower of a cluster's snapshots; `undefined` if there is no such cluster. */

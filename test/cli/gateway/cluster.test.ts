@@ -4,6 +4,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'vitest'
 import { createNodeStore } from '../../../src/server/gateway/node-gateway.ts'
+import { temporaryFolder } from '../../cluster/follow/temporary-folder.ts'
 import { ADMIN, startOperatedGateway } from '../operated-gateway.ts'
 import { type Ran, runCli } from '../run-cli.ts'
 import { shopFolder } from '../shop.ts'
@@ -45,8 +46,8 @@ describe('cluster', () => {
     )
     assert.equal((await publish(added)).status, 0)
     const { stdout } = await run('cluster', 'list')
-    assert.match(stdout, /^prod +CLUSTERS +1 +- +prod\.k8s\.test$/m)
-    assert.match(stdout, /^lab +directory +1 +20\S+Z +lab\.k8s\.test$/m)
+    assert.match(stdout, /^prod +CLUSTERS +1 +- +prod\.k8s\.test +-$/m)
+    assert.match(stdout, /^lab +directory +1 +20\S+Z +lab\.k8s\.test +-$/m)
 
     const rotated = await run('cluster', 'rotate', 'lab')
     assert.match(rotated.stdout, /cluster rotate lab --end$/m)
@@ -59,6 +60,39 @@ describe('cluster', () => {
     assert.equal((await publish(rotated)).status, 1)
     const { clusters } = JSON.parse((await run('cluster', 'list', '--json')).stdout)
     assert.equal(clusters.length, 1)
+  })
+
+  test('add and issuers set whose tokens count', async (t) => {
+    const { run } = await start(t)
+    const rules = [{ when: { sub: 'a' }, namespaces: ['shop'] }]
+    const list = [{ issuer: 'https://ci.example.com', audiences: ['kubedoh'], rules }]
+    const wide = [{ ...list[0], rules: [{ ...rules[0], clusters: ['*'] }] }]
+    const folder = temporaryFolder(t, {
+      'list.json': JSON.stringify(list),
+      'wide.json': JSON.stringify(wide),
+      'none.json': '[]',
+      'broken.json': '[{',
+    })
+    const file = (name: string): string => join(folder, name)
+    const added = await run('cluster', 'add', 'lab', '--issuers', file('list.json'))
+    assert.equal(added.status, 0)
+    assert.match((await run('cluster', 'list')).stdout, /test +https:\/\/ci\.example\.com$/m)
+    const { clusters } = JSON.parse((await run('cluster', 'list', '--json')).stdout)
+    assert.deepEqual(clusters[1].issuers, list)
+    const removed = await run('cluster', 'issuers', 'lab', file('none.json'))
+    assert.equal(removed.stdout, 'issuers of lab: none\n')
+    const again = await run('cluster', 'issuers', 'lab', file('list.json'))
+    assert.equal(again.stdout, 'issuers of lab: https://ci.example.com\n')
+    for (const [name, line] of [
+      ['wide.json', /issuers\[0\]\.rules\[0\]\.clusters is not \["lab"\]/],
+      ['broken.json', /broken\.json is not JSON: /],
+      ['missing.json', /Cannot read .*missing\.json/],
+    ] as const) {
+      const { status, stderr } = await run('cluster', 'issuers', 'lab', file(name))
+      assert.equal(status, 1)
+      assert.match(stderr, line)
+      assert.equal(stderr.trimEnd().split('\n').length, 1)
+    }
   })
 
   test('rotate prints the variable for a cluster of CLUSTERS, also with a gateway', async (t) => {

@@ -18,7 +18,7 @@ describe('kubedoh token', () => {
   test('creates, lists, rotates and revokes', async (t) => {
     const run = await start(t)
     const scope = '--clusters prod,lab --origins prod.test --namespaces shop --namespaces team-*'
-    const made = await run(`create ci --allow recurse --expires 90d ${scope}`)
+    const made = await run(`create ci --allow recurse --role viewer --expires 90d ${scope}`)
     assert.equal(made.status, 0)
     const [, id = ''] = /^kdt_([0-9a-f]{12})_[\w-]{43}\n$/.exec(made.stdout) ?? []
     assert.match(made.stderr, /^token [0-9a-f]{12} is valid until 20\d\d-/m)
@@ -28,11 +28,11 @@ describe('kubedoh token', () => {
     const [head = '', row = '', ...others] = listed.stdout.trimEnd().split('\n')
     assert.match(
       head,
-      /^ID +NAME +CLUSTERS +ORIGINS +NAMESPACES +RECURSE +EXPLAIN +IDENTITIES +EXPIRES +USED$/,
+      /^ID +NAME +CLUSTERS +ORIGINS +NAMESPACES +RECURSE +EXPLAIN +IDENTITIES +ROLE +EXPIRES +USED$/,
     )
     assert.match(
       row,
-      /^\S+ +ci +lab,prod +prod\.test\. +shop,team-\* +yes +no +- +20\d\d-\S+Z +never$/,
+      /^\S+ +ci +lab,prod +prod\.test\. +shop,team-\* +yes +no +- +viewer +20\d\d-\S+Z +never$/,
     )
     assert.deepEqual(others, [])
     const rotated = await run(`rotate ${id} --grace 1h`)
@@ -70,7 +70,7 @@ describe('kubedoh token', () => {
     const [, row = ''] = (await run('list')).stdout.split('\n')
     assert.match(
       row,
-      /^\S+ +- +prod +prod\.test\. +\* +no +yes +access:@example\.com +never +never$/,
+      /^\S+ +- +prod +prod\.test\. +\* +no +yes +access:@example\.com +- +never +never$/,
     )
     const malformed = await run('create --allow cert:AB:CD')
     assert.match(malformed.stderr, /^kubedoh: URL: "identities" has "cert:AB:CD", expected cert: /)
@@ -80,7 +80,7 @@ describe('kubedoh token', () => {
     const run = await start(t)
     await run('create --name ci --recurse --explain --identity access:@example.com')
     const [, row = ''] = (await run('list')).stdout.split('\n')
-    assert.match(row, /^\S+ +ci +\* +\* +\* +yes +yes +access:@example\.com +never +never$/)
+    assert.match(row, /^\S+ +ci +\* +\* +\* +yes +yes +access:@example\.com +- +never +never$/)
   })
 
   test('prints JSON', async (t) => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'vitest'
+import { describe, test } from 'vitest'
 import { hashToken } from '../../../src/gateway/access/token.ts'
 import { Running } from '../running.ts'
 
@@ -36,3 +36,45 @@ for (const [site, method, path, status] of CASES) {
     if (status === 403) assert.equal((await running.tokens.list()).length, 0)
   })
 }
+
+describe('a page of another site', () => {
+  /** What browsers send for it, with `Sec-Fetch-Site` or, in older ones, with `Origin`. */
+  const pages: readonly Readonly<Record<string, string>>[] = [
+    { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' },
+    { 'sec-fetch-site': 'same-site', origin: 'https://other.example.org' },
+    { 'sec-fetch-site': 'cross-site' },
+    { 'sec-fetch-site': 'invented' },
+    { origin: 'https://evil.example' },
+    { origin: 'https://dns.example.org.evil.example' },
+    { origin: 'https://dns.example.org:8443' },
+    { origin: 'null' },
+  ]
+  const own: readonly Readonly<Record<string, string>>[] = [
+    {},
+    { origin: 'https://dns.example.org' },
+    { origin: 'http://dns.example.org' },
+    { 'sec-fetch-site': 'same-origin', origin: 'https://dns.example.org' },
+  ]
+
+  test('changes nothing below /v1, by no route and no method', async () => {
+    const running = await Running.start({ ADMIN_TOKEN_SHA256: await hashToken(ADMIN) })
+    const routes = running.app.routes.filter(({ path }) => path.startsWith('/v1/'))
+    const unsafe = routes.filter(({ method }) => !['GET', 'ALL'].includes(method))
+    assert.ok(unsafe.length > 15)
+    const others = ['POST', 'PUT', 'PATCH', 'DELETE'].map((method) => ({ method, path: '/v1/x' }))
+    for (const { method, path } of [...unsafe, ...others]) {
+      const url = `https://dns.example.org${path.replace(/:\w+/g, 'shop')}`
+      const codeOf = async (more: Readonly<Record<string, string>>): Promise<unknown> => {
+        const headers = { authorization, ...more }
+        const response = await running.app.request(url, { method, headers })
+        return Object(await response.json().catch(() => ({}))).error?.code
+      }
+      for (const page of pages) {
+        assert.equal(await codeOf(page), 'cross_site', `${method} ${path} ${JSON.stringify(page)}`)
+      }
+      assert.deepEqual(await running.tokens.list(), [])
+      for (const page of own) assert.notEqual(await codeOf(page), 'cross_site')
+      for (const { id } of await running.tokens.list()) await running.tokens.remove(id)
+    }
+  })
+})

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import type { JWTPayload } from 'jose'
 import { describe, test } from 'vitest'
+import { IssuerKeys } from '../../../src/gateway/access/issuer-keys.ts'
 import { Issuers, type KnownSubject } from '../../../src/gateway/access/issuers.ts'
 import { readIssuers } from '../../../src/gateway/config/issuers.ts'
+import type { TokenIssuer } from '../../../src/snapshot/format/token-issuer.ts'
 import { FakeIssuer } from '../fake-issuer.ts'
 
 const NOW_MS = Date.parse('2026-01-01T00:00:00Z')
@@ -203,6 +205,33 @@ describe('a token of an issuer', () => {
       assert.equal(await checking.ask(claims), undefined)
       assert.equal(checking.logged.length, 1)
       assert.match(checking.logged.join(), reason)
+    })
+  }
+})
+
+describe('the keys of a cluster', () => {
+  for (const [state, kept] of [
+    [undefined, true],
+    ['no cluster', false],
+  ] as const) {
+    test(`${kept ? 'count while it is away' : 'go with it'}`, async () => {
+      const issuer = new FakeIssuer(URL_OF)
+      const keys = [{ kty: 'EC', kid: 'one' }]
+      let published: TokenIssuer | 'no cluster' | undefined = { issuer: URL_OF, keys }
+      let nowMs = NOW_MS
+      const clusterKeys = new IssuerKeys({
+        issuer: URL_OF,
+        keys: { cluster: 'lab' },
+        fetch: issuer.fetch,
+        tokenIssuerOf: async () => published,
+        after: () => () => undefined,
+        clock: { now: () => nowMs, elapsed: () => nowMs },
+      })
+      assert.deepEqual(await clusterKeys.current(), keys)
+      published = state
+      nowMs += 11_000
+      if (kept) assert.deepEqual(await clusterKeys.current(), keys)
+      else await assert.rejects(clusterKeys.current(), /there is no cluster "lab"/)
     })
   }
 })

@@ -1,6 +1,7 @@
 /** Operators whom an issuer knows, and what their roles open. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
+import { hashToken } from '../../../src/gateway/access/token.ts'
 import { generateKeyPair } from '../../../src/snapshot/format/signature.ts'
 import { FakeIssuer } from '../fake-issuer.ts'
 import { QUESTION, Running } from '../running.ts'
@@ -47,7 +48,7 @@ describe('a role', () => {
   const routes: { route: readonly [string, string]; for: readonly Role[]; body?: object }[] = [
     { route: ['GET', '/metrics'], for: ['viewer', 'administrator'] },
     { route: ['GET', '/readyz'], for: ['viewer', 'administrator'] },
-    { route: ['GET', '/v1/status'], for: ['viewer', 'administrator'] },
+    { route: ['GET', '/v1/status'], for: ['viewer', 'operator', 'administrator'] },
     {
       route: ['GET', '/v1/explain?name=web.shop.svc.cluster.local'],
       for: ['viewer', 'administrator'],
@@ -67,7 +68,9 @@ describe('a role', () => {
       const running = await open()
       for (const role of [...ROLES, 'client', 'stranger', 'nobody']) {
         const { status } = await send(running, route, { role, ...(body && { body }) })
-        const isAllowed = allowed.some((one) => one === role)
+        // Another operator reads the states of its own clusters, too.
+        const isStranger = role === 'stranger' && route[1] === '/v1/status'
+        const isAllowed = isStranger || allowed.some((one) => one === role)
         // A client may not have names explained, and that is all it learns.
         const refused = role === 'client' || route[1].startsWith('/v1/explain') ? [401, 403] : [401]
         assert.equal(refused.includes(status), !isAllowed, `${role}: ${status}`)
@@ -120,6 +123,88 @@ describe('a role', () => {
     running.host.step(-5000)
     assert.equal((await list('ann')).status, 401)
     assert.equal((await list('bob')).status, 200)
+  })
+})
+
+describe('a token with a role', () => {
+  const ADMIN = 'the-token-of-the-operator'
+  const create = async (
+    running: Running,
+    body: object,
+    token = ADMIN,
+  ): Promise<{ status: number; token: string; id: string }> => {
+    const response = await running.app.request('https://dns.example.org/v1/tokens', {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}` },
+      body: JSON.stringify(body),
+    })
+    const { token: made = '', id = '' } = Object(await response.json())
+    return { status: response.status, token: made, id }
+  }
+  const opened = async (): Promise<Running> =>
+    Running.start({ ISSUERS, EXCHANGE_KEY, ADMIN_TOKEN_SHA256: await hashToken(ADMIN) })
+
+  for (const role of ['administrator', 'admin', '', null, ['viewer']]) {
+    test(`is never ${JSON.stringify(role)}`, async () => {
+      assert.equal((await create(await opened(), { role })).status, 400)
+    })
+  }
+
+  test('is given by administrators only', async () => {
+    const running = await opened()
+    running.fetchPage = issuer.fetch
+    const route = ['POST', '/v1/tokens'] as const
+    const body = { clusters: ['shop'], namespaces: ['shop'], expiresInSeconds: 60, role: 'viewer' }
+    assert.equal((await send(running, route, { role: 'issuer', body })).status, 403)
+    const { token } = await create(running, { ...body, role: 'issuer' })
+    assert.equal((await create(running, body, token)).status, 403)
+    assert.equal((await create(running, { ...body, role: undefined }, token)).status, 201)
+  })
+
+  test('gives what ends before it does, and is named in the audit log and the list', async () => {
+    const running = await opened()
+    const scope = { clusters: ['shop'], namespaces: ['shop'] }
+    const made = await create(running, { ...scope, role: 'issuer', expiresInSeconds: 100 })
+    for (const [expiresInSeconds, status] of [
+      [100, 201],
+      [101, 403],
+      [undefined, 403],
+    ] as const) {
+      const given = await create(running, { ...scope, expiresInSeconds }, made.token)
+      assert.equal(given.status, status)
+    }
+    await running.host.advance(40_000)
+    assert.equal(
+      (await create(running, { ...scope, expiresInSeconds: 61 }, made.token)).status,
+      403,
+    )
+    const list = await running.app.request('https://dns.example.org/v1/tokens', {
+      headers: { authorization: `Bearer ${made.token}` },
+    })
+    const { tokens } = Object(await list.json())
+    assert.partialDeepStrictEqual(tokens, [{ role: null, by: `token ${made.id}` }])
+    const lines = running.host.events.filter(({ operator }) => operator === 'issuer')
+    assert.deepEqual([...new Set(lines.map(({ who }) => who))], [`token ${made.id}`])
+  })
+
+  test('of an operator opens its clusters, until it is revoked', async () => {
+    const running = await opened()
+    running.exporter(() => running.host.now())
+    await running.publish()
+    const made = await create(running, { clusters: ['shop'], role: 'operator' })
+    const other = await create(running, { clusters: ['prod'], role: 'operator' })
+    const status = async (path: string, token: string): Promise<number> =>
+      (await running.get(path, token)).status
+    const path = '/v1/clusters/shop/generations'
+    assert.deepEqual([await status(path, made.token), await status(path, other.token)], [200, 401])
+    const states = async (token: string): Promise<number> => {
+      const { clusters } = Object(await (await running.get('/v1/status', token)).json())
+      return clusters.length
+    }
+    assert.deepEqual([await states(made.token), await states(other.token)], [1, 0])
+    const headers = { authorization: `Bearer ${ADMIN}` }
+    await running.send(`/v1/tokens/${made.id}`, headers, 'DELETE')
+    assert.equal(await status(path, made.token), 401)
   })
 })
 

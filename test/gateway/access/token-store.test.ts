@@ -22,6 +22,16 @@ describe('a record as text', () => {
     }
   })
 
+  test('has a role that a token may have, or is none', async () => {
+    const { record } = await tokenRecord({ role: 'operator', by: 'https://sso.test ann' })
+    const text = formatTokenRecord(record)
+    assert.deepEqual(parseTokenRecord(text), record)
+    for (const role of ['administrator', 'root', '', 1]) {
+      const wrong = text.replace('"role":"operator"', `"role":${JSON.stringify(role)}`)
+      assert.equal(parseTokenRecord(wrong), undefined)
+    }
+  })
+
   for (const text of ['null', '[]', '{}', '{"id":"a"}', '"text"']) {
     test(`is nothing else: ${text}`, () => {
       assert.equal(parseTokenRecord(text), undefined)

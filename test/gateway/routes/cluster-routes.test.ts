@@ -15,6 +15,7 @@ const listed = {
   publicKeys: [publicKey],
   created: '2026-01-01T00:00:00.000Z',
   domains: ['lab.k8s.test'],
+  issuers: [],
 }
 const more = await Promise.all([1, 2, 3].map((i) => exporterSide(`token-${i}`)))
 
@@ -90,8 +91,8 @@ const CASES: readonly {
     code: String(code),
   })),
   {
-    name: 'a body over 1 KiB',
-    send: ['PUT', '/v1/clusters/edge', { body: ' '.repeat(1025) }],
+    name: 'a body over 8 KiB',
+    send: ['PUT', '/v1/clusters/edge', { body: ' '.repeat(8193) }],
     status: 413,
     code: 'body_too_large',
   },

@@ -76,6 +76,7 @@ describe('the tokens of clients', () => {
       secrets: 1,
       isAlive: true,
       by: null,
+      role: null,
       lastUsed: null,
     })
     const listed = await fixture.send('GET', '/v1/tokens')
