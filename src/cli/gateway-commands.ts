@@ -102,7 +102,17 @@ export const GATEWAY_COMMANDS: readonly CliCommand[] = [
   {
     name: 'export',
     summary: 'watch a cluster and publish its names to a gateway',
-    flags: ['gateway', 'cluster', 'conf', 'kubeconfig', 'objects', 'once', 'signing-key', 'listen'],
+    flags: [
+      'gateway',
+      'cluster',
+      'conf',
+      'kubeconfig',
+      'objects',
+      'rbac',
+      'once',
+      'signing-key',
+      'listen',
+    ],
     required: ['gateway', 'cluster'],
     examples: [
       'export KUBEDOH_TOKEN=… KUBEDOH_SIGNING_KEY=…   # printed by: kubedoh keys prod',

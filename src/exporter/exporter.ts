@@ -24,6 +24,8 @@ export type ExporterOptions = Timing & {
   readonly isLeader?: () => boolean
   /** Returns the issuer of the cluster's ServiceAccount tokens, once it is known. */
   readonly tokenIssuer?: () => TokenIssuer | undefined
+  /** Returns the table of the rights of users and groups, once it is known. */
+  readonly rights?: () => Uint8Array | undefined
   /** Called with each report of a publication. */
   readonly onPublished: (report: PublishReport) => void
   /** Called when the gateway has all names of a build. */
@@ -110,7 +112,8 @@ export class Exporter {
     }
     const { dueMs, scheduledMs } = this
     const tokenIssuer = this.options.tokenIssuer?.()
-    const facts = { sources, confirmedMs, scheduledMs, tokenIssuer }
+    const rights = this.options.rights?.()
+    const facts = { sources, confirmedMs, scheduledMs, tokenIssuer, rights }
     if (this.built === undefined) return undefined
     const report = await this.hand(this.built, facts)
     if (this.dueMs === dueMs) this.dueMs = undefined

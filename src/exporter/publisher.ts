@@ -55,6 +55,8 @@ export type SnapshotFacts = {
   readonly scheduledMs?: number
   /** Issuer of the cluster's ServiceAccount tokens, as far as it is known. */
   readonly tokenIssuer?: TokenIssuer | undefined
+  /** Table of the rights of users and groups, if it is published. */
+  readonly rights?: Uint8Array | undefined
 }
 
 /** The report of a publication. */
@@ -111,8 +113,10 @@ export class Publisher {
    */
   async publish(snapshot: BuiltSnapshot, facts: SnapshotFacts): Promise<PublishReport | undefined> {
     const trees = Object.values(snapshot.trees ?? {})
-    const shards = await this.hash([...snapshot.shards, ...trees.flatMap((tree) => tree.shards)])
-    const content = describeContent(snapshot, shards, facts.tokenIssuer)
+    const listed = [...snapshot.shards, ...trees.flatMap((tree) => tree.shards)]
+    const { rights } = facts
+    const shards = await this.hash(rights === undefined ? listed : [...listed, rights])
+    const content = describeContent(snapshot, shards, facts)
     try {
       return await this.attempt(snapshot, facts, { shards, content })
     } catch (error) {
@@ -269,16 +273,17 @@ export class Publisher {
 
   private manifest(
     { origins, ttlSeconds, records, ...built }: BuiltSnapshot,
-    { sources, confirmedMs, scheduledMs = confirmedMs, tokenIssuer }: SnapshotFacts,
+    { sources, confirmedMs, scheduledMs = confirmedMs, tokenIssuer, ...facts }: SnapshotFacts,
     { shards, generation }: { shards: readonly HashedShard[]; generation: number },
   ): Manifest {
-    // The order of the hashes: the main shards, then those of each tree.
+    // The order of the hashes: the main shards, those of each tree, the rights.
     const listed = shards.map(({ sha256, bytes }) => ({ sha256, bytes: bytes.length }))
     const rest = listed.splice(built.shards.length)
     const trees = Object.entries(built.trees ?? {}).map(([name, tree]) => {
       const own = rest.splice(0, tree.shards.length)
       return [name, { ttlSeconds: tree.ttlSeconds, records: tree.records, shards: own }]
     })
+    const rights = facts.rights && rest[0]
     return {
       version: MANIFEST_VERSION,
       cluster: this.options.cluster,
@@ -292,6 +297,7 @@ export class Publisher {
       shards: listed,
       ...(trees.length > 0 && { trees: Object.fromEntries(trees) }),
       ...(tokenIssuer && { tokenIssuer }),
+      ...(rights && { rights }),
     }
   }
 
@@ -328,7 +334,7 @@ function firstOf(shards: readonly HashedShard[], bytesMax: number): readonly Has
 function describeContent(
   { origins, ttlSeconds, trees = {} }: BuiltSnapshot,
   shards: readonly HashedShard[],
-  tokenIssuer: TokenIssuer | undefined,
+  { tokenIssuer, rights }: SnapshotFacts,
 ): string {
   const of = Object.entries(trees).map(([name, tree]) => [
     name,
@@ -341,5 +347,7 @@ function describeContent(
     of,
     shards.map(({ sha256 }) => sha256),
     tokenIssuer ?? null,
+    // The last hash is theirs.
+    rights !== undefined,
   ])
 }

@@ -66,14 +66,43 @@ describe('publishing', () => {
     const issuer = (kid: string): TokenIssuer => {
       return { issuer: 'https://api.test', keys: [{ kty: 'EC', kid }] }
     }
-    await exporting.publish(snapshot(['a']), undefined, issuer('one'))
+    await exporting.publish(snapshot(['a']), undefined, { tokenIssuer: issuer('one') })
     assert.deepEqual(exporting.last.manifest.tokenIssuer, issuer('one'))
     exporting.nowMs += 1000
-    const same = await exporting.publish(snapshot(['a']), undefined, issuer('one'))
+    const same = await exporting.publish(snapshot(['a']), undefined, { tokenIssuer: issuer('one') })
     assert.equal(same?.isConfirmation, true)
-    const other = await exporting.publish(snapshot(['a']), undefined, issuer('two'))
+    const other = await exporting.publish(snapshot(['a']), undefined, {
+      tokenIssuer: issuer('two'),
+    })
     assert.equal(other?.isConfirmation, false)
     assert.deepEqual(exporting.last.manifest.tokenIssuer, issuer('two'))
+  })
+
+  test('publishes a table of rights as it does shards, and its changes', async () => {
+    const exporting = new Exporting()
+    const rights = (text: string) => ({ rights: new TextEncoder().encode(text) })
+    await exporting.publish(snapshot(['a']), undefined, rights('ana'))
+    const { manifest } = exporting.last
+    assert.deepEqual(manifest.rights, { sha256: await sha256('ana'), bytes: 3 })
+    assert.deepEqual(manifest.shards, [{ sha256: await sha256('a'), bytes: 1 }])
+    exporting.nowMs += 1000
+    const same = await exporting.publish(snapshot(['a']), undefined, rights('ana'))
+    assert.equal(same?.isConfirmation, true)
+    const other = await exporting.publish(snapshot(['a']), undefined, rights('bob'))
+    assert.deepEqual([other?.isConfirmation, other?.shards, other?.shardBytes], [false, 1, 3])
+    const none = await exporting.publish(snapshot(['a']), undefined)
+    assert.equal(none?.isConfirmation, false)
+    assert.equal(exporting.last.manifest.rights, undefined)
+  })
+
+  test('does not take a table of rights for a shard, or for none', async () => {
+    const exporting = new Exporting()
+    const bytes = new TextEncoder().encode('b')
+    await exporting.publish(snapshot(['a', 'b']))
+    const other = await exporting.publish(snapshot(['a']), undefined, { rights: bytes })
+    assert.equal(other?.isConfirmation, false)
+    const { rights, shards } = exporting.last.manifest
+    assert.deepEqual([rights?.sha256, shards.length], [await sha256('b'), 1])
   })
 
   test('publishes other trees, with their shards, and their changes', async () => {

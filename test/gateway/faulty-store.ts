@@ -189,7 +189,7 @@ export class FaultyStore implements SnapshotOrigin {
   /** Makes a reader of one of its trees; all load together. */
   reader(
     publicKey: PublicKey,
-    options: { readonly tree?: string; readonly needsLabels?: () => boolean } = {},
+    options: { readonly tree?: string; readonly needsFacts?: () => boolean } = {},
   ): ClusterReader {
     const { host } = this.world
     const [{ manifest } = assert.fail()] = this.generations.good

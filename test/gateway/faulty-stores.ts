@@ -168,8 +168,8 @@ export function askFaultyLabels(seeds: readonly number[]): Promise<Tally> {
   const teamA = visibilityOf({ ...EVERYTHING, namespaces: ['team=a'] })
   return tallyOf(seeds, GOOD_SHARE, async (world, count) => {
     const store = new FaultyStore(world, labelled)
-    let needsLabels = world.random(2) === 0
-    const reader = store.reader(publicKey, { needsLabels: () => needsLabels })
+    let needsFacts = world.random(2) === 0
+    const reader = store.reader(publicKey, { needsFacts: () => needsFacts })
     const resolver = world.compile(corefile('cluster.local', 'shop'), () => reader)
     const range = new Range(store)
     for (let step = 0; step < STEPS; step++) {
@@ -178,7 +178,7 @@ export function askFaultyLabels(seeds: readonly number[]): Promise<Tally> {
       const index = world.random(NAMESPACES.length)
       const view = world.random(4) === 0 ? undefined : teamA
       // The first token of this kind is made.
-      needsLabels ||= view !== undefined
+      needsFacts ||= view !== undefined
       void reader.follow()
       const name = `web.${NAMESPACES[index]}.svc.cluster.local`
       const answer = await world.ask(resolver, `${name} A`, view)
@@ -259,10 +259,10 @@ export function askFaultyClusters(seeds: readonly number[]): Promise<Tally> {
   return tallyOf(seeds, GOOD_SHARE_TOGETHER, async (world, count) => {
     const policy = POLICIES[world.random(POLICIES.length)] ?? 'union'
     const stores = together.map((generations) => new FaultyStore(world, generations))
-    let needsLabels = false
+    let needsFacts = false
     const readers = stores.map((store) => {
       const make = (tree: string): ReturnType<FaultyStore['reader']> =>
-        store.reader(publicKey, { tree, needsLabels: () => needsLabels })
+        store.reader(publicKey, { tree, needsFacts: () => needsFacts })
       return { multicluster: make('multicluster'), exports: make('exports') }
     })
     const text = corefile('clusterset.local', CLUSTERS.join(' '), `stale ${policy}`)
@@ -277,7 +277,7 @@ export function askFaultyClusters(seeds: readonly number[]): Promise<Tally> {
       const index = world.random(SHARED_NAMES.length)
       const name = SHARED_NAMES[index] ?? 'none'
       const { view, sees, isByLabels } = VIEWS[world.random(VIEWS.length)] ?? assert.fail()
-      needsLabels ||= isByLabels
+      needsFacts ||= isByLabels
       for (const one of readers.flatMap((own) => Object.values(own))) void one.follow()
       const answer = await world.ask(resolver, `${name}.shop.svc.clusterset.local A`, view)
       if (answer.rcode === RCODE.SERVFAIL) {

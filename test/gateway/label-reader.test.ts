@@ -12,7 +12,7 @@ const bare = await snapshotOf(signingKey, SETS, { shardCount: 2, generation: 2 }
 
 /** Labels of namespace `shop` in each shard that is loaded. */
 function labelsIn(snapshot: Snapshot | undefined): (readonly string[] | undefined)[] | undefined {
-  return snapshot?.shards.map((shard) => shard?.labels?.get('shop'))
+  return snapshot?.shards.map((shard) => shard?.facts?.labels.get('shop'))
 }
 
 function reads({ reads: all }: Reading): number {
@@ -28,7 +28,7 @@ describe('a reader of labels', () => {
 
   test('reads them with the manifest, and once', async () => {
     const reading = new Reading(first)
-    reading.needsLabels = true
+    reading.needsFacts = true
     await reading.reader.reload()
     assert.equal(reads(reading), 2)
     assert.deepEqual(labelsIn(await reading.load()), [['team=a'], ['team=a']])
@@ -39,7 +39,7 @@ describe('a reader of labels', () => {
     const reading = new Reading(first)
     const before = await reading.load()
     assert.equal(reading.reader.current(), before)
-    reading.needsLabels = true
+    reading.needsFacts = true
     assert.equal(reading.reader.current(), undefined)
     assert.deepEqual(labelsIn(await reading.reader.reload()), [['team=a'], ['team=a']])
     assert.equal(reading.reader.current(), before)
@@ -47,7 +47,7 @@ describe('a reader of labels', () => {
 
   test('goes over to new ones at once in all shards, also where no name changed', async () => {
     const reading = new Reading(first)
-    reading.needsLabels = true
+    reading.needsFacts = true
     await reading.load()
     reading.published = second
     reads(reading)
@@ -62,14 +62,14 @@ describe('a reader of labels', () => {
 
   test('has none where a cluster publishes none', async () => {
     const reading = new Reading(bare)
-    reading.needsLabels = true
+    reading.needsFacts = true
     assert.deepEqual(labelsIn(await reading.load()), [undefined, undefined])
     assert.notEqual(reading.reader.current(), undefined)
   })
 
   test('keeps its labels when new ones cannot be loaded', async () => {
     const reading = new Reading(first)
-    reading.needsLabels = true
+    reading.needsFacts = true
     const before = await reading.load()
     reading.published = { ...second, shards: new Map() }
     assert.equal(await reading.reader.reload(), before)
@@ -79,11 +79,11 @@ describe('a reader of labels', () => {
 
   test('has nothing rather than names without the labels that are needed', async () => {
     const cold = new Reading({ ...first, shards: new Map() })
-    cold.needsLabels = true
+    cold.needsFacts = true
     assert.equal(await cold.reader.reload(), undefined)
     const warm = new Reading(first)
     await warm.load()
-    warm.needsLabels = true
+    warm.needsFacts = true
     warm.failure = new Error('the store is away')
     assert.equal(await warm.reader.load(), undefined)
     assert.equal(await warm.reader.load(0), undefined)

@@ -57,7 +57,7 @@ export class Reading {
   readonly reads: string[] = []
   readonly errors: string[] = []
   /** Whether somebody goes by labels. */
-  needsLabels = false
+  needsFacts = false
   readonly reader: ClusterReader
 
   constructor(published?: Published, bytesMax?: number) {
@@ -81,7 +81,7 @@ export class Reading {
         now: () => this.nowMs + this.steppedMs,
         elapsed: () => this.nowMs - START_MS + 777,
       },
-      needsLabels: () => this.needsLabels,
+      needsFacts: () => this.needsFacts,
       onError: (message) => this.errors.push(message),
     })
   }

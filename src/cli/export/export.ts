@@ -42,6 +42,7 @@ import { loadExportDirectives } from './export-directive.ts'
 import { createElection, leaseOf } from './export-election.ts'
 import { exportedKeys } from './export-keys.ts'
 import { listenMiniK8s, miniK8sPlace } from './export-mini-k8s.ts'
+import { createRbac, withRbac } from './export-rbac.ts'
 import { listenStatus } from './export-status.ts'
 
 /**
@@ -99,13 +100,16 @@ export async function startExport(input: Input, output: Output): Promise<Running
   const isLeader = (): boolean => election?.isLeader ?? true
   const publisher = await createPublisher(input, isLeader)
   const onChange = (): void => exporter.mark()
-  const { source, live, keys, mini } = await openSource(input, { log, metrics, onChange })
+  const { source: named, live, keys, mini } = await openSource(input, { log, metrics, onChange })
+  const rbac = createRbac(input, live?.lists, { log, onChange })
+  const source = withRbac(named, rbac)
   const reports = live && createReports(live.api, { log, isLeader, signal: ended.signal })
   const issuer = live && createIssuer(live.api, log, onChange)
   const parts = {
     ...{ source, publisher, metrics, isLeader, log },
     onAcknowledged: (built: BuiltSnapshot): void => reports?.take(built),
     tokenIssuer: () => issuer?.current,
+    rights: () => rbac?.current,
   }
   const exporter = createExporter(parts, first.resolve)
   keys?.start(ended.signal)
@@ -203,7 +207,7 @@ function createReports(api: ObjectApi, { log, isLeader, signal }: ReportParts) {
 
 type ExporterParts = Pick<
   ExporterOptions,
-  'source' | 'publisher' | 'metrics' | 'onAcknowledged' | 'tokenIssuer'
+  'source' | 'publisher' | 'metrics' | 'onAcknowledged' | 'tokenIssuer' | 'rights'
 > & {
   readonly isLeader: () => boolean
   readonly log: Log
@@ -289,6 +293,8 @@ type OpenedSource = {
 }
 type LiveParts = {
   readonly api: ObjectApi
+  /** The same, with the limits of the directive. */
+  readonly lists: ObjectApi
   readonly set: (object: ClusterObject) => void
   /** First origin of the cluster's names. */
   readonly origin: Uint8Array | undefined
@@ -338,5 +344,5 @@ async function openSource(
   })
   const [origin] = naming.origins
   // Renewals of the Lease must not wait behind lists.
-  return { source, live: { api: measured, set: source.set, origin }, keys }
+  return { source, live: { api: measured, lists: api, set: source.set, origin }, keys }
 }

@@ -227,10 +227,11 @@ export class CallerFinder {
   }
 
   /**
-   * Gives a token of the gateway in exchange for one of an issuer; `undefined` for others.
+   * Gives a token of the gateway in exchange for one of an issuer; `undefined` for others, `too
+   * long` for too many groups.
    * @throws {HttpError} 503 as {@link find}
    */
-  exchange(token: string, keepAlive: KeepAlive): Promise<Exchanged | undefined> {
+  exchange(token: string, keepAlive: KeepAlive): Promise<Exchanged | 'too long' | undefined> {
     return this.ofIssuer(token, keepAlive, (one) =>
       this.issuers.exchange(one, (known) => this.tokens.isRevoked(known, keepAlive)),
     )

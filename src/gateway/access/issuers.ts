@@ -19,6 +19,7 @@ import { type Claims, claimedIssuer } from './jwt.ts'
 import type { KnownClusters, ListedIssuers } from './known-clusters.ts'
 import { OWN_ALGORITHM, OWN_ISSUER, signOwn } from './own-tokens.ts'
 import type { Person } from './persons.ts'
+import { ownClaimsOf, ownPrincipals, type Principals, type Refusal } from './principals.ts'
 import { revocationOf, usesLabels } from './token.ts'
 
 /** How long an issuer's refused tokens are not logged after one was. */
@@ -46,12 +47,19 @@ export type KnownSubject = {
 type Meaning = Pick<KnownSubject, 'subject' | 'revocation' | 'issuedMs'> & {
   /** The rule that fits, or its identifier: which rule that is now, the configuration says. */
   readonly rule: OpenRule | string | undefined
+  /** The client's user and groups, for rules by which RBAC says what it sees. */
+  readonly principals: Principals | Refusal | undefined
   /** Whether the issuer has a name for the client. */
   readonly hasName: boolean
 }
 
 /** A token with the rule that fits it now. */
-type Found = { readonly meaning: Meaning; readonly rule: OpenRule }
+type Found = {
+  readonly meaning: Meaning
+  readonly rule: OpenRule
+  readonly principals: Principals | undefined
+  readonly visibility: ClientVisibility
+}
 
 /** An issuer whose tokens count. */
 type OpenIssuer = {
@@ -64,6 +72,8 @@ type OpenIssuer = {
 
 /** The issuers of a cluster of the directory. */
 type OpenListed = { readonly from: ListedIssuers; readonly issuers: readonly OpenIssuer[] }
+
+const NO_RULE: Refusal = { refusal: 'no rule fits its claims' }
 
 /** A token that the gateway gives in exchange. */
 export type Exchanged = { readonly token: string; readonly expiresMs: number }
@@ -91,9 +101,9 @@ export class Issuers {
   private byName: ReadonlyMap<string, readonly OpenIssuer[]> = new Map()
   /** Keys by their place: an issuer is asked once for all clusters that name it. */
   private readonly keys = new Map<string, IssuerKeys>()
-  private hasLabels = false
-  /** Which issuer has verified a token. */
-  private readonly found = new Map<string, OpenIssuer>()
+  private needsFacts = false
+  /** What tokens are, and which issuer has verified them. */
+  private readonly found = new Map<string, Found & { readonly issuer: OpenIssuer }>()
   /** Rules that tokens of the gateway name. */
   private readonly rulesById = new Map<string, OpenRule>()
   private readonly refused: (issuer: string, reason: string) => void
@@ -113,10 +123,10 @@ export class Issuers {
     this.index()
   }
 
-  /** Whether what some rule allows depends on the labels of namespaces. */
-  get usesLabels(): boolean {
+  /** Whether what some rule allows depends on labels of namespaces, or on RBAC. */
+  get usesFacts(): boolean {
     this.refresh()
-    return this.hasLabels
+    return this.needsFacts
   }
 
   /**
@@ -126,7 +136,7 @@ export class Issuers {
    */
   async find(token: string): Promise<KnownSubject | undefined> {
     const found = await this.search(token)
-    return found && knownOf(found.meaning, found.rule)
+    return found && knownOf(found)
   }
 
   /**
@@ -139,14 +149,14 @@ export class Issuers {
     const found = await this.search(token)
     if (found?.rule.role === undefined) return undefined
     const { role, scope, lifeMs } = found.rule
-    return { ...knownOf(found.meaning, found.rule), role, scope, lifeMs }
+    return { ...knownOf(found), role, scope, lifeMs }
   }
 
   /** As {@link find}, from memory: for a token that was found within the last minute. */
   findAtOnce(token: string): KnownSubject | undefined {
     this.refresh()
     const found = this.searchAtOnce(token)
-    return found && knownOf(found.meaning, found.rule)
+    return found && knownOf(found)
   }
 
   /**
@@ -154,23 +164,26 @@ export class Issuers {
    * theirs each minute. A rule that changes or goes ends it, as does its time.
    * @param isRevoked whether a client was revoked
    * @returns `undefined` for what {@link find} does not find, a client without a name, one that was
-   *   revoked, and for a token of the gateway: it cannot prolong itself
+   *   revoked, and for a token of the gateway: it cannot prolong itself; `too long` for a client
+   *   with more groups than fit
    * @throws {Error} as {@link find}
    */
   async exchange(
     token: string,
     isRevoked: (known: KnownSubject) => Promise<boolean>,
-  ): Promise<Exchanged | undefined> {
+  ): Promise<Exchanged | 'too long' | undefined> {
     const [key] = this.exchangeKeys
     if (key === undefined || claimedIssuer(token) === OWN_ISSUER) return undefined
     const found = await this.search(token)
     if (found === undefined || !found.meaning.hasName) return undefined
     const { meaning, rule } = found
-    if (await isRevoked(knownOf(meaning, rule))) return undefined
+    if (await isRevoked(knownOf(found))) return undefined
+    const more = ownClaimsOf(found.principals)
+    if (more === undefined) return 'too long'
     const issuedMs = this.runtime.clock.now()
     const expiresMs = issuedMs + rule.lifeMs
     const { subject } = meaning
-    const own = { subject, rule: await rule.id(), issuedMs, expiresMs }
+    const own = { subject, rule: await rule.id(), more, issuedMs, expiresMs }
     return { token: await signOwn(key, own), expiresMs }
   }
 
@@ -210,9 +223,11 @@ export class Issuers {
     }
     this.byName = byName
     this.all = new Set([...byName.values()].flat())
-    this.hasLabels = [...this.all].some(({ rules }) => rules.some(({ scope }) => usesLabels(scope)))
+    this.needsFacts = [...this.all].some(({ rules }) =>
+      rules.some(({ scope, principalsOf }) => principalsOf !== undefined || usesLabels(scope)),
+    )
     this.rulesById.clear()
-    for (const [token, issuer] of this.found) if (!this.all.has(issuer)) this.found.delete(token)
+    for (const [token, { issuer }] of this.found) if (!this.all.has(issuer)) this.found.delete(token)
     const places = new Set([...this.all].map(({ place }) => place))
     for (const place of this.keys.keys()) if (!places.has(place)) this.keys.delete(place)
   }
@@ -222,11 +237,12 @@ export class Issuers {
     const { issuer, keys } = policy
     const isOfCluster = keys !== 'discovery' && 'cluster' in keys
     const place = JSON.stringify([issuer, keys, isOfCluster ? createdMs : 0])
-    const rules = policy.rules.map((rule) => openRule(issuer, rule))
+    const rules = policy.rules.map((rule) => openRule(policy, rule))
     const tokens = this.tokensOf(policy, place, (claims) => {
       const sub = claims.sub ?? ''
       const rule = SUB.test(sub) ? rules.find(({ fits }) => fits(claims)) : undefined
-      return meaningOf(rule, claims, `${issuer} ${sub}`)
+      const principals = rule?.principalsOf?.(claims)
+      return meaningOf(rule, { claims, principals, subject: `${issuer} ${sub}` })
     })
     return { issuer, place, tokens, rules }
   }
@@ -239,7 +255,11 @@ export class Issuers {
       keys: { jwks: this.exchangeKeys.map(({ jwk }) => jwk) },
     }
     const tokens = this.tokensOf(policy, OWN_ISSUER, (claims) =>
-      meaningOf(String(claims.rule), claims, claims.sub ?? ''),
+      meaningOf(String(claims.rule), {
+        claims,
+        principals: ownPrincipals(claims),
+        subject: claims.sub ?? '',
+      }),
     )
     return { issuer: OWN_ISSUER, place: OWN_ISSUER, tokens, rules: [] }
   }
@@ -256,11 +276,13 @@ export class Issuers {
   }
 
   private searchAtOnce(token: string): Found | undefined {
-    const meaning = this.found.get(token)?.tokens.findAtOnce(token)
-    if (meaning === undefined) return undefined
-    const { rule: named } = meaning
-    const rule = typeof named === 'string' ? this.rulesById.get(named) : named
-    return rule && { meaning, rule }
+    const found = this.found.get(token)
+    if (found === undefined || found.issuer.tokens.findAtOnce(token) !== found.meaning) {
+      return undefined
+    }
+    const { rule: named } = found.meaning
+    const isCurrent = typeof named !== 'string' || this.rulesById.get(named) === found.rule
+    return isCurrent ? found : undefined
   }
 
   private async search(token: string): Promise<Found | undefined> {
@@ -272,14 +294,14 @@ export class Issuers {
     for (const issuer of this.byName.get(name) ?? []) {
       try {
         const meaning = await issuer.tokens.find(token)
-        const rule = meaning && (await this.ruleOf(meaning))
+        const found = meaning && (await this.foundBy(meaning))
         // It may have gone meanwhile.
-        if (meaning === undefined || !this.all.has(issuer)) continue
-        if (rule !== undefined) {
-          this.remember(token, issuer)
-          return { meaning, rule }
+        if (found === undefined || !this.all.has(issuer)) continue
+        if (!('refusal' in found)) {
+          this.remember(token, { ...found, issuer })
+          return found
         }
-        this.refused(name, 'no rule fits its claims')
+        this.refused(name, found.refusal)
       } catch (error) {
         failure = error
       }
@@ -288,9 +310,17 @@ export class Issuers {
     return undefined
   }
 
-  private remember(token: string, issuer: OpenIssuer): void {
+  private remember(token: string, found: Found & { readonly issuer: OpenIssuer }): void {
     if (this.found.size >= FOUND_MAX) this.found.clear()
-    this.found.set(token, issuer)
+    this.found.set(token, found)
+  }
+
+  private async foundBy(meaning: Meaning): Promise<Found | Refusal> {
+    const rule = await this.ruleOf(meaning)
+    if (rule === undefined) return NO_RULE
+    const principals = rule.principalsOf && meaning.principals
+    if (principals !== undefined && 'refusal' in principals) return principals
+    return { meaning, rule, principals, visibility: await rule.visibilityOf(principals) }
   }
 
   private async ruleOf({ rule: named, subject }: Meaning): Promise<OpenRule | undefined> {
@@ -317,17 +347,18 @@ function add(byName: Map<string, OpenIssuer[]>, one: OpenIssuer, countMax: numbe
 
 function meaningOf(
   rule: OpenRule | string | undefined,
-  { iat = 0, sub = '' }: Claims,
-  subject: string,
+  {
+    claims: { iat = 0, sub = '' },
+    principals,
+    subject,
+  }: Pick<Meaning, 'principals' | 'subject'> & { readonly claims: Claims },
 ): Meaning {
   const revocation = revocationOf(subject)
-  return { rule, subject, revocation, issuedMs: iat * 1000, hasName: sub !== '' }
+  return { rule, principals, subject, revocation, issuedMs: iat * 1000, hasName: sub !== '' }
 }
 
-function knownOf(
-  { subject, revocation, issuedMs }: Meaning,
-  { visibility, mayExplain }: OpenRule,
-): KnownSubject {
+function knownOf({ meaning, rule: { mayExplain }, visibility }: Found): KnownSubject {
+  const { subject, revocation, issuedMs } = meaning
   return { visibility, mayExplain, subject, revocation, issuedMs }
 }
 

@@ -111,14 +111,14 @@ export class Gateway {
     const clock = new HeldClock(runtime.host)
     const tokenIssuerOf: CallerClusters['tokenIssuerOf'] = (cluster) => zones.tokenIssuerOf(cluster)
     const admission = new Admission(config, { ...runtime, tokenIssuerOf }, clock)
-    const needsLabels = (): boolean => runtime.usesLabels === true || admission.usesLabels
+    const needsFacts = (): boolean => runtime.usesLabels === true || admission.usesFacts
     const { directory } = runtime
     const clusters = directory?.clusters ?? new KnownClusters(config.clusters)
     const load = (): Promise<boolean> | undefined =>
       clusters.isLoaded || directory === undefined ? undefined : admission.load()
     const zones: ClusterZones = new ClusterZones(config, runtime, {
       clock,
-      needsLabels,
+      needsFacts,
       clusters,
       load,
     })

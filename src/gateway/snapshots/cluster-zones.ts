@@ -43,8 +43,8 @@ export type ClusterZonesRuntime = {
 /** What the zones need of the gateway. */
 type ClusterZonesOptions = {
   readonly clock: GatewayClock
-  /** Returns whether the visibility of some token depends on the labels of namespaces. */
-  readonly needsLabels: () => boolean
+  /** Returns whether the visibility of some client depends on labels of namespaces, or on RBAC. */
+  readonly needsFacts: () => boolean
   /** The clusters that may publish; only those of the configuration when left out. */
   readonly clusters?: KnownClusters
   /** Reads the directory, as {@link PublishedClusters}; absent without one. */

@@ -6,6 +6,7 @@
 import { isRecord } from '../../dns/bytes/unknown.ts'
 import { parseName } from '../../dns/names/name.ts'
 import { SnapshotError } from './layout.ts'
+import { RIGHTS_BYTES_MAX } from './rights-table.ts'
 import {
   formatShardList,
   parseShardList,
@@ -24,6 +25,7 @@ export const SHARDS_MAX = 4096
 /** Most trees in a manifest beside the main one, and the pattern of their names. */
 const TREES_MAX = 8
 const TREE_NAME = /^[a-z]{1,32}$/
+const SHA256 = /^[0-9a-f]{64}$/
 /** Pattern of cluster identifiers, which occur in URLs and file names. */
 export const CLUSTER_ID: RegExp = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
 
@@ -64,6 +66,8 @@ export type Manifest<Shards = readonly ShardEntry[]> = {
   readonly trees?: Readonly<Record<string, ManifestTree<Shards>>>
   /** Issuer of the cluster's ServiceAccount tokens; absent if the exporter cannot read it. */
   readonly tokenIssuer?: TokenIssuer
+  /** The table of rights (`rights-table.ts`); absent if the exporter publishes none. */
+  readonly rights?: ShardEntry
 }
 
 /** A manifest as a gateway reads it: the lists of shards stay packed. */
@@ -72,15 +76,16 @@ export type OpenManifest = Manifest<ShardList>
 /** Name of the tree with the labels of namespaces, which answers no queries. */
 export const LABELS_TREE = 'labels'
 
-/** Lists all shards of a manifest. */
-export function allShards({ shards, trees = {} }: Manifest): readonly ShardEntry[] {
-  return [...shards, ...Object.values(trees).flatMap((tree) => tree.shards)]
+/** Lists all shards of a manifest, and its table of rights, which is stored as they are. */
+export function allShards({ shards, trees = {}, rights }: Manifest): readonly ShardEntry[] {
+  const ofTrees = Object.values(trees).flatMap((tree) => tree.shards)
+  return [...shards, ...ofTrees, ...(rights === undefined ? [] : [rights])]
 }
 
 /** Writes a manifest. Equal manifests give equal bytes. */
 export function formatManifest(manifest: Manifest): Uint8Array {
   const { version, cluster, generation, time, confirmed, origins } = manifest
-  const { ttlSeconds, records, trees, tokenIssuer } = manifest
+  const { ttlSeconds, records, trees, tokenIssuer, rights } = manifest
   const ordered = {
     ...{ version, cluster, generation, time },
     ...(confirmed !== undefined && { confirmed }),
@@ -89,6 +94,7 @@ export function formatManifest(manifest: Manifest): Uint8Array {
     shards: formatShardList(manifest.shards),
     ...(trees && { trees: formatTrees(trees) }),
     ...(tokenIssuer && { tokenIssuer }),
+    ...(rights && { rights: { sha256: rights.sha256, bytes: rights.bytes } }),
   }
   return new TextEncoder().encode(`${JSON.stringify(ordered, undefined, 1)}\n`)
 }
@@ -120,6 +126,7 @@ function readManifest<Shards>(
   }
   const trees = parseTrees(fields.trees, shardsOf)
   const tokenIssuer = parseTokenIssuer(fields.tokenIssuer)
+  const rights = parseRights(fields.rights)
   return {
     version: MANIFEST_VERSION,
     cluster: textOf(fields, 'cluster', (text) => CLUSTER_ID.test(text)),
@@ -133,6 +140,7 @@ function readManifest<Shards>(
     shards: shardsOf(parseShards(fields.shards)),
     ...(trees && { trees }),
     ...(tokenIssuer && { tokenIssuer }),
+    ...(rights && { rights }),
   }
 }
 
@@ -240,6 +248,15 @@ function parseTokenIssuer(value: unknown): TokenIssuer | undefined {
   const parsed = isRecord(value) ? readTokenIssuer(value.issuer, value.keys) : undefined
   if (parsed === undefined) throw refuse(`tokenIssuer is ${show(value)}`)
   return parsed
+}
+
+function parseRights(value: unknown): ShardEntry | undefined {
+  if (value === undefined) return undefined
+  const { sha256, bytes } = isRecord(value) ? value : {}
+  const isHash = typeof sha256 === 'string' && SHA256.test(sha256)
+  const isSize = typeof bytes === 'number' && Number.isInteger(bytes)
+  if (isHash && isSize && bytes > 0 && bytes <= RIGHTS_BYTES_MAX) return { sha256, bytes }
+  throw refuse(`rights is ${show(value)}`)
 }
 
 function parseSources(value: unknown): Readonly<Record<string, string>> {

@@ -219,6 +219,11 @@ describe('export --once', () => {
       line: 'kubedoh: Cannot read /none/key: no such file',
     },
     {
+      name: 'RBAC of files',
+      flags: ['--rbac'],
+      line: 'kubedoh: --rbac reads an API server; leave out --objects or --rbac',
+    },
+    {
       name: 'missing objects',
       flags: ['--objects', '/none/shop.yaml'],
       line: 'kubedoh: /none/shop.yaml: no such file or folder',

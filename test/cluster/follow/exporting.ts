@@ -4,10 +4,13 @@
  */
 import assert from 'node:assert/strict'
 import type { BuiltSnapshot } from '../../../src/cluster/follow/snapshot-builder.ts'
-import { Publisher, type PublishReport } from '../../../src/exporter/publisher.ts'
+import {
+  Publisher,
+  type PublishReport,
+  type SnapshotFacts,
+} from '../../../src/exporter/publisher.ts'
 import { type Manifest, parseManifest } from '../../../src/snapshot/format/manifest.ts'
 import { sha256Hex } from '../../../src/snapshot/format/signature.ts'
-import type { TokenIssuer } from '../../../src/snapshot/format/token-issuer.ts'
 import { START_MS } from './fake-clock.ts'
 import { keys } from './memory-gateway.ts'
 import { ScriptedGateway } from './scripted-gateway.ts'
@@ -56,9 +59,9 @@ export class Exporting {
   publish(
     built: BuiltSnapshot,
     confirmedMs: number = this.nowMs,
-    tokenIssuer?: TokenIssuer,
+    some: Partial<SnapshotFacts> = {},
   ): Promise<PublishReport | undefined> {
-    const facts = { sources: { services: '7' }, confirmedMs, tokenIssuer }
+    const facts = { sources: { services: '7' }, confirmedMs, ...some }
     return this.publisher.publish(built, facts)
   }
 

@@ -46,7 +46,7 @@ async function openZones(lines: readonly string[]): Promise<ClusterZones> {
     host,
     originOf: (id: string) => (id === 'shop' ? store : createMemoryStore()),
   }
-  const zones = new ClusterZones(config, runtime, { clock: host, needsLabels: () => false })
+  const zones = new ClusterZones(config, runtime, { clock: host, needsFacts: () => false })
   const openCluster = zones.open.bind(zones)
   createResolver(
     parseCorefile(COREFILE, 'Corefile', NO_FILES),

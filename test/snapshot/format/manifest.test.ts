@@ -14,6 +14,7 @@ import {
   parseManifest,
   SHARDS_MAX,
 } from '../../../src/snapshot/format/manifest.ts'
+import { RIGHTS_BYTES_MAX } from '../../../src/snapshot/format/rights-table.ts'
 import type { ShardEntry } from '../../../src/snapshot/format/shard-list.ts'
 
 const SHARD = { sha256: '0123456789abcdef'.repeat(4), bytes: 136 }
@@ -46,9 +47,15 @@ function packed(shards: readonly ShardEntry[]): string {
   return Buffer.concat(octets).toString('base64url')
 }
 
+type Refused = { fields: Readonly<Record<string, unknown>>; message: string }
+
+function rightsCase(rights: unknown): Refused {
+  return { fields: { rights }, message: `rights is ${JSON.stringify(rights).slice(0, 60)}` }
+}
+
 describe('parseManifest refuses', () => {
   const long = 'a'.repeat(64)
-  const cases: { fields: Readonly<Record<string, unknown>>; message: string }[] = [
+  const cases: Refused[] = [
     { fields: { trees: [] }, message: 'trees is []' },
     { fields: { tokenIssuer: 'a' }, message: 'tokenIssuer is "a"' },
     { fields: { tokenIssuer: { issuer: 'a', keys: [] } }, message: 'tokenIssuer is {"issuer"' },
@@ -56,6 +63,13 @@ describe('parseManifest refuses', () => {
       fields: { tokenIssuer: { issuer: 'a', keys: Array(17).fill({ kty: 'RSA' }) } },
       message: 'tokenIssuer is {"issuer"',
     },
+    ...[null, [], { ...SHARD, bytes: 0 }, { ...SHARD, bytes: RIGHTS_BYTES_MAX + 1 }].map(
+      rightsCase,
+    ),
+    ...[
+      { ...SHARD, bytes: 1.5 },
+      { ...SHARD, sha256: 'A'.repeat(64) },
+    ].map(rightsCase),
     { fields: { trees: {} }, message: 'trees is {}' },
     { fields: { trees: { 'a/b': {} } }, message: 'trees."a/b" is none' },
     { fields: { trees: { a: 1 } }, message: 'trees."a" is none' },
@@ -295,6 +309,13 @@ describe('formatManifest', () => {
     )
   })
 
+  test('is read back with a table of rights, which counts among all shards', () => {
+    const rights = { ...SHARD, bytes: RIGHTS_BYTES_MAX }
+    const manifest: Manifest = { ...MANIFEST, rights }
+    assert.deepEqual(parseManifest(formatManifest(manifest)), manifest)
+    assert.deepEqual(allShards(manifest), [SHARD, rights])
+  })
+
   test('is read back with public keys, without what else a key has', () => {
     const key = { kty: 'EC', crv: 'P-256', x: 'x', y: 'y', kid: 'a' }
     const tokenIssuer = { issuer: 'https://api.test', keys: [key] }
@@ -325,7 +346,8 @@ describe('the manifest that the README describes', () => {
   test('has the same fields', () => {
     const trees = { labels: { ttlSeconds: 0, records: 0, shards: [SHARD] } }
     const tokenIssuer = { issuer: 'https://api.test', keys: [{ kty: 'EC' }] }
-    const full = { ...MANIFEST, trees, tokenIssuer, confirmed: MANIFEST.time }
+    const more = { trees, tokenIssuer, rights: SHARD, confirmed: MANIFEST.time }
+    const full = { ...MANIFEST, ...more }
     assert.deepEqual(
       [...rows.keys()],
       Object.keys(JSON.parse(String(Buffer.from(formatManifest(full))))),
