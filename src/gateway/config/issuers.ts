@@ -156,6 +156,7 @@ function readIssuer(value: unknown, place: string): IssuerConfig {
     const names = [...ALGORITHMS].join(', ')
     throw new IssuersError(`${place}.algorithms has "${wrong}", which is not one of ${names}`)
   }
+  const audiences = readTexts(fields.audiences, `${place}.audiences`)
   const keys = readKeys(fields.keys, `${place}.keys`)
   const principals = readPrincipals(fields.kubernetes, {
     issuer,
@@ -168,7 +169,7 @@ function readIssuer(value: unknown, place: string): IssuerConfig {
   }
   return {
     issuer,
-    audiences: readTexts(fields.audiences, `${place}.audiences`),
+    audiences,
     algorithms,
     keys,
     ...(fields.client !== undefined && { client: readClient(fields.client, `${place}.client`) }),
