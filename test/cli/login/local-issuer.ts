@@ -173,5 +173,8 @@ function submit(page: string, at: URL, name: string): [URL, RequestInit] {
     const [, value = name] = / value="([^"]*)"/.exec(tag) ?? []
     body.set(field, value)
   }
+  // On a page with a button for each person.
+  const [, button] = new RegExp(`<button name="(\\w+)" value="${name}"`).exec(page) ?? []
+  if (button !== undefined) body.set(button, name)
   return [new URL(action, at), { method: 'POST', body }]
 }
