@@ -91,14 +91,6 @@ export function labelOf(issuer: string, places: readonly LoginPlace[]): string {
 }
 
 /**
- * Returns where an issuer sends people back to. Each host has a URL of its own: a code that another
- * issuer than that of the login has sent is then recognized, and goes to neither (RFC 9700 §4.4).
- */
-export function redirectUri(origin: string, issuer: string): string {
-  return `${origin}/?${new URLSearchParams({ from: hostOf(issuer) })}`
-}
-
-/**
  * Begins a login. Returns the URL of the issuer's page.
  * @throws {LoginFailure} when the browser keeps nothing
  */
@@ -161,8 +153,9 @@ export async function finishLogin(
   const label = labelOf(issuer, places)
   const endpoints = place?.endpoints
   if (place === undefined || endpoints === undefined) throw away(label)
-  const named = only(redirect, 'iss') ?? (endpoints.namesItself ? '' : issuer)
-  if (only(redirect, 'from') !== hostOf(issuer) || named !== issuer) {
+  const isNamed = redirect.has('iss') || endpoints.namesItself
+  const isItself = !isNamed || only(redirect, 'iss') === issuer
+  if (only(redirect, 'from') !== hostOf(issuer) || !isItself) {
     throw new LoginFailure(`Another issuer than ${label} answered, so nothing was sent. ${AGAIN}`)
   }
   const code = only(redirect, 'code')
@@ -178,6 +171,14 @@ export async function finishLogin(
   const name = checkIdToken(idToken, { ...begun, clientId: place.clientId, label })
   const given = await exchange(idToken, `${name} at ${label}`)
   return { token: given.token, person: { name, issuer, untilMs: given.untilMs } }
+}
+
+/**
+ * Returns where an issuer sends people back to. Each host has a URL of its own: a code that another
+ * issuer than that of the login has sent is then recognized, and goes to neither (RFC 9700 §4.4).
+ */
+function redirectUri(origin: string, issuer: string): string {
+  return `${origin}/?${new URLSearchParams({ from: hostOf(issuer) })}`
 }
 
 function hostOf(issuer: string): string {
@@ -303,5 +304,6 @@ function closed({ label, origin }: TokenPlace): LoginFailure {
 
 function refusal(label: string, found: Readonly<Record<string, unknown>>): LoginFailure {
   const words = [found.error, found.error_description].filter(isFilled).join(': ')
-  return new LoginFailure(`${label} refused the login: ${words.slice(0, WORDS_MAX)}.`, true)
+  const reason = words || 'it gave no code'
+  return new LoginFailure(`${label} refused the login: ${reason.slice(0, WORDS_MAX)}.`, true)
 }

@@ -9,7 +9,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Page } from 'puppeteer-core'
 import { afterAll, beforeAll, test } from 'vitest'
-import { redirectUri } from '../../page/login.ts'
 import { generateKeyPair } from '../../src/snapshot/format/signature.ts'
 import { openIssuer } from '../cli/login/local-issuer.ts'
 import { describeUnless } from '../describe-unless.ts'
@@ -35,6 +34,10 @@ let gateway: PageGateway
 let closed: { readonly url: string; readonly close: () => void }
 let issuerPort = 0
 let issuer: { readonly url: string; readonly close: () => void }
+
+function redirectUri(origin: string, issuerUrl: string): string {
+  return `${origin}/?from=${encodeURIComponent(new URL(issuerUrl).host)}`
+}
 
 function clientOf(url: string, origin: string): object {
   return {
@@ -147,8 +150,8 @@ for (const [name, program] of Object.entries(BROWSERS) as [BrowserName, string][
           await checkAccessible(page, `${state} before a login`)
           await picture(page, `${state}-before`)
           await signIn(page, 'ada')
-          await until(page, shows('ada of Acme, until'))
-          await until(page, shows('shop'))
+          await until(page, shows(width === 375 ? 'ada of Acme' : 'ada of Acme, until'))
+          await until(page, shows('It counts until'))
           await checkAccessible(page, `${state} after a login`)
           await picture(page, `${state}-after`)
           await click(page, 'Sign out')

@@ -25,7 +25,13 @@ const PLACE: LoginPlace = {
   endpoints: { authorize: 'https://sso.example.com/auth?x=1', token: TOKEN_URL, namesItself: true },
 }
 const OTHER: LoginPlace = { ...PLACE, issuer: 'https://other.example.com' }
-const PLACES = [PLACE, OTHER]
+/** An issuer without RFC 9207. */
+const QUIET: LoginPlace = {
+  ...PLACE,
+  issuer: 'https://quiet.example.com',
+  endpoints: { authorize: 'https://quiet.example.com/auth', token: TOKEN_URL, namesItself: false },
+}
+const PLACES = [PLACE, OTHER, QUIET]
 
 type Claims = Readonly<Record<string, unknown>>
 
@@ -139,6 +145,24 @@ describe('a redirect sends nothing anywhere', () => {
       assert.equal(tab.items.size, 0)
     })
   }
+
+  test('with two names, from an issuer that need not name itself', async () => {
+    const tab = new Tab()
+    await tab.begin(QUIET)
+    const from = 'quiet.example.com'
+    await assert.rejects(tab.finish({ from, iss: ISSUER }), /Another issuer/)
+    await tab.begin(QUIET)
+    const state = tab.asked.get('state') ?? ''
+    const search = new URLSearchParams({ from, code: 'the code', state, iss: QUIET.issuer })
+    const twice = new URLSearchParams(`${search}&iss=${QUIET.issuer}`)
+    await assert.rejects(finishLogin(twice, PLACES, tab.tab), /Another issuer/)
+    assert.deepEqual(tab.sent, [])
+    await tab.begin(QUIET)
+    tab.claims = { iss: QUIET.issuer }
+    search.delete('iss')
+    search.set('state', tab.asked.get('state') ?? '')
+    assert.equal((await finishLogin(search, PLACES, tab.tab)).token, 'given')
+  })
 
   test('of a login that was never begun', async () => {
     for (const kept of ['', '{}', 'x', '{"issuer":"a","state":"","nonce":"b","verifier":"c"}']) {
