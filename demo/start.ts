@@ -26,6 +26,7 @@ import {
 import { untilSignal } from '../src/server/node/signals.ts'
 import type { ServeOptions } from '../src/server/serve/serve-options.ts'
 import { CLIENT_TOKEN, formatExamples, type LimitedToken } from './examples.ts'
+import { issuerVariables, startIssuer } from './issuer.ts'
 
 const HELP = `Usage: npm start -- [options]
 
@@ -102,13 +103,19 @@ async function run(options: Options): Promise<void> {
   const signal = untilSignal()
   const stops: (() => Promise<void>)[] = []
   try {
+    const issuer = await startIssuer(HOST)
+    stops.push(issuer.stop)
     const keys = await createClusterKeys()
     const admin = await createToken()
+    const namespace = kubeconfig === '' ? 'shop' : 'default'
     step('gateway', `http://${HOST}:${port}`, 'DNS over HTTP, in workerd as at the edge')
     const gateway = await startGateway({
       port,
       onLog: logGateway,
-      variables: await variables(keys, admin.sha256),
+      variables: {
+        ...(await variables(keys, admin.sha256)),
+        ...(await issuerVariables(issuer.url, namespace)),
+      },
     })
     stops.push(gateway.stop)
     const source = kubeconfig === '' ? 'demo/shop.yaml' : kubeconfig
@@ -123,10 +130,11 @@ async function run(options: Options): Promise<void> {
     // Since the start of the process: loading modules is part of the wait.
     const seconds = performance.now() / 1000
     const isDemo = kubeconfig === ''
-    const limited = await createLimitedToken(gateway.url, admin.token, isDemo ? 'shop' : 'default')
+    const limited = await createLimitedToken(gateway.url, admin.token, namespace)
     const where = { url: gateway.url, host: HOST, dnsPort }
     const tokens = { adminToken: admin.token, limited }
     process.stdout.write(formatExamples({ ...where, ...tokens, isDemo, seconds }))
+    issuer.load()
     await signal
   } finally {
     process.stdout.write('\n')

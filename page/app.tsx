@@ -8,11 +8,13 @@ import type { PageQuestion } from './answer.ts'
 import { Browser } from './browser.tsx'
 import { Clusters } from './clusters.tsx'
 import { type Failure, GatewayFailure, readZones } from './gateway.ts'
+import { type Login, LoginFailure, type LoginPlace, type Person } from './login.ts'
 import type { Zone } from './names.ts'
 import { QueryBox } from './query-box.tsx'
 import { keepToken } from './session.ts'
 import { Setup } from './setup.tsx'
 import { TokenEntry } from './token-entry.tsx'
+import { formatUntil, visible } from './visible.ts'
 
 const REFRESH_MS = 10_000
 const RETRY_MS = 3000
@@ -26,23 +28,49 @@ type Known = {
 
 const UNKNOWN: Known = { zones: undefined, readMs: 0, failure: undefined }
 
-/** The page. */
-export function App(props: { readonly token: string; readonly isPublic: boolean }) {
-  const { isPublic } = props
-  const [token, setToken] = useState(props.token)
+/** Who looks at the page. */
+type Visitor = {
+  /** '' without one. */
+  readonly token: string
+  /** Whose login gave the token, if one did. */
+  readonly person?: Person | undefined
+}
+
+const NOBODY: Visitor = { token: '' }
+
+/**
+ * The page.
+ * @param login ends the login that an issuer has just sent the visitor back from
+ */
+export function App(props: {
+  readonly visitor: Visitor
+  readonly isPublic: boolean
+  readonly places: readonly LoginPlace[]
+  readonly login?: Promise<Login>
+}) {
+  const { isPublic, places } = props
+  const [visitor, setVisitor] = useState(props.visitor)
   const [question, setQuestion] = useState<PageQuestion>({ name: '', type: 'A', serial: 0 })
+  const enter = (next: Visitor): void => {
+    keepToken(sessionStorage, next.token, next.person)
+    setVisitor(next)
+  }
+  const { token, person } = visitor
   const known = useZones(token)
   const { failure, zones, readMs } = known
   const isDenied = failure?.kind === 'denied'
-  const enter = (next: string): void => {
-    keepToken(sessionStorage, next)
-    setToken(next)
-  }
+  const login = useLogin(props.login, enter)
+  const signIn = { places, failure: login.failure }
   const ask = (name: string, type: string): void => {
     setQuestion({ name, type, serial: question.serial + 1 })
   }
-  const entry = isDenied && (
-    <TokenEntry hadToken={token !== ''} isPublic={isPublic} onToken={enter} />
+  const entry = isDenied && !login.isPending && (
+    <TokenEntry
+      had={token === '' ? undefined : visitor}
+      isPublic={isPublic}
+      signIn={signIn}
+      onToken={(next) => enter({ token: next })}
+    />
   )
   const mayQuery = isPublic || !isDenied
   return (
@@ -53,10 +81,16 @@ export function App(props: { readonly token: string; readonly isPublic: boolean 
           kubedoh
         </h1>
         <p class="host">{location.host}</p>
-        <Status known={known} isPublic={isPublic} token={token} />
+        <Status
+          {...visitor}
+          known={known}
+          isPublic={isPublic}
+          isPending={login.isPending}
+          hasLogins={places.length > 0}
+        />
         {token !== '' && (
-          <button type="button" class="quiet" onClick={() => enter('')}>
-            Forget token
+          <button type="button" class="quiet" onClick={() => enter(NOBODY)}>
+            {person === undefined ? 'Forget token' : 'Sign out'}
           </button>
         )}
       </header>
@@ -72,7 +106,7 @@ export function App(props: { readonly token: string; readonly isPublic: boolean 
           </div>
         )}
         {mayQuery && (isPublic || token !== '' || zones !== undefined) && (
-          <Setup token={token} zones={zones ?? []} isPublic={isPublic} />
+          <Setup {...visitor} zones={zones ?? []} isPublic={isPublic} signIn={signIn} />
         )}
       </main>
       <footer>
@@ -83,6 +117,32 @@ export function App(props: { readonly token: string; readonly isPublic: boolean 
       </footer>
     </>
   )
+}
+
+/** Waits for the end of a login. */
+function useLogin(
+  login: Promise<Login> | undefined,
+  onLogin: (login: Login) => void,
+): { readonly isPending: boolean; readonly failure: LoginFailure | undefined } {
+  const [state, setState] = useState<{ isPending: boolean; failure: LoginFailure | undefined }>({
+    isPending: login !== undefined,
+    failure: undefined,
+  })
+  useLayoutEffect(() => {
+    const end = (failure?: LoginFailure): void => setState({ isPending: false, failure })
+    void login?.then(
+      (done) => {
+        onLogin(done)
+        end()
+      },
+      (error: unknown) => {
+        if (error instanceof LoginFailure) end(error)
+        else if (error instanceof GatewayFailure) end(new LoginFailure(error.failure.message))
+        else end(new LoginFailure(String(error)))
+      },
+    )
+  }, [])
+  return state
 }
 
 /** Reads the zones at once, and again for as long as the page is open. */
@@ -119,22 +179,36 @@ function useZones(token: string): Known {
 function Status({
   known: { failure, zones },
   isPublic,
+  isPending,
+  hasLogins,
   token,
-}: {
+  person,
+}: Visitor & {
   readonly known: Known
   readonly isPublic: boolean
-  readonly token: string
+  readonly isPending: boolean
+  readonly hasLogins: boolean
 }) {
   const [tone, text] = ((): readonly [string, string] => {
+    if (isPending) return ['idle', 'Signing in']
     if (failure?.kind === 'away') return ['bad', 'Gateway away']
     if (failure?.kind === 'denied' && isPublic && token === '') return ['good', 'Open to everybody']
+    if (failure?.kind === 'denied' && (person !== undefined || (hasLogins && token === ''))) {
+      return ['warn', 'Not signed in']
+    }
     if (failure?.kind === 'denied') return ['warn', token === '' ? 'No token' : 'Token not valid']
     if (zones === undefined) return ['idle', 'Connecting']
+    if (person !== undefined) return ['good', visible(person.name)]
     return ['good', token === '' ? 'Signed in' : 'Token valid']
   })()
   return (
     <p class={`status ${tone}`} role="status">
-      {text}
+      <span>
+        {text}
+        {person !== undefined && tone === 'good' && (
+          <span class="until">, until {formatUntil(person.untilMs, Date.now())}</span>
+        )}
+      </span>
     </p>
   )
 }

@@ -3,7 +3,7 @@
  * no log of a proxy has it.
  * @module
  */
-import { isRecord } from '../src/dns/bytes/unknown.ts'
+import { isRecord, recordOf } from '../src/dns/bytes/unknown.ts'
 import { parseName } from '../src/dns/names/name.ts'
 import { parseType } from '../src/dns/names/rr-type.ts'
 import { writeQuery } from '../src/dns/wire/write-query.ts'
@@ -32,6 +32,9 @@ export type NamesPage = {
   readonly next: string | null
   readonly isWhole: boolean
 }
+
+/** A token that the gateway gave, and when it ends, in milliseconds since 1970. */
+export type GivenToken = { readonly token: string; readonly untilMs: number }
 
 /** What the page sends with. */
 export type Session = {
@@ -97,6 +100,27 @@ export async function readKitFile(file: string, session: Session): Promise<Blob>
   return (await send(`/kit/${file}`, session)).blob()
 }
 
+/**
+ * Gives an issuer's ID token for a token of the gateway (RFC 8693); `undefined` for one that does
+ * not count. @throws {GatewayFailure}
+ */
+export async function exchangeIdToken(idToken: string): Promise<GivenToken | undefined> {
+  const body = new URLSearchParams({
+    grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+    subject_token_type: 'urn:ietf:params:oauth:token-type:id_token',
+    subject_token: idToken,
+  })
+  const response = await request('/v1/token', { token: '' }, { method: 'POST', body })
+  if (!response.ok && response.status !== 400) throw new GatewayFailure(await failureOf(response))
+  const found: unknown = await response.json().catch(() => undefined)
+  const { access_token: token, expires_in: seconds, error } = recordOf(found)
+  if (typeof token === 'string' && typeof seconds === 'number') {
+    return { token, untilMs: Date.now() + 1000 * seconds }
+  }
+  if (error === 'invalid_grant') return undefined
+  throw new GatewayFailure(NOT_JSON)
+}
+
 // The gateway that sent this page also writes these bodies: a proxy's error page has no such field.
 function isZones(body: object): body is { readonly zones: readonly Zone[] } {
   return 'zones' in body && Array.isArray(body.zones)
@@ -116,10 +140,16 @@ async function readJson(
 }
 
 async function send(path: string, session: Session, init: RequestInit = {}): Promise<Response> {
+  const response = await request(path, session, init)
+  if (response.ok) return response
+  throw new GatewayFailure(await failureOf(response))
+}
+
+async function request(path: string, session: Session, init: RequestInit): Promise<Response> {
   const { token, signal } = session
   const headers = { ...init.headers, ...(token !== '' && { authorization: `Bearer ${token}` }) }
   const timeout = AbortSignal.timeout(TIMEOUT_MS)
-  const response = await fetch(path, {
+  return fetch(path, {
     ...init,
     headers,
     // With credentials of its own, a browser would ask for a password after a 401.
@@ -131,8 +161,6 @@ async function send(path: string, session: Session, init: RequestInit = {}): Pro
     if (signal?.aborted) throw error
     throw new GatewayFailure({ kind: 'away', message: 'The gateway does not respond.' })
   })
-  if (response.ok) return response
-  throw new GatewayFailure(await failureOf(response))
 }
 
 async function failureOf(response: Response): Promise<Failure> {

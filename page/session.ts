@@ -1,11 +1,15 @@
 /**
- * The visitor's token: it comes with the link, or is entered, and stays in this tab.
+ * The visitor's token: it comes with the link, from a login, or is entered, and stays in this tab.
+ * `sessionStorage` keeps it through a reload, ends with the tab, and no other tab reads it.
  * @module
  */
+import { parseJson, recordOf } from '../src/dns/bytes/unknown.ts'
+import type { Person } from './login.ts'
 
 const KEY = 'kubedoh-token'
-/** The characters of a Bearer token (RFC 6750 §2.1). */
-const TOKEN = /^[\w.~+/-]{1,512}=*$/
+const PERSON_KEY = 'kubedoh-person'
+/** The characters of a Bearer token (RFC 6750 §2.1); one of a login has some 500. */
+const TOKEN = /^[\w.~+/-]{1,4096}=*$/
 
 /** Where a tab keeps the token, and its address. */
 export type Tab = {
@@ -21,7 +25,7 @@ export type Tab = {
  */
 export function takeToken({ storage, path, replacePath }: Tab): string {
   const [, linked] = /^\/t\/([^/]+)\/?$/.exec(path) ?? []
-  if (linked === undefined) return readStored(storage)
+  if (linked === undefined) return readStored(storage, KEY)
   replacePath('/')
   const token = readToken(decode(linked))
   keepToken(storage, token)
@@ -35,19 +39,36 @@ export function readToken(pasted: string): string {
   return TOKEN.test(linked) ? linked : ''
 }
 
-/** Keeps a token until the tab closes; '' forgets it. */
-export function keepToken(storage: Tab['storage'], token: string): void {
+/**
+ * Keeps a token until the tab closes; '' forgets it.
+ * @param person whose login gave it, if one did
+ */
+export function keepToken(storage: Tab['storage'], token: string, person?: Person): void {
+  const items = [
+    [KEY, token],
+    [PERSON_KEY, person === undefined ? '' : JSON.stringify(person)],
+  ] as const
   try {
-    if (token === '') storage.removeItem(KEY)
-    else storage.setItem(KEY, token)
+    for (const [key, text] of items) {
+      if (text === '') storage.removeItem(key)
+      else storage.setItem(key, text)
+    }
   } catch {
     // A browser may forbid storage: the token then lasts until the page is closed.
   }
 }
 
-function readStored(storage: Tab['storage']): string {
+/** Returns whose login gave the token that the tab has; `undefined` if none did. */
+export function readPerson(storage: Tab['storage']): Person | undefined {
+  const { name, issuer, untilMs } = recordOf(parseJson(readStored(storage, PERSON_KEY)))
+  const isPerson =
+    typeof name === 'string' && typeof issuer === 'string' && typeof untilMs === 'number'
+  return isPerson ? { name, issuer, untilMs } : undefined
+}
+
+function readStored(storage: Tab['storage'], key: string): string {
   try {
-    return storage.getItem(KEY) ?? ''
+    return storage.getItem(key) ?? ''
   } catch {
     return ''
   }

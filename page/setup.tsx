@@ -5,9 +5,11 @@
 import { useState } from 'hono/jsx/dom'
 import { Command } from './command.tsx'
 import { GatewayFailure, readKitFile } from './gateway.ts'
+import type { Person } from './login.ts'
 import type { Zone } from './names.ts'
 import { isSecure, type Recipe, recipesOf, SYSTEMS, type System, systemOf } from './recipes.ts'
-import { visible } from './visible.ts'
+import { SignIn, type SignInState } from './sign-in.tsx'
+import { formatUntil, visible } from './visible.ts'
 
 /** How long a file to download stays: ten seconds. */
 const READ_MS = 10_000
@@ -15,12 +17,16 @@ const READ_MS = 10_000
 /** The recipes of one system, the visitor's at first. */
 export function Setup({
   token,
+  person,
   zones,
   isPublic,
+  signIn,
 }: {
   readonly token: string
+  readonly person?: Person | undefined
   readonly zones: readonly Zone[]
   readonly isPublic: boolean
+  readonly signIn: SignInState
 }) {
   const own = isPublic ? '' : token
   const domain =
@@ -36,9 +42,12 @@ export function Setup({
       <section class="card setup" aria-labelledby="setup-title">
         <h2 id="setup-title">Set up this device</h2>
         <p class="hint">
-          Devices and programs need a token, and you are signed in without one. Ask the operator of
-          this gateway for a link with a token.
+          Devices and programs need a token, and you are signed in without one.{' '}
+          {signIn.places.length > 0
+            ? 'Sign in here for one of your own.'
+            : 'Ask the operator of this gateway for a link with a token.'}
         </p>
+        <SignIn {...signIn} />
       </section>
     )
   }
@@ -66,6 +75,7 @@ export function Setup({
           TLS. Open the gateway by its https: URL.
         </p>
       )}
+      {person !== undefined && !isPublic && <Own person={person} />}
       <ol class="recipes">
         {recipes.map((recipe) => (
           <li key={`${system} ${recipe.title}`}>
@@ -74,6 +84,16 @@ export function Setup({
         ))}
       </ol>
     </section>
+  )
+}
+
+function Own({ person: { issuer, untilMs } }: { readonly person: Person }) {
+  return (
+    <p class="hint">
+      These steps have a token of your own, from your login at {visible(new URL(issuer).host)}. It
+      counts until {formatUntil(untilMs, Date.now())}; then sign in again for a new one. After{' '}
+      <code>kubedoh login</code>, commands renew theirs.
+    </p>
   )
 }
 

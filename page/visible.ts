@@ -20,6 +20,17 @@ export function formatAge(seconds: number | null): string {
   return whole < 172_800 ? `${Math.floor(whole / 3600)} h` : `${Math.floor(whole / 86_400)} d`
 }
 
+/** Formats a time for the visitor: the day as well, unless it is today. */
+export function formatUntil(timeMs: number, nowMs: number): string {
+  const [time, now] = [new Date(timeMs), new Date(nowMs)]
+  const isToday = time.toDateString() === now.toDateString()
+  return time.toLocaleString([], {
+    ...(!isToday && { day: 'numeric', month: 'short' }),
+    hour: 'numeric',
+    minute: '2-digit',
+  })
+}
+
 /** Formats a count with its noun: `1 record`, `2 records`. */
 export function count(number: number, noun: string): string {
   const ending = noun.endsWith('s') ? 'es' : 's'

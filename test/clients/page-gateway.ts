@@ -40,17 +40,18 @@ export type PageGateway = {
   readonly close: () => Promise<void>
 }
 
-/** Starts a gateway and publishes objects to it. */
+/** Starts a gateway on a port, any without one, and publishes objects to it. */
 export async function startPageGateway(
   objects: string,
   variables: Readonly<Record<string, string>> = {},
+  port?: number,
 ): Promise<PageGateway> {
   const folder = mkdtempSync(join(tmpdir(), 'kubedoh-page-'))
   const file = (name: string): string => join(folder, name)
   const texts = { Corefile: COREFILE, 'objects.yaml': objects, 'ca.pem': AUTHORITY }
   const pems = { 'cert.pem': SERVER.cert, 'key.pem': SERVER.key }
   for (const [name, text] of Object.entries({ ...texts, ...pems })) writeFileSync(file(name), text)
-  const port = await freePort()
+  port ??= await freePort()
   const origin = `https://localhost:${port}`
   const { token: exporter, signingKey, publicKey, tokenSha256 } = await createClusterKeys()
   let gateway: Running | undefined

@@ -3,8 +3,11 @@
  * @module
  */
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import type { Page } from 'puppeteer-core'
 
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const WAIT_MS = 20_000
 const TICK_MS = 50
 
@@ -27,4 +30,20 @@ export async function click(page: Page, text: string): Promise<void> {
   const found = `[...document.querySelectorAll('button, label')].find((one) => one.innerText.trim().startsWith(${JSON.stringify(text)}))`
   await until(page, found)
   await page.evaluate(`${found}.click()`)
+}
+
+/** Puts a text into a field, as a person who pastes it does. */
+export async function paste(page: Page, field: string, text: string): Promise<void> {
+  await page.evaluate(
+    `{ const field = document.querySelector(${JSON.stringify(field)}); field.value = ${JSON.stringify(text)}; field.dispatchEvent(new Event('input', { bubbles: true })) }`,
+  )
+}
+
+/** Fails when axe finds something that some people could not use. @param state of the page */
+export async function checkAccessible(page: Page, state: string): Promise<void> {
+  await page.evaluate(AXE)
+  const found = await page.evaluate(
+    `axe.run().then(({ violations }) => JSON.stringify(violations.map(({ id, nodes }) => [id, nodes.map(({ html, failureSummary }) => html + failureSummary)]), null, 1))`,
+  )
+  assert.equal(found, '[]', state)
 }

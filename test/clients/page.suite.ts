@@ -5,7 +5,6 @@
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Page } from 'puppeteer-core'
@@ -19,10 +18,9 @@ import {
   openBrowser,
 } from './browsers.ts'
 import { type PageGateway, startPageGateway } from './page-gateway.ts'
-import { click, shows, until } from './page-steps.ts'
+import { checkAccessible, click, paste, shows, until } from './page-steps.ts'
 import { findMissing } from './programs.ts'
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const SHOP = readFileSync(join(import.meta.dirname, '../../demo/shop.yaml'), 'utf8')
 /** Services of the namespace `many`: more than a page of the browser of names. */
 const MANY = 250
@@ -58,21 +56,6 @@ afterAll(async () => {
   await gateway?.close()
   console.log(`pictures of the page: ${pictures}`)
 })
-
-/** Puts a text into a field, as a person who pastes it does. */
-async function paste(page: Page, field: string, text: string): Promise<void> {
-  await page.evaluate(
-    `{ const field = document.querySelector(${JSON.stringify(field)}); field.value = ${JSON.stringify(text)}; field.dispatchEvent(new Event('input', { bubbles: true })) }`,
-  )
-}
-
-async function checkAccessible(page: Page, state: string): Promise<void> {
-  await page.evaluate(AXE)
-  const found = await page.evaluate(
-    `axe.run().then(({ violations }) => JSON.stringify(violations.map(({ id, nodes }) => [id, nodes.map(({ html, failureSummary }) => html + failureSummary)]), null, 1))`,
-  )
-  assert.equal(found, '[]', state)
-}
 
 for (const [name, program] of Object.entries(BROWSERS) as [BrowserName, string][]) {
   describeUnless(findMissing(program), `the page in ${program}`, () => {

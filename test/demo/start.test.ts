@@ -5,8 +5,11 @@ import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
-import { describe, test } from 'vitest'
-import { runCli } from '../cli/run-cli.ts'
+import { describe, type TestContext, test } from 'vitest'
+import { main } from '../../src/cli/main.ts'
+import { browse } from '../cli/login/local-issuer.ts'
+import { ENVIRONMENT, runCli, Screen } from '../cli/run-cli.ts'
+import { temporaryFolder } from '../cluster/follow/temporary-folder.ts'
 import { freePort } from '../free-port.ts'
 import { formatReply, parseQuestion } from '../message-text.ts'
 import { askUdp } from '../server/clients.ts'
@@ -54,7 +57,25 @@ async function askAsLimited(lines: readonly string[]): Promise<void> {
   assert.deepEqual(statuses, [0, 3])
 }
 
-test('npm start answers over HTTP and UDP, and ends at Ctrl-C with status 0', async () => {
+/** Logs in by the printed command as alice does, who then sees one namespace. */
+async function logInAsAlice(lines: readonly string[], t: TestContext): Promise<void> {
+  const [, gateway = ''] = /npx kubedoh login --gateway (http:\S+)$/m.exec(lines.join('\n')) ?? []
+  const environment = { ...ENVIRONMENT, XDG_CONFIG_HOME: temporaryFolder(t) }
+  const screen = new Screen()
+  const ended = main(['login', '--gateway', gateway], screen, environment)
+  const [, page = ''] = await screen.shows('stderr', /^ {2}(http:\S+)$/m)
+  assert.match(await browse(page, 'alice'), /You can close this window/)
+  assert.equal(await ended, 0)
+  const ask = async (name: string): Promise<string | undefined> => {
+    const words = ['query', `${name}.svc.demo.test`, '--server', gateway]
+    return /^; (\w+),/m.exec((await runCli(words, environment)).stdout)?.[1]
+  }
+  assert.deepEqual([await ask('web.shop'), await ask('bank.payments')], ['NOERROR', 'NXDOMAIN'])
+  const [, logins = ''] = /data-logins="([^"]+)"/.exec(await (await fetch(gateway)).text()) ?? []
+  assert.match(logins, /authorize/)
+}
+
+test('npm start answers over HTTP and UDP, and ends at Ctrl-C with status 0', async (t) => {
   const [port, dnsPort] = [await freePort(), await freePort()]
   const args = ['--port', `${port}`, '--dns.port', `${dnsPort}`]
   const child = spawn(process.execPath, [SCRIPT, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
@@ -79,6 +100,7 @@ test('npm start answers over HTTP and UDP, and ends at Ctrl-C with status 0', as
     assert.match(await paste(lines, 'explain bank'), /payments\/bank/)
     assert.match(await paste(lines, 'token list'), / only shop /)
     await askAsLimited(lines)
+    await logInAsAlice(lines, t)
     child.kill('SIGINT')
     assert.deepEqual(await exit, [0, null])
     // The gateway logs what the operator did.

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'vitest'
-import { keepToken, readToken, takeToken } from '../../page/session.ts'
+import { keepToken, readPerson, readToken, takeToken } from '../../page/session.ts'
 
 function storage(): { items: Map<string, string> } & Parameters<typeof keepToken>[0] {
   const items = new Map<string, string>()
@@ -42,7 +42,7 @@ test('a pasted token or link gives the token', () => {
     ['https://dns.example.org/t/kdt_ab_cd/dns-query', 'kdt_ab_cd'],
     ['a b', ''],
     ['\u202ekdt', ''],
-    ['x'.repeat(513), ''],
+    ['x'.repeat(4097), ''],
     ['', ''],
   ]
   for (const [pasted, token] of cases) assert.equal(readToken(pasted), token, pasted)
@@ -55,4 +55,19 @@ test('a browser that forbids storage has no token at the next start', () => {
   const refused = { getItem: forbid, setItem: forbid, removeItem: forbid }
   keepToken(refused, 'kdt_ab_cd')
   assert.equal(takeToken({ storage: refused, path: '/', replacePath: forbid }), '')
+})
+
+test('the person of a login goes with its token', () => {
+  const kept = storage()
+  const person = { name: 'ada', issuer: 'https://sso.example.com', untilMs: 1 }
+  assert.equal(readPerson(kept), undefined)
+  keepToken(kept, 'kdt_ab_cd', person)
+  assert.deepEqual(readPerson(kept), person)
+  keepToken(kept, 'kdt_other')
+  assert.equal(readPerson(kept), undefined)
+  keepToken(kept, 'kdt_ab_cd', person)
+  keepToken(kept, '')
+  assert.deepEqual([...kept.items], [])
+  kept.setItem('kubedoh-person', '{"name":1}')
+  assert.equal(readPerson(kept), undefined)
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'vitest'
-import { count, formatAge, plainName, visible } from '../../page/visible.ts'
+import { count, formatAge, formatUntil, plainName, visible } from '../../page/visible.ts'
 
 test('text that hides or reorders characters is shown by their numbers', () => {
   const cases: [string, string][] = [
@@ -17,6 +17,19 @@ test('text that hides or reorders characters is shown by their numbers', () => {
 test('ages have one unit', () => {
   const ages = [null, -1, 0, 119, 120, 7199, 7200, 172_799, 172_800].map(formatAge)
   assert.deepEqual(ages, ['never', '0 s', '0 s', '119 s', '2 min', '119 min', '2 h', '47 h', '2 d'])
+})
+
+test('a time of today has no day', () => {
+  const [noon, evening] = [new Date(2026, 10, 29, 12), new Date(2026, 10, 29, 23, 5)]
+  const tomorrow = new Date(2026, 10, 30, 0, 5)
+  const texts = [evening, tomorrow].map((time) => formatUntil(Number(time), Number(noon)))
+  assert.deepEqual(
+    texts.map((text) => [/05/.test(text), /30/.test(text)]),
+    [
+      [true, false],
+      [true, true],
+    ],
+  )
 })
 
 test('counts have their noun', () => {

@@ -3,14 +3,13 @@
  * manifest of a cluster, and kept while the issuer is away.
  * @module
  */
-import { isRecord, parseJson } from '../../dns/bytes/unknown.ts'
 import type { TokenIssuer } from '../../snapshot/format/token-issuer.ts'
 import { isPublicUrl } from '../config/cluster-issuers.ts'
 import type { KeysPlace } from '../config/issuers.ts'
-import { readBody } from '../doh/read-body.ts'
 import { Follower } from '../timing/follower.ts'
 import type { GatewayClock } from '../timing/held-clock.ts'
 import type { After } from '../timing/within.ts'
+import { type FetchPage, readDiscovery, readJsonObject } from './issuer-discovery.ts'
 
 /** How often the keys are read: issuers publish the next ones days before they use them. */
 const FRESH_MS = 60 * 60 * 1000
@@ -20,13 +19,10 @@ const CLUSTER_FRESH_MS = 10_000
 const KEPT_MS = 24 * FRESH_MS
 /** How long an unknown key causes no further request for the keys. */
 const RETRY_MS = 10_000
-/** Largest discovery document, and largest key set. */
-const BYTES_MAX = 64 * 1024
 
 /** What reading keys needs of the runtime. */
 export type KeysRuntime = {
-  /** Sends an HTTP GET request; does not follow redirects. */
-  readonly fetch: (url: string) => Promise<Response>
+  readonly fetch: FetchPage
   /** Returns what a cluster has published of its issuer. */
   readonly tokenIssuerOf: (cluster: string) => Promise<TokenIssuer | 'no cluster' | undefined>
   readonly after: After
@@ -99,7 +95,7 @@ export class IssuerKeys {
     if (isInManifest(place)) return this.readManifest(place.cluster)
     if (place !== 'discovery' && 'jwks' in place) return place.jwks
     const url = place === 'discovery' ? await this.discover() : place.url
-    const { keys } = await this.readJson(url)
+    const { keys } = await readJsonObject(this.options.fetch, url)
     if (Array.isArray(keys)) return keys
     throw new Error(`${url} is not a JSON Web Key Set`)
   }
@@ -117,26 +113,12 @@ export class IssuerKeys {
     throw new Error(`the issuer of cluster "${cluster}" is ${published.issuer}`)
   }
 
-  /** Reads where the keys are (OpenID Connect Discovery 1.0 §4; RFC 8414 §3). */
+  /** Reads where the keys are. */
   private async discover(): Promise<string> {
-    const { issuer } = this.options
-    const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
-    const { issuer: named, jwks_uri: keysUrl } = await this.readJson(url)
-    if (named !== issuer) throw new Error(`${url} is not of this issuer`)
+    const { fetch, issuer } = this.options
+    const { jwks_uri: keysUrl } = await readDiscovery(fetch, issuer)
     if (typeof keysUrl === 'string' && mayAsk(keysUrl, issuer)) return keysUrl
-    throw new Error(`${url} names no place for keys that a gateway may ask`)
-  }
-
-  private async readJson(url: string): Promise<Readonly<Record<string, unknown>>> {
-    const response = await this.options.fetch(url)
-    const { status, body } = response
-    if (status !== 200) {
-      await body?.cancel()
-      throw new Error(`HTTP status ${status} of ${url}`)
-    }
-    const value = parseJson(new TextDecoder().decode(await readBody(response, BYTES_MAX)))
-    if (isRecord(value)) return value
-    throw new Error(`${url} is not a JSON object`)
+    throw new Error(`${issuer} names no place for keys that a gateway may ask`)
   }
 }
 

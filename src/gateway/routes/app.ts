@@ -28,6 +28,7 @@ import { createExchangeRoute } from './exchange-route.ts'
 import type { Gateway, GatewayRuntime } from './gateway.ts'
 import { createGenerationRoutes } from './generation-routes.ts'
 import { clusterDomains, createKitRoute } from './kit-route.ts'
+import { LoginPlaces } from './login-places.ts'
 import { createNamesRoute } from './names-route.ts'
 import { createPage } from './page.ts'
 import { prepare } from './prepare.ts'
@@ -46,7 +47,7 @@ export function createGatewayApp(
   const app = new Hono()
   app.onError((error, c) => respondToError(error, c, gateway, runtime))
   app.notFound(() => errorResponse(notFound()))
-  const page = createPage(config.access.isPublic)
+  const page = createPage(config.access.isPublic, LoginPlaces.of(config, runtime))
   for (const path of ['/', '/t/:token/']) app.get(path, page)
   app.use(refuseFinalSlash)
   app.use('/v1/*', createAudit(runtime))

@@ -9,6 +9,7 @@ import type { GatewayConfig } from '../config/config.ts'
 import { HttpError } from '../doh/http-error.ts'
 import { jsonResponse } from '../doh/json-response.ts'
 import { readBody } from '../doh/read-body.ts'
+import { loginIssuers } from './login-places.ts'
 
 const BODY_BYTES_MAX = 16 * 1024
 const GRANT = 'urn:ietf:params:oauth:grant-type:token-exchange'
@@ -34,11 +35,9 @@ export type ExchangeOptions = {
  */
 export function createExchangeRoute({ admission, config, now }: ExchangeOptions): Hono {
   const app = new Hono()
-  const issuers = config.issuers.flatMap(({ issuer, client }) =>
-    client === undefined ? [] : [{ issuer, clientId: client.id, scopes: client.scopes }],
-  )
+  const issuers = loginIssuers(config)
   app.get('/v1/login', () => {
-    if (issuers.length > 0 && config.exchangeKeys.length > 0) return jsonResponse(200, { issuers })
+    if (issuers.length > 0) return jsonResponse(200, { issuers })
     throw new HttpError(404, 'no_login', 'Nobody can log in here: no issuer has a client')
   })
   app.post('/v1/token', async (c) => {

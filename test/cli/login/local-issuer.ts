@@ -33,14 +33,22 @@ const { privateKey: EXCHANGE_KEY } = await generateKeyPair()
 
 /** Starts a provider, which runs until the test ends. Returns its URL. */
 export async function startIssuer(t: TestContext): Promise<string> {
-  const port = await freePort()
+  const { url, close } = await openIssuer(await freePort(), { clients: [CLIENT] })
+  t.onTestFinished(close)
+  return url
+}
+
+/** Starts a provider on a port of this machine. @param more of its configuration, with clients */
+export async function openIssuer(
+  port: number,
+  more: object,
+): Promise<{ readonly url: string; readonly close: () => void }> {
   const url = `http://127.0.0.1:${port}`
   // It warns of its pages, which are for tests, and of versions of Node newer than itself.
   vi.spyOn(console, 'warn').mockReturnValue()
   vi.spyOn(console, 'info').mockReturnValue()
   const { Provider } = await import('oidc-provider')
   const provider = new Provider(url, {
-    clients: [CLIENT],
     jwks: { keys: [{ ...privateKey.export({ format: 'jwk' }), use: 'sig', alg: 'ES256' }] },
     cookies: { keys: ['a key of the tests'] },
     features: {
@@ -56,14 +64,15 @@ export async function startIssuer(t: TestContext): Promise<string> {
       accountId,
       claims: () => ({ sub: accountId, groups: [`team-${accountId}`] }),
     }),
+    ...more,
   })
   const server = createServer(provider.callback()).listen(port, '127.0.0.1')
   await once(server, 'listening')
-  t.onTestFinished(() => {
+  const close = (): void => {
     server.close()
     server.closeAllConnections()
-  })
-  return url
+  }
+  return { url, close }
 }
 
 /** An entry of `ISSUERS`: ada is an administrator, bob a client. */
@@ -164,5 +173,8 @@ function submit(page: string, at: URL, name: string): [URL, RequestInit] {
     const [, value = name] = / value="([^"]*)"/.exec(tag) ?? []
     body.set(field, value)
   }
+  // On a page with a button for each person.
+  const [, button] = new RegExp(`<button name="(\\w+)" value="${name}"`).exec(page) ?? []
+  if (button !== undefined) body.set(button, name)
   return [new URL(action, at), { method: 'POST', body }]
 }
