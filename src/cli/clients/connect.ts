@@ -33,6 +33,8 @@ const DOMAINS_MAX = 64
 const PROBE_MS = 5000
 /** How often the token is looked at: a login is renewed within its last minute. */
 const RENEWAL_MS = 30_000
+/** Looks between two renewals of a login that the gateway refuses all the same: ten minutes. */
+const REFUSED_LOOKS = 20
 
 /** Defaults by system. The record lasts as long as the settings: on Linux until a restart. */
 const SYSTEMS: Readonly<Record<SplitDnsSystem, { listen: string; state: string }>> = {
@@ -87,7 +89,7 @@ export async function runConnect(
     await session?.set(split)
     const domains = split.domains.join(', ')
     output.stdout.write(`ready: ${domains} by ${split.address}:${split.port}; Ctrl-C ends it\n`)
-    const running = { gateway, split, server, output, warning: '', isBusy: false }
+    const running = { gateway, split, server, output, warning: '', isBusy: false, pause: 0 }
     const renewal = setInterval(() => void keepToken(input, running), renewalMs)
     await signal.finally(() => clearInterval(renewal))
     const failures = (await session?.undo(split)) ?? []
@@ -261,6 +263,8 @@ type Running = Probed & {
   warning: string
   /** Whether the last look at the token has not ended. */
   isBusy: boolean
+  /** Looks until a refused login is renewed again. */
+  pause: number
 }
 
 /**
@@ -268,11 +272,11 @@ type Running = Probed & {
  * that the gateway refuses is renewed, too.
  */
 async function keepToken(input: Input, running: Running): Promise<void> {
-  const { gateway, split, output } = running
+  const { gateway, output } = running
   if (gateway.source === 'flag' || gateway.token === '' || running.isBusy) return
   running.isBusy = true
   try {
-    const found = await newestToken(input, gateway, split)
+    const found = await newestToken(input, running)
     if (found !== '' && found !== gateway.token) await replaceToken(running, found)
     running.warning = ''
   } catch (error) {
@@ -284,11 +288,15 @@ async function keepToken(input: Input, running: Running): Promise<void> {
   }
 }
 
-async function newestToken(input: Input, gateway: Gateway, split: Split): Promise<string> {
+async function newestToken(input: Input, running: Running): Promise<string> {
+  const { gateway, split } = running
   if (gateway.source === 'file') return readGivenToken(input)
   const { href } = gateway.url
   const found = await storedTokenOf(input, href, 'token')
-  if (found !== gateway.token || !(await isTokenRefused(gateway, split))) return found
+  if (running.pause > 0) running.pause--
+  if (found !== gateway.token || running.pause > 0) return found
+  if (!(await isTokenRefused(gateway, split))) return found
+  running.pause = REFUSED_LOOKS
   return storedTokenOf(input, href, 'token', found)
 }
 

@@ -96,7 +96,7 @@ describe('kubedoh token', () => {
     const cases: [words: string, line: string, admin?: string][] = [
       [
         'list',
-        "kubedoh: URL: The operator's token is needed; the token in KUBEDOH_ADMIN_TOKEN is not this gateway's",
+        "kubedoh: URL: The operator's token is needed; the token in KUBEDOH_ADMIN_TOKEN is not this gateway's: set another one",
         'wrong',
       ],
       ['revoke 0', 'kubedoh: URL: There is no token with this identifier'],
