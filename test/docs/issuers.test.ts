@@ -90,6 +90,10 @@ const TOKENS: Readonly<
     claims: { sub: 'userid:1', email: 'a@example.com', tailnet: 'example.com', uid: 1 },
     other: { tailnet: 'evil.example' },
   },
+  RBAC: {
+    claims: { sub: '7', email: 'ada@example.com', email_verified: true, groups: ['dev'] },
+    other: { email_verified: false },
+  },
   'Cloudflare Access': {
     claims: {
       sub: '7',
@@ -138,7 +142,7 @@ describe('docs/issuers.md', () => {
         log: () => undefined,
       })
       const known = await issuers.find(await issuer.sign(NOW_MS, claims))
-      assert.match(known?.visibility.id ?? '', /"namespaces":\["shop"/)
+      assert.match(known?.visibility.id ?? '', /"namespaces":(?:\["shop"|"rbac")/)
       const stranger = await issuer.sign(NOW_MS, { ...claims, ...other })
       assert.equal(await issuers.find(stranger), undefined)
     })

@@ -12,7 +12,7 @@ const bare = await snapshotOf(signingKey, SETS, { shardCount: 2, generation: 2 }
 
 /** Labels of namespace `shop` in each shard that is loaded. */
 function labelsIn(snapshot: Snapshot | undefined): (readonly string[] | undefined)[] | undefined {
-  return snapshot?.shards.map((shard) => shard?.labels?.get('shop'))
+  return snapshot?.shards.map((shard) => shard?.facts?.labels.get('shop'))
 }
 
 function reads({ reads: all }: Reading): number {

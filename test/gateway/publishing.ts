@@ -4,6 +4,7 @@
  */
 
 import { labelRecords } from '../../src/cluster/trees/namespace-labels.ts'
+import { finish } from '../../src/dns/bytes/steps.ts'
 import type { SignedManifest } from '../../src/gateway/snapshots/store.ts'
 import {
   formatManifest,
@@ -12,6 +13,7 @@ import {
   type Manifest,
   type ManifestTree,
 } from '../../src/snapshot/format/manifest.ts'
+import { principalKey, type Right, writeRights } from '../../src/snapshot/format/rights-table.ts'
 import type { ShardEntry } from '../../src/snapshot/format/shard-list.ts'
 import { type PrivateKey, sha256Hex, signBytes } from '../../src/snapshot/format/signature.ts'
 import type { RRset } from '../../src/snapshot/records/zone-entry.ts'
@@ -39,9 +41,11 @@ export async function snapshotOf(
     readonly labels?: Readonly<Record<string, readonly string[]>>
     /** Record sets of other trees, by their names. */
     readonly treeSets?: Readonly<Record<string, readonly string[]>>
+    /** What users and groups may see; `broken` are bytes that are no table. */
+    readonly rightsOf?: readonly Right[] | 'broken'
   } = {},
 ): Promise<Published> {
-  const { shardCount = 1, labels, treeSets = {}, ...replaced } = fields
+  const { shardCount = 1, labels, treeSets = {}, rightsOf, ...replaced } = fields
   const shards = new Map<string, Uint8Array>()
   const list = (built: readonly Uint8Array[]): Promise<ShardEntry[]> =>
     Promise.all(
@@ -66,6 +70,8 @@ export async function snapshotOf(
   if (labels !== undefined) {
     trees.set(LABELS_TREE, { ttlSeconds: 0, records: 0, shards: await list(labelShards) })
   }
+  const table = rightsOf && (await tableOf(rightsOf))
+  const [rights] = table === undefined ? [] : await list([table])
   const manifest: Manifest = {
     version: MANIFEST_VERSION,
     cluster: 'shop',
@@ -77,9 +83,20 @@ export async function snapshotOf(
     sources: {},
     shards: listed,
     ...(trees.size > 0 && { trees: Object.fromEntries(trees) }),
+    ...(rights && { rights }),
     ...replaced,
   }
   return { signed: await signedBy(key, formatManifest(manifest)), manifest, shards }
+}
+
+/** Writes a table of rights. */
+export async function tableOf(rights: readonly Right[] | 'broken'): Promise<Uint8Array> {
+  if (rights === 'broken') return new TextEncoder().encode('KDR1 and no table')
+  const keys = new Map<string, Uint8Array>()
+  for (const { kind, name } of rights) {
+    keys.set(`${kind === 'user' ? 'u' : 'g'}:${name}`, await principalKey(kind, name))
+  }
+  return finish(writeRights(rights, (text) => keys.get(text) ?? new Uint8Array(16)))
 }
 
 /** The namespace of a Service's name; names of Services are its namespace's alone. */

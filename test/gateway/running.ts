@@ -126,13 +126,22 @@ export class Running {
     confirmedMs: number = this.host.now(),
     tokenIssuer?: TokenIssuer,
   ): Promise<void> {
-    const { signed, shards } = await snapshotOf(privateKey, lines.split('\n\n'), {
-      generation,
-      time: new Date(this.host.now()).toISOString(),
+    await this.publishWhole(lines, generation, {
       confirmed: new Date(confirmedMs).toISOString(),
       ...(labels && { labels }),
       ...(tokenIssuer && { tokenIssuer }),
     })
+  }
+
+  /** As `publish`, with more in the manifest. */
+  async publishWhole(
+    lines: string,
+    generation: number,
+    fields: Parameters<typeof snapshotOf>[2],
+  ): Promise<void> {
+    const time = new Date(this.host.now()).toISOString()
+    const all = { generation, time, ...fields }
+    const { signed, shards } = await snapshotOf(privateKey, lines.split('\n\n'), all)
     for (const [sha256, bytes] of shards) await this.store.writeShard(sha256, bytes, 0)
     const generations = new Set(Array.from({ length: generation }, (_, i) => i))
     await this.store.writeManifest(generation, signed, { generations })

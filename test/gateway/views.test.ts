@@ -39,7 +39,7 @@ const objects = [...apiObjects(services), ...namespaces.flatMap(aliasObjects)].m
 const built = buildSnapshot(clusterOf(objects), kubeadmNaming())
 const whole = openBuilt(built)
 const labels = readLabels((built.trees?.labels?.shards ?? []).map((bytes) => openShard(bytes)))
-for (const shard of whole.shards) if (shard !== undefined) shard.labels = labels
+for (const shard of whole.shards) if (shard !== undefined) shard.facts = { labels }
 
 /** A namespace with labels that follow from its name. */
 function labelled(object: ApiObject): ApiObject {

@@ -19,15 +19,17 @@ import { Gateway, type GatewayRuntime } from '../../src/gateway/routes/gateway.t
 import { createMemoryStore } from '../../src/gateway/snapshots/store.ts'
 import { parseK8sGateway } from '../../src/resolver/plugins/k8s-gateway/options.ts'
 import { formatManifest, MANIFEST_VERSION } from '../../src/snapshot/format/manifest.ts'
+import type { Right } from '../../src/snapshot/format/rights-table.ts'
 import type { ShardEntry } from '../../src/snapshot/format/shard-list.ts'
 import { sha256Hex } from '../../src/snapshot/format/signature.ts'
 import { parseDirective } from '../ask.ts'
 import { keys } from '../cluster/follow/memory-gateway.ts'
 import { FakeHost, START_MS } from '../fake-host.ts'
 import { FakeIssuer } from '../gateway/fake-issuer.ts'
-import { signedBy } from '../gateway/publishing.ts'
+import { signedBy, tableOf } from '../gateway/publishing.ts'
 import { clusterObjects, LOCAL_ADDRESSES, namespaceOf } from './objects.ts'
 import { pickFrom, type Random } from './random.ts'
+import { CLAIMS, drawRights, KUBERNETES } from './rights.ts'
 
 /** A gateway's answer to a request: its status, headers and body. */
 export type Answer = string
@@ -56,16 +58,20 @@ type Kind = {
   readonly isCached: boolean
   /** Whether an issuer knows the client, and a rule says what it sees; it has a token otherwise. */
   readonly isIssued: boolean
+  /** Whether this rule follows RBAC, which shows other namespaces in each cluster. */
+  readonly isRbac: boolean
 }
 const issuer = new FakeIssuer('https://login.test')
 
 /** Draws a pair of gateways. */
 export async function drawWorld(random: Random): Promise<World> {
+  const isIssued = random() < 0.5
   const kind: Kind = {
     rules: pickFrom(random, ['coredns', 'rfc']),
     pods: pickFrom(random, ['disabled', 'insecure', 'verified']),
     isCached: random() < 0.5,
-    isIssued: random() < 0.5,
+    isIssued,
+    isRbac: isIssued && random() < 0.6,
   }
   const scope: TokenScope = {
     clusters: pickFrom(random, [['*'], ['*'], ['east'], ['west']]),
@@ -79,27 +85,33 @@ export async function drawWorld(random: Random): Promise<World> {
     recurse: random() < 0.5,
     explain: true,
   }
-  const sees = namespaceMatcherOf(scope.namespaces)
+  const fits = namespaceMatcherOf(scope.namespaces)
+  const drawn = CLUSTERS.map(() => (kind.isRbac ? drawRights(random) : { sees: fits, rights: [] }))
   const id = '0123456789ab'
   const { token: own, sha256 } = await newSecret(id, (size) => new Uint8Array(size).fill(7))
-  const token = kind.isIssued ? await issuer.sign(START_MS, { sub: 'ann' }) : own
+  const token = kind.isIssued ? await issuer.sign(START_MS, CLAIMS) : own
   const secrets = [{ sha256, expiresMs: undefined }]
   const fields = { id, name: '', identities: [], createdMs: 0, expiresMs: undefined }
   const whole = CLUSTERS.map((cluster) => clusterObjects(random, cluster))
-  const part = whole.map((objects) => objects.filter((object) => isSeen(object, objects, sees)))
+  const part = whole.map((objects, i) =>
+    objects.filter((object) => isSeen(object, objects, drawn[i]?.sees ?? fits)),
+  )
+  const namespaces = kind.isRbac ? 'rbac' : scope.namespaces
+  const rule = { when: { sub: 'ann' }, ...scope, namespaces }
+  const rights = drawn.map((one) => one.rights)
   const apps = await Promise.all(
     [whole, part].map(async (all, i) => {
       const tokens = createMemoryTokenStore()
       await tokens.add({ ...fields, scope, secrets })
       const changes = i === 0 ? 1 + random() * 9 : 0
-      return openGateway(kind, { all, tokens, rule: { when: { sub: 'ann' }, ...scope }, changes })
+      return openGateway(kind, { all, tokens, rule, rights, changes })
     }),
   )
   const [one, other] = apps
   if (one === undefined || other === undefined) throw new TypeError('there are two gateways')
   return {
     token,
-    describe: JSON.stringify({ kind, scope }),
+    describe: JSON.stringify({ kind, scope, rights }),
     ask: async (request) => [await answerOf(one, request), await answerOf(other, request)],
   }
 }
@@ -127,6 +139,8 @@ async function openGateway(
   given: {
     readonly rule: object
     readonly all: readonly (readonly ApiObject[])[]
+    /** What users and groups may see, for each cluster. */
+    readonly rights: readonly (readonly Right[])[]
     readonly tokens: ReturnType<typeof createMemoryTokenStore>
     readonly changes: number
   },
@@ -134,7 +148,10 @@ async function openGateway(
   const host = new FakeHost()
   const stores = await Promise.all(
     given.all.map((objects, i) =>
-      publish(objects, { cluster: CLUSTERS[i] ?? '', pods, nowMs: host.now(), ...given }),
+      publish(objects, {
+        ...{ cluster: CLUSTERS[i] ?? '', pods, nowMs: host.now() },
+        ...{ changes: given.changes, rights: given.rights[i] ?? [] },
+      }),
     ),
   )
   const more = `${isCached ? 'cache\n' : ''}  loadbalance\n  hosts {\n    192.0.2.1 db.hosts.test\n    fallthrough\n  }`
@@ -178,7 +195,12 @@ clusterset.local {
     REQUESTS_PER_MINUTE: '0',
     ...(isIssued && {
       ISSUERS: JSON.stringify([
-        { issuer: issuer.url, audiences: ['kubedoh'], rules: [given.rule] },
+        {
+          issuer: issuer.url,
+          audiences: ['kubedoh'],
+          kubernetes: KUBERNETES,
+          rules: [given.rule],
+        },
       ]),
     }),
   }
@@ -208,9 +230,10 @@ async function publish(
     readonly pods: string
     readonly nowMs: number
     readonly changes: number
+    readonly rights: readonly Right[]
   },
 ): Promise<ReturnType<typeof createMemoryStore>> {
-  const { cluster: id, pods, nowMs, changes } = given
+  const { cluster: id, pods, nowMs, changes, rights } = given
   const store = createMemoryStore()
   const line = `kubernetes cluster.local clusterset.local in-addr.arpa ip6.arpa {\n  pods ${pods}\n  multicluster clusterset.local\n}`
   const options = parseKubernetes(parseDirective(line), [nameOf('.')])
@@ -246,6 +269,7 @@ async function publish(
       { ttlSeconds, records, shards: await list(shards) },
     ]),
   )
+  const table = rights.length === 0 ? [] : await list([await tableOf(rights)])
   const generation = Math.floor(nowMs / 1000 + 10 * changes)
   const manifest = formatManifest({
     version: MANIFEST_VERSION,
@@ -259,6 +283,7 @@ async function publish(
     sources: { services: String(changes) },
     shards: await list(main.shards),
     trees: Object.fromEntries(listed),
+    ...(table[0] && { rights: table[0] }),
   })
   const kept = { generations: new Set<number>(), shards: new Set<string>() }
   await store.writeManifest(generation, await signedBy(privateKey, manifest), kept)

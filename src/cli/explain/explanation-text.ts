@@ -81,6 +81,6 @@ function formatFact(fact: Value): string {
 
 function formatView(view: Value): string {
   return ['clusters', 'origins', 'namespaces']
-    .map((field) => `${field} ${listOf(view[field]).join(',')}`)
+    .map((field) => `${field} ${[view[field]].flat().join(',')}`)
     .join('; ')
 }

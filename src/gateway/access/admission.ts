@@ -236,11 +236,11 @@ export class Admission {
 
   /**
    * Gives a token of the gateway in exchange for one of an issuer; `undefined` for one that does
-   * not count.
+   * not count, `too long` for one with more groups than fit.
    * @throws {HttpError} 404 where none are given, 429 over the rate limit of the client's address,
    *   503 when the token cannot be checked
    */
-  async exchange(c: Context, token: string): Promise<Exchanged | undefined> {
+  async exchange(c: Context, token: string): Promise<Exchanged | 'too long' | undefined> {
     if (!this.finder.issuers.mayExchange) {
       throw new HttpError(404, 'no_exchange', 'This gateway exchanges no tokens')
     }

@@ -214,10 +214,11 @@ export class CallerFinder {
   }
 
   /**
-   * Gives a token of the gateway in exchange for one of an issuer; `undefined` for others.
+   * Gives a token of the gateway in exchange for one of an issuer; `undefined` for others, `too
+   * long` for too many groups.
    * @throws {HttpError} 503 as {@link find}
    */
-  exchange(token: string, keepAlive: KeepAlive): Promise<Exchanged | undefined> {
+  exchange(token: string, keepAlive: KeepAlive): Promise<Exchanged | 'too long' | undefined> {
     return this.checked(
       this.issuers.exchange(token, (known) => this.tokens.isRevoked(known, keepAlive)),
     )

@@ -6,6 +6,7 @@
  */
 import type { ClientVisibility } from '../../resolver/contract/client.ts'
 import type { Host } from '../../resolver/contract/host.ts'
+import type { MaybePromise } from '../../resolver/contract/maybe-promise.ts'
 import type { ExchangeKey } from '../config/exchange-key.ts'
 import type { IssuerConfig } from '../config/issuers.ts'
 import { type OpenRule, openRule } from './claim-rules.ts'
@@ -14,6 +15,7 @@ import { IssuerTokens } from './issuer-tokens.ts'
 import { type Claims, claimedIssuer } from './jwt.ts'
 import { OWN_ALGORITHM, OWN_ISSUER, signOwn } from './own-tokens.ts'
 import type { Person } from './persons.ts'
+import { ownClaimsOf, ownPrincipals, type Principals, type Refusal } from './principals.ts'
 import { revocationOf, usesLabels } from './token.ts'
 
 /** How long an issuer's refused tokens are not logged after one was. */
@@ -34,17 +36,19 @@ export type KnownSubject = {
 }
 
 /** What a token means. */
-type Meaning =
-  | {
-      readonly known: KnownSubject
-      readonly rule: OpenRule
-      /** Whether the issuer has a name for the client. */
-      readonly hasName: boolean
-    }
-  | 'no rule'
+type Meaning = {
+  readonly known: KnownSubject
+  readonly rule: OpenRule
+  /** The client's user and groups, if RBAC says what it sees. */
+  readonly principals: Principals | undefined
+  /** Whether the issuer has a name for the client. */
+  readonly hasName: boolean
+}
 
 /** A token that the gateway gives in exchange. */
 export type Exchanged = { readonly token: string; readonly expiresMs: number }
+
+const NO_RULE: Refusal = { refusal: 'no rule fits its claims' }
 
 /** The issuers of a gateway. */
 export class Issuers {
@@ -55,9 +59,9 @@ export class Issuers {
   private readonly exchangeKeys: readonly ExchangeKey[]
   private readonly clock: KeysRuntime['clock']
   private readonly rules: OpenRule[] = []
-  private readonly all: IssuerTokens<Meaning>[] = []
+  private readonly all: IssuerTokens<Meaning | Refusal>[] = []
   /** Several where clusters call their issuers alike. */
-  private readonly byIssuer = new Map<string, IssuerTokens<Meaning>[]>()
+  private readonly byIssuer = new Map<string, IssuerTokens<Meaning | Refusal>[]>()
   private readonly refused: (issuer: string, reason: string) => void
 
   /** @param exchangeKeys sign what is given in exchange: the first one; all are accepted */
@@ -72,21 +76,25 @@ export class Issuers {
     this.refused = refusalLog(runtime)
     this.usesLabels = issuers.some(({ rules }) => rules.some(({ scope }) => usesLabels(scope)))
     for (const policy of issuers) {
-      const rules = policy.rules.map((rule) => openRule(policy.issuer, rule))
+      const rules = policy.rules.map((rule) => openRule(policy, rule))
       this.rules.push(...rules)
       this.add(runtime, policy, (claims) => {
         const rule = rules.find(({ fits }) => fits(claims))
         const sub = claims.sub ?? ''
-        if (!SUB.test(sub)) return 'no rule'
-        return meaningOf(rule, claims, `${policy.issuer} ${sub}`)
+        if (rule === undefined || !SUB.test(sub)) return NO_RULE
+        const principals = rule.principalsOf?.(claims)
+        return meaningOf(rule, { claims, principals, subject: `${policy.issuer} ${sub}` })
       })
     }
     if (!this.mayExchange) return
     const own = { issuer: OWN_ISSUER, audiences: [OWN_ISSUER], algorithms: [OWN_ALGORITHM] }
     const keys = { jwks: exchangeKeys.map(({ jwk }) => jwk) }
-    this.add(runtime, { ...own, keys }, async (claims) =>
-      meaningOf(await this.ruleOf(claims.rule), claims, claims.sub ?? ''),
-    )
+    this.add(runtime, { ...own, keys }, async (claims) => {
+      const rule = await this.ruleOf(claims.rule)
+      if (rule === undefined) return NO_RULE
+      const principals = rule.principalsOf && ownPrincipals(claims)
+      return meaningOf(rule, { claims, principals, subject: claims.sub ?? '' })
+    })
   }
 
   /**
@@ -114,7 +122,7 @@ export class Issuers {
   findAtOnce(token: string): KnownSubject | undefined {
     for (const tokens of this.all) {
       const found = tokens.findAtOnce(token)
-      if (found !== undefined) return found === 'no rule' ? undefined : found.known
+      if (found !== undefined) return 'refusal' in found ? undefined : found.known
     }
     return undefined
   }
@@ -125,45 +133,49 @@ export class Issuers {
    * @param isRevoked whether a client was revoked
    * @returns `undefined` for what {@link find} does not find, a client without a name, one that was
    *   revoked, and for a token of the gateway: it cannot prolong itself
+   *   `too long` for a client with more groups than fit
    * @throws {Error} as {@link find}
    */
   async exchange(
     token: string,
     isRevoked: (known: KnownSubject) => Promise<boolean>,
-  ): Promise<Exchanged | undefined> {
+  ): Promise<Exchanged | 'too long' | undefined> {
     const [key] = this.exchangeKeys
     if (key === undefined || claimedIssuer(token) === OWN_ISSUER) return undefined
     const meaning = await this.meaningOf(token)
     if (meaning === undefined || !meaning.hasName) return undefined
     const { known, rule } = meaning
     if (await isRevoked(known)) return undefined
+    const more = ownClaimsOf(meaning.principals)
+    if (more === undefined) return 'too long'
     const issuedMs = this.clock.now()
     const expiresMs = issuedMs + rule.lifeMs
     const { subject } = known
-    const own = { subject, rule: await rule.id(), issuedMs, expiresMs }
+    const own = { subject, rule: await rule.id(), more, issuedMs, expiresMs }
     return { token: await signOwn(key, own), expiresMs }
   }
 
   private add(
     runtime: KeysRuntime,
     policy: Omit<IssuerConfig, 'rules'>,
-    meaning: (claims: Claims) => Meaning | Promise<Meaning>,
+    meaning: (claims: Claims) => MaybePromise<Meaning | Refusal>,
   ): void {
     const onRefused = (reason: string): void => this.refused(policy.issuer, reason)
-    const tokens = new IssuerTokens<Meaning>({ ...runtime, policy, onRefused, meaning })
+    const tokens = new IssuerTokens<Meaning | Refusal>({ ...runtime, policy, onRefused, meaning })
     this.all.push(tokens)
     this.byIssuer.set(policy.issuer, [...(this.byIssuer.get(policy.issuer) ?? []), tokens])
   }
 
-  private async meaningOf(token: string): Promise<Exclude<Meaning, string> | undefined> {
+  private async meaningOf(token: string): Promise<Meaning | undefined> {
     if (this.all.length === 0) return undefined
     const issuer = claimedIssuer(token) ?? ''
     let failure: unknown
     for (const tokens of this.byIssuer.get(issuer) ?? []) {
       try {
         const found = await tokens.find(token)
-        if (found === 'no rule') this.refused(issuer, 'no rule fits its claims')
-        else if (found !== undefined) return found
+        if (found === undefined) continue
+        if (!('refusal' in found)) return found
+        this.refused(issuer, found.refusal)
       } catch (error) {
         failure = error
       }
@@ -178,16 +190,24 @@ export class Issuers {
   }
 }
 
-function meaningOf(
-  rule: OpenRule | undefined,
-  { iat = 0, sub = '' }: Claims,
-  subject: string,
-): Meaning {
-  if (rule === undefined) return 'no rule'
-  const { visibility, mayExplain } = rule
+async function meaningOf(
+  rule: OpenRule,
+  {
+    claims: { iat = 0, sub = '' },
+    principals,
+    subject,
+  }: {
+    readonly claims: Claims
+    readonly principals: Principals | Refusal | undefined
+    readonly subject: string
+  },
+): Promise<Meaning | Refusal> {
+  if (principals !== undefined && 'refusal' in principals) return principals
+  const visibility = await rule.visibilityOf(principals)
+  const { mayExplain } = rule
   const revocation = revocationOf(subject)
   const known = { visibility, mayExplain, subject, revocation, issuedMs: iat * 1000 }
-  return { rule, known, hasName: sub !== '' }
+  return { rule, known, principals, hasName: sub !== '' }
 }
 
 /** Clients that send wrong tokens must not fill the log. */

@@ -19,6 +19,8 @@ export type OwnClaims = {
   readonly subject: string
   /** Identifies the rule that allows what the token allows. */
   readonly rule: string
+  /** Claims that the rule needs. */
+  readonly more: Readonly<Record<string, unknown>>
   readonly issuedMs: number
   readonly expiresMs: number
 }
@@ -26,9 +28,10 @@ export type OwnClaims = {
 /** Signs a token. */
 export function signOwn(
   { sign, jwk }: ExchangeKey,
-  { subject, rule, issuedMs, expiresMs }: OwnClaims,
+  { subject, rule, more, issuedMs, expiresMs }: OwnClaims,
 ): Promise<string> {
   const claims = {
+    ...more,
     iss: OWN_ISSUER,
     aud: OWN_ISSUER,
     sub: subject,

@@ -157,7 +157,7 @@ export function equalSecrets(a: string, b: string): boolean {
 export function visibilityOf(scope: TokenScope): ClientVisibility {
   const seesCluster = matcherOf(scope.clusters)
   const seesName = matcherOf(scope.origins)
-  const seesNamespace = namespaceMatcherOf(scope.namespaces)
+  const fits = namespaceMatcherOf(scope.namespaces)
   const known = new Map<Uint8Array, Map<string | undefined, boolean>>()
   return {
     id: JSON.stringify(scope),
@@ -176,7 +176,9 @@ export function visibilityOf(scope: TokenScope): ClientVisibility {
       return isSeen
     },
     seesName: nameMatcherOf(scope.origins),
-    namespaces: scope.namespaces.includes('*') ? undefined : new Visibility(seesNamespace),
+    namespaces: scope.namespaces.includes('*')
+      ? undefined
+      : new Visibility((name, facts) => fits(name, facts?.labels.get(name) ?? [])),
     mayRecurse: scope.recurse,
   }
 }

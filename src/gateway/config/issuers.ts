@@ -26,7 +26,17 @@ export type ClaimRule = {
   readonly lifeMs: number
   /** Absent for clients, who only query. */
   readonly role?: Role
+  /** Whether RBAC says what its clients see; `scope` then has no namespace. */
+  readonly isRbac?: true
 }
+
+/** A claim with a name, and what the API server puts before it. */
+export type MappedClaim = { readonly claim: string; readonly prefix: string }
+
+/** Where the claims have the user and the groups that RBAC knows. */
+export type PrincipalClaims =
+  | 'service-accounts'
+  | { readonly username: MappedClaim; readonly groups?: MappedClaim }
 
 /** Where the keys of an issuer are. */
 export type KeysPlace =
@@ -56,6 +66,8 @@ export type IssuerConfig = {
   readonly keys: KeysPlace
   /** Absent where nobody logs in, as at a CI system. */
   readonly client?: LoginClient
+  /** Absent where no rule follows RBAC. */
+  readonly principals?: PrincipalClaims
   /** The first one that fits a token counts. */
   readonly rules: readonly ClaimRule[]
 }
@@ -80,7 +92,11 @@ const ALGORITHMS: ReadonlySet<string> = new Set(
 const ALGORITHMS_DEFAULT: readonly string[] = ['RS256', 'ES256']
 /** Before the identifier of a cluster in `keys`. */
 const CLUSTER = 'cluster:'
-const FIELDS = ['issuer', 'audiences', 'algorithms', 'keys', 'client', 'rules']
+const FIELDS = ['issuer', 'audiences', 'algorithms', 'keys', 'client', 'kubernetes', 'rules']
+const KUBERNETES_FIELDS = ['username', 'groups']
+const MAPPED_FIELDS = ['claim', 'prefix']
+/** In the place of a list of namespaces: those that RBAC shows. */
+const RBAC = 'rbac'
 const CLIENT_FIELDS = ['id', 'scopes']
 /** Identifiers of clients (RFC 6749 §A.1): printable characters. */
 const CLIENT_ID = /^[ -~]+$/
@@ -120,14 +136,70 @@ function readIssuer(value: unknown, place: string): IssuerConfig {
     const names = [...ALGORITHMS].join(', ')
     throw new IssuersError(`${place}.algorithms has "${wrong}", which is not one of ${names}`)
   }
+  const keys = readKeys(fields.keys, `${place}.keys`)
+  const principals = readPrincipals(fields.kubernetes, {
+    issuer,
+    keys,
+    place: `${place}.kubernetes`,
+  })
+  const rules = readRules(fields.rules, `${place}.rules`)
+  for (const [i, rule] of rules.entries()) {
+    if (rule.isRbac === true) checkRbac(rule, { keys, principals, place: `${place}.rules[${i}]` })
+  }
   return {
     issuer,
     audiences: readTexts(fields.audiences, `${place}.audiences`),
     algorithms,
-    keys: readKeys(fields.keys, `${place}.keys`),
+    keys,
     ...(fields.client !== undefined && { client: readClient(fields.client, `${place}.client`) }),
-    rules: readRules(fields.rules, `${place}.rules`),
+    ...(principals && { principals }),
+    rules,
   }
+}
+
+/** Reads what an API server's `--oidc-*` flags or its AuthenticationConfiguration say. */
+function readPrincipals(
+  value: unknown,
+  { issuer, keys, place }: { issuer: string; keys: KeysPlace; place: string },
+): PrincipalClaims | undefined {
+  const isCluster = typeof keys === 'object' && 'cluster' in keys
+  if (value === undefined) return isCluster ? 'service-accounts' : undefined
+  if (isCluster) throw new IssuersError(`${place} is not for ServiceAccounts, which have a name`)
+  const { username = {}, groups } = fieldsOf(value, place, KUBERNETES_FIELDS)
+  const { claim = 'sub', prefix } = fieldsOf(username, `${place}.username`, MAPPED_FIELDS)
+  const ofUser = prefix ?? (claim === 'email' ? '' : `${issuer}#`)
+  return {
+    username: readMapped({ claim, prefix: ofUser }, `${place}.username`),
+    ...(groups !== undefined && { groups: readMapped(groups, `${place}.groups`) }),
+  }
+}
+
+function readMapped(value: unknown, place: string): MappedClaim {
+  const { claim, prefix = '' } = fieldsOf(value, place, MAPPED_FIELDS)
+  if (typeof claim !== 'string' || claim === '' || claim.length > TEXT_MAX) {
+    throw new IssuersError(`${place}.claim is not the name of a claim`)
+  }
+  if (prefix === '-') throw new IssuersError(`${place}.prefix is "-"; "" is no prefix`)
+  if (typeof prefix === 'string' && prefix.length <= TEXT_MAX) return { claim, prefix }
+  throw new IssuersError(`${place}.prefix is not a text of up to ${TEXT_MAX} characters`)
+}
+
+/** A user of one cluster, or of its issuer, is no user of another one. */
+function checkRbac(
+  { scope: { clusters }, role }: ClaimRule,
+  { keys, principals, place }: { keys: KeysPlace; principals: unknown; place: string },
+): void {
+  if (principals === undefined) {
+    throw new IssuersError(`${place} has "${RBAC}", which needs "kubernetes" of its issuer`)
+  }
+  if (role === 'issuer') {
+    throw new IssuersError(`${place} has "${RBAC}", with which the role "issuer" has none to give`)
+  }
+  const own = typeof keys === 'object' && 'cluster' in keys ? keys.cluster : undefined
+  if (own === undefined || (clusters.length === 1 && clusters[0] === own)) return
+  throw new IssuersError(
+    `${place}.clusters is not ["${own}"], whose RBAC knows the ServiceAccounts`,
+  )
 }
 
 function readClient(value: unknown, place: string): LoginClient {
@@ -181,10 +253,19 @@ function readRule(value: unknown, place: string): ClaimRule {
   if (fields.namespaces === undefined) {
     throw new IssuersError(`${place}.namespaces is missing; ["*"] is all`)
   }
+  const isRbac = fields.namespaces === RBAC
+  if (isRbac && fields.clusters === undefined) {
+    throw new IssuersError(
+      `${place}.clusters is missing: "${RBAC}" needs those that know the users`,
+    )
+  }
   try {
     return {
       when: readPatterns(fields.when, `${place}.when`, DEPTH_MAX),
-      scope: readScope(fields),
+      scope: isRbac
+        ? { ...readScope({ ...fields, namespaces: ['*'] }), namespaces: [] }
+        : readScope(fields),
+      ...(isRbac && { isRbac }),
       lifeMs: readLife(fields.expires ?? LIFE_DEFAULT, `${place}.expires`),
       ...(fields.role !== undefined && { role: readRole(fields.role, `${place}.role`) }),
     }

@@ -75,6 +75,12 @@ const NAMESPACE = /^[a-z0-9*-]+$/
 
 /** Patterns of names or of labels (`key=value`), or several of these joined by `&`. */
 function readNamespaces(fields: Fields): readonly string[] {
+  if (fields.namespaces === 'rbac') {
+    throw bad(
+      'namespaces',
+      'is "rbac", which rules of ISSUERS may have: a stored token has no user',
+    )
+  }
   const patterns = readPatterns(fields, 'namespaces', NAMESPACE_PATTERN_MAX)
   for (const pattern of patterns) {
     const text = pattern.slice(0, 40)

@@ -56,6 +56,9 @@ export function createExchangeRoute({ admission, config, now }: ExchangeOptions)
     if (exchanged === undefined) {
       return refused('invalid_grant', 'The subject token does not count here')
     }
+    if (exchanged === 'too long') {
+      return refused('invalid_request', 'The subject has more groups than fit into a token')
+    }
     return jsonResponse(200, {
       access_token: exchanged.token,
       issued_token_type: ACCESS_TOKEN,

@@ -119,6 +119,7 @@ export class Gateway {
     const zones: ClusterZones = new ClusterZones(config, runtime, {
       clock,
       needsLabels,
+      needsRights: config.issuers.some(({ rules }) => rules.some(({ isRbac }) => isRbac === true)),
       clusters,
       load,
     })

@@ -18,9 +18,10 @@ import {
   type ManifestTree,
   type OpenManifest,
 } from '../../snapshot/format/manifest.ts'
+import type { RightsTable } from '../../snapshot/format/rights-table.ts'
 import { ShardList } from '../../snapshot/format/shard-list.ts'
 import { NO_LABELS, readLabels } from '../../snapshot/read/namespace-labels.ts'
-import type { NamespaceLabels, Shard } from '../../snapshot/read/shard.ts'
+import type { NamespaceFacts, NamespaceLabels, Shard } from '../../snapshot/read/shard.ts'
 import { Snapshot, type SnapshotInfo } from '../../snapshot/read/snapshot.ts'
 import type { Visibility } from '../../snapshot/read/visibility.ts'
 import type { ReaderTimes } from '../config/reader-times.ts'
@@ -40,6 +41,8 @@ export type ReaderOptions = {
   readonly memory: ShardMemory
   /** Whether the visibility of some token depends on namespace labels; never when left out. */
   readonly needsLabels?: () => boolean
+  /** Whether some clients see what their rights in the cluster show; none when left out. */
+  readonly needsRights?: boolean
   readonly clock: GatewayClock
   /** Runs whenever a query uses the snapshot. */
   readonly onUse?: (reader: ClusterReader) => void
@@ -69,6 +72,8 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
   /** Labels of the snapshot's namespaces once they are needed, and the shards they come from. */
   private labels: NamespaceLabels | undefined
   private labelShards = NO_TREE.shards
+  /** What the loaded shards say of their namespaces. */
+  private facts: NamespaceFacts | undefined
   /** The newest manifest that was not pinned: only a pin selects an older one. */
   private newest: OpenManifest | undefined
   /** The last manifest that had no such tree. */
@@ -175,7 +180,7 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
     const { manifest } = this
     if (manifest !== undefined && this.labels === undefined && this.needsLabels()) {
       const labels = await this.loadLabels(manifest).catch(this.reported)
-      if (manifest === this.manifest) this.takeLabels(manifest, labels)
+      if (manifest === this.manifest) this.takeFacts(manifest, labels, this.facts?.rights)
     }
     return this.usable()
   }
@@ -191,10 +196,29 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
     if (tree !== undefined) await this.replaceWith(next, tree)
   }
 
-  private takeLabels(manifest: OpenManifest, labels: NamespaceLabels | undefined): void {
+  private takeFacts(
+    manifest: OpenManifest,
+    labels: NamespaceLabels | undefined,
+    rights: RightsTable | undefined,
+  ): void {
+    const isSame = labels === this.labels && rights === this.facts?.rights
     this.labels = labels
     this.labelShards = labelShardsOf(manifest)
-    for (const shard of this.loaded.values()) shard.labels = labels
+    if (!isSame) this.facts = { labels: labels ?? NO_LABELS, ...(rights && { rights }) }
+    for (const shard of this.loaded.values()) shard.facts = this.facts
+  }
+
+  /** Loads what a manifest says of its namespaces, as far as some client needs it. */
+  private async loadFacts(
+    manifest: OpenManifest,
+  ): Promise<readonly [NamespaceLabels | undefined, RightsTable | undefined]> {
+    const { rights } = manifest
+    return Promise.all([
+      this.needsLabels() ? this.loadLabels(manifest) : undefined,
+      this.options.needsRights === true && rights !== undefined
+        ? this.follower.rights(rights.sha256)
+        : undefined,
+    ])
   }
 
   /** Loads the labels of a manifest's namespaces. @throws {Error} when that fails */
@@ -226,7 +250,7 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
   private async replaceWith(next: LoadedManifest, tree: Tree): Promise<void> {
     const { manifest, isPinned } = next
     const changed = this.changedShards(tree).slice(0, PRELOADS_MAX)
-    const labels = this.needsLabels() ? await this.loadLabels(manifest) : undefined
+    const [labels, rights] = await this.loadFacts(manifest)
     const preloaded = await Promise.all(
       changed.map(
         async (index) => [index, await this.follower.shard(tree.shards.sha256(index))] as const,
@@ -249,7 +273,7 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
     this.tree = tree
     this.isPinned = isPinned
     if (!isPinned) this.newest = manifest
-    this.takeLabels(manifest, labels)
+    this.takeFacts(manifest, labels, rights)
     this.options.memory.enforce()
   }
 
@@ -295,7 +319,7 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
     const shards = this.snapshot.shards.with(index, shard)
     if (shard === undefined) this.loaded.delete(index)
     else this.loaded.set(index, shard)
-    if (shard !== undefined) shard.labels = this.labels
+    if (shard !== undefined) shard.facts = this.facts
     this.snapshot = new Snapshot(this.snapshot.info, shards)
     if (shard !== undefined) this.options.memory.enforce()
   }

@@ -45,6 +45,8 @@ type ClusterZonesOptions = {
   readonly clock: GatewayClock
   /** Returns whether the visibility of some token depends on the labels of namespaces. */
   readonly needsLabels: () => boolean
+  /** Whether some clients see what their rights in a cluster show; none when left out. */
+  readonly needsRights?: boolean
   /** The clusters that may publish; only those of the configuration when left out. */
   readonly clusters?: KnownClusters
   /** Reads the directory, as {@link PublishedClusters}; absent without one. */

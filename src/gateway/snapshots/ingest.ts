@@ -5,6 +5,7 @@
 import { HEADER, SnapshotError } from '../../snapshot/format/layout.ts'
 import { allShards, LABELS_TREE, type Manifest } from '../../snapshot/format/manifest.ts'
 import { parsePublication } from '../../snapshot/format/publication.ts'
+import { isRights, openRights } from '../../snapshot/format/rights-table.ts'
 import { isSignedBy, type PublicKey, sha256Hex } from '../../snapshot/format/signature.ts'
 import { openShard } from '../../snapshot/read/open-shard.ts'
 import { chooseKept, findOrderRefusal } from './manifest-order.ts'
@@ -58,7 +59,10 @@ export type IngestTarget = {
   readonly now: () => number
 }
 
-/** Stores a shard. Refuses bytes with another hash, and those of an invalid shard. */
+/**
+ * Stores a shard or a table of rights. Refuses bytes with another hash, and those of an invalid
+ * one.
+ */
 export async function ingestShard(
   target: IngestTarget,
   sha256: string,
@@ -79,7 +83,8 @@ async function storeShard(
   const [missing] = await store.missingShards([sha256])
   if (missing === undefined) return { kind: 'stored', etag: `"${sha256}"`, isNew: false }
   try {
-    openShard(bytes)
+    if (isRights(bytes)) openRights(bytes)
+    else openShard(bytes)
   } catch (error) {
     if (error instanceof SnapshotError) return refused(400, 'bad_shard', error.message)
     throw error

@@ -5,11 +5,13 @@
  * @module
  */
 import { equalBytes } from '../../dns/bytes/bytes.ts'
+import { errorText } from '../../dns/bytes/unknown.ts'
 import { SnapshotError } from '../../snapshot/format/layout.ts'
 import { type OpenManifest, openManifest } from '../../snapshot/format/manifest.ts'
+import { isRights, openRights, type RightsTable } from '../../snapshot/format/rights-table.ts'
 import { isSignedBy, type PublicKey, sha256Hex } from '../../snapshot/format/signature.ts'
 import { openShard } from '../../snapshot/read/open-shard.ts'
-import type { Shard } from '../../snapshot/read/shard.ts'
+import { Shard } from '../../snapshot/read/shard.ts'
 import { Changes } from '../timing/changes.ts'
 import { Follower } from '../timing/follower.ts'
 import type { After } from '../timing/within.ts'
@@ -56,10 +58,13 @@ export type SnapshotFollowerOptions = {
   readonly onError: (message: string) => void
 }
 
-/** A shard on its way. */
-type ShardLoad = {
+/** What a manifest lists: a shard, or the bytes of a table of rights. */
+type Part = Shard | Uint8Array
+
+/** A part on its way. */
+type PartLoad = {
   readonly follower: Follower
-  shard: Shard | undefined
+  part: Part | undefined
   /** Whether the origin has said that it has no such shard. */
   isLacking: boolean
 }
@@ -74,9 +79,14 @@ export class SnapshotFollower {
   /** The version that all readers have. */
   private known = ''
   private readonly changes = new Changes()
-  /** Shards that came with an update, by hash, until the readers have it. */
-  private readonly arrived = new Map<string, Shard>()
-  private readonly loads = new Map<string, ShardLoad>()
+  /** What came with an update, by hash, until the readers have it. */
+  private readonly arrived = new Map<string, Part>()
+  private readonly loads = new Map<string, PartLoad>()
+  /** The last table of rights, for all readers; one that cannot be read shows nothing. */
+  private lastRights: { readonly sha256: string; readonly table: RightsTable | undefined } = {
+    sha256: '',
+    table: undefined,
+  }
 
   constructor(options: SnapshotFollowerOptions) {
     this.options = options
@@ -137,12 +147,39 @@ export class SnapshotFollower {
 
   /** Loads a shard by its hash; `undefined` when the origin lacks it or is away. Never rejects. */
   async shard(sha256: string): Promise<Shard | undefined> {
+    const part = await this.part(sha256)
+    return part instanceof Shard ? part : undefined
+  }
+
+  /**
+   * Loads a table of rights by its hash; `undefined` for one that this build cannot read.
+   * @throws {SnapshotError} when the origin lacks it or is away
+   */
+  async rights(sha256: string): Promise<RightsTable | undefined> {
+    const isKnown = (): boolean => this.lastRights.sha256 === sha256
+    const part = isKnown() ? undefined : await this.part(sha256)
+    if (isKnown()) return this.lastRights.table
+    if (part === undefined) throw new SnapshotError('Cannot load the table of rights')
+    this.lastRights = { sha256, table: this.tableOf(part) }
+    return this.lastRights.table
+  }
+
+  private tableOf(part: Part): RightsTable | undefined {
+    try {
+      return openRights(part instanceof Shard ? part.bytes : part)
+    } catch (error) {
+      this.options.onError(errorText(error))
+      return undefined
+    }
+  }
+
+  private async part(sha256: string): Promise<Part | undefined> {
     const arrived = this.arrived.get(sha256)
     if (arrived !== undefined) return arrived
     const load = this.loads.get(sha256) ?? this.newLoad(sha256)
     if (!(await load.follower.look())) return undefined
     this.loads.delete(sha256)
-    return load.shard
+    return load.part
   }
 
   /** As {@link shard}; looks for a newer manifest when the origin lacks the shard. */
@@ -156,8 +193,8 @@ export class SnapshotFollower {
     return undefined
   }
 
-  private newLoad(sha256: string): ShardLoad {
-    const load: ShardLoad = {
+  private newLoad(sha256: string): PartLoad {
+    const load: PartLoad = {
       follower: new Follower({
         ...this.options,
         refreshMs: Number.POSITIVE_INFINITY,
@@ -165,11 +202,11 @@ export class SnapshotFollower {
           load.isLacking = false
           const bytes = await this.options.origin.readShard(sha256)
           load.isLacking = bytes === undefined
-          load.shard = await opened(sha256, bytes)
+          load.part = await opened(sha256, bytes)
           seen()
         },
       }),
-      shard: undefined,
+      part: undefined,
       isLacking: false,
     }
     this.loads.set(sha256, load)
@@ -195,7 +232,7 @@ export class SnapshotFollower {
     if (served === undefined) return
     const loaded = await this.open(served)
     try {
-      for (const bytes of shards ?? []) this.arrived.set(await sha256Hex(bytes), openShard(bytes))
+      for (const bytes of shards ?? []) this.arrived.set(await sha256Hex(bytes), openPart(bytes))
       await Promise.all(this.readers.map((take) => take(loaded)))
     } finally {
       this.arrived.clear()
@@ -230,11 +267,16 @@ export class SnapshotFollower {
   }
 }
 
+/** @throws {SnapshotError} for an invalid shard */
+function openPart(bytes: Uint8Array): Part {
+  return isRights(bytes) ? bytes : openShard(bytes)
+}
+
 /** @throws {SnapshotError} without bytes, and for those of another shard */
-async function opened(sha256: string, bytes: Uint8Array | undefined): Promise<Shard> {
+async function opened(sha256: string, bytes: Uint8Array | undefined): Promise<Part> {
   const what = `shard ${sha256.slice(0, 12)}…`
   if (bytes === undefined) throw new SnapshotError(`The store lacks the ${what}`)
-  if ((await sha256Hex(bytes)) === sha256) return openShard(bytes)
+  if ((await sha256Hex(bytes)) === sha256) return openPart(bytes)
   throw new SnapshotError(`The stored ${what} has another hash`)
 }
 

@@ -18,9 +18,17 @@ import {
   TARGET_BYTES,
 } from '../format/layout.ts'
 import { hashName, hashWords } from '../format/name-hash.ts'
+import type { RightsTable } from '../format/rights-table.ts'
 
 /** Labels, each as `key=value`, by namespace. */
 export type NamespaceLabels = ReadonlyMap<string, readonly string[]>
+
+/** What a cluster says of its namespaces beside their names. Another object for each change. */
+export type NamespaceFacts = {
+  readonly labels: NamespaceLabels
+  /** Absent for a cluster that publishes none: then nobody sees a namespace by its rights. */
+  readonly rights?: RightsTable
+}
 
 // Sizes in 32-bit words.
 const NODE_WORDS = NODE_BYTES / 4
@@ -39,8 +47,8 @@ export class Shard {
   readonly bytes: Uint8Array
   /** Set by look-ups. The cache of shards clears it to see which ones are in use. */
   isUsed = true
-  /** Labels of its cluster's namespaces, if tokens select by them; the loader sets it. */
-  labels: NamespaceLabels | undefined
+  /** Facts of its cluster's namespaces, if clients see them by these; the loader sets it. */
+  facts: NamespaceFacts | undefined
   readonly addresses4: AddressTable
   readonly addresses6: AddressTable
   private namespaceNames: readonly string[] | undefined

@@ -4,22 +4,21 @@
  */
 
 import { byteAt } from '../../dns/bytes/bytes.ts'
-import { NO_LABELS } from './namespace-labels.ts'
-import type { NamespaceLabels, Shard } from './shard.ts'
+import type { NamespaceFacts, Shard } from './shard.ts'
 
-/** Returns whether a client may see a namespace's names, by its name and its labels. */
-type SeesNamespace = (namespace: string, labels: readonly string[]) => boolean
+/** Returns whether a client may see a namespace's names; without facts, by its name alone. */
+type SeesNamespace = (namespace: string, facts: NamespaceFacts | undefined) => boolean
 
 type Marks = {
-  readonly labels: NamespaceLabels | undefined
+  readonly facts: NamespaceFacts | undefined
   readonly flags: Uint8Array
   /** What `hasOneOf` has returned, by node. */
   readonly lists: Map<number, boolean>
 }
 
-const NONE: Marks = { labels: undefined, flags: new Uint8Array(0), lists: new Map() }
+const NONE: Marks = { facts: undefined, flags: new Uint8Array(0), lists: new Map() }
 
-/** A client's visible namespaces. Evaluates a shard's namespaces once, and again for new labels. */
+/** A client's visible namespaces. Evaluates a shard's namespaces once, and again for new facts. */
 export class Visibility {
   private readonly sees: SeesNamespace
   private readonly known = new WeakMap<Shard, Marks>()
@@ -53,12 +52,12 @@ export class Visibility {
   }
 
   /** Returns what `has` does, for a namespace by its name. */
-  hasNamed({ labels }: Shard, namespace: string): boolean {
-    return this.sees(namespace, (labels ?? NO_LABELS).get(namespace) ?? [])
+  hasNamed({ facts }: Shard, namespace: string): boolean {
+    return this.sees(namespace, facts)
   }
 
   private current(shard: Shard): Marks {
-    if (shard !== this.lastShard || shard.labels !== this.lastMarks.labels) {
+    if (shard !== this.lastShard || shard.facts !== this.lastMarks.facts) {
       this.lastMarks = this.marksOf(shard)
       this.lastShard = shard
     }
@@ -67,10 +66,10 @@ export class Visibility {
 
   private marksOf(shard: Shard): Marks {
     const before = this.known.get(shard)
-    const { labels } = shard
-    if (before !== undefined && before.labels === labels) return before
+    const { facts } = shard
+    if (before !== undefined && before.facts === facts) return before
     const flags = Uint8Array.from(shard.namespaces, (name) => (this.hasNamed(shard, name) ? 1 : 0))
-    const marks = { labels, flags, lists: new Map<number, boolean>() }
+    const marks = { facts, flags, lists: new Map<number, boolean>() }
     this.known.set(shard, marks)
     return marks
   }

@@ -5,6 +5,60 @@ import { IssuersError, readIssuers } from '../../../src/gateway/config/issuers.t
 const RULE = { when: { sub: 'a' }, namespaces: ['shop'] }
 const ISSUER = { issuer: 'https://ci.test', audiences: ['kubedoh'], rules: [RULE] }
 
+const BY_RBAC = { when: { sub: 'a' }, clusters: ['prod'], namespaces: 'rbac' }
+const IN_CLUSTER = { ...ISSUER, keys: 'cluster:prod' }
+
+function byRbac(kubernetes: unknown, more: object = {}): object {
+  return { ...ISSUER, kubernetes, rules: [{ ...BY_RBAC, ...more }] }
+}
+
+const RBAC_CASES: { value: unknown; message: string }[] = [
+  {
+    value: [byRbac(undefined)],
+    message: 'ISSUERS[0].rules[0] has "rbac", which needs "kubernetes" of its issuer',
+  },
+  {
+    value: [byRbac({}, { clusters: undefined })],
+    message: 'ISSUERS[0].rules[0].clusters is missing: "rbac" needs those that know the users',
+  },
+  {
+    value: [byRbac({}, { role: 'issuer' })],
+    message: 'ISSUERS[0].rules[0] has "rbac", with which the role "issuer" has none to give',
+  },
+  {
+    value: [{ ...IN_CLUSTER, kubernetes: {} }],
+    message: 'ISSUERS[0].kubernetes is not for ServiceAccounts, which have a name',
+  },
+  ...[['prod', 'dev'], ['*'], ['dev'], ['pro*']].map((clusters) => ({
+    value: [{ ...IN_CLUSTER, rules: [{ ...BY_RBAC, clusters }] }],
+    message: 'ISSUERS[0].rules[0].clusters is not ["prod"], whose RBAC knows the ServiceAccounts',
+  })),
+  {
+    value: [byRbac({ username: { claim: '' } })],
+    message: 'ISSUERS[0].kubernetes.username.claim is not the name of a claim',
+  },
+  {
+    value: [byRbac({ username: { prefix: '-' } })],
+    message: 'ISSUERS[0].kubernetes.username.prefix is "-"; "" is no prefix',
+  },
+  {
+    value: [byRbac({ groups: { claim: 'groups', prefix: 7 } })],
+    message: 'ISSUERS[0].kubernetes.groups.prefix is not a text of up to 512 characters',
+  },
+  {
+    value: [byRbac({ groups: { prefix: 'oidc:' } })],
+    message: 'ISSUERS[0].kubernetes.groups.claim is not the name of a claim',
+  },
+  {
+    value: [byRbac({ group: {} })],
+    message: 'ISSUERS[0].kubernetes has "group", which is not one of username, groups',
+  },
+  {
+    value: [{ ...ISSUER, rules: [{ ...RULE, namespaces: 'all' }] }],
+    message: 'ISSUERS[0].rules[0]: "namespaces" is not a list of 1 to 100 strings',
+  },
+]
+
 describe('ISSUERS', () => {
   test('has defaults', () => {
     assert.deepEqual(readIssuers(JSON.stringify([ISSUER])), [
@@ -34,6 +88,32 @@ describe('ISSUERS', () => {
     )
   })
 
+  test('may name users and groups as an API server does', () => {
+    const groups = { claim: 'roles' }
+    const cases = [
+      { kubernetes: {}, username: { claim: 'sub', prefix: 'https://ci.test#' } },
+      { kubernetes: { username: { claim: 'email' } }, username: { claim: 'email', prefix: '' } },
+      { kubernetes: { username: { prefix: '' } }, username: { claim: 'sub', prefix: '' } },
+      {
+        kubernetes: { username: { claim: 'oid', prefix: 'aad:' }, groups },
+        username: { claim: 'oid', prefix: 'aad:' },
+        groups: { claim: 'roles', prefix: '' },
+      },
+    ]
+    for (const { kubernetes, ...principals } of cases) {
+      const [read] = readIssuers(JSON.stringify([byRbac(kubernetes)]))
+      assert.deepEqual(read?.principals, principals)
+      assert.deepEqual(read?.rules[0], {
+        when: { sub: ['a'] },
+        scope: { clusters: ['prod'], origins: ['*'], namespaces: [], recurse: false },
+        lifeMs: 86_400_000,
+        isRbac: true,
+      })
+    }
+    const [own] = readIssuers(JSON.stringify([{ ...IN_CLUSTER, rules: [BY_RBAC] }]))
+    assert.equal(own?.principals, 'service-accounts')
+  })
+
   const rule = (more: object): object => ({ ...ISSUER, rules: [{ ...RULE, ...more }] })
   const never = (first: object, later: object): object => ({
     ...ISSUER,
@@ -45,7 +125,7 @@ describe('ISSUERS', () => {
     {
       value: [{ ...ISSUER, secret: 'x' }],
       message:
-        'ISSUERS[0] has "secret", which is not one of issuer, audiences, algorithms, keys, client, rules',
+        'ISSUERS[0] has "secret", which is not one of issuer, audiences, algorithms, keys, client, kubernetes, rules',
     },
     {
       value: [{ ...ISSUER, issuer: 'http://ci.test' }],
@@ -121,6 +201,7 @@ describe('ISSUERS', () => {
       value: [rule({ recurse: 'yes' })],
       message: 'ISSUERS[0].rules[0]: "recurse" is neither true nor false',
     },
+    ...RBAC_CASES,
     { value: [ISSUER, ISSUER], message: 'ISSUERS has "https://ci.test" twice' },
     {
       value: [never({ sub: '*' }, { sub: 'a' })],

@@ -5,6 +5,7 @@ import { hashToken } from '../../../src/gateway/access/token.ts'
 import type { GatewayVariables } from '../../../src/gateway/config/config.ts'
 import { generateKeyPair } from '../../../src/snapshot/format/signature.ts'
 import { FakeIssuer } from '../fake-issuer.ts'
+import { WEB } from '../publishing.ts'
 import { QUESTION, Running } from '../running.ts'
 
 const issuer = new FakeIssuer('https://ci.example.test')
@@ -18,6 +19,12 @@ const FORM = {
 function issuersWith(rule: object): string {
   const rules = [{ when: { sub: 'job-*' }, namespaces: ['shop'], expires: '1h', ...rule }]
   return JSON.stringify([{ issuer: issuer.url, audiences: ['kubedoh'], rules }])
+}
+
+function byRbac(prefix: string): string {
+  const [first] = JSON.parse(issuersWith({ clusters: ['shop'], namespaces: 'rbac' }))
+  const kubernetes = { username: { prefix }, groups: { claim: 'groups', prefix } }
+  return JSON.stringify([{ ...first, kubernetes }])
 }
 
 async function open(variables: Partial<GatewayVariables> = {}): Promise<Running> {
@@ -98,6 +105,39 @@ describe('a token that was given in exchange', () => {
     const response = await exchange(running, { ...FORM, subject_token: token })
     assert.equal(response.status, 400)
     assert.equal(Object(await response.json()).error, 'invalid_grant')
+  })
+
+  test('by RBAC has the user and groups of then, and counts without its issuer', async () => {
+    const running = await open({ ISSUERS: byRbac('oidc:') })
+    const claims = { sub: 'job-1', groups: ['dev'] }
+    const subject_token = await issuer.sign(running.host.now(), claims)
+    const { access_token: token } = Object(
+      await (await exchange(running, { ...FORM, subject_token })).json(),
+    )
+    running.fetchPage = () => Promise.reject(new Error('away'))
+    const ask = async (at: Running): Promise<string> =>
+      (await at.get('/resolve?name=web.shop.svc.shop.example.org&type=A', String(token))).text()
+    assert.match(await ask(running), /"Status":3/)
+    const rightsOf = [{ kind: 'group', name: 'oidc:dev', namespaces: ['shop'] }] as const
+    await running.publishWhole(WEB, 2, { rightsOf })
+    await running.host.advance(1000)
+    await ask(running)
+    await Promise.all(running.kept)
+    assert.match(await ask(running), /"Status":0/)
+    const other = await open({ ISSUERS: byRbac('sso:') })
+    assert.match(await ask(other), /unauthorized/)
+  })
+
+  test('by RBAC is not given for more groups than fit', async () => {
+    const running = await open({ ISSUERS: byRbac('oidc:') })
+    const groups = Array.from({ length: 100 }, (_, i) => `group-${i}`)
+    const subject_token = await issuer.sign(running.host.now(), { sub: 'job-1', groups })
+    assert.equal(await status(running, subject_token), 200)
+    const response = await exchange(running, { ...FORM, subject_token })
+    assert.equal(response.status, 400)
+    const { error, error_description: why } = Object(await response.json())
+    assert.equal(error, 'invalid_request')
+    assert.match(why, /more groups than fit into a token/)
   })
 
   test('is refused once its subject is revoked, and others are not', async () => {

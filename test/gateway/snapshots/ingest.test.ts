@@ -14,7 +14,7 @@ import { formatManifest, type Manifest } from '../../../src/snapshot/format/mani
 import { formatPublication } from '../../../src/snapshot/format/publication.ts'
 import { sha256Hex } from '../../../src/snapshot/format/signature.ts'
 import { keys } from '../../cluster/follow/memory-gateway.ts'
-import { type Published, signedBy, snapshotOf, WEB } from '../publishing.ts'
+import { type Published, signedBy, snapshotOf, tableOf, WEB } from '../publishing.ts'
 
 const NOW_MS = Date.parse('2026-01-01T00:00:30Z')
 const { privateKey, publicKey } = await keys()
@@ -87,6 +87,50 @@ describe('a shard', () => {
     const sha256 = await sha256Hex(bytes)
     assert.equal(codeOf(await ingestShard(at, sha256, bytes)), '400 bad_shard')
     assert.equal(await at.store.readShard(sha256), undefined)
+  })
+})
+
+describe('a table of rights', () => {
+  const rightsOf = [{ kind: 'user', name: 'ada', namespaces: ['shop'] }] as const
+
+  test('is stored as a shard is, and its manifest waits for it', async () => {
+    const at = target()
+    const one = await snapshotOf(privateKey, [WEB], { rightsOf })
+    const sha256 = one.manifest.rights?.sha256 ?? assert.fail()
+    const names = new Map([...one.shards].filter(([hash]) => hash !== sha256))
+    await putShards(at, { ...one, shards: names })
+    assert.deepEqual(await ingestManifest(at, one.signed, undefined), {
+      kind: 'missing',
+      sha256s: [sha256],
+    })
+    await putShards(at, one)
+    assert.equal((await ingestManifest(at, one.signed, undefined)).kind, 'stored')
+  })
+
+  test('arrives with its manifest, stays for one more generation, and goes', async () => {
+    const at = target()
+    const hashes: string[] = []
+    let etag: string | undefined
+    for (const [i, name] of ['a', 'b', 'c', 'd'].entries()) {
+      const one = await snapshotOf(privateKey, [WEB], {
+        generation: i + 1,
+        rightsOf: [{ ...rightsOf[0], name }],
+      })
+      hashes.push(one.manifest.rights?.sha256 ?? '')
+      const { signed, shards } = one
+      const bytes = formatPublication({ manifest: signed.bytes, shards: [...shards.values()] })
+      const result = await ingestPublication(at, { ...signed, bytes }, etag)
+      assert.equal(result.kind, 'stored')
+      etag = await manifestEtag(signed.bytes)
+    }
+    assert.deepEqual(await at.store.missingShards(hashes), hashes.slice(0, 2))
+  })
+
+  test('is refused when it is broken', async () => {
+    const at = target()
+    const bytes = await tableOf('broken')
+    const result = await ingestShard(at, await sha256Hex(bytes), bytes)
+    assert.equal(codeOf(result), '400 bad_shard')
   })
 })
 

@@ -12,7 +12,9 @@ import {
   versionOf,
 } from '../../../src/gateway/snapshots/snapshot-update.ts'
 import { createMemoryStore } from '../../../src/gateway/snapshots/store.ts'
+import { principalKey } from '../../../src/snapshot/format/rights-table.ts'
 import { sha256Hex } from '../../../src/snapshot/format/signature.ts'
+import type { NamespaceFacts } from '../../../src/snapshot/read/shard.ts'
 import { keys } from '../../cluster/follow/memory-gateway.ts'
 import { namesIn } from '../../cluster/follow/snapshots.ts'
 import { type Published, snapshotOf } from '../publishing.ts'
@@ -107,10 +109,17 @@ function following(): {
     follower,
     times: TIMES,
     memory,
+    needsRights: true,
     clock: CLOCK,
     onError,
   })
   return { reader, follower, knowns, reads, send: (update) => take(update) }
+}
+
+/** What the first shard that is loaded says of its namespaces. */
+function factsIn(reader: ClusterReader): NamespaceFacts | undefined {
+  const shard = reader.current()?.shards.find((one) => one !== undefined)
+  return (shard ?? assert.fail('no shard is loaded')).facts
 }
 
 test('a reader that is added while a cluster is followed begins with what there is', async () => {
@@ -148,6 +157,40 @@ describe('a reader that follows', () => {
     assert.deepEqual(namesIn(reader.current(), ['db.shop.svc']), ['db.shop.svc'])
     assert.deepEqual(reads, [])
     assert.deepEqual(knowns, [''])
+  })
+
+  test('gets the table of rights with a manifest, as all readers of the cluster do', async () => {
+    const { reader, follower, reads, send } = following()
+    const other = new ClusterReader({
+      ...{ cluster: 'shop', follower, times: TIMES, memory: new ShardMemory(), clock: CLOCK },
+      ...{ needsRights: true, onError: assert.fail },
+    })
+    void reader.follow()
+    await send({ manifest: first.signed })
+    for (const one of [reader, other]) {
+      await one.load()
+      await one.load(0)
+    }
+    assert.equal(factsIn(reader)?.rights, undefined)
+    reads.length = 0
+    const right = { kind: 'user', name: 'ada', namespaces: ['shop'] } as const
+    const third = await snapshotOf(privateKey, [], {
+      ...{ generation: 3, rightsOf: [right], shardCount: 8 },
+    })
+    const { rights } = third.manifest
+    const shards = [...third.shards.values()]
+    await send({ manifest: third.signed, shards })
+    const { rights: table } = factsIn(reader) ?? {}
+    const key = await principalKey('user', 'ada')
+    assert.deepEqual(table?.namespacesOf([key]), new Set(['shop']))
+    assert.equal(factsIn(other)?.rights, table)
+    const confirmed = await snapshotOf(privateKey, [], {
+      ...{ generation: 3, rightsOf: [right], shardCount: 8, time: '2026-01-01T00:00:10.000Z' },
+    })
+    const before = factsIn(reader)
+    await send({ manifest: confirmed.signed })
+    assert.equal(factsIn(reader), before)
+    assert.ok(rights !== undefined && !reads.includes(rights.sha256))
   })
 
   test('takes no shard that the manifest does not list, nor a manifest of a stranger', async () => {

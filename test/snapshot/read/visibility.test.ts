@@ -36,18 +36,20 @@ describe('Visibility', () => {
   })
 
   test('goes by the labels that a shard has now', () => {
-    const visibility = new Visibility((_, labels) => labels.includes('team=shop'))
+    const visibility = new Visibility(
+      (name, facts) => facts?.labels.get(name)?.includes('team=shop') === true,
+    )
     const shard = shardOf(['depot', 'shop'])
     const seen = (): string[] => shard.namespaces.filter((_, id) => visibility.has(shard, id))
     assert.deepEqual(seen(), [''])
-    shard.labels = new Map([['shop', ['team=shop']]])
+    shard.facts = { labels: new Map([['shop', ['team=shop']]]) }
     assert.deepEqual(seen(), ['', 'shop'])
     const other = shardOf(['depot'])
     assert.equal(visibility.has(other, 1), false)
     assert.deepEqual(seen(), ['', 'shop'])
-    shard.labels = new Map([['depot', ['a=b', 'team=shop']]])
+    shard.facts = { labels: new Map([['depot', ['a=b', 'team=shop']]]) }
     assert.deepEqual(seen(), ['', 'depot'])
-    shard.labels = undefined
+    shard.facts = undefined
     assert.deepEqual(seen(), [''])
   })
 })
