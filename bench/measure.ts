@@ -18,6 +18,7 @@ import { benchMemory } from './memory.ts'
 import { benchOpen } from './open.ts'
 import { benchPlugins } from './plugins.ts'
 import { benchPublish } from './publish.ts'
+import { benchRights } from './rights.ts'
 import { formatMarkdown, formatTable, type Row } from './row.ts'
 import { benchServer } from './server.ts'
 import { benchStart } from './start.ts'
@@ -31,6 +32,7 @@ const BENCHES: ReadonlyMap<string, () => Promise<Row[]> | Row[]> = new Map<
   ['memory', benchMemory],
   ['open', benchOpen],
   ['publish', benchPublish],
+  ['rights', benchRights],
   ['gateway', benchGateway],
   ['edge', benchEdge],
   ['plugins', benchPlugins],

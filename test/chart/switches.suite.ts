@@ -142,6 +142,23 @@ describeUnless(typeof binaries === 'string' && binaries, 'switches of the chart'
     assert.deepEqual(writes(records), ['update dnsrecords/status', 'create events'])
   })
 
+  test('the exporter reads RBAC only to publish it', () => {
+    const rbac = (...values: string[]) => {
+      const objects = objectsWith(OFF, ...EXPORTER, ...values)
+      const [deployment] = objects.filter(isKind('Deployment'))
+      const { args } = podOf(deployment).containers[0]
+      const rules = rulesOf(objects, 'exporter').filter(({ resources }) => {
+        return resources.includes('rolebindings')
+      })
+      return [args.includes('--rbac'), ...rules]
+    }
+    const resources = ['roles', 'clusterroles', 'rolebindings', 'clusterrolebindings']
+    const apiGroups = ['rbac.authorization.k8s.io']
+    const rule = { apiGroups, resources, verbs: ['list', 'watch'] }
+    assert.deepEqual(rbac(), [false])
+    assert.deepEqual(rbac('exporter.rbac=true'), [true, rule])
+  })
+
   test('the router has no other rights, and writes HTTPRoutes only for a Gateway', () => {
     const rights = (...values: string[]) =>
       rulesOf(objectsWith(OFF, ...values), 'router').map(({ resources, verbs }) => {

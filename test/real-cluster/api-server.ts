@@ -169,6 +169,22 @@ export class ApiServer {
     await this.send('PUT', `${objectPath(object)}/finalize`, body)
   }
 
+  /** Returns whether a user with groups may `get` Services in a namespace. */
+  async mayReadServices(
+    user: string,
+    groups: readonly string[],
+    namespace: string,
+  ): Promise<boolean> {
+    const resourceAttributes = { verb: 'get', group: '', resource: 'services', namespace }
+    const spec = { user, groups, resourceAttributes }
+    const body = { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', spec }
+    const path = '/apis/authorization.k8s.io/v1/subjectaccessreviews'
+    const { status }: { status: { allowed: boolean } } = JSON.parse(
+      await this.send('POST', path, body),
+    )
+    return status.allowed
+  }
+
   /** Writes a kubeconfig with a token of a ServiceAccount. @returns its path */
   async serviceAccountConfig(account: ApiObject): Promise<string> {
     const path = join(this.folder, `${account.metadata.name}.kubeconfig`)

@@ -31,6 +31,29 @@ export const RIGHTS: readonly ApiObject[] = [
   },
 ]
 
+/** Rights that exporters need to publish what RBAC says. */
+export const RBAC_RIGHTS: readonly ApiObject[] = [
+  {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRole',
+    metadata: { name: 'kubedoh-rbac' },
+    rules: [
+      {
+        apiGroups: ['rbac.authorization.k8s.io'],
+        resources: ['roles', 'clusterroles', 'rolebindings', 'clusterrolebindings'],
+        verbs: ['list', 'watch'],
+      },
+    ],
+  },
+  {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRoleBinding',
+    metadata: { name: 'kubedoh-rbac' },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'kubedoh-rbac' },
+    subjects: [{ kind: 'Group', name: 'exporters', apiGroup: 'rbac.authorization.k8s.io' }],
+  },
+]
+
 /** Rights that exporters need to elect one of them. */
 export const LEASE_RIGHTS: readonly ApiObject[] = [
   {
