@@ -20,6 +20,8 @@ import { type Running, start } from './processes.ts'
 
 const KUBEDOH = join(import.meta.dirname, '../../bin/kubedoh')
 const PATIENCE_MS = 30_000
+/** How often a binding is made and deleted. */
+const ROUNDS = 5
 const ISSUER = 'https://kubernetes.default.svc.cluster.local'
 
 const binaries = prepareBinaries()
@@ -42,6 +44,49 @@ const BINDING: ApiObject = {
   subjects: [{ kind: 'ServiceAccount', name: 'exporter', namespace: 'shop' }],
 }
 
+const apiGroup = 'rbac.authorization.k8s.io'
+const apiVersion = `${apiGroup}/v1`
+
+/** Lets this ServiceAccount read who may read Services. */
+const RBAC_READER: readonly ApiObject[] = [
+  {
+    apiVersion,
+    kind: 'ClusterRole',
+    metadata: { name: 'kubedoh-reads-rbac' },
+    rules: [
+      {
+        apiGroups: [apiGroup],
+        resources: ['roles', 'clusterroles', 'rolebindings', 'clusterrolebindings'],
+        verbs: ['list', 'watch'],
+      },
+    ],
+  },
+  {
+    apiVersion,
+    kind: 'ClusterRoleBinding',
+    metadata: { name: 'kubedoh-reads-rbac' },
+    roleRef: { apiGroup, kind: 'ClusterRole', name: 'kubedoh-reads-rbac' },
+    subjects: [{ kind: 'ServiceAccount', name: 'exporter', namespace: 'shop' }],
+  },
+]
+
+/** Shows the Services of namespace `shop` to a ServiceAccount. */
+const SHOWN: readonly [role: ApiObject, binding: ApiObject] = [
+  {
+    apiVersion,
+    kind: 'Role',
+    metadata: { namespace: 'shop', name: 'reads-services' },
+    rules: [{ apiGroups: [''], resources: ['services'], verbs: ['get'] }],
+  },
+  {
+    apiVersion,
+    kind: 'RoleBinding',
+    metadata: { namespace: 'shop', name: 'reads-services' },
+    roleRef: { apiGroup, kind: 'Role', name: 'reads-services' },
+    subjects: [{ kind: 'ServiceAccount', name: 'reader', namespace: 'shop' }],
+  },
+]
+
 describeUnless(skip, 'tokens of ServiceAccounts', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kubedoh-accounts-'))
   let api: ApiServer
@@ -51,8 +96,8 @@ describeUnless(skip, 'tokens of ServiceAccounts', () => {
   beforeAll(async () => {
     if (typeof binaries === 'string') return
     api = await ApiServer.start(binaries)
-    const accounts = ['exporter', 'builder', 'stranger'].map(account)
-    for (const object of [...RIGHTS, ...shopObjects(), ...accounts, BINDING]) {
+    const accounts = ['exporter', 'builder', 'reader', 'stranger'].map(account)
+    for (const object of [...RIGHTS, ...shopObjects(), ...accounts, BINDING, ...RBAC_READER]) {
       await api.create(object)
     }
     const kubeconfig = await api.serviceAccountConfig(account('exporter'))
@@ -64,7 +109,11 @@ describeUnless(skip, 'tokens of ServiceAccounts', () => {
     const { publicKey, tokenSha256 } = keys
     const serviceaccount = { name: 'builder' }
     const when = { 'kubernetes.io': { namespace: 'shop', serviceaccount } }
-    const rules = [{ when, clusters: ['test'], namespaces: ['shop'] }]
+    const reader = { sub: 'system:serviceaccount:shop:reader' }
+    const rules = [
+      { when, clusters: ['test'], namespaces: ['shop'] },
+      { when: reader, clusters: ['test'], namespaces: 'rbac' },
+    ]
     const issuer = { issuer: ISSUER, audiences: ['kubedoh'], keys: 'cluster:test', rules }
     gateway = await startGateway({
       port: 0,
@@ -76,7 +125,7 @@ describeUnless(skip, 'tokens of ServiceAccounts', () => {
         EXCHANGE_KEY: (await generateKeyPair()).privateKey,
       },
     })
-    const args = ['--gateway', gateway.url, '--cluster', 'test', '--listen', '']
+    const args = ['--gateway', gateway.url, '--cluster', 'test', '--listen', '', '--rbac']
     exporter = start(KUBEDOH, ['export', ...args, '--conf', join(folder, 'Corefile')], {
       KUBEDOH_TOKEN: keys.token,
       KUBEDOH_SIGNING_KEY: keys.signingKey,
@@ -95,15 +144,21 @@ describeUnless(skip, 'tokens of ServiceAccounts', () => {
     return fetch(`${gateway.url}/resolve?name=${name}&type=A`, { headers })
   }
 
+  /** Asks until a response has a text; returns how long that took, in milliseconds. */
+  async function askUntil(token: string, text: RegExp): Promise<number> {
+    const startMs = performance.now()
+    for (;;) {
+      const body = await (await ask(token)).text()
+      const tookMs = performance.now() - startMs
+      if (text.test(body)) return tookMs
+      ok(tookMs < PATIENCE_MS, `${body}\n${exporter.tail()}`)
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+  }
+
   it('count by the keys that the exporter publishes', async () => {
     const token = await api.serviceAccountToken(account('builder'), 'kubedoh')
-    const startMs = performance.now()
-    let response = await ask(token)
-    while (response.status !== 200 && performance.now() - startMs < PATIENCE_MS) {
-      await new Promise((resolve) => setTimeout(resolve, 100))
-      response = await ask(token)
-    }
-    match(await response.text(), /"Status":0,.*"data":"10\./)
+    await askUntil(token, /"Status":0,.*"data":"10\./)
     match(await (await ask(token, 'kubernetes.default.svc.cluster.local')).text(), /"Status":3/)
   })
 
@@ -138,5 +193,22 @@ describeUnless(skip, 'tokens of ServiceAccounts', () => {
     ]
     const statuses = await Promise.all(refused.map(async (token) => (await ask(token)).status))
     deepEqual(statuses, [401, 401, 401])
+  })
+
+  it('see by RBAC what a binding shows to their account, until it is deleted', async () => {
+    const token = await api.serviceAccountToken(account('reader'), 'kubedoh')
+    await askUntil(token, /"Status":3/)
+    const [role, binding] = SHOWN
+    await api.create(role)
+    const times: string[] = []
+    for (let round = 0; round < ROUNDS; round++) {
+      await api.create(binding)
+      const shownMs = await askUntil(token, /"Status":0,.*"data":"10\./)
+      match(await (await ask(token, 'kubernetes.default.svc.cluster.local')).text(), /"Status":3/)
+      await api.delete(binding)
+      const hiddenMs = await askUntil(token, /"Status":3/)
+      times.push(`${shownMs.toFixed(0)}/${hiddenMs.toFixed(0)}`)
+    }
+    process.stderr.write(`rbac: names shown/hidden after ${times.join(', ')} ms\n`)
   })
 })

@@ -9,8 +9,10 @@ import {
   withPrimary,
 } from '../../../src/gateway/routes/stored-gateway.ts'
 import { Primary } from '../../../src/gateway/snapshots/primary.ts'
+import { readTokenIssuer } from '../../../src/snapshot/format/token-issuer.ts'
 import { FakeHost } from '../../fake-host.ts'
 import { formatReply, parseQuestion } from '../../message-text.ts'
+import { FakeIssuer } from '../fake-issuer.ts'
 import { WEB } from '../publishing.ts'
 import { CLIENT_TOKEN, CLUSTERS, COREFILE, EXPORTER_TOKEN, Running } from '../running.ts'
 import { tokenRecord } from '../tokens.ts'
@@ -18,7 +20,14 @@ import { tokenRecord } from '../tokens.ts'
 const TOKEN = 'the-token-of-a-replica'
 const PRIMARY_URL = 'https://primary.example.org'
 const QUESTION = 'web.shop.svc.cluster.local A'
+const API = new FakeIssuer('https://kubernetes.default.svc')
 const VARIABLES = {
+  ISSUERS: JSON.stringify([
+    {
+      ...{ issuer: API.url, audiences: ['kubedoh'], keys: 'cluster:shop' },
+      rules: [{ when: { sub: '*' }, clusters: ['shop'], namespaces: 'rbac' }],
+    },
+  ]),
   REPLICA_TOKEN_SHA256: await hashToken(TOKEN),
   CLIENT_TOKEN_SHA256: await hashToken(CLIENT_TOKEN),
   ADMIN_TOKEN_SHA256: await hashToken('the-token-of-the-operator'),
@@ -135,6 +144,24 @@ describe('a replica', () => {
     await replica.until(/10\.96\.0\.80/)
     await primary.store.pin(undefined)
     await replica.until(/10\.96\.0\.81/)
+  })
+
+  test('shows what RBAC shows, by the keys and rights that its primary has', async () => {
+    const { primary, replica } = await start()
+    const sub = 'system:serviceaccount:ci:builder'
+    const token = await API.sign(primary.host.now(), { sub })
+    const tokenIssuer = readTokenIssuer(API.url, (await API.keySet()).keys)
+    const publish = (generation: number, namespaces: readonly string[]): Promise<void> =>
+      primary.publishWhole(WEB, generation, {
+        ...(tokenIssuer && { tokenIssuer }),
+        rightsOf: [{ kind: 'user', name: sub, namespaces }],
+      })
+    await publish(1, [])
+    await replica.until(/NXDOMAIN/, token)
+    await publish(2, ['shop'])
+    await replica.until(/10\.96\.0\.80/, token)
+    await publish(3, [])
+    await replica.until(/NXDOMAIN/, token)
   })
 
   test('answers while its primary is away: fresh, stale, then not; and is fresh after', async () => {
