@@ -15,7 +15,7 @@ import { generateKeyPair } from '../../src/snapshot/format/signature.ts'
 import { describeUnless } from '../describe-unless.ts'
 import { type ApiObject, ApiServer } from './api-server.ts'
 import { prepareBinaries } from './binaries.ts'
-import { RIGHTS, shopObjects } from './objects.ts'
+import { RBAC_RIGHTS, RIGHTS, shopObjects } from './objects.ts'
 import { type Running, start } from './processes.ts'
 
 const KUBEDOH = join(import.meta.dirname, '../../bin/kubedoh')
@@ -31,19 +31,26 @@ function account(name: string): ApiObject {
   return { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace: 'shop' } }
 }
 
-/** Lets the ServiceAccount of the exporter watch, which has no other right. */
-const BINDING: ApiObject = {
-  apiVersion: 'rbac.authorization.k8s.io/v1',
-  kind: 'ClusterRoleBinding',
-  metadata: { name: 'kubedoh-account' },
-  roleRef: {
-    apiGroup: 'rbac.authorization.k8s.io',
-    kind: 'ClusterRole',
-    name: 'kubedoh-exporter',
-  },
-  subjects: [{ kind: 'ServiceAccount', name: 'exporter', namespace: 'shop' }],
+/** Gives a ServiceAccount a ClusterRole, in a namespace or in all. */
+function binding(role: string, name: string, namespace?: string): ApiObject {
+  const apiGroup = 'rbac.authorization.k8s.io'
+  return {
+    apiVersion: `${apiGroup}/v1`,
+    kind: namespace === undefined ? 'ClusterRoleBinding' : 'RoleBinding',
+    metadata: { name: `${name}-${role}`, ...(namespace && { namespace }) },
+    roleRef: { apiGroup, kind: 'ClusterRole', name: role },
+    subjects: [{ kind: 'ServiceAccount', name, namespace: 'shop' }],
+  }
 }
 
+const READS: ApiObject = {
+  apiVersion: 'rbac.authorization.k8s.io/v1',
+  kind: 'ClusterRole',
+  metadata: { name: 'reads' },
+  rules: [{ apiGroups: [''], resources: ['services'], verbs: ['get'] }],
+}
+
+<<<<<<< ours
 const apiGroup = 'rbac.authorization.k8s.io'
 const apiVersion = `${apiGroup}/v1`
 
@@ -87,6 +94,15 @@ const SHOWN: readonly [role: ApiObject, binding: ApiObject] = [
   },
 ]
 
+||||||| base
+=======
+/** The exporter has no right beyond those that it needs. */
+const BINDINGS = [binding('kubedoh-exporter', 'exporter'), binding('kubedoh-rbac', 'exporter')]
+const CHANGES = 10
+/** Unchanged names are confirmed in this interval: a change must not wait for it. */
+const CONFIRM_MS = 15_000
+
+>>>>>>> theirs
 describeUnless(skip, 'tokens of ServiceAccounts', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kubedoh-accounts-'))
   let api: ApiServer
@@ -96,8 +112,17 @@ describeUnless(skip, 'tokens of ServiceAccounts', () => {
   beforeAll(async () => {
     if (typeof binaries === 'string') return
     api = await ApiServer.start(binaries)
+<<<<<<< ours
     const accounts = ['exporter', 'builder', 'reader', 'stranger'].map(account)
     for (const object of [...RIGHTS, ...shopObjects(), ...accounts, BINDING, ...RBAC_READER]) {
+||||||| base
+    const accounts = ['exporter', 'builder', 'stranger'].map(account)
+    for (const object of [...RIGHTS, ...shopObjects(), ...accounts, BINDING]) {
+=======
+    const accounts = ['exporter', 'builder', 'reader', 'stranger'].map(account)
+    const rights = [...RIGHTS, ...RBAC_RIGHTS, READS]
+    for (const object of [...rights, ...shopObjects(), ...accounts, ...BINDINGS]) {
+>>>>>>> theirs
       await api.create(object)
     }
     const kubeconfig = await api.serviceAccountConfig(account('exporter'))
@@ -107,6 +132,7 @@ describeUnless(skip, 'tokens of ServiceAccounts', () => {
     )
     const keys = await createClusterKeys()
     const { publicKey, tokenSha256 } = keys
+<<<<<<< ours
     const serviceaccount = { name: 'builder' }
     const when = { 'kubernetes.io': { namespace: 'shop', serviceaccount } }
     const reader = { sub: 'system:serviceaccount:shop:reader' }
@@ -114,6 +140,19 @@ describeUnless(skip, 'tokens of ServiceAccounts', () => {
       { when, clusters: ['test'], namespaces: ['shop'] },
       { when: reader, clusters: ['test'], namespaces: 'rbac' },
     ]
+||||||| base
+    const serviceaccount = { name: 'builder' }
+    const when = { 'kubernetes.io': { namespace: 'shop', serviceaccount } }
+    const rules = [{ when, clusters: ['test'], namespaces: ['shop'] }]
+=======
+    const when = (name: string): object => {
+      return { 'kubernetes.io': { namespace: 'shop', serviceaccount: { name } } }
+    }
+    const rules = [
+      { when: when('builder'), clusters: ['test'], namespaces: ['shop'] },
+      { when: when('reader'), clusters: ['test'], namespaces: 'rbac' },
+    ]
+>>>>>>> theirs
     const issuer = { issuer: ISSUER, audiences: ['kubedoh'], keys: 'cluster:test', rules }
     gateway = await startGateway({
       port: 0,
@@ -162,6 +201,7 @@ describeUnless(skip, 'tokens of ServiceAccounts', () => {
     match(await (await ask(token, 'kubernetes.default.svc.cluster.local')).text(), /"Status":3/)
   })
 
+<<<<<<< ours
   async function exchange(token: string): Promise<Response> {
     const urn = 'urn:ietf:params:oauth'
     const body = new URLSearchParams({
@@ -185,6 +225,37 @@ describeUnless(skip, 'tokens of ServiceAccounts', () => {
     match(await other.text(), /"error":"invalid_grant"/)
   })
 
+||||||| base
+=======
+  it('see the namespaces that RBAC allows, as soon as it does', async () => {
+    const token = await api.serviceAccountToken(account('reader'), 'kubedoh')
+    const isSeen = async (): Promise<boolean> => (await (await ask(token)).text()).includes('"10.')
+    const others = 'kubernetes.default.svc.cluster.local'
+    const allowed = binding('reads', 'reader', 'shop')
+    const until = async (isWanted: boolean): Promise<number> => {
+      const startMs = performance.now()
+      while ((await isSeen()) !== isWanted) {
+        ok(performance.now() - startMs < CONFIRM_MS, `no ${isWanted} from RBAC`)
+      }
+      return performance.now() - startMs
+    }
+    ok(!(await isSeen()))
+    const tookMs: number[] = []
+    for (let i = 0; i < CHANGES; i++) {
+      await api.create(allowed)
+      tookMs.push(await until(true))
+      match(await (await ask(token, others)).text(), /"Status":3/)
+      await api.delete(allowed)
+      tookMs.push(await until(false))
+    }
+    const [fastest, median, slowest] = [0, CHANGES, 2 * CHANGES - 1].map((at) =>
+      tookMs.toSorted((a, b) => a - b)[at]?.toFixed(0),
+    )
+    const text = `median ${median} ms, from ${fastest} to ${slowest} ms`
+    process.stderr.write(`a binding changed → answered at the gateway: ${text}\n`)
+  })
+
+>>>>>>> theirs
   it('do not count for another audience, or for an account without a rule', async () => {
     const refused = [
       await api.serviceAccountToken(account('builder')),
