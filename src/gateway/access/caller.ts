@@ -20,7 +20,7 @@ import type { IssuerTokens } from './issuer-tokens.ts'
 import { type Exchanged, Issuers, type KnownSubject } from './issuers.ts'
 import type { KnownClusters } from './known-clusters.ts'
 import type { Person } from './persons.ts'
-import { hasHash } from './token.ts'
+import { hasHash, matcherOf } from './token.ts'
 import { type KnownToken, TokenBook } from './token-book.ts'
 import type { TokenStore } from './token-store.ts'
 
@@ -59,7 +59,10 @@ export type RequestHead = MessageHead &
   }
 
 /** What finding callers needs of the configuration. */
-type CallerConfig = Pick<GatewayConfig, 'access' | 'application' | 'issuers' | 'exchangeKeys'>
+type CallerConfig = Pick<
+  GatewayConfig,
+  'access' | 'application' | 'issuers' | 'exchangeKeys' | 'objectClusters'
+>
 
 /** What finding callers needs of the runtime. */
 export type CallerRuntime = {
@@ -95,7 +98,7 @@ export class CallerFinder {
   private readonly clientTokens = new Set<string>()
 
   constructor(
-    { access, application, issuers, exchangeKeys }: CallerConfig,
+    { access, application, issuers, exchangeKeys, objectClusters }: CallerConfig,
     {
       host: { after, log },
       tokenStore: store,
@@ -110,7 +113,8 @@ export class CallerFinder {
     this.access = access
     this.log = log
     const listed = directory && { directory: directory.store, clusters: directory.clusters }
-    this.tokens = new TokenBook({ store, ...listed, after, clock, onError })
+    const takesObjects = matcherOf(objectClusters)
+    this.tokens = new TokenBook({ store, ...listed, takesObjects, after, clock, onError })
     const runtime = { fetch, tokenIssuerOf, after, clock, log }
     this.issuers = new Issuers(issuers, exchangeKeys, runtime)
     const onRefused = (reason: string): void =>

@@ -12,6 +12,7 @@ import { createAudit } from '../access/audit.ts'
 import { createCors } from '../access/cors.ts'
 import { refuseCrossSite } from '../access/cross-site.ts'
 import { checkAdmin, checkStatusReader } from '../access/operators.ts'
+import { matcherOf } from '../access/token.ts'
 import { createTokenAdvice } from '../access/token-request.ts'
 import type { GatewayConfig } from '../config/config.ts'
 import { createDohApp } from '../doh/app.ts'
@@ -28,6 +29,7 @@ import type { Gateway, GatewayRuntime } from './gateway.ts'
 import { createGenerationRoutes } from './generation-routes.ts'
 import { clusterDomains, createKitRoute } from './kit-route.ts'
 import { createNamesRoute } from './names-route.ts'
+import { createObjectTokenRoute } from './object-token-route.ts'
 import { createPage } from './page.ts'
 import { prepare } from './prepare.ts'
 import { createReplicaRoutes } from './replica-routes.ts'
@@ -71,6 +73,7 @@ export function createGatewayApp(
   app.route('/', createGenerationRoutes(config, runtime, findCluster))
   const reload = (): Promise<void> => admission.reloadTokens()
   app.route('/', createClusterRoutes({ ...config, ...runtime, reload, now }))
+  app.route('/', createObjectTokenRoute({ ...config, ...runtime, findCluster, count, reload, now }))
   app.route(
     '/',
     createExplainRoute({
@@ -85,7 +88,10 @@ export function createGatewayApp(
   app.route('/', createExchangeRoute({ admission, config, now }))
   app.route('/', createAuditRoute(config, runtime))
   app.route('/', createStatusRoute(config, runtime, gateway))
-  app.route('/', createTokenRoutes({ ...config, ...runtime, now, advise, domainsOf }))
+  const takesCluster = matcherOf(config.objectClusters)
+  const takesObjects = (id: string): boolean => takesCluster(id) && clusters.has(id)
+  const tokenOptions = { ...config, ...runtime, now, advise, domainsOf, takesObjects }
+  app.route('/', createTokenRoutes(tokenOptions))
   app.route('/', createNamesRoute(gateway, runtime))
   for (const path of ['/t/:token/*', '/dns-query', '/resolve', '/kit', '/kit/:file']) {
     app.use(path, async (c, next) => {

@@ -20,6 +20,7 @@ class Fixture {
   readonly store = createMemoryTokenStore()
   readonly app = createTokenRoutes({
     advise: () => [],
+    takesObjects: () => true,
     host: NO_TIME,
     domainsOf: () => [],
     adminSha256s: [adminSha256],
@@ -142,6 +143,7 @@ describe('the tokens of clients', () => {
     const { body: made } = await fixture.send('POST', '/v1/tokens', {})
     const app = createTokenRoutes({
       advise: () => [],
+      takesObjects: () => true,
       host: NO_TIME,
       domainsOf: () => [],
       ...{ adminSha256s: [adminSha256], randomBytes, now: () => START_MS },
@@ -209,6 +211,7 @@ describe('the tokens of clients', () => {
       randomBytes,
       now: () => 0,
       advise: () => [],
+      takesObjects: () => true,
       host: NO_TIME,
       domainsOf: () => [],
     })
