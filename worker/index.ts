@@ -223,6 +223,7 @@ function tokenStoreOf(env: Env, { after }: Pick<GatewayRuntime['host'], 'after'>
     add: async (record) => object().add(record),
     replace: async (before, next) => object().replace(before, next),
     remove: async (id) => object().remove(id),
+    replaceObjects: async (cluster, wanted) => object().replaceObjects(cluster, wanted),
     restore: (atMs) => restoreObject(object, atMs),
     noteUse: async (days) => object().noteUse(days),
   }

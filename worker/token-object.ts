@@ -11,6 +11,7 @@ import {
   formatDirectoryEntry,
   parseDirectoryEntry,
 } from '../src/gateway/access/cluster-directory.ts'
+import { type ObjectsOutcome, replaceObjectsIn } from '../src/gateway/access/object-tokens.ts'
 import type { TokenRecord } from '../src/gateway/access/token.ts'
 import {
   type Addition,
@@ -94,6 +95,21 @@ export class TokenObject extends DurableObject<object> {
     return gone.length > 0
   }
 
+  /** Replaces the records of a cluster's objects; synchronous, as {@link add}. */
+  replaceObjects(cluster: string, wanted: readonly TokenRecord[]): ObjectsOutcome {
+    const records = new Map(this.list().map((one) => [one.id, one]))
+    const outcome = replaceObjectsIn(records, cluster, wanted)
+    const { added, changed, removed } = outcome
+    for (const id of removed) this.sql.exec('DELETE FROM tokens WHERE id = ?', id)
+    for (const id of [...added, ...changed]) {
+      const record = records.get(id)
+      const text = record === undefined ? '' : formatTokenRecord(record)
+      this.sql.exec('INSERT OR REPLACE INTO tokens VALUES (?, ?)', id, text)
+    }
+    this.note(...added, ...changed, ...removed)
+    return outcome
+  }
+
   /** Returns to the database of a time: see {@link startAgainAt}. */
   restore(atMs: number): Promise<string> {
     return startAgainAt(this.ctx, atMs)
@@ -139,11 +155,14 @@ export class TokenObject extends DurableObject<object> {
     return gone.length > 0
   }
 
-  /** Notes a change for followers: a token's, or a cluster's. Days of use are no such change. */
-  private note(id: string): void {
+  /** Notes changes for followers: of tokens, or of a cluster. Days of use are no such change. */
+  private note(...ids: readonly string[]): void {
+    if (ids.length === 0) return
     // After a restore to a point in time, no version comes again.
     const next = Math.max(this.version() + 1, Date.now())
-    this.sql.exec('INSERT INTO changes VALUES (?, ?)', next, id)
+    for (const [i, id] of ids.entries()) {
+      this.sql.exec('INSERT INTO changes VALUES (?, ?)', next + i, id)
+    }
     const oldest = 'SELECT version FROM changes ORDER BY version DESC LIMIT 1 OFFSET ?'
     this.sql.exec(`DELETE FROM changes WHERE version <= (${oldest})`, CHANGES_MAX)
     this.ctx.waitUntil(this.followers.notify())

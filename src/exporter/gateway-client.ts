@@ -3,6 +3,12 @@
  * @module
  */
 import { causeText, isTexts, parseJson, recordOf } from '../dns/bytes/unknown.ts'
+import {
+  formatSentTokens,
+  parseOutcomes,
+  type SentToken,
+  type TokenOutcome,
+} from '../snapshot/format/client-tokens.ts'
 import { formatPublication, type Publication } from '../snapshot/format/publication.ts'
 
 /** A gateway refuses a request, or is unreachable. */
@@ -71,9 +77,25 @@ export type GatewayClientOptions = {
 
 const TIMEOUT_MS = 30_000
 
+/**
+ * Sends the ClientTokens of a cluster, which replace those that the gateway has.
+ * @throws {GatewayError} with status 403 where the gateway takes none of this cluster
+ */
+export async function sendTokens(
+  options: GatewayClientOptions,
+  tokens: readonly SentToken[],
+  signal: AbortSignal,
+): Promise<readonly TokenOutcome[]> {
+  const headers = { 'content-type': 'application/json' }
+  const init = { method: 'PUT', body: formatSentTokens(tokens), headers, signal }
+  const answer = await ask(options, `${baseOf(options)}/client-tokens`, init)
+  if (answer.status !== 200) throw refusal(answer)
+  return parseOutcomes(answer.body)
+}
+
 /** Returns a client. All its methods throw {@link GatewayError}. */
 export function createGatewayClient(options: GatewayClientOptions): GatewayClient {
-  const base = `${options.url.replace(/\/+$/, '')}/v1/clusters/${options.cluster}`
+  const base = baseOf(options)
   const send = async (path: string, init: RequestInit = {}): Promise<Answer> =>
     ask(options, base + path, init)
   return {
@@ -103,6 +125,10 @@ export function createGatewayClient(options: GatewayClientOptions): GatewayClien
       return manifestResult(answer)
     },
   }
+}
+
+function baseOf({ url, cluster }: GatewayClientOptions): string {
+  return `${url.replace(/\/+$/, '')}/v1/clusters/${cluster}`
 }
 
 function conditions(signature: string, expected: string | undefined): Record<string, string> {

@@ -26,6 +26,7 @@ const APPS = [
   'src/gateway/routes/generation-routes.ts',
   'src/gateway/routes/kit-route.ts',
   'src/gateway/routes/names-route.ts',
+  'src/gateway/routes/object-token-route.ts',
   'src/gateway/routes/replica-routes.ts',
   'src/gateway/routes/status-route.ts',
   'src/gateway/routes/token-routes.ts',

@@ -110,6 +110,84 @@ export const TOKEN_STORE_PROMISES: readonly TokenStorePromise[] = [
     },
   },
   {
+    name: 'replaces the tokens of the objects of a cluster, and no others',
+    hold: async (store) => {
+      await store.add(record('a', 'one'))
+      const [first, second] = [ofObject('shop', '1', 'b'), ofObject('shop', '2', 'c')]
+      const other = ofObject('prod', '3', 'd')
+      await store.replaceObjects('prod', [other])
+      const outcome = await store.replaceObjects('shop', [first, second])
+      same([outcome.added, outcome.changed, outcome.removed], [['1', '2'], [], []])
+      await store.noteUse([['1', 20_000]])
+      const renamed = { ...first, name: 'shop/renamed', createdMs: 9 }
+      const changed = await store.replaceObjects('shop', [renamed])
+      same([changed.added, changed.changed, changed.removed], [[], ['1'], ['2']])
+      same(changed.usedDays, [{ id: '1', day: 20_000 }])
+      const kept = { ...renamed, createdMs: first.createdMs, usedDay: 20_000 }
+      same(await sorted(store), [kept, other, record('a', 'one')])
+      const again = await store.replaceObjects('shop', [renamed])
+      same([again.added, again.changed, again.removed], [[], [], []])
+    },
+  },
+  {
+    name: 'gives no object what another record has: an identifier, or a secret',
+    hold: async (store) => {
+      await store.add(record('a', 'one'))
+      await store.replaceObjects('prod', [ofObject('prod', '3', 'd')])
+      const wanted = [
+        ofObject('shop', 'a', 'b'),
+        ofObject('shop', '3', 'c'),
+        ofObject('shop', '4', 'd'),
+        ofObject('shop', '5', 'e'),
+        ofObject('shop', '6', 'e'),
+      ]
+      const { added, refused } = await store.replaceObjects('shop', wanted)
+      same(added, ['5'])
+      same(refused, [
+        { id: 'a', reason: 'IdTaken' },
+        { id: '3', reason: 'IdTaken' },
+        { id: '4', reason: 'TokenTaken' },
+        { id: '6', reason: 'TokenTaken' },
+      ])
+      const ids = (await sorted(store)).map(({ id, by }) => [id, by ?? null])
+      same(ids, [
+        ['3', 'cluster prod'],
+        ['5', 'cluster shop'],
+        ['a', null],
+      ])
+    },
+  },
+  {
+    name: 'changes the token of no object by requests of operators',
+    hold: async (store) => {
+      const send = await routesOf(store)
+      const object = ofObject('shop', '1', 'b')
+      await store.replaceObjects('shop', [object])
+      for (const request of [rotation('/v1/tokens/1'), revocation('/v1/tokens/1')]) {
+        const { status, body } = await send(...request)
+        same([status, JSON.stringify(body).includes('ClientToken shop/1 of cluster')], [409, true])
+      }
+      same(await store.list(), [object])
+    },
+  },
+  {
+    name: 'keeps a whole list, of ten that arrive at once, and what operators create meanwhile',
+    hold: async (store) => {
+      const send = await routesOf(store)
+      const lists = Array.from({ length: 10 }, (_, i) =>
+        ['b', 'c', 'd'].map((hash) => ofObject('shop', `${i}${hash}`, hash)),
+      )
+      const made = await Promise.all([
+        ...lists.map((wanted) => store.replaceObjects('shop', wanted)),
+        ...lists.map(() => send('POST', '/v1/tokens', {})),
+      ])
+      same(made.length, 20)
+      const all = await store.list()
+      const objects = all.filter(({ by }) => by === 'cluster shop').map(({ id }) => id)
+      same([all.length, objects.length, new Set(objects.map((id) => id[0])).size], [13, 3, 1])
+    },
+  },
+  {
     name: 'keeps a token revoked that is rotated at that moment',
     hold: async (store) => {
       const send = await routesOf(store)
@@ -196,6 +274,7 @@ type Send = (method: string, path: string, body?: object) => Promise<Reply>
 async function routesOf(store: TokenStore): Promise<Send> {
   const app = createTokenRoutes({
     advise: () => [],
+    takesObjects: () => true,
     host: NO_TIME,
     domainsOf: () => [],
     audiences: { github: '', gitlab: '' },
@@ -237,6 +316,14 @@ function record(id: string, name: string, identities: readonly string[] = []): T
   const secrets = [{ sha256: 'a'.repeat(64), expiresMs: undefined }]
   const times = { createdMs: 1, expiresMs: id === 'a' ? undefined : 2 }
   return { id, name, scope: WHOLE_SCOPE, identities, secrets, ...times }
+}
+
+/** The record of an object whose token has a hash of one digit. */
+function ofObject(cluster: string, id: string, digit: string): TokenRecord {
+  const scope = { ...WHOLE_SCOPE, clusters: [cluster] }
+  const secrets = [{ sha256: digit.repeat(64), expiresMs: undefined }]
+  const about = { name: `shop/${id}`, scope, identities: [], secrets, createdMs: 1 }
+  return { id, ...about, expiresMs: undefined, by: `cluster ${cluster}` }
 }
 
 async function sorted(store: TokenStore): Promise<TokenRecord[]> {

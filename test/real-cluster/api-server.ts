@@ -344,6 +344,8 @@ const PLURALS: Readonly<Record<string, string>> = {
   Ingress: 'ingresses',
   DNSRecord: 'dnsrecords',
   HostRoute: 'hostroutes',
+  ClientToken: 'clienttokens',
+  Secret: 'secrets',
   ServiceImport: 'serviceimports',
   Gateway: 'gateways',
   HTTPRoute: 'httproutes',

@@ -20,8 +20,6 @@ import { type Running, start } from './processes.ts'
 
 const KUBEDOH = join(import.meta.dirname, '../../bin/kubedoh')
 const PATIENCE_MS = 30_000
-/** How often a binding is made and deleted. */
-const ROUNDS = 5
 const ISSUER = 'https://kubernetes.default.svc.cluster.local'
 
 const binaries = prepareBinaries()
@@ -50,59 +48,12 @@ const READS: ApiObject = {
   rules: [{ apiGroups: [''], resources: ['services'], verbs: ['get'] }],
 }
 
-<<<<<<< ours
-const apiGroup = 'rbac.authorization.k8s.io'
-const apiVersion = `${apiGroup}/v1`
-
-/** Lets this ServiceAccount read who may read Services. */
-const RBAC_READER: readonly ApiObject[] = [
-  {
-    apiVersion,
-    kind: 'ClusterRole',
-    metadata: { name: 'kubedoh-reads-rbac' },
-    rules: [
-      {
-        apiGroups: [apiGroup],
-        resources: ['roles', 'clusterroles', 'rolebindings', 'clusterrolebindings'],
-        verbs: ['list', 'watch'],
-      },
-    ],
-  },
-  {
-    apiVersion,
-    kind: 'ClusterRoleBinding',
-    metadata: { name: 'kubedoh-reads-rbac' },
-    roleRef: { apiGroup, kind: 'ClusterRole', name: 'kubedoh-reads-rbac' },
-    subjects: [{ kind: 'ServiceAccount', name: 'exporter', namespace: 'shop' }],
-  },
-]
-
-/** Shows the Services of namespace `shop` to a ServiceAccount. */
-const SHOWN: readonly [role: ApiObject, binding: ApiObject] = [
-  {
-    apiVersion,
-    kind: 'Role',
-    metadata: { namespace: 'shop', name: 'reads-services' },
-    rules: [{ apiGroups: [''], resources: ['services'], verbs: ['get'] }],
-  },
-  {
-    apiVersion,
-    kind: 'RoleBinding',
-    metadata: { namespace: 'shop', name: 'reads-services' },
-    roleRef: { apiGroup, kind: 'Role', name: 'reads-services' },
-    subjects: [{ kind: 'ServiceAccount', name: 'reader', namespace: 'shop' }],
-  },
-]
-
-||||||| base
-=======
 /** The exporter has no right beyond those that it needs. */
 const BINDINGS = [binding('kubedoh-exporter', 'exporter'), binding('kubedoh-rbac', 'exporter')]
 const CHANGES = 10
 /** Unchanged names are confirmed in this interval: a change must not wait for it. */
 const CONFIRM_MS = 15_000
 
->>>>>>> theirs
 describeUnless(skip, 'tokens of ServiceAccounts', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kubedoh-accounts-'))
   let api: ApiServer
@@ -112,17 +63,9 @@ describeUnless(skip, 'tokens of ServiceAccounts', () => {
   beforeAll(async () => {
     if (typeof binaries === 'string') return
     api = await ApiServer.start(binaries)
-<<<<<<< ours
-    const accounts = ['exporter', 'builder', 'reader', 'stranger'].map(account)
-    for (const object of [...RIGHTS, ...shopObjects(), ...accounts, BINDING, ...RBAC_READER]) {
-||||||| base
-    const accounts = ['exporter', 'builder', 'stranger'].map(account)
-    for (const object of [...RIGHTS, ...shopObjects(), ...accounts, BINDING]) {
-=======
     const accounts = ['exporter', 'builder', 'reader', 'stranger'].map(account)
     const rights = [...RIGHTS, ...RBAC_RIGHTS, READS]
     for (const object of [...rights, ...shopObjects(), ...accounts, ...BINDINGS]) {
->>>>>>> theirs
       await api.create(object)
     }
     const kubeconfig = await api.serviceAccountConfig(account('exporter'))
@@ -132,19 +75,6 @@ describeUnless(skip, 'tokens of ServiceAccounts', () => {
     )
     const keys = await createClusterKeys()
     const { publicKey, tokenSha256 } = keys
-<<<<<<< ours
-    const serviceaccount = { name: 'builder' }
-    const when = { 'kubernetes.io': { namespace: 'shop', serviceaccount } }
-    const reader = { sub: 'system:serviceaccount:shop:reader' }
-    const rules = [
-      { when, clusters: ['test'], namespaces: ['shop'] },
-      { when: reader, clusters: ['test'], namespaces: 'rbac' },
-    ]
-||||||| base
-    const serviceaccount = { name: 'builder' }
-    const when = { 'kubernetes.io': { namespace: 'shop', serviceaccount } }
-    const rules = [{ when, clusters: ['test'], namespaces: ['shop'] }]
-=======
     const when = (name: string): object => {
       return { 'kubernetes.io': { namespace: 'shop', serviceaccount: { name } } }
     }
@@ -152,7 +82,6 @@ describeUnless(skip, 'tokens of ServiceAccounts', () => {
       { when: when('builder'), clusters: ['test'], namespaces: ['shop'] },
       { when: when('reader'), clusters: ['test'], namespaces: 'rbac' },
     ]
->>>>>>> theirs
     const issuer = { issuer: ISSUER, audiences: ['kubedoh'], keys: 'cluster:test', rules }
     gateway = await startGateway({
       port: 0,
@@ -201,7 +130,6 @@ describeUnless(skip, 'tokens of ServiceAccounts', () => {
     match(await (await ask(token, 'kubernetes.default.svc.cluster.local')).text(), /"Status":3/)
   })
 
-<<<<<<< ours
   async function exchange(token: string): Promise<Response> {
     const urn = 'urn:ietf:params:oauth'
     const body = new URLSearchParams({
@@ -225,8 +153,6 @@ describeUnless(skip, 'tokens of ServiceAccounts', () => {
     match(await other.text(), /"error":"invalid_grant"/)
   })
 
-||||||| base
-=======
   it('see the namespaces that RBAC allows, as soon as it does', async () => {
     const token = await api.serviceAccountToken(account('reader'), 'kubedoh')
     const isSeen = async (): Promise<boolean> => (await (await ask(token)).text()).includes('"10.')
@@ -255,7 +181,6 @@ describeUnless(skip, 'tokens of ServiceAccounts', () => {
     process.stderr.write(`a binding changed → answered at the gateway: ${text}\n`)
   })
 
->>>>>>> theirs
   it('do not count for another audience, or for an account without a rule', async () => {
     const refused = [
       await api.serviceAccountToken(account('builder')),
@@ -264,22 +189,5 @@ describeUnless(skip, 'tokens of ServiceAccounts', () => {
     ]
     const statuses = await Promise.all(refused.map(async (token) => (await ask(token)).status))
     deepEqual(statuses, [401, 401, 401])
-  })
-
-  it('see by RBAC what a binding shows to their account, until it is deleted', async () => {
-    const token = await api.serviceAccountToken(account('reader'), 'kubedoh')
-    await askUntil(token, /"Status":3/)
-    const [role, binding] = SHOWN
-    await api.create(role)
-    const times: string[] = []
-    for (let round = 0; round < ROUNDS; round++) {
-      await api.create(binding)
-      const shownMs = await askUntil(token, /"Status":0,.*"data":"10\./)
-      match(await (await ask(token, 'kubernetes.default.svc.cluster.local')).text(), /"Status":3/)
-      await api.delete(binding)
-      const hiddenMs = await askUntil(token, /"Status":3/)
-      times.push(`${shownMs.toFixed(0)}/${hiddenMs.toFixed(0)}`)
-    }
-    process.stderr.write(`rbac: names shown/hidden after ${times.join(', ')} ms\n`)
   })
 })

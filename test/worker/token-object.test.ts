@@ -19,6 +19,7 @@ describe('the tokens in a Durable Object', () => {
         add: async (record) => object.add(record),
         replace: async (before, next) => object.replace(before, next),
         remove: async (id) => object.remove(id),
+        replaceObjects: async (cluster, wanted) => object.replaceObjects(cluster, wanted),
         noteUse: async (days) => object.noteUse(days),
       })
     })

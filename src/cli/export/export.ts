@@ -22,7 +22,7 @@ import { Metrics } from '../../dns/telemetry/metrics.ts'
 import { ApiIssuer } from '../../exporter/api-issuer.ts'
 import { ConflictEvents } from '../../exporter/conflict-events.ts'
 import { Exporter, type ExporterOptions } from '../../exporter/exporter.ts'
-import { createGatewayClient } from '../../exporter/gateway-client.ts'
+import { createGatewayClient, type GatewayClientOptions } from '../../exporter/gateway-client.ts'
 import { Publisher, type PublishReport } from '../../exporter/publisher.ts'
 import { storeCompiledCode } from '../../server/node/compile-cache.ts'
 import { elapsed } from '../../server/node/elapsed.ts'
@@ -38,6 +38,7 @@ import { importPrivateKey, type PrivateKey } from '../../snapshot/format/signatu
 import type { Input } from '../flags/flags.ts'
 import { readGatewayUrl, trimToken } from '../flags/operator-call.ts'
 import { createCanary } from './export-canary.ts'
+import { createClientTokens } from './export-client-tokens.ts'
 import { loadExportDirectives } from './export-directive.ts'
 import { createElection, leaseOf } from './export-election.ts'
 import { exportedKeys } from './export-keys.ts'
@@ -98,13 +99,15 @@ export async function startExport(input: Input, output: Output): Promise<Running
   const first = Promise.withResolvers<PublishReport>()
   const lease = leaseOf(input)
   const isLeader = (): boolean => election?.isLeader ?? true
-  const publisher = await createPublisher(input, isLeader)
+  const address = gatewayOf(input)
+  const publisher = await createPublisher(input, address, isLeader)
   const onChange = (): void => exporter.mark()
   const { source: named, live, keys, mini } = await openSource(input, { log, metrics, onChange })
   const rbac = createRbac(input, live?.lists, { log, onChange })
   const source = withRbac(named, rbac)
   const reports = live && createReports(live.api, { log, isLeader, signal: ended.signal })
   const issuer = live && createIssuer(live.api, log, onChange)
+  const tokens = createClientTokens(input, { api: live?.api, gateway: address, log, isLeader })
   const parts = {
     ...{ source, publisher, metrics, isLeader, log },
     onAcknowledged: (built: BuiltSnapshot): void => reports?.take(built),
@@ -116,6 +119,7 @@ export async function startExport(input: Input, output: Output): Promise<Running
   const onElected = (): void => {
     publisher.forget()
     exporter.mark()
+    tokens?.elected()
   }
   const election =
     lease && live && createElection(lease, { api: live.api, log, metrics, onElected })
@@ -147,7 +151,7 @@ export async function startExport(input: Input, output: Output): Promise<Running
   const published = isOnce ? Promise.resolve() : exporter.run(ended.signal)
   const measured = isOnce ? undefined : canary?.run(ended.signal)
   const reported = isOnce ? undefined : reports?.run()
-  const identified = issuer?.run(ended.signal)
+  const identified = [issuer?.run(ended.signal), tokens?.run(ended.signal)]
   // Lists mark their changes before the watches are open; publishing waits for the watches.
   if (!isOnce) {
     void untilRead(source, ended.signal).then((isRead) => {
@@ -166,7 +170,7 @@ export async function startExport(input: Input, output: Output): Promise<Running
     },
     stop: async () => {
       ended.abort()
-      await Promise.all([followed, published, measured, reported, identified])
+      await Promise.all([followed, published, measured, reported, ...identified])
       candidacy.abort()
       await elected
       await Promise.all([status?.close(), listener?.close()])
@@ -252,18 +256,27 @@ async function untilRead(
   return true
 }
 
-async function createPublisher(input: Input, isLeader: () => boolean): Promise<Publisher> {
+/** @throws {CommandError} for an invalid identifier or URL, and without a token */
+function gatewayOf(input: Input): GatewayClientOptions {
   const cluster = input.text('cluster')
   if (!CLUSTER_ID.test(cluster)) {
     throw new CommandError(`--cluster "${cluster}": use at most 63 characters of a-z, 0-9 and "-"`)
   }
   const token = trimToken(input.env('KUBEDOH_TOKEN'), 'KUBEDOH_TOKEN')
   if (token === '') throw new CommandError(`KUBEDOH_TOKEN is not set; ${keysHint(cluster)}`)
-  const url = readGatewayUrl(input)
+  return { url: readGatewayUrl(input), cluster, token }
+}
+
+async function createPublisher(
+  input: Input,
+  address: GatewayClientOptions,
+  isLeader: () => boolean,
+): Promise<Publisher> {
+  const { cluster } = address
   return new Publisher({
     cluster,
     key: await readSigningKey(input, cluster),
-    gateway: createGatewayClient({ url, cluster, token }),
+    gateway: createGatewayClient(address),
     isLeader,
     now: Date.now,
   })

@@ -7,6 +7,7 @@ import type { Context } from 'hono'
 import type { Client } from '../../resolver/contract/client.ts'
 import type { Host } from '../../resolver/contract/host.ts'
 import type { MaybePromise } from '../../resolver/contract/maybe-promise.ts'
+import { isClientToken } from '../../snapshot/format/client-tokens.ts'
 import type { ClusterConfig } from '../config/cluster-entry.ts'
 import type { Access, GatewayConfig } from '../config/config.ts'
 import type { ExplainFor } from '../doh/explain-route.ts'
@@ -94,7 +95,7 @@ export class Admission {
   isCold(c: Context, pathToken: string | undefined): boolean {
     if (this.config.access.isPublic || !this.finder.tokens.isCold) return false
     const token = pathToken ?? sentToken({ header: (name) => c.req.header(name) })
-    return token !== undefined && tokenId(token) !== undefined
+    return token !== undefined && (tokenId(token) !== undefined || isClientToken(token))
   }
 
   /** Reads the tokens or clusters that an operator has just changed; logs a failure. */

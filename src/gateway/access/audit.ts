@@ -8,8 +8,11 @@ import { errorText } from '../../dns/bytes/unknown.ts'
 import type { Client } from '../../resolver/contract/client.ts'
 import type { Host } from '../../resolver/contract/host.ts'
 
-/** What authorized an operator: the admin token or the read-only one, or a role that is like it. */
-export type OperatorKind = 'admin' | 'read-only' | 'issuer' | 'operator'
+/**
+ * What authorized an operator: the admin token or the read-only one, or a role that is like it; an
+ * exporter's token where its cluster's ClientTokens change.
+ */
+export type OperatorKind = 'admin' | 'read-only' | 'issuer' | 'operator' | 'exporter'
 
 /** What a request was about, beside its path. */
 export type AuditFacts = Readonly<Record<string, string | number | undefined>>
@@ -61,7 +64,7 @@ export type AuditRuntime = {
 /** Most characters of a method, path or fact. */
 const TEXT_MAX = 256
 /** A client token, which an operator may send in place of its identifier, to its last character. */
-const TOKEN = /(kdt_[0-9a-f]{12}_)[^/?&\s]+/g
+const TOKEN = /(kdt_[0-9a-f]{12}_|kdo_)[^/?&\s]+/g
 /** A character that is encoded in a URL, perhaps more than once. */
 const ENCODED = /%(?:25)*([2-7][0-9a-f])/gi
 

@@ -10,6 +10,7 @@ import type { Client, ClientVisibility } from '../../resolver/contract/client.ts
 import type { Host } from '../../resolver/contract/host.ts'
 import type { Access, GatewayConfig } from '../config/config.ts'
 import { LIFE_MS_MAX } from '../config/issuers.ts'
+import { matcherOf } from '../config/text-pattern.ts'
 import type { MessageHead } from '../doh/direct-message.ts'
 import { HttpError } from '../doh/http-error.ts'
 import type { KeepAlive } from '../timing/follower.ts'
@@ -18,7 +19,6 @@ import { ASSERTION_HEADER, accessTokens } from './access-assertions.ts'
 import type { ClusterDirectory } from './cluster-directory.ts'
 import type { KeysRuntime } from './issuer-keys.ts'
 import type { IssuerTokens } from './issuer-tokens.ts'
-
 import { type Exchanged, Issuers, type KnownSubject } from './issuers.ts'
 import { claimedIssuer } from './jwt.ts'
 import type { KnownClusters } from './known-clusters.ts'
@@ -62,7 +62,10 @@ export type RequestHead = MessageHead &
   }
 
 /** What finding callers needs of the configuration. */
-type CallerConfig = Pick<GatewayConfig, 'access' | 'application' | 'issuers' | 'exchangeKeys'>
+type CallerConfig = Pick<
+  GatewayConfig,
+  'access' | 'application' | 'issuers' | 'exchangeKeys' | 'objectClusters'
+>
 
 /** What finding callers needs of the runtime. */
 export type CallerRuntime = {
@@ -100,7 +103,7 @@ export class CallerFinder {
   private readonly clientTokens = new Set<string>()
 
   constructor(
-    { access, application, issuers, exchangeKeys }: CallerConfig,
+    { access, application, issuers, exchangeKeys, objectClusters }: CallerConfig,
     {
       host: { after, log },
       tokenStore: store,
@@ -116,7 +119,8 @@ export class CallerFinder {
     this.clock = clock
     this.log = log
     const listed = directory && { directory: directory.store, clusters: directory.clusters }
-    this.tokens = new TokenBook({ store, ...listed, after, clock, onError })
+    const takesObjects = matcherOf(objectClusters)
+    this.tokens = new TokenBook({ store, ...listed, takesObjects, after, clock, onError })
     this.clusters = directory?.clusters
     const runtime = { fetch, tokenIssuerOf, after, clock, log, ...listed }
     this.issuers = new Issuers(issuers, exchangeKeys, runtime)

@@ -8,6 +8,7 @@
  * @module
  */
 import type { ClientVisibility } from '../../resolver/contract/client.ts'
+import { isClientToken } from '../../snapshot/format/client-tokens.ts'
 import { HttpError } from '../doh/http-error.ts'
 import { Changes } from '../timing/changes.ts'
 import { Follower, type KeepAlive, keepFollowing } from '../timing/follower.ts'
@@ -15,6 +16,7 @@ import type { GatewayClock } from '../timing/held-clock.ts'
 import type { After } from '../timing/within.ts'
 import type { ClusterDirectory } from './cluster-directory.ts'
 import type { KnownClusters } from './known-clusters.ts'
+import { objectCluster } from './object-tokens.ts'
 import {
   equalSecrets,
   hashToken,
@@ -43,6 +45,8 @@ export type TokenBookOptions = {
   /** Where clusters come and go: they are in the updates of a store that can be followed. */
   readonly directory?: Pick<ClusterDirectory, 'list'>
   readonly clusters?: Pick<KnownClusters, 'take'>
+  /** Returns whether ClientTokens of a cluster count; none do when left out. */
+  readonly takesObjects?: (cluster: string) => boolean
   readonly after: After
   readonly clock: GatewayClock
   /** Gets the text of an error. */
@@ -73,6 +77,8 @@ export class TokenBook {
   private readonly changes = new Changes()
   private byId: ReadonlyMap<string, TokenRecord> = new Map()
   private byIdentity: ReadonlyMap<string, TokenRecord> = new Map()
+  /** Records of ClientTokens, by the SHA-256 of the token. */
+  private byHash: ReadonlyMap<string, TokenRecord> = new Map()
   private visibilities: ReadonlyMap<TokenRecord, ClientVisibility> = new Map()
   private readonly hashes = new Map<string, KnownHash>()
   /** Identifiers of tokens and hashes of secrets that have expired. */
@@ -130,15 +136,15 @@ export class TokenBook {
    */
   async find(token: string, keepAlive?: KeepAlive): Promise<KnownToken | undefined> {
     const id = tokenId(token)
-    if (id === undefined) return undefined
+    if (id === undefined && !isClientToken(token)) return undefined
     const sha256 = this.hashes.get(token)?.sha256 ?? (await hashToken(token))
     const known = await this.known(() => {
-      const record = this.byId.get(id)
+      const record = id === undefined ? this.byHash.get(sha256) : this.byId.get(id)
       return record !== undefined && this.secretOf(record, sha256) !== undefined
         ? record
         : undefined
     }, keepAlive)
-    if (known !== undefined) this.remember(token, { id, sha256 })
+    if (known !== undefined) this.remember(token, { id: known.record.id, sha256 })
     else if (this.isOld()) throw unavailable()
     return known
   }
@@ -293,10 +299,16 @@ export class TokenBook {
       [...this.visibilities.values()].map((visibility) => [visibility.id, visibility]),
     )
     const visibilities = new Map<TokenRecord, ClientVisibility>()
+    const byHash = new Map<string, TokenRecord>()
     for (const record of records) {
+      const cluster = objectCluster(record)
+      // Without a visibility, a record counts for nothing.
+      if (cluster !== undefined && this.options.takesObjects?.(cluster) !== true) continue
+      if (cluster !== undefined) for (const { sha256 } of record.secrets) byHash.set(sha256, record)
       visibilities.set(record, this.visibilities.get(record) ?? visibilityIn(known, record))
     }
     this.visibilities = visibilities
+    this.byHash = byHash
     this.usesLabels = records.some(({ scope }) => usesLabels(scope))
     this.changes.note()
   }

@@ -10,6 +10,7 @@ import {
   formatDirectoryEntry,
   parseDirectoryEntry,
 } from './cluster-directory.ts'
+import { type ObjectsOutcome, replaceObjectsIn } from './object-tokens.ts'
 import type { TokenRecord, TokenSecret } from './token.ts'
 
 /** Most tokens of a gateway, because readers hold all of them in memory. */
@@ -68,6 +69,11 @@ export type TokenStore = {
   readonly replace: (before: TokenRecord, next: TokenRecord) => Promise<boolean>
   /** Removes a record; false when there is none. */
   readonly remove: (id: string) => Promise<boolean>
+  /** Replaces the records of a cluster's objects, as {@link replaceObjectsIn} does. */
+  readonly replaceObjects: (
+    cluster: string,
+    wanted: readonly TokenRecord[],
+  ) => Promise<ObjectsOutcome>
   /**
    * Returns to the list that the store had at a time, in milliseconds since 1970; followers get it
    * as a change. Absent where no earlier lists are kept.
@@ -233,6 +239,8 @@ export function createMemoryTokenStore(): TokenStore {
     add: (record) => Promise.resolve(addTo(records, record)),
     replace: (before, next) => Promise.resolve(replaceIn(records, before, next)),
     remove: (id) => Promise.resolve(records.delete(id)),
+    replaceObjects: (cluster, wanted) =>
+      Promise.resolve(replaceObjectsIn(records, cluster, wanted)),
     noteUse: async (days) => void noteUseIn(records, days),
   }
 }

@@ -27,6 +27,7 @@ export const GATEWAY_VARIABLES = [
   'REPLICA_TOKEN_SHA256',
   'CLIENT_TOKEN_SHA256',
   'PUBLIC',
+  'CLIENT_TOKEN_CLUSTERS',
   'PUBLIC_RECURSE',
   'STALE_SECONDS',
   'EXPIRE_SECONDS',
@@ -54,6 +55,8 @@ export type GatewayConfig = {
   readonly readOnlySha256s: readonly string[]
   /** SHA-256 of the tokens of gateways that follow this one. */
   readonly replicaSha256s: readonly string[]
+  /** Patterns of the clusters whose ClientTokens count. */
+  readonly objectClusters: readonly string[]
   readonly times: ReaderTimes
   /** Requests a minute for each token, or for each address without one; 0 for no limit. */
   readonly requestsPerMinute: number
@@ -123,6 +126,7 @@ export async function readGatewayConfig(
     adminSha256s: readHashes(variables, 'ADMIN_TOKEN_SHA256'),
     readOnlySha256s: readHashes(variables, 'READ_ONLY_TOKEN_SHA256'),
     replicaSha256s: readHashes(variables, 'REPLICA_TOKEN_SHA256'),
+    objectClusters: readObjectClusters(variables),
     times: {
       refreshMs: REFRESH_MS,
       staleMs: 1000 * readSeconds(variables, 'STALE_SECONDS', STALE_SECONDS_DEFAULT),
@@ -220,6 +224,14 @@ function readHashes(variables: GatewayVariables, name: Name): readonly string[] 
   }
   if (hashes.every((hash) => SHA256.test(hash))) return hashes
   throw new GatewayConfigError(`${name} is not 64 hexadecimal digits`)
+}
+
+function readObjectClusters({ CLIENT_TOKEN_CLUSTERS: text = '' }: GatewayVariables): string[] {
+  const patterns = text.split(',').filter((pattern) => pattern !== '')
+  const wrong = patterns.find((pattern) => !/^[a-z0-9*-]{1,63}$/.test(pattern))
+  if (wrong === undefined) return patterns
+  const expected = 'identifiers of clusters with commas between them; * is any text'
+  throw new GatewayConfigError(`CLIENT_TOKEN_CLUSTERS has "${wrong}", expected ${expected}`)
 }
 
 function readSeconds(variables: GatewayVariables, name: Name, otherwise: number): number {

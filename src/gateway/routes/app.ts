@@ -12,6 +12,7 @@ import { createAudit } from '../access/audit.ts'
 import { createCors } from '../access/cors.ts'
 import { refuseCrossSite } from '../access/cross-site.ts'
 import { checkAdmin, checkStatusReader } from '../access/operators.ts'
+import { matcherOf } from '../config/text-pattern.ts'
 import { createTokenAdvice } from '../access/token-request.ts'
 import type { GatewayConfig } from '../config/config.ts'
 import { jobAudiences } from '../config/job-audiences.ts'
@@ -30,6 +31,7 @@ import { createGenerationRoutes } from './generation-routes.ts'
 import { clusterDomains, createKitRoute } from './kit-route.ts'
 import { LoginPlaces } from './login-places.ts'
 import { createNamesRoute } from './names-route.ts'
+import { createObjectTokenRoute } from './object-token-route.ts'
 import { createPage } from './page.ts'
 import { prepare } from './prepare.ts'
 import { createReplicaRoutes } from './replica-routes.ts'
@@ -73,6 +75,7 @@ export function createGatewayApp(
   app.route('/', createGenerationRoutes(config, runtime, findCluster))
   const reload = (): Promise<void> => admission.reloadTokens()
   app.route('/', createClusterRoutes({ ...config, ...runtime, reload, now }))
+  app.route('/', createObjectTokenRoute({ ...config, ...runtime, findCluster, count, reload, now }))
   app.route(
     '/',
     createExplainRoute({
@@ -87,8 +90,11 @@ export function createGatewayApp(
   app.route('/', createExchangeRoute({ admission, config, now }))
   app.route('/', createAuditRoute(config, runtime))
   app.route('/', createStatusRoute(config, runtime, gateway))
+  const takesCluster = matcherOf(config.objectClusters)
+  const takesObjects = (id: string): boolean => takesCluster(id) && clusters.has(id)
   const audiences = jobAudiences(config)
-  app.route('/', createTokenRoutes({ ...config, ...runtime, now, advise, domainsOf, audiences }))
+  const tokenOptions = { ...config, ...runtime, now, advise, domainsOf, audiences, takesObjects }
+  app.route('/', createTokenRoutes(tokenOptions))
   app.route('/', createNamesRoute(gateway, runtime))
   for (const path of ['/t/:token/*', '/dns-query', '/resolve', '/kit', '/kit/:file']) {
     app.use(path, async (c, next) => {

@@ -19,6 +19,7 @@ import {
 import { SAME_NAME_MAX } from '../access/issuers.ts'
 import type { DirectoryRuntime } from '../access/known-clusters.ts'
 import { checkAdmin } from '../access/operators.ts'
+import type { TokenStore } from '../access/token-store.ts'
 import { CLUSTER_KEYS_MAX, TOKEN_SHA256 } from '../config/cluster-entry.ts'
 import { readClusterIssuers } from '../config/cluster-issuers.ts'
 import type { GatewayConfig } from '../config/config.ts'
@@ -39,6 +40,7 @@ type Fields = Readonly<Record<string, unknown>>
 /** What the routes need. */
 type ClusterRoutesOptions = Pick<GatewayConfig, 'adminSha256s' | 'blocks' | 'clusters'> & {
   readonly directory?: DirectoryRuntime
+  readonly tokenStore: Pick<TokenStore, 'replaceObjects'>
   /** Has this process or isolate read the directory, which has changed. */
   readonly reload: () => Promise<void>
   readonly host: Turns
@@ -124,10 +126,11 @@ class ClusterRoutes {
   private async remove(c: Context, id: string): Promise<Response> {
     const { store, removeSnapshots } = await this.authorize(c, id)
     const wasListed = await store.remove(id)
-    if (wasListed) await this.options.reload()
+    const { removed } = await this.options.tokenStore.replaceObjects(id, [])
+    if (wasListed || removed.length > 0) await this.options.reload()
     // Also what a failed removal, or a cluster that CLUSTERS had, has left.
     const hadSnapshots = await removeSnapshots(id)
-    if (!wasListed && !hadSnapshots) throw unknownCluster()
+    if (!wasListed && !hadSnapshots && removed.length === 0) throw unknownCluster()
     return new Response(null, { status: 204 })
   }
 

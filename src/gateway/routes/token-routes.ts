@@ -6,6 +6,7 @@ import type { Context } from 'hono'
 import { Hono } from 'hono/tiny'
 import { createSharedPause, type Turns } from '../../dns/bytes/steps.ts'
 import { noteFacts } from '../access/audit.ts'
+import { objectCluster } from '../access/object-tokens.ts'
 import { checkAdmin, checkIssuer } from '../access/operators.ts'
 import { checkMayGive, personWith } from '../access/persons.ts'
 import {
@@ -40,6 +41,8 @@ const RETRY_SECONDS = '1'
 
 /** What the routes need. */
 type TokenRoutesOptions = Pick<GatewayConfig, 'adminSha256s'> & {
+  /** Returns whether the ClientTokens of a cluster count. */
+  readonly takesObjects: (cluster: string) => boolean
   readonly tokenStore: TokenStore
   readonly randomBytes: RandomBytes
   readonly advise: TokenAdvice
@@ -77,8 +80,12 @@ export function createTokenRoutes(options: TokenRoutesOptions): Hono {
   app.delete('/v1/tokens/:id', async (c) => {
     const id = c.req.param('id')
     const { tokenStore } = options
-    const isOwn = personWith(c, 'issuer') === undefined || (await findOwn(c, id, tokenStore))
-    if (isOwn && (await tokenStore.remove(id))) return new Response(null, { status: 204 })
+    const record = await findOwn(c, id, tokenStore)
+    // What a cluster has left that is gone, or whose objects do not count any more, may go.
+    const cluster = record && objectCluster(record)
+    if (record && cluster !== undefined && options.takesObjects(cluster)) throw ofObject(record)
+    const mayRemove = record !== undefined || personWith(c, 'issuer') === undefined
+    if (mayRemove && (await tokenStore.remove(id))) return new Response(null, { status: 204 })
     throw unknownToken()
   })
   app.post('/v1/tokens/:id/rotate', (c) => rotate(c, c.req.param('id'), options))
@@ -141,6 +148,7 @@ async function rotate(
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
     const record = await findOwn(c, id, tokenStore)
     if (record === undefined) throw unknownToken()
+    if (objectCluster(record) !== undefined) throw ofObject(record)
     const nowMs = now()
     const kept = limitSecrets(record, nowMs, graceMs)
     const next = { ...record, secrets: [...kept, { sha256, expiresMs: undefined }] }
@@ -215,6 +223,12 @@ async function findOwn(
 
 function notTheirs(what: string): HttpError {
   return new HttpError(403, 'not_yours', `Only an administrator gives ${what}`)
+}
+
+function ofObject(record: TokenRecord): HttpError {
+  const object = `ClientToken ${record.name} of cluster "${objectCluster(record)}"`
+  const message = `It belongs to ${object}; change or delete that object`
+  return new HttpError(409, 'object_token', message)
 }
 
 function unknownToken(): HttpError {

@@ -117,7 +117,8 @@ export class Primary {
 
   /** The tokens of the primary, which only the primary changes. */
   get tokenStore(): TokenStore {
-    const changes = { add: this.refuse, replace: this.refuse, remove: this.refuse }
+    const { refuse } = this
+    const changes = { add: refuse, replace: refuse, remove: refuse, replaceObjects: refuse }
     const path = '/v1/token-list'
     return {
       ...changes,

@@ -99,13 +99,25 @@ export function readShardHash(c: Context): string {
   throw new HttpError(400, 'bad_hash', message)
 }
 
-/** An unknown cluster and a wrong token get the same response. */
 async function authorize(c: Context, options: PublishOptions): Promise<ClusterWriter> {
+  return options.writerOf(await checkExporter(c, options), c)
+}
+
+/**
+ * Checks that a request carries the token of the exporter of the cluster in its URL, and counts it.
+ * An unknown cluster and a wrong token get the same response.
+ * @returns the cluster's identifier
+ * @throws {HttpError} 401, 429 over the rate limit, 503 when the cluster is unknown for now
+ */
+export async function checkExporter(
+  c: Context,
+  options: Pick<PublishOptions, 'findCluster' | 'count'>,
+): Promise<string> {
   const id = c.req.param('id') ?? ''
   const cluster = sentToken(c.req) === undefined ? undefined : await options.findCluster(id, c)
   if (cluster !== undefined && (await carriesToken(c, cluster.tokenSha256s))) {
     await options.count(id)
-    return options.writerOf(id, c)
+    return id
   }
   throw unauthorized("The exporter's token of this cluster is needed")
 }

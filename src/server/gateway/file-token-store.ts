@@ -2,6 +2,7 @@
  * The tokens of clients in files. A broken line authorizes nobody.
  * @module
  */
+import { isOtherList, replaceObjectsIn } from '../../gateway/access/object-tokens.ts'
 import {
   addTo,
   formatTokenRecord,
@@ -37,6 +38,8 @@ export function createFileTokenStore(
       ),
     replace: (before, next) => file.change((records) => replaceIn(records, before, next), Boolean),
     remove: (id) => file.change((records) => records.delete(id), Boolean),
+    replaceObjects: (cluster, wanted) =>
+      file.change((records) => replaceObjectsIn(records, cluster, wanted), isOtherList),
     restore: async (atMs) => {
       const found = await file.restore(atMs)
       return found.kind === 'missing' ? found : { kind: 'restored', atMs: found.writtenMs }

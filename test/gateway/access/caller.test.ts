@@ -36,7 +36,7 @@ function finderOf(records: readonly TokenRecord[], access = CLOSED): CallerFinde
   const tokenIssuerOf = fetch
   const runtime = { host, tokenStore: storeOf(records), fetch, tokenIssuerOf }
   return new CallerFinder(
-    { access, application: undefined, issuers: [], exchangeKeys: [] },
+    { access, application: undefined, issuers: [], exchangeKeys: [], objectClusters: [] },
     runtime,
     host,
   )
@@ -155,7 +155,7 @@ test('the configured token needs no list of tokens, whatever its form', async ()
   const host = new FakeHost()
   const access = { isPublic: false, sha256: await hashToken(token) }
   const finder = new CallerFinder(
-    { access, application: undefined, issuers: [], exchangeKeys: [] },
+    { access, application: undefined, issuers: [], exchangeKeys: [], objectClusters: [] },
     { host, tokenStore, fetch, tokenIssuerOf: fetch },
     host,
   )

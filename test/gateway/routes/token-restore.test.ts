@@ -22,6 +22,7 @@ async function post(
 ): Promise<{ status: number; body: unknown }> {
   const app = createTokenRoutes({
     advise: () => [],
+    takesObjects: () => true,
     host: NO_TIME,
     domainsOf: () => [],
     audiences: { github: '', gitlab: '' },

@@ -20,6 +20,7 @@ class Fixture {
   readonly store = createMemoryTokenStore()
   readonly app = createTokenRoutes({
     advise: () => [],
+    takesObjects: () => true,
     host: NO_TIME,
     domainsOf: () => [],
     audiences: { github: '', gitlab: '' },
@@ -145,6 +146,7 @@ describe('the tokens of clients', () => {
     const { body: made } = await fixture.send('POST', '/v1/tokens', {})
     const app = createTokenRoutes({
       advise: () => [],
+      takesObjects: () => true,
       host: NO_TIME,
       domainsOf: () => [],
       audiences: { github: '', gitlab: '' },
@@ -213,6 +215,7 @@ describe('the tokens of clients', () => {
       randomBytes,
       now: () => 0,
       advise: () => [],
+      takesObjects: () => true,
       host: NO_TIME,
       domainsOf: () => [],
       audiences: { github: '', gitlab: '' },

@@ -103,6 +103,7 @@ function byTurns(one: TokenStore, other: TokenStore): TokenStore {
     add: (record) => next().add(record),
     replace: (before, after) => next().replace(before, after),
     remove: (id) => next().remove(id),
+    replaceObjects: (cluster, wanted) => next().replaceObjects(cluster, wanted),
     noteUse: (days) => next().noteUse(days),
   }
 }
