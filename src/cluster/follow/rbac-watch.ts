@@ -34,7 +34,7 @@ const GROUP = '/apis/rbac.authorization.k8s.io/v1'
 /** A tool changes several objects at once. */
 const GATHER_MS = 50
 /** Shortest time between the starts of two computations: a tenant can change bindings for ever. */
-const INTERVAL_MS = 500
+const INTERVAL_MS = 200
 /** Time between looks for watches that have ended: the next ones open soon. */
 const AGAIN_MS = 250
 /** How long the first publication waits for the first table. */

@@ -142,6 +142,22 @@ describe('export --once', () => {
     assert.deepEqual((await gateway.manifest())?.sources, sources)
   })
 
+  test('publishes who may read Services with --rbac, and else not', async (t) => {
+    const gateway = await startGatewayServer(t)
+    const api = await ClusterApi.start(t)
+    const folder = shopFolder(t, { Corefile: api.corefile })
+    const conf = ['--conf', join(folder, 'Corefile'), '--objects', '']
+    const args = ['export', '--gateway', gateway.url, '--cluster', 'shop', '--once', ...conf]
+    const run = (...flags: readonly string[]) =>
+      within(runCli([...args, ...flags], gateway.environment), 'the end')
+    await run()
+    assert.equal((await gateway.manifest())?.rights, undefined)
+    const { status, stderr } = await run('--rbac')
+    assert.deepEqual([status, stderr], [0, ''])
+    // A header, and the masters of every cluster.
+    assert.equal((await gateway.manifest())?.rights?.bytes, 12 + 18)
+  })
+
   test('reports a rejected token in one line', async (t) => {
     const gateway = await startGatewayServer(t)
     const KUBEDOH_TOKEN = otherToken()
