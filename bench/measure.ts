@@ -14,6 +14,7 @@ import { benchCore } from './core.ts'
 import { benchEdge } from './edge.ts'
 import { benchExporter } from './exporter.ts'
 import { benchGateway } from './gateway.ts'
+import { benchIdentities } from './identities.ts'
 import { benchMemory } from './memory.ts'
 import { benchOpen } from './open.ts'
 import { benchPlugins } from './plugins.ts'
@@ -32,6 +33,7 @@ const BENCHES: ReadonlyMap<string, () => Promise<Row[]> | Row[]> = new Map<
   ['open', benchOpen],
   ['publish', benchPublish],
   ['gateway', benchGateway],
+  ['identities', benchIdentities],
   ['edge', benchEdge],
   ['plugins', benchPlugins],
   ['server', benchServer],
