@@ -92,11 +92,17 @@ export function startOurs(
   {
     command = process.execPath,
     entry = OWN_BUILD.entry,
-  }: { readonly command?: string; readonly entry?: string } = {},
+    more = [],
+  }: {
+    readonly command?: string
+    readonly entry?: string
+    /** Further flags. */
+    readonly more?: readonly string[]
+  } = {},
 ): Promise<BenchServer> {
   const folder = benchFolder({ Corefile: COREFILE })
   const tls = isSecure ? ['--tls-cert', join(folder, 'cert'), '--tls-key', join(folder, 'key')] : []
-  const flags = ['--conf', join(folder, 'Corefile'), '--listen', '127.0.0.1:0', ...tls]
+  const flags = ['--conf', join(folder, 'Corefile'), '--listen', '127.0.0.1:0', ...tls, ...more]
   const args = [entry, 'gateway', ...flags]
   return startProcess(command, args, {
     folder,

@@ -14,6 +14,7 @@ import { benchCore } from './core.ts'
 import { benchEdge } from './edge.ts'
 import { benchExporter } from './exporter.ts'
 import { benchGateway } from './gateway.ts'
+import { benchIdentities } from './identities.ts'
 import { benchMemory } from './memory.ts'
 import { benchOpen } from './open.ts'
 import { benchPlugins } from './plugins.ts'
@@ -34,6 +35,7 @@ const BENCHES: ReadonlyMap<string, () => Promise<Row[]> | Row[]> = new Map<
   ['publish', benchPublish],
   ['rights', benchRights],
   ['gateway', benchGateway],
+  ['identities', benchIdentities],
   ['edge', benchEdge],
   ['plugins', benchPlugins],
   ['server', benchServer],

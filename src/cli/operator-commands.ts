@@ -11,12 +11,12 @@ export const OPERATOR_COMMANDS: readonly CliCommand[] = [
     name: 'token create',
     summary: 'create a client token for all names or some of them',
     args: ['[NAME]'],
-    flags: ['clusters', 'origins', 'namespaces', 'allow', 'expires', 'role', 'kit', 'json'],
+    flags: ['clusters', 'origins', 'namespaces', 'allow', 'expires', 'kit', 'json'],
     examples: [
       'export KUBEDOH_ADMIN_TOKEN=…   # printed by: kubedoh keys --admin',
       "kubedoh token create ci --gateway https://dns.example.org --namespaces 'shop,team-*' --expires 90d",
       'kubedoh token create laptops --gateway https://dns.example.org --allow recurse,explain --kit laptops',
-      'kubedoh token create grafana --gateway https://dns.example.org --role viewer --expires 90d',
+      'kubedoh token create grafana --gateway https://dns.example.org --allow viewer --expires 90d',
     ],
     notes: ['NAME is the label in token list.'],
     run: async (input, output) =>

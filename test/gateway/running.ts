@@ -59,6 +59,8 @@ export class Running {
   fetchPage: (url: string) => Promise<Response> = () => Promise.reject(new Error('no such page'))
   /** Who writes what is published; without one writing fails. */
   writer: ClusterWriter | undefined
+  /** What decides and answers behind the routes. */
+  gateway: Gateway | undefined
   private opened: ReturnType<typeof createGatewayApp> | undefined
 
   private constructor(host: FakeHost) {
@@ -85,7 +87,8 @@ export class Running {
       keepAlive: (_, promise) => this.kept.push(promise),
       ...more,
     }
-    this.opened = createGatewayApp(config, runtime, await Gateway.open(config, runtime))
+    this.gateway = await Gateway.open(config, runtime)
+    this.opened = createGatewayApp(config, runtime, this.gateway)
     return this
   }
 

@@ -178,10 +178,9 @@ const TABLE = {
   },
   allow: {
     value: 'WHAT',
-    help: 'recurse (external names), explain, or clients: cert:SHA256, access:MAIL, access:@DOMAIN',
+    help: 'recurse (external names), explain, viewer, issuer, operator, cert:SHA256, access:MAIL',
     isRepeated: true,
   },
-  role: { value: 'ROLE', help: 'what its holder may do as an operator: viewer, issuer, operator' },
   kit: {
     value: 'FOLDER',
     help: 'write set-up files for devices, browsers, CI and programs to this new folder',

@@ -3,6 +3,7 @@
  * @module
  */
 import { isTexts, recordOf } from '../../dns/bytes/unknown.ts'
+import { TOKEN_ROLES } from '../../gateway/config/issuers.ts'
 import { CommandError, type Output } from '../../server/node/output.ts'
 import { durationSeconds } from '../flags/duration.ts'
 import type { FlagName, Input } from '../flags/flags.ts'
@@ -12,19 +13,20 @@ import { checkKit, writeKit } from './kit.ts'
 /** Creates a token and prints it; the gateway stores only its hash. */
 export async function runTokenCreate(input: Input, output: Output): Promise<void> {
   const expires = input.text('expires')
-  const role = input.text('role')
   const lists = (['clusters', 'origins', 'namespaces'] as const).flatMap((flag) => {
     const patterns = listOf(input, flag)
     return patterns.length === 0 ? [] : [[flag, patterns] as const]
   })
   const allowed = listOf(input, 'allow')
+  const role = TOKEN_ROLES.find((one) => allowed.includes(one))
   const body = {
     name: input.args[0] ?? '',
     ...Object.fromEntries(lists),
     recurse: allowed.includes('recurse'),
     ...(allowed.includes('explain') && { explain: true }),
-    identities: allowed.filter((one) => one !== 'recurse' && one !== 'explain'),
-    ...(role === '' ? {} : { role }),
+    ...(role !== undefined && { role }),
+    // What is none of these words either, the gateway refuses.
+    identities: allowed.filter((one) => !['recurse', 'explain', role].includes(one)),
     ...(expires === '' ? {} : { expiresInSeconds: seconds('expires', expires) }),
   }
   checkKit(input)

@@ -29,7 +29,7 @@ const SUB = /^[^\p{Cc}]{0,255}$/u
 /** Most issuers of clusters of the directory that have the same name. */
 export const SAME_NAME_MAX = 32
 /** Most tokens of which is remembered who verifies them. */
-const FOUND_MAX = 4096
+const FOUND_MAX = 2048
 
 /** A client that an issuer knows. */
 export type KnownSubject = {

@@ -18,7 +18,7 @@ describe('kubedoh token', () => {
   test('creates, lists, rotates and revokes', async (t) => {
     const run = await start(t)
     const scope = '--clusters prod,lab --origins prod.test --namespaces shop --namespaces team-*'
-    const made = await run(`create ci --allow recurse --role viewer --expires 90d ${scope}`)
+    const made = await run(`create ci --allow recurse,viewer --expires 90d ${scope}`)
     assert.equal(made.status, 0)
     const [, id = ''] = /^kdt_([0-9a-f]{12})_[\w-]{43}\n$/.exec(made.stdout) ?? []
     assert.match(made.stderr, /^token [0-9a-f]{12} is valid until 20\d\d-/m)

@@ -137,6 +137,27 @@ describe('a rule', () => {
       claims: { ref: '*' },
       fits: false,
     },
+    ...['acme/*', '*', 'acme*', 'other/acme/shop', 'acme', '', ' acme/shop', '\n', '\0acme/x'].map(
+      (repository) => ({
+        name: `by the text ${JSON.stringify(repository)}`,
+        when: { repository: 'acme/shop' },
+        claims: { repository },
+        fits: false,
+      }),
+    ),
+    // A pattern's `*` is any text; what a client may be called is checked apart.
+    ...['acme/', 'acme/*', 'acme/\n', 'acme/\u202e'].map((repository) => ({
+      name: `by a pattern and the text ${JSON.stringify(repository)}`,
+      when: { repository: 'acme/*' },
+      claims: { repository },
+      fits: true,
+    })),
+    ...['a\nb', '\0', '\u0085', 'x'.repeat(256)].map((sub) => ({
+      name: `by a client that is called ${JSON.stringify(sub).slice(0, 20)}`,
+      when: { repository: '*' },
+      claims: { sub, repository: 'x' },
+      fits: false,
+    })),
     { name: 'by a name that all objects have', when: { toString: '*' }, claims: {}, fits: false },
   ]
   for (const { name, when, claims, fits } of cases) {
@@ -210,6 +231,19 @@ describe('a token of an issuer', () => {
 })
 
 describe('the keys of a cluster', () => {
+  test('do not count where the cluster has another issuer', async () => {
+    const keys = [{ kty: 'EC', kid: 'one' }]
+    const clusterKeys = new IssuerKeys({
+      issuer: URL_OF,
+      keys: { cluster: 'lab' },
+      fetch: () => assert.fail('no request is expected'),
+      tokenIssuerOf: async () => ({ issuer: 'https://other.test', keys }),
+      after: () => () => undefined,
+      clock: { now: () => NOW_MS, elapsed: () => NOW_MS },
+    })
+    await assert.rejects(clusterKeys.current(), /the issuer of cluster "lab" is https:\/\/other/)
+  })
+
   for (const [state, kept] of [
     [undefined, true],
     ['no cluster', false],

@@ -199,6 +199,19 @@ describe('an exchange', () => {
     assert.equal(Object(await response.json()).error, 'invalid_grant')
   })
 
+  test('in a loop meets the rate limit of its address, whatever it sends', async () => {
+    const running = await open({ REQUESTS_PER_MINUTE: '30' })
+    const statuses = new Map<number, number>()
+    for (let i = 0; i < 60; i++) {
+      const claims = i % 2 === 0 ? { sub: `job-${i}` } : { sub: 'x' }
+      const subject_token = await issuer.sign(running.host.now(), claims)
+      const { status } = await exchange(running, { ...FORM, subject_token })
+      statuses.set(status, (statuses.get(status) ?? 0) + 1)
+    }
+    assert.ok((statuses.get(429) ?? 0) >= 29, JSON.stringify([...statuses]))
+    assert.deepEqual([...statuses.keys()].sort(), [200, 400, 429])
+  })
+
   test('is 404 without a key, and has a bound', async () => {
     const closed = await open({ EXCHANGE_KEY: '' })
     assert.equal((await exchange(closed, { ...FORM, subject_token: 'x' })).status, 404)
