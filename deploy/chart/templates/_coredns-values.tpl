@@ -86,7 +86,7 @@ a value that does nothing would be found in production.
 
 {{- define "kubedoh.refusedOfCoreDns" }}
 {{- $values := .Values }}
-{{- range $path := list "service.selector" "prometheus.service.selector" "prometheus.monitor.selector" "deployment.selector" "deployment.skipConfig" "clusterRole.nameOverride" "autoscaler.configmap.annotations" "autoscaler.image.pullSecrets" }}
+{{- range $path := list "service.selector" "prometheus.service.selector" "prometheus.monitor.selector" "deployment.selector" "deployment.skipConfig" "clusterRole.nameOverride" "rbac.pspEnable" "autoscaler.configmap.annotations" "autoscaler.image.pullSecrets" }}
 {{- $at := $values }}
 {{- range $key := splitList "." $path }}{{ $at = get ($at | default dict) $key }}{{ end }}
 {{- if $at }}{{ fail (printf "%s of coredns/helm has no counterpart in this chart: take it out" $path) }}{{ end }}
