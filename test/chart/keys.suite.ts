@@ -34,6 +34,7 @@ const REFUSED: readonly (readonly [string, RegExp])[] = [
   ['replicasCount=3', /'replicasCount' not allowed/],
   ['servers[0].plugins[0].parameter=a', /'parameter' not allowed/],
   ['server.livenessProbe.period=3', /'period' not allowed/],
+  ['rbac.pspEnable=true,replicaCount=1', /rbac\.pspEnable of coredns\/helm has no counterpart/],
   ['service.selector.a=b', /service\.selector of coredns\/helm has no counterpart/],
   ['gateway.enabled=true,gateway.replicas=2', /need gateway\.accessModes=\[ReadWriteMany\]/],
   ['server.coredns.custom=true,server.corefile=a.test {}', /import custom\/\*\.override/],
