@@ -23,11 +23,22 @@ export type PackedChart = {
   readonly digest: string
 }
 
+/** Returns the address of the repository in package.json, for people, if it has one. */
+function repositoryOf(): string | undefined {
+  const { repository } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+  const url: unknown = repository?.url
+  return typeof url === 'string' ? url.replace(/^git\+|\.git$/g, '') : undefined
+}
+
 /**
  * Packs the chart in a folder.
+ * @param repository `home` and `sources` of Chart.yaml; default: that of package.json, if any
  * @throws {Error} when Chart.yaml has no name or version
  */
-export function packChart(folder: string): PackedChart {
+export function packChart(
+  folder: string,
+  repository: string | undefined = repositoryOf(),
+): PackedChart {
   const text = readFileSync(join(folder, 'Chart.yaml'), 'utf8')
   const field = (name: string): string => {
     const value = new RegExp(`^${name}: (\\S+)$`, 'm').exec(text)?.[1]
@@ -36,7 +47,13 @@ export function packChart(folder: string): PackedChart {
   }
   // Helm needs no folders, and permissions of a checkout depend on its umask.
   const files = entriesOf(folder, field('name')).filter(({ content }) => content !== undefined)
-  const content = gzip(tarOf(files.map((file) => ({ ...file, mode: 0o644 }))))
+  const home = repository === undefined ? '' : `home: ${repository}\nsources: [${repository}]\n`
+  const packed = files.map((file) => ({
+    ...file,
+    mode: 0o644,
+    ...(file.path.endsWith('/Chart.yaml') && { content: Buffer.from(text + home) }),
+  }))
+  const content = gzip(tarOf(packed))
   const digest = createHash('sha256').update(content).digest('hex')
   return { file: `${field('name')}-${field('version')}.tgz`, content, digest }
 }

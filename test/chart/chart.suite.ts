@@ -13,19 +13,24 @@ import { afterAll, beforeAll, test } from 'vitest'
 import { errorText } from '../../src/dns/bytes/unknown.ts'
 import { describeUnless } from '../describe-unless.ts'
 import { objectBlocks } from '../docs/pages.ts'
+import { goModuleFolder } from '../foreign/go-module.ts'
 import { type ApiObject, ApiServer } from '../real-cluster/api-server.ts'
 import {
   KUBERNETES,
   prepareBinaries,
   prepareOperatorDefinitions,
 } from '../real-cluster/binaries.ts'
-import { CHART, DEPLOY, helm, objectsOf, render, VALUES } from './helm.ts'
+import { CHART, COREDNS_VALUES, DEPLOY, helm, objectsOf, render, VALUES } from './helm.ts'
 
 const NAMES = readdirSync(join(DEPLOY, 'values'))
+const COREDNS_FILES = readdirSync(COREDNS_VALUES).filter((name) => name.endsWith('.yaml'))
 const FILES = [
   ...NAMES.map((name) => join(DEPLOY, 'values', name)),
   ...readdirSync(VALUES).map((name) => join(VALUES, name)),
+  ...COREDNS_FILES.map((name) => join(COREDNS_VALUES, name)),
 ]
+const GATEWAY_API = 'sigs.k8s.io/gateway-api@v1.2.1'
+const HTTP_ROUTES = 'config/crd/standard/gateway.networking.k8s.io_httproutes.yaml'
 const CUSTOM = ['servicemonitors', 'prometheusrules']
 const ALL_COMPONENTS = [
   'exporter.enabled=true',
@@ -54,8 +59,11 @@ describeUnless(typeof binaries === 'string' && binaries, 'the chart', () => {
       const path = join(folder, `monitoring.coreos.com_${resource}.yaml`)
       for (const object of objectsOf(readFileSync(path, 'utf8'))) await api.create(object)
     }
+    const routes = join(goModuleFolder(GATEWAY_API), HTTP_ROUTES)
+    for (const object of objectsOf(readFileSync(routes, 'utf8'))) await api.create(object)
     await untilServed(api, 'ServiceMonitor', { selector: {}, endpoints: [] })
     await untilServed(api, 'PrometheusRule', {})
+    await untilServed(api, 'HTTPRoute', {}, 'gateway.networking.k8s.io/v1')
   })
   afterAll(() => api.stop())
 
@@ -69,7 +77,7 @@ describeUnless(typeof binaries === 'string' && binaries, 'the chart', () => {
 
   test('has the image and the charts of this version', () => {
     const { version } = JSON.parse(readFileSync(join(DEPLOY, '../package.json'), 'utf8'))
-    assert.ok(render().stdout.includes(`image: "localhost/kubedoh:${version}"`))
+    assert.ok(render().stdout.includes(`image: localhost/kubedoh:${version}\n`))
     for (const chart of ['chart', 'crds']) {
       const { stdout } = helm('show', 'chart', join(DEPLOY, chart))
       assert.match(stdout, new RegExp(`^version: ${version}$`, 'm'))
@@ -86,8 +94,8 @@ describeUnless(typeof binaries === 'string' && binaries, 'the chart', () => {
     })
   }
 
-  test('is rendered with at least 20 value files', () => {
-    assert.ok(FILES.length >= 20, `${FILES.length} files`)
+  test('is rendered with at least 30 value files', () => {
+    assert.ok(FILES.length >= 30, `${FILES.length} files`)
   })
 
   for (const file of FILES) {

@@ -16,6 +16,9 @@ export const CHART: string = join(DEPLOY, 'chart')
 /** Value files that are for tests only. */
 export const VALUES: string = join(import.meta.dirname, 'values')
 
+/** Value files for the chart of coredns/helm. */
+export const COREDNS_VALUES: string = join(import.meta.dirname, 'coredns-values')
+
 /** What helm printed, and its exit status. */
 export type HelmOutput = {
   readonly status: number | null
@@ -28,9 +31,9 @@ export function helm(...args: readonly string[]): HelmOutput {
   return spawnSync(prepareHelm(), args, { encoding: 'utf8', maxBuffer: 64 << 20 })
 }
 
-/** Renders the chart as release `kubedoh` in kube-system. */
+/** Renders the chart as release `kubedoh` in kube-system, without the pod of `helm test`. */
 export function render(...args: readonly string[]): HelmOutput {
-  const options = ['--namespace', 'kube-system', '--kube-version', KUBERNETES]
+  const options = ['--namespace', 'kube-system', '--kube-version', KUBERNETES, '--skip-tests']
   return helm('template', 'kubedoh', CHART, ...options, ...args)
 }
 

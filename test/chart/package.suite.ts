@@ -7,6 +7,7 @@ import { chmodSync, cpSync, mkdtempSync, rmSync, utimesSync, writeFileSync } fro
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, test } from 'vitest'
+import { parse } from 'yaml'
 import { CHARTS, packChart } from '../../build/charts.ts'
 import { describeUnless } from '../describe-unless.ts'
 import { KUBERNETES, prepareBinaries } from '../real-cluster/binaries.ts'
@@ -30,6 +31,20 @@ describeUnless(typeof binaries === 'string' && binaries, 'the packed charts', ()
       writeFileSync(join(copy, 'Chart.yaml'), 'name: kubedoh\nversion: 0.0.1\n')
       assert.notEqual(packChart(copy).digest, packed.digest)
       console.log(`${packed.file}: ${(packed.content.length / 1e3).toFixed(1)} kB`)
+    })
+
+    test(`the packed ${chart} has the repository as its home`, () => {
+      const home = 'https://example.org/kubedoh'
+      const { file, content } = packChart(join(DEPLOY, chart), home)
+      writeFileSync(join(folder, file), content)
+      const { stdout } = helm('show', 'chart', join(folder, file))
+      const { sources, icon, maintainers, keywords, annotations, ...shown } = parse(stdout)
+      assert.equal(shown.home, home)
+      assert.deepEqual(sources, [home])
+      assert.match(icon, /^data:image\/svg\+xml,/)
+      assert.ok(maintainers.length > 0 && keywords.length > 1)
+      assert.equal(annotations['artifacthub.io/license'], 'Apache-2.0')
+      assert.equal(shown.kubeVersion, '>=1.28.0-0')
     })
 
     test(`helm renders and lints ${chart} as it does the folder`, () => {

@@ -332,6 +332,7 @@ export class ApiServer {
 const PLURALS: Readonly<Record<string, string>> = {
   Namespace: 'namespaces',
   ConfigMap: 'configmaps',
+  Secret: 'secrets',
   Service: 'services',
   EndpointSlice: 'endpointslices',
   Pod: 'pods',

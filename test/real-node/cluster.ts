@@ -84,14 +84,14 @@ export function writeSlowTurnValues(node: KubernetesNode): string {
   // Pods have users of their own.
   appendFileSync(path, '')
   chmodSync(path, 0o666)
-  const pod = {
+  const pods = {
     env: [{ name: 'KUBEDOH_SLOW_TURNS', value: '/slow-turns' }],
-    volumes: [{ name: 'slow-turns', hostPath: { path, type: 'File' } }],
-    volumeMounts: [{ name: 'slow-turns', mountPath: '/slow-turns' }],
+    extraVolumes: [{ name: 'slow-turns', hostPath: { path, type: 'File' } }],
+    extraVolumeMounts: [{ name: 'slow-turns', mountPath: '/slow-turns' }],
   }
   const parts = ['server', 'exporter', 'gateway', 'nodeCache']
   const values = join(node.folder, 'slow-turns.json')
-  writeFileSync(values, JSON.stringify(Object.fromEntries(parts.map((part) => [part, { pod }]))))
+  writeFileSync(values, JSON.stringify(Object.fromEntries(parts.map((part) => [part, pods]))))
   return values
 }
 

@@ -1,9 +1,19 @@
-{{/* Name of a component's objects: dict "root" $ "component" NAME. The longest Service is NAME-node-cache-upstream, of 63 characters. */}}
+{{/*
+Name of a component's objects: dict "root" $ "component" NAME. With fullnameOverride the server has just this name, as CoreDNS's
+objects have. The longest Service is NAME-node-cache-upstream, of 63 characters.
+*/}}
 {{- define "kubedoh.name" -}}
-{{- if not (regexMatch "^[a-z][-a-z0-9]*$" .root.Release.Name) }}
-{{- fail (printf "the release %q must begin with a letter and have no dots: Services are named after it" .root.Release.Name) }}
+{{- $values := .root.Values }}
+{{- $name := $values.fullnameOverride | default .root.Release.Name }}
+{{- if and $values.nameOverride (not $values.fullnameOverride) (not (contains $values.nameOverride $name)) }}
+{{- $name = printf "%s-%s" $name $values.nameOverride }}
 {{- end }}
-{{- printf "%s-%s" (trunc 43 .root.Release.Name | trimSuffix "-") .component }}
+{{- if not (regexMatch "^[a-z][-a-z0-9]*$" $name) }}
+{{- fail (printf "the release %q must begin with a letter and have no dots: Services are named after it" $name) }}
+{{- end }}
+{{- $name = trunc 43 $name | trimSuffix "-" }}
+{{- if not (and $values.fullnameOverride (eq .component "server")) }}{{ $name = printf "%s-%s" $name .component }}{{ end }}
+{{- $name }}
 {{- end }}
 
 {{/* Data of a ConfigMap, whatever the text has: dict KEY TEXT. Block scalars must not begin with spaces. */}}
@@ -11,32 +21,55 @@
 data: {{- toYaml . | nindent 2 }}
 {{- end }}
 
+{{- define "kubedoh.app" -}}
+{{ .Values.nameOverride | default "kubedoh" | trunc 63 | trimSuffix "-" }}
+{{- end }}
+
 {{- define "kubedoh.selector" -}}
-app.kubernetes.io/name: kubedoh
+app.kubernetes.io/name: {{ include "kubedoh.app" .root }}
 app.kubernetes.io/instance: {{ .root.Release.Name }}
 app.kubernetes.io/component: {{ .component }}
 {{- end }}
 
+{{/* Metadata of an object in the release's namespace: dict "root" "component", also "name" and "annotations" */}}
 {{- define "kubedoh.metadata" -}}
-name: {{ include "kubedoh.name" . }}
+name: {{ .name | default (include "kubedoh.name" .) }}
 namespace: {{ .root.Release.Namespace }}
 labels: {{- include "kubedoh.labels" . | nindent 2 }}
+{{- with merge (dict) (.annotations | default dict) .root.Values.commonAnnotations }}
+annotations: {{- toYaml . | nindent 2 }}
+{{- end }}
 {{- end }}
 
 {{- define "kubedoh.labels" -}}
 {{ include "kubedoh.selector" . }}
 app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .root.Release.Service }}
+{{- with omit .root.Values.commonLabels "app.kubernetes.io/name" "app.kubernetes.io/instance" "app.kubernetes.io/component" "app.kubernetes.io/version" "app.kubernetes.io/managed-by" }}
+{{ toYaml . }}
+{{- end }}
 {{- end }}
 
 {{- define "kubedoh.image" -}}
-image: {{ include "kubedoh.imageName" . | quote }}
+image: {{ include "kubedoh.imageName" (dict "root" . "image" .Values.image "tag" .Chart.AppVersion) | quote }}
 imagePullPolicy: {{ .Values.image.pullPolicy }}
 {{- end }}
 
+{{/* Reference of an image: dict "root" $ "image" MAP-OR-TEXT, and "tag" for a map without one */}}
 {{- define "kubedoh.imageName" -}}
-{{ printf "%s:%s" .Values.image.repository (.Values.image.tag | default .Chart.AppVersion) }}
-{{- with .Values.image.digest }}@{{ . }}{{ end }}
+{{- $image := .image }}
+{{- $tag := "" }}
+{{- if kindIs "string" $image }}{{ $image = dict "repository" $image }}{{ else }}{{ $tag = $image.tag | default .tag }}{{ end }}
+{{- $path := required "image.repository is the name of the image" $image.repository }}
+{{- $hasRegistry := regexMatch "^([^/]*[.:][^/]*|localhost)/" $path }}
+{{- with .root.Values.global.imageRegistry }}
+{{- if $hasRegistry }}{{ $path = regexReplaceAll "^[^/]*/" $path "" }}{{ end }}
+{{- trimSuffix "/" . }}/{{ else }}
+{{- if not $hasRegistry }}{{ with $image.registry }}{{ trimSuffix "/" . }}/{{ end }}{{ end }}
+{{- end }}
+{{- $path }}
+{{- with $tag }}:{{ . }}{{ end }}
+{{- with $image.digest }}@{{ . }}{{ end }}
 {{- end }}
 
 {{/* The capability is that of the file of Node, which does not start without it. */}}
@@ -56,35 +89,10 @@ securityContext:
   seccompProfile: { type: RuntimeDefault }
 {{- end }}
 
-{{/* Where pods run: dict "root" $ "pod" VALUES, and "tolerations" LIST of the chart */}}
-{{- define "kubedoh.placement" -}}
-nodeSelector: {{- merge (dict "kubernetes.io/os" "linux") (.pod.nodeSelector | default dict) | toYaml | nindent 2 }}
-{{- with concat (.tolerations | default list) (.pod.tolerations | default list) }}
-tolerations: {{- toYaml . | nindent 2 }}
-{{- end }}
-{{- with .pod.affinity }}
-affinity: {{- toYaml . | nindent 2 }}
-{{- end }}
-{{- with .root.Values.image.pullSecrets }}
-imagePullSecrets: {{- range . }}
-  - name: {{ . | quote }}
-{{- end }}
-{{- end }}
-{{- end }}
-
 {{/* Of pods that the cluster needs, as kubeadm's CoreDNS: on its control plane too. */}}
 {{- define "kubedoh.criticalTolerations" -}}
 - { key: CriticalAddonsOnly, operator: Exists }
 - { key: node-role.kubernetes.io/control-plane, effect: NoSchedule }
-{{- end }}
-
-{{/* Annotations of pods: dict "pod" VALUES, and "corefile" TEXT whose change replaces them */}}
-{{- define "kubedoh.annotations" -}}
-{{- $own := dict }}
-{{- with .corefile }}{{ $own = dict "checksum/corefile" (sha256sum .) }}{{ end }}
-{{- with merge $own (.pod.annotations | default dict) }}
-annotations: {{- toYaml . | nindent 2 }}
-{{- end }}
 {{- end }}
 
 {{- define "kubedoh.spread" -}}
@@ -115,12 +123,37 @@ topologySpreadConstraints:
 {{- end }}
 {{- end }}
 
-{{/* ServiceAccount, and what it may read: dict "root" "component", and "corefile" TEXT "extraRules" LIST, or "rules" LIST */}}
-{{- define "kubedoh.access" -}}
-{{- $role := printf "%s-%s" .root.Release.Namespace (include "kubedoh.name" .) -}}
+{{/* Not empty: the chart has Roles and their bindings. */}}
+{{- define "kubedoh.hasRights" -}}
+{{- if not (eq .Values.rbac.create false) }}true{{ end }}
+{{- end }}
+
+{{/*
+ServiceAccount of pods: dict "root" "component" "values". Those that use the API server have one unless serviceAccount.create is
+false; others need one for the identity that a cloud gives it.
+*/}}
+{{- define "kubedoh.account" -}}
+{{- if include "kubedoh.ownsAccount" . }}
 apiVersion: v1
 kind: ServiceAccount
-metadata: {{- include "kubedoh.metadata" . | nindent 2 }}
+metadata: {{- include "kubedoh.metadata" (merge (dict "name" (include "kubedoh.accountName" .) "annotations" (.values.serviceAccount | default dict).annotations) .) | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{- define "kubedoh.ownsAccount" -}}
+{{- if dig "create" (not (has .component (list "gateway" "node-cache"))) (.values.serviceAccount | default dict) }}true{{ end }}
+{{- end }}
+
+{{- define "kubedoh.accountName" -}}
+{{- $default := ternary (include "kubedoh.name" .) "default" (eq (include "kubedoh.ownsAccount" .) "true") }}
+{{- (.values.serviceAccount | default dict).name | default $default }}
+{{- end }}
+
+{{/* ServiceAccount, and what it may read: dict "root" "component" "values", and "corefile" TEXT "extraRules" LIST, or "rules" LIST */}}
+{{- define "kubedoh.access" -}}
+{{- $role := printf "%s-%s" .root.Release.Namespace (include "kubedoh.name" .) -}}
+{{ include "kubedoh.account" . }}
+{{- if include "kubedoh.hasRights" .root }}
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
@@ -152,32 +185,6 @@ metadata:
   labels: {{- include "kubedoh.labels" . | nindent 4 }}
 roleRef: { apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: {{ $role }} }
 subjects:
-  - { kind: ServiceAccount, name: {{ include "kubedoh.name" . }}, namespace: {{ .root.Release.Namespace }} }
-{{- end }}
-
-{{- define "kubedoh.disruption" -}}
-apiVersion: policy/v1
-kind: PodDisruptionBudget
-metadata: {{- include "kubedoh.metadata" . | nindent 2 }}
-spec:
-  maxUnavailable: 1
-  selector: { matchLabels: {{ include "kubedoh.selector" . | fromYaml | toJson }} }
-{{- end }}
-
-{{/* dict "root" "component" "ports" LIST of [port, protocol] */}}
-{{- define "kubedoh.network" -}}
-{{- if .root.Values.networkPolicy.enabled }}
----
-apiVersion: networking.k8s.io/v1
-kind: NetworkPolicy
-metadata: {{- include "kubedoh.metadata" . | nindent 2 }}
-spec:
-  podSelector: { matchLabels: {{ include "kubedoh.selector" . | fromYaml | toJson }} }
-  policyTypes: [Ingress]
-  ingress:
-    - ports:
-      {{- range .ports }}
-        - { port: {{ index . 0 }}, protocol: {{ index . 1 }} }
-      {{- end }}
+  - { kind: ServiceAccount, name: {{ include "kubedoh.accountName" . }}, namespace: {{ .root.Release.Namespace }} }
 {{- end }}
 {{- end }}
