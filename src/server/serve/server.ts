@@ -67,6 +67,8 @@ export type Answering = Pick<DnsServer, 'ports' | 'announceStop' | 'drain' | 'cl
 export type MainThread = {
   readonly metrics: Metrics
   readonly log: Log
+  /** Returns what clusters lack (`ClusterSources.problems`). */
+  readonly problems: () => readonly string[]
   /** Ends the process. */
   readonly abort: (message: string) => void
 }
@@ -109,15 +111,17 @@ export class Server implements RunningServer {
     this.folder = files === '' ? dirname(conf) : files
     this.log = log
     this.role = isWorker ? 'worker' : parts === undefined ? 'alone' : 'main'
+    const problems = (): readonly string[] => this.sources.problems?.() ?? []
     this.abort = isWorker ? parts.abort : (message) => exitWith(message, log)
     this.answering =
       parts !== undefined && 'createWorkers' in parts
-        ? parts.createWorkers({ metrics, log, abort: this.abort })
+        ? parts.createWorkers({ metrics, log, problems, abort: this.abort })
         : new DnsServer(metrics, {
             isOneOfMany: isWorker,
             isReplaceable,
             lingerMs,
             threadMetrics: () => this.sources.threadMetrics?.(),
+            problems,
           })
     this.sources = isWorker ? parts.clusters : this.openSources(output)
     this.keys = new KeySources({ file: etcd, log: this.log })

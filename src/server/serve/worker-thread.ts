@@ -62,6 +62,8 @@ export class WorkerThread {
   readonly exited: Promise<string>
   /** The last metrics that the worker returned. */
   lastMetrics = ''
+  /** The last result of `notReady`: at most a beat old, unless the worker is silent. */
+  lastNotReady: readonly string[] = []
   private readonly worker: Worker
   private readonly options: WorkerThreadOptions
   private readonly queries = new Map<number, (reply: Reply | undefined) => void>()
@@ -138,10 +140,14 @@ export class WorkerThread {
     return this.lastMetrics
   }
 
-  /** Returns the plugins that are not ready; `worker` when the worker does not answer in time. */
+  /**
+   * Returns the plugins that are not ready, or what a worker that watches clusters lacks; `worker`
+   * when the worker does not answer in time.
+   */
   async notReady(): Promise<readonly string[]> {
     const reply = await this.query((id) => ({ kind: 'query', id, what: 'not-ready' }))
-    return reply?.lines ?? ['worker']
+    this.lastNotReady = reply?.lines ?? ['worker']
+    return this.lastNotReady
   }
 
   /** Returns a Service of a watched cluster; `undefined` if the worker does not answer in time. */
