@@ -9,7 +9,17 @@ export const GATEWAY_COMMANDS: readonly CliCommand[] = [
   {
     name: 'gateway',
     summary: 'run the gateway on this machine instead of Cloudflare Workers',
-    flags: ['conf', 'listen', 'store', 'follow', 'tls-cert', 'tls-key', 'client-ca', 'insecure'],
+    flags: [
+      'conf',
+      'listen',
+      'store',
+      'follow',
+      'tls-cert',
+      'tls-key',
+      'client-ca',
+      'insecure',
+      'log-format',
+    ],
     readsCorefile: true,
     examples: [
       'export CLUSTERS=… ADMIN_TOKEN_SHA256=…   # as in wrangler.toml; printed by: kubedoh keys',
@@ -89,7 +99,17 @@ export const GATEWAY_COMMANDS: readonly CliCommand[] = [
   {
     name: 'export',
     summary: 'watch a cluster and publish its names to a gateway',
-    flags: ['gateway', 'cluster', 'conf', 'kubeconfig', 'objects', 'once', 'signing-key', 'listen'],
+    flags: [
+      'gateway',
+      'cluster',
+      'conf',
+      'kubeconfig',
+      'objects',
+      'once',
+      'signing-key',
+      'listen',
+      'log-format',
+    ],
     required: ['gateway', 'cluster'],
     examples: [
       'export KUBEDOH_TOKEN=… KUBEDOH_SIGNING_KEY=…   # printed by: kubedoh keys prod',

@@ -31,6 +31,11 @@ const TABLE = {
     help: 'port of server blocks without a port',
   },
   quiet: { env: 'KUBEDOH_QUIET', help: 'do not print the ready line' },
+  'log-format': {
+    value: 'FORMAT',
+    env: 'KUBEDOH_LOG_FORMAT',
+    help: "format of all log lines: json, text or coredns; empty keeps each stream's own",
+  },
   plugins: { help: 'list the plugins and exit' },
   pidfile: {
     value: 'FILE',

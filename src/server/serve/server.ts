@@ -23,7 +23,7 @@ import type { HttpServer } from '../http/http-server.ts'
 import { elapsed } from '../node/elapsed.ts'
 import { type LoadedCorefile, loadCorefile } from '../node/load-corefile.ts'
 import { outsideAddresses } from '../node/local-addresses.ts'
-import { createLog, type Output } from '../node/output.ts'
+import { createLog, createPrint, type Output, type Print } from '../node/output.ts'
 import { timerMs } from '../node/timer-ms.ts'
 import { ClusterSources, type Clusters } from './cluster-sources.ts'
 import { ClusterThread } from './cluster-thread.ts'
@@ -92,6 +92,7 @@ export class Server implements RunningServer {
   private readonly options: ServeOptions
   private readonly folder: string
   private readonly log: Log
+  private readonly print: Print
   private readonly metrics = new Metrics()
   private readonly role: 'alone' | 'main' | 'worker'
   private readonly abort: MainThread['abort']
@@ -110,6 +111,7 @@ export class Server implements RunningServer {
     this.options = options
     this.folder = files === '' ? dirname(conf) : files
     this.log = log
+    this.print = createPrint(output)
     this.role = isWorker ? 'worker' : parts === undefined ? 'alone' : 'main'
     const problems = (): readonly string[] => this.sources.problems?.() ?? []
     this.abort = isWorker ? parts.abort : (message) => exitWith(message, log)
@@ -229,6 +231,7 @@ export class Server implements RunningServer {
       apply: (corefile) => this.apply(corefile),
       metrics: this.metrics,
       log: this.log,
+      print: this.print,
     })
   }
 
@@ -266,6 +269,7 @@ export class Server implements RunningServer {
       folder: this.folder,
       metrics: this.metrics,
       log: this.log,
+      print: this.print,
       threads: this.options.threads ?? 1,
       openCluster: (directive, tree = CLUSTER_TREE) => {
         const source = sources.open(directive, tree, needsObjects)

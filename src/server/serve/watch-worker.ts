@@ -103,7 +103,7 @@ export class WatchWorker {
   }
 }
 
-runWorker((send) => {
+runWorker((send, output) => {
   startMemoryTrim()
-  return new WatchWorker(send, process)
+  return new WatchWorker(send, output)
 })

@@ -16,6 +16,7 @@ import type {
   KnownState,
   ServiceWanted,
   SharedSnapshot,
+  ThreadData,
   ToWorker,
   WatchOptions,
 } from './worker-messages.ts'
@@ -73,12 +74,17 @@ export class WorkerThread {
   private missedBeats = 0
   private readonly beats: NodeJS.Timeout
 
-  constructor({ stdout, stderr }: Output, options: WorkerThreadOptions) {
+  constructor({ stdout, stderr, format }: Output, options: WorkerThreadOptions) {
     this.options = options
     const { entry = workerEntry('serve-worker') } = options
     const isBuilding = options.onSnapshot !== undefined
     const resourceLimits = { maxYoungGenerationSizeMb: isBuilding ? BUILD_YOUNG_MB : YOUNG_MB }
-    this.worker = new Worker(entry, { stdout: true, stderr: true, resourceLimits })
+    this.worker = new Worker(entry, {
+      stdout: true,
+      stderr: true,
+      resourceLimits,
+      workerData: { format } satisfies ThreadData,
+    })
     this.worker.stdout.pipe(stdout, { end: false })
     this.worker.stderr.pipe(stderr, { end: false })
     let reason: string | undefined
