@@ -131,6 +131,10 @@ const TABLE = {
     help: 'NAMESPACE or NAMESPACE/POD whose search list to walk',
   },
   json: { help: 'print JSON' },
+  bundle: {
+    value: 'FILE',
+    help: 'write what a colleague needs to help, without secrets, to this new file',
+  },
   store: {
     value: 'WHERE',
     default: 'memory',

@@ -115,7 +115,10 @@ export type ObjectApi = {
    * @throws {ApiError} if the server refuses or is unreachable
    */
   readonly watch: (collection: Listed, options: WatchOptions) => Promise<void>
-  /** Sends another request. Resolves with the JSON of the response. @throws {ApiError} */
+  /**
+   * Sends another request. Resolves with the JSON of the response, or the text of plain text.
+   * @throws {ApiError}
+   */
   readonly send: (request: ApiRequest, signal: AbortSignal) => Promise<unknown>
 }
 
