@@ -76,12 +76,13 @@ export const CLIENT_COMMANDS: readonly CliCommand[] = [
   {
     name: 'doctor',
     summary: 'examine a gateway, the DNS Service of a cluster, a DNS server and its upstreams',
-    flags: ['gateway', 'kubeconfig', 'server', 'conf', 'name', 'cluster-domain'],
+    flags: ['gateway', 'kubeconfig', 'server', 'conf', 'name', 'cluster-domain', 'json', 'bundle'],
     examples: [
       'kubedoh doctor --kubeconfig ~/.kube/config --conf Corefile',
       'kubedoh doctor --server 127.0.0.1:5353 --conf Corefile',
       'kubedoh doctor --conf Corefile --name db.corp.example.org',
       'kubedoh doctor --gateway https://dns.example.org',
+      'kubedoh doctor --kubeconfig ~/.kube/config --conf Corefile --bundle bundle.json',
     ],
     notes: ['It exits with 1 if something is wrong, and prints the next step for each finding.'],
     run: async (input, output) => (await import('./doctor/doctor.ts')).runDoctor(input, output),

@@ -9,7 +9,17 @@ export const GATEWAY_COMMANDS: readonly CliCommand[] = [
   {
     name: 'gateway',
     summary: 'run the gateway on this machine instead of Cloudflare Workers',
-    flags: ['conf', 'listen', 'store', 'follow', 'tls-cert', 'tls-key', 'client-ca', 'insecure'],
+    flags: [
+      'conf',
+      'listen',
+      'store',
+      'follow',
+      'tls-cert',
+      'tls-key',
+      'client-ca',
+      'insecure',
+      'log-format',
+    ],
     readsCorefile: true,
     examples: [
       'export CLUSTERS=… ADMIN_TOKEN_SHA256=…   # as in wrangler.toml; printed by: kubedoh keys',
@@ -112,6 +122,7 @@ export const GATEWAY_COMMANDS: readonly CliCommand[] = [
       'once',
       'signing-key',
       'listen',
+      'log-format',
     ],
     required: ['gateway', 'cluster'],
     examples: [

@@ -17,6 +17,7 @@ import {
   type Given,
   withSuccessor,
 } from './flags/former-flags.ts'
+import { formatOf } from './flags/log-format.ts'
 import { variablesOf } from './flags/variables.ts'
 
 /** Commands that replace programs of Go. */
@@ -180,7 +181,9 @@ async function run(command: CliCommand, input: Input, output: Output): Promise<v
   const isClient = command.flags?.some((name) => name === 'gateway' || name === 'ca')
   const ca = isClient ? input.text('ca') : ''
   if (ca !== '') (await import('./flags/authorities.ts')).trustAuthorities(ca)
-  await command.run(input, output)
+  const { stdout, stderr } = output
+  const format = command.flags?.includes('log-format') ? formatOf(input) : undefined
+  await command.run(input, { stdout, stderr, format })
 }
 
 function optionOf(name: string, flag: Flag | FormerFlag): Option {

@@ -12,7 +12,17 @@ export const SERVER_COMMANDS: readonly CliCommand[] = [
   {
     name: 'serve',
     summary: 'answer DNS for the server blocks of a Corefile',
-    flags: ['conf', 'dns.port', 'objects', 'kubeconfig', 'files', 'doh.listen', 'workers', 'etcd'],
+    flags: [
+      'conf',
+      'dns.port',
+      'objects',
+      'kubeconfig',
+      'files',
+      'doh.listen',
+      'workers',
+      'etcd',
+      'log-format',
+    ],
     readsCorefile: true,
     examples: [
       'kubedoh serve',
@@ -48,6 +58,7 @@ export const SERVER_COMMANDS: readonly CliCommand[] = [
       'pidfile',
       'quiet',
       'reloadwithsignal',
+      'log-format',
       'print',
     ],
     required: ['localip'],
@@ -71,6 +82,7 @@ export const SERVER_COMMANDS: readonly CliCommand[] = [
       'once',
       'print',
       'listen',
+      'log-format',
     ],
     required: ['services', 'nameserver'],
     examples: [
@@ -82,7 +94,7 @@ export const SERVER_COMMANDS: readonly CliCommand[] = [
   {
     name: 'openshift',
     summary: "apply OpenShift's DNS object: write the Corefile it asks for into a ConfigMap",
-    flags: ['kubeconfig', 'configmap', 'listen'],
+    flags: ['kubeconfig', 'configmap', 'listen', 'log-format'],
     examples: [
       'kubedoh openshift',
       'kubedoh openshift --kubeconfig ~/.kube/config --configmap dns/coredns --listen :9155',
@@ -93,7 +105,17 @@ export const SERVER_COMMANDS: readonly CliCommand[] = [
   {
     name: 'router nginx',
     summary: 'proxy the paths of HostRoutes to their Services, by nginx',
-    flags: ['conf', 'kubeconfig', 'objects', 'http', 'folder', 'attach', 'listen', 'print'],
+    flags: [
+      'conf',
+      'kubeconfig',
+      'objects',
+      'http',
+      'folder',
+      'attach',
+      'listen',
+      'print',
+      'log-format',
+    ],
     readsCorefile: true,
     examples: [
       'kubedoh router nginx --conf Corefile --http :8080',
@@ -111,7 +133,7 @@ export const SERVER_COMMANDS: readonly CliCommand[] = [
   {
     name: 'router gateway-api',
     summary: 'write an HTTPRoute of the Gateway API for each HostRoute',
-    flags: ['conf', 'kubeconfig', 'listen'],
+    flags: ['conf', 'kubeconfig', 'listen', 'log-format'],
     readsCorefile: true,
     examples: ['kubedoh router gateway-api --conf Corefile'],
     notes: [

@@ -51,4 +51,16 @@ for (const dashboard of readDashboards()) {
       [],
     )
   })
+
+  test(`each query is one of a cluster, where Prometheus has several: ${name}`, () => {
+    assert.deepEqual(
+      templating.list.map((one) => one.name),
+      ['datasource', 'cluster', 'job', 'instance'],
+    )
+    for (const query of queriesOf(dashboard)) {
+      const count = (part: string): number => query.split(part).length - 1
+      assert.ok(count('{') > 0)
+      assert.equal(count('cluster=~"$cluster"'), count('{'), query)
+    }
+  })
 }

@@ -1,5 +1,6 @@
 /**
- * An API server on loopback that has a cluster: it lists what there is, and tells of changes.
+ * An API server on loopback that has a cluster, without the multicluster API: it lists what there
+ * is, and tells of changes.
  * @module
  */
 import type { ServerResponse } from 'node:http'
@@ -38,6 +39,10 @@ export class ClusterApi {
       if (searchParams.has('watch')) {
         watches.set(resource, response)
         void whenWatched.then(() => openWatch(response))
+        return
+      }
+      if (pathname.startsWith('/apis/multicluster')) {
+        sendJson(response, { message: 'the server could not find the requested resource' }, 404)
         return
       }
       const items: unknown = parse(SHOP_LISTS[resource] ?? '') ?? []

@@ -42,7 +42,10 @@ describeUnless(typeof binaries === 'string' && binaries, "the multicluster API's
     api = await ApiServer.start(binaries)
     const definitions = join(goModuleFolder(MODULE), 'config/crd')
     const file = join(definitions, 'multicluster.x-k8s.io_serviceimports.yaml')
-    await api.create(parse(readFileSync(file, 'utf8')))
+    // Without the older version, which CoreDNS 1.14.7 needs.
+    const definition = parse(readFileSync(file, 'utf8'))
+    for (const version of definition.spec.versions) version.served = version.name === 'v1beta1'
+    await api.create(definition)
     for (const object of [
       namespace('mcs'),
       service('mcs/hello', { clusterIP: LOCAL, ports: PORTS }),
@@ -143,7 +146,7 @@ describeUnless(typeof binaries === 'string' && binaries, "the multicluster API's
 
 function serviceImport(name: string, spec: Readonly<Record<string, unknown>>): ApiObject {
   return {
-    apiVersion: 'multicluster.x-k8s.io/v1alpha1',
+    apiVersion: 'multicluster.x-k8s.io/v1beta1',
     kind: 'ServiceImport',
     metadata: { namespace: 'mcs', name },
     spec: { ports: PORTS, ...spec },

@@ -346,7 +346,6 @@ const PLURALS: Readonly<Record<string, string>> = {
   DNSRecord: 'dnsrecords',
   HostRoute: 'hostroutes',
   ClientToken: 'clienttokens',
-  Secret: 'secrets',
   ServiceImport: 'serviceimports',
   Gateway: 'gateways',
   HTTPRoute: 'httproutes',

@@ -47,6 +47,7 @@ class FakeThread {
     freshness: () => this.state.freshness,
   })
   readonly metrics = (): Promise<string> => Promise.resolve('a 1\n')
+  readonly problems = (): string[] => ['x: waits']
   readonly stop = (): Promise<void> => {
     this.isStopped = true
     return Promise.resolve()
@@ -96,6 +97,7 @@ describe('large clusters', () => {
     assert.deepEqual([source.current(), source.freshness()], [thread.state.snapshot, 'fresh'])
     assert.equal(await source.load(0), thread.state.snapshot)
     assert.equal(await sources.threadMetrics(), 'a 1\n')
+    assert.deepEqual(sources.problems(), ['x: waits'])
     assert.equal(source.transferRecords, undefined)
   })
 

@@ -22,6 +22,7 @@ import {
   sendToGateway,
 } from '../flags/operator-call.ts'
 import { checkCorefile } from '../serve/check.ts'
+import { writeBundle } from './doctor-bundle.ts'
 import { checkDnsService, type DnsService } from './doctor-cluster.ts'
 import { checkNdots, checkServer, checkUpstreams } from './doctor-dns.ts'
 import { type Finding, ok, printDoctorFindings, problem } from './doctor-findings.ts'
@@ -35,12 +36,14 @@ const STALE_SECONDS = 60
 const AGE = /^kubedoh_snapshot_age_seconds\{cluster="([^"]*)"\} (\S+)$/gm
 
 /**
- * Prints all findings.
+ * Prints all findings; with `--bundle`, writes them and more to a file.
  * @throws {CommandError} when something is wrong, and for invalid flags
  */
 export async function runDoctor(input: Input, output: Output): Promise<void> {
   const findings = await examine(input)
-  printDoctorFindings(findings, output)
+  if (input.isSet('json')) output.stdout.write(`${JSON.stringify({ findings })}\n`)
+  else printDoctorFindings(findings, output)
+  if (input.text('bundle') !== '') await writeBundle(input, findings)
   const count = findings.filter(({ state }) => state === 'problem').length
   if (count > 0) throw new CommandError(count === 1 ? '1 problem' : `${count} problems`)
 }

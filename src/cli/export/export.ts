@@ -30,7 +30,7 @@ import { outsideAddresses } from '../../server/node/local-addresses.ts'
 import { watchLoop } from '../../server/node/loop-watch.ts'
 import { memoryBytes } from '../../server/node/memory-bytes.ts'
 import { allowBufferGarbage, startMemoryTrim } from '../../server/node/memory-trim.ts'
-import { CommandError, createLog, type Output } from '../../server/node/output.ts'
+import { announce, CommandError, createLog, type Output } from '../../server/node/output.ts'
 import { requireTextFile } from '../../server/node/read-files.ts'
 import { untilSignal } from '../../server/node/signals.ts'
 import { CLUSTER_ID } from '../../snapshot/format/manifest.ts'
@@ -74,8 +74,8 @@ export async function runExport(input: Input, output: Output): Promise<void> {
   const running = await startExport(input, output)
   void running.first.then(({ generation, records }) => {
     const what = `${records} records of cluster ${input.text('cluster')}`
-    const line = `ready: published ${what} to ${input.text('gateway')}, generation ${generation}\n`
-    output.stdout.write(line)
+    const where = `${input.text('gateway')}, generation ${generation}`
+    announce(output, `ready: published ${what} to ${where}`)
     storeCompiledCode()
     allowBufferGarbage()
     void watchLoop(input.env('KUBEDOH_SLOW_TURNS'), createLog(output))

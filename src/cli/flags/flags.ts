@@ -31,6 +31,11 @@ const TABLE = {
     help: 'port of server blocks without a port',
   },
   quiet: { env: 'KUBEDOH_QUIET', help: 'do not print the ready line' },
+  'log-format': {
+    value: 'FORMAT',
+    env: 'KUBEDOH_LOG_FORMAT',
+    help: "format of all log lines: json, text or coredns; empty keeps each stream's own",
+  },
   plugins: { help: 'list the plugins and exit' },
   pidfile: {
     value: 'FILE',
@@ -130,6 +135,10 @@ const TABLE = {
     help: 'NAMESPACE or NAMESPACE/POD whose search list to walk',
   },
   json: { help: 'print JSON' },
+  bundle: {
+    value: 'FILE',
+    help: 'write what a colleague needs to help, without secrets, to this new file',
+  },
   store: {
     value: 'WHERE',
     default: 'memory',

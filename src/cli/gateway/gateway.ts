@@ -28,7 +28,15 @@ import { CONFIG_FILES } from '../../server/node/load-corefile.ts'
 import { watchLoop } from '../../server/node/loop-watch.ts'
 import { startMemoryTrim } from '../../server/node/memory-trim.ts'
 import { NODE_TURNS } from '../../server/node/node-turns.ts'
-import { CommandError, createLog, listenMessage, type Output } from '../../server/node/output.ts'
+import {
+  announce,
+  CommandError,
+  createLog,
+  createPrint,
+  listenMessage,
+  type Output,
+  type Print,
+} from '../../server/node/output.ts'
 import { requireTextFile } from '../../server/node/read-files.ts'
 import { onReloadSignal, untilSignal } from '../../server/node/signals.ts'
 import { parseListenAddress } from '../../server/sockets/listen-address.ts'
@@ -56,7 +64,7 @@ export async function runGateway(input: Input, output: Output): Promise<void> {
   // The reader of the ready line may send a signal at once.
   const offReload = onReloadSignal(() => void running.reload())
   const ended = untilSignal()
-  output.stdout.write(`ready: DNS over ${scheme} on ${running.url}/dns-query\n`)
+  announce(output, `ready: DNS over ${scheme} on ${running.url}/dns-query`)
   void watchLoop(input.env('KUBEDOH_SLOW_TURNS'), createLog(output))
   const stopTrim = startMemoryTrim()
   await ended
@@ -77,7 +85,11 @@ export async function startNodeGateway(input: Input, output: Output): Promise<Ru
     )
   }
   const log = sampledLog({ log: createLog(output), now: elapsed })
-  const server = await createServer(input, log, { config: await readConfig(input), tls })
+  const server = await createServer(input, log, {
+    config: await readConfig(input),
+    tls,
+    print: createPrint(output),
+  })
   if (input.text('store') === 'memory' && !input.isSet('follow'))
     log({ level: 'warning', message: FORGETS })
   try {
@@ -128,12 +140,16 @@ function followFiles(
 async function createServer(
   input: Input,
   log: Log,
-  { config, tls }: { readonly config: GatewayConfig; readonly tls: TlsService | undefined },
+  served: {
+    readonly config: GatewayConfig
+    readonly tls: TlsService | undefined
+    readonly print: Print
+  },
 ): Promise<GatewayServer> {
   const store = input.isSet('follow') ? readPrimary(input) : openStore(input, log)
   const corefileFolder = dirname(input.text('conf'))
   try {
-    return await createNodeGateway({ config, store, corefileFolder, tls, log })
+    return await createNodeGateway({ ...served, store, corefileFolder, log })
   } catch (error) {
     if (error instanceof GatewayConfigError) throw commandError(error)
     const text = errorText(error)

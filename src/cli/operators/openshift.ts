@@ -9,7 +9,7 @@ import { Metrics } from '../../dns/telemetry/metrics.ts'
 import type { ConfigMapName } from '../../operators/openshift/config-map.ts'
 import { DnsOperator } from '../../operators/openshift/dns-operator.ts'
 import { elapsed } from '../../server/node/elapsed.ts'
-import { CommandError, createLog, type Output } from '../../server/node/output.ts'
+import { announce, CommandError, createLog, type Output } from '../../server/node/output.ts'
 import { untilSignal } from '../../server/node/signals.ts'
 import { listenStatus } from '../export/export-status.ts'
 import type { Input } from '../flags/flags.ts'
@@ -51,7 +51,7 @@ export async function runOpenshift(input: Input, output: Output): Promise<void> 
   while (!operator.isReady && !ended.signal.aborted) await sleep(POLL_MS, ended.signal)
   const { namespace, name } = configMap
   if (!ended.signal.aborted) {
-    output.stdout.write(`ready: ConfigMap ${namespace}/${name} has the Corefile\n`)
+    announce(output, `ready: ConfigMap ${namespace}/${name} has the Corefile`)
   }
   await signal
   await running

@@ -24,7 +24,7 @@ import {
 } from '../../operators/router/router.ts'
 import type { K8sGatewayOptions } from '../../resolver/plugins/k8s-gateway/options.ts'
 import { elapsed } from '../../server/node/elapsed.ts'
-import { CommandError, createLog, type Output } from '../../server/node/output.ts'
+import { announce, CommandError, createLog, type Output } from '../../server/node/output.ts'
 import { untilSignal } from '../../server/node/signals.ts'
 import { parseListenAddress } from '../../server/sockets/listen-address.ts'
 import { loadHostsDirective } from '../export/export-directive.ts'
@@ -148,7 +148,7 @@ async function applyFiles(
   if (ended.signal.aborted) return
   for (const line of routeWarnings(verdicts)) warn(line)
   if (problem !== undefined) throw new CommandError(problem)
-  output.stdout.write(readyLine(table))
+  announce(output, readyLine(table))
 }
 
 /** An API server, and the metrics of the requests to it. */
@@ -173,7 +173,7 @@ async function followCluster(
     onWarning: warn,
     onError: fail,
     onApplied: (table) => {
-      if (isFirst) output.stdout.write(readyLine(table))
+      if (isFirst) announce(output, readyLine(table))
       isFirst = false
     },
     sleep,
@@ -191,7 +191,7 @@ async function followCluster(
 
 function readyLine({ hosts }: RouteTable): string {
   const count = hosts.reduce((sum, { routes }) => sum + routes.length, 0)
-  return `ready: ${hosts.length} hosts with ${count} paths are routed\n`
+  return `ready: ${hosts.length} hosts with ${count} paths are routed`
 }
 
 function placeOf(input: Input, { kubeconfig }: K8sGatewayOptions): ApiConnection {

@@ -10,7 +10,7 @@ import { storeCompiledCode } from '../../server/node/compile-cache.ts'
 import { inheritedSockets } from '../../server/node/inherited-sockets.ts'
 import { watchLoop } from '../../server/node/loop-watch.ts'
 import { startMemoryTrim } from '../../server/node/memory-trim.ts'
-import { CommandError, createLog, type Output } from '../../server/node/output.ts'
+import { announce, CommandError, createLog, type Output } from '../../server/node/output.ts'
 import { requireTextFile } from '../../server/node/read-files.ts'
 import { ServiceManager } from '../../server/node/service-manager.ts'
 import { onReloadSignal, untilSignal } from '../../server/node/signals.ts'
@@ -85,7 +85,7 @@ export async function runUntilSignal(
     void watchLoop(input.env('KUBEDOH_SLOW_TURNS'), log)
   })
   if ((await ready) && !input.isSet('quiet')) {
-    output.stdout.write(`ready: DNS on port ${[...new Set(running.ports)].join(', ')}${beside}\n`)
+    announce(output, `ready: DNS on port ${[...new Set(running.ports)].join(', ')}${beside}`)
   }
   await signal
   manager.stopping()

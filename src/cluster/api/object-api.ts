@@ -115,7 +115,10 @@ export type ObjectApi = {
    * @throws {ApiError} if the server refuses or is unreachable
    */
   readonly watch: (collection: Listed, options: WatchOptions) => Promise<void>
-  /** Sends another request. Resolves with the JSON of the response. @throws {ApiError} */
+  /**
+   * Sends another request. Resolves with the JSON of the response, or the text of plain text.
+   * @throws {ApiError}
+   */
   readonly send: (request: ApiRequest, signal: AbortSignal) => Promise<unknown>
 }
 
@@ -170,6 +173,8 @@ function inProtobuf(of: Collection): Collection {
 }
 
 const MULTICLUSTER = '/apis/multicluster.x-k8s.io'
+/** Both have the same fields (sigs.k8s.io/mcs-api 0.5 stores the first). */
+const MCS_VERSIONS = ['v1beta1', 'v1alpha1']
 const DISCOVERY = '/apis/discovery.k8s.io'
 const NETWORKING = '/apis/networking.k8s.io'
 /** Groups that every server has; the others are of custom resources. */
@@ -178,8 +183,8 @@ const CORE_GROUPS: readonly string[] = ['/api', DISCOVERY, NETWORKING]
 const SERVICES = inProtobuf(collection('Service', 'services', '/api', 'v1'))
 const NAMESPACES = inProtobuf(collection('Namespace', 'namespaces', '/api', 'v1'))
 const SLICES = inProtobuf(collection('EndpointSlice', 'endpointslices', DISCOVERY, 'v1'))
-const IMPORTS = collection('ServiceImport', 'serviceimports', MULTICLUSTER, 'v1alpha1')
-const EXPORTS = collection('ServiceExport', 'serviceexports', MULTICLUSTER, 'v1alpha1')
+const IMPORTS = collection('ServiceImport', 'serviceimports', MULTICLUSTER, ...MCS_VERSIONS)
+const EXPORTS = collection('ServiceExport', 'serviceexports', MULTICLUSTER, ...MCS_VERSIONS)
 const PODS: Collection = {
   ...inProtobuf(collection('Pod', 'pods', '/api', 'v1')),
   fieldSelector: 'status.phase!=Succeeded,status.phase!=Failed,status.phase!=Unknown',

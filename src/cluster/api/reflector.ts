@@ -9,7 +9,7 @@ import { createPause } from '../../dns/bytes/steps.ts'
 import { recordOf } from '../../dns/bytes/unknown.ts'
 import type { ClusterObject } from '../objects/objects.ts'
 import type { Timing } from './backoff.ts'
-import { FailureReports } from './failure-reports.ts'
+import { FailureReports, type Reported } from './failure-reports.ts'
 import type { HostBudget } from './host-budget.ts'
 import { MirroredObjects, type ObjectSink } from './mirrored-objects.ts'
 import {
@@ -35,11 +35,8 @@ export type ReflectorOptions = Pick<Timing, 'sleep' | 'random' | 'elapsed'> & {
   readonly onWarning: (message: string) => void
   /** Called when the API server is unreachable, before the next attempt. */
   readonly onError: (message: string) => void
-  /**
-   * Logged errors that persist, shared by all mirrors of one server: each is logged once, and again
-   * after a list succeeded in between. Default: its own.
-   */
-  readonly reported?: Set<string>
+  /** Shared by all mirrors of one server. Default: its own. */
+  readonly reported?: Reported
   /** Called when an open watch is about to count as closed: until now no change was missed. */
   readonly onClose: () => void
   /** Called again and again while the collection is large, and before a large object is parsed. */
@@ -87,8 +84,6 @@ export class Reflector {
   private version = ''
   /** Index of the collection's path that the server serves, as far as known. */
   private pathIndex = 0
-  /** Whether the server does not serve the kind, as far as known. */
-  private isAbsent = false
   /** Whether the server streams lists, as far as known. */
   private canStream = true
   private needsList = true
@@ -143,7 +138,17 @@ export class Reflector {
 
   /** Returns whether the server serves the kind and the role may read it, as far as known. */
   get isAvailable(): boolean {
-    return !this.isAbsent && !this.isForbidden
+    return this.isServed && !this.isForbidden
+  }
+
+  /** Returns whether the server serves the kind, as far as known. */
+  get isServed(): boolean {
+    return !this.failures.isAbsent
+  }
+
+  /** Returns why objects are missing or may be old; `undefined` if they are current. */
+  get problem(): string | undefined {
+    return this.failures.problem(this.hasSynced)
   }
 
   /** Whether it is large (`MirroredObjects`), or one of its objects took many bytes. */
@@ -237,11 +242,8 @@ export class Reflector {
     const count = 1 + (this.options.collection.olderPaths?.length ?? 0)
     this.pathIndex = (this.pathIndex + 1) % count
     if (this.pathIndex > 0) return
-    const { collection, onChange, onClose, onWarning, sleep } = this.options
-    const { resource } = collection
-    const absent = `the API server does not serve ${resource}; no names are published for it`
-    if (!this.isAbsent) onWarning(absent)
-    this.isAbsent = true
+    const { onChange, onClose, sleep } = this.options
+    this.failures.noteAbsent()
     this.intake.startList('')
     this.intake.endList()
     this.lists++
@@ -310,7 +312,6 @@ export class Reflector {
     if (count > 0) this.options.onWarning(`${missed}, found by a new list`)
     this.version = version
     this.needsList = false
-    this.isAbsent = false
     this.listedMs = this.options.elapsed()
     this.failures.recover()
     const listed = (): void => {

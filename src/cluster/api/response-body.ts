@@ -2,6 +2,7 @@
  * Reads the body of a response as a whole, within a bound.
  * @module
  */
+import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { ApiError } from './object-api.ts'
 
@@ -27,4 +28,9 @@ export async function readResponseBody(stream: Readable, bytesMax: number): Prom
     if (size > bytesMax) throw new BodyTooLargeError(bytesMax)
   }
   return Buffer.concat(chunks, size)
+}
+
+/** Returns whether a response is plain text, as the log of a Pod is; objects never are. */
+export function isText({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
+  return headers['content-type']?.startsWith('text/plain') === true
 }

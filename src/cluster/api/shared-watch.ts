@@ -4,13 +4,21 @@
  * @module
  */
 
+import { type Metrics, metricInfo } from '../../dns/telemetry/metrics.ts'
 import type { Kind } from '../objects/objects.ts'
 import type { SharedBound } from '../rules/fair-shares.ts'
 import type { Timing } from './backoff.ts'
+import type { Reported } from './failure-reports.ts'
 import { HostBudget } from './host-budget.ts'
 import type { ObjectSink } from './mirrored-objects.ts'
 import type { Collection, ObjectApi } from './object-api.ts'
 import { Reflector } from './reflector.ts'
+
+const AVAILABLE = metricInfo(
+  'kubedoh_kubernetes_kind_available',
+  'Whether the API server serves a kind that names come from and the role may read it.',
+  'host resource',
+)
 
 /** Options of a shared watch. */
 export type SharedWatchOptions = Pick<Timing, 'sleep' | 'random' | 'elapsed'> & {
@@ -21,6 +29,8 @@ export type SharedWatchOptions = Pick<Timing, 'sleep' | 'random' | 'elapsed'> & 
   readonly onLarge?: () => void
   /** Bounds of the hostnames of all objects. Default: none. */
   readonly hostBounds?: SharedBound
+  /** Receives whether each kind is available. */
+  readonly metrics?: Metrics
 }
 
 /** A follower of a collection. */
@@ -50,7 +60,7 @@ type Shared = {
 /** The watch. */
 export class SharedWatch {
   private readonly options: SharedWatchOptions
-  private readonly reported = new Set<string>()
+  private readonly reported: Reported = new Map()
   private readonly shared = new Map<string, Shared>()
   private readonly budget: HostBudget | undefined
 
@@ -76,9 +86,23 @@ export class SharedWatch {
         if (shared.followers.size > 0) return Promise.resolve()
         if (this.shared.get(key) === shared) this.shared.delete(key)
         shared.ended.abort()
+        this.options.metrics?.remove(AVAILABLE, this.labelsOf(collection))
         return shared.running
       },
     }
+  }
+
+  /**
+   * Returns what is missing or may be old, and why: a line for each collection with a problem.
+   */
+  problems(): readonly string[] {
+    const lines = Array.from(this.shared.values(), ({ reflector }) => reflector.problem)
+    const { host } = this.options.api
+    return lines.flatMap((line) => (line === undefined ? [] : [`${host}: ${line}`]))
+  }
+
+  private labelsOf({ resource }: Collection): string[] {
+    return [this.options.api.host, resource]
   }
 
   private begin(collection: Collection): Shared {
@@ -98,12 +122,14 @@ export class SharedWatch {
         },
       },
       onChange: () => {
+        if (available !== undefined) available.value = reflector.isAvailable ? 1 : 0
         for (const { onChange } of followers) onChange()
       },
       onClose: () => {
         for (const { onClose } of followers) onClose()
       },
     })
+    const available = this.options.metrics?.gauge(AVAILABLE, this.labelsOf(collection))
     return { reflector, followers, ended, running: reflector.run(ended.signal) }
   }
 }
@@ -189,6 +215,13 @@ export class ClusterWatch {
       const { count, invalid, listCount: lists, missed, isConnected, isAvailable } = reflector
       return { resource, count, invalid, lists, missed, isConnected, isAvailable }
     })
+  }
+
+  /** Returns whether the server serves one of these kinds, as far as known. */
+  servesOneOf(kinds: ReadonlySet<Kind>): boolean {
+    return this.followed.some(
+      ({ collection, reflector }) => kinds.has(collection.kind) && reflector.isServed,
+    )
   }
 
   /** Follows the cluster until `signal` ends it. */

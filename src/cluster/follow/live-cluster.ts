@@ -11,8 +11,8 @@ import type { RRset } from '../../snapshot/records/zone-entry.ts'
 import { type Sleep, sleep, type Timing } from '../api/backoff.ts'
 import { collectionsFor } from '../api/object-api.ts'
 import { ClusterWatch, type SharedWatch } from '../api/shared-watch.ts'
-import type { ClusterObject, Pod } from '../objects/objects.ts'
-import type { NamingOptions } from '../objects/options.ts'
+import type { ClusterObject, Kind, Pod } from '../objects/objects.ts'
+import type { NamingOptions, Tree } from '../objects/options.ts'
 import { ChangeLoop, DUTY_SHARE_ANSWERING } from './change-loop.ts'
 import { ClusterBuilder } from './cluster-builder.ts'
 import { HeldChanges } from './held-changes.ts'
@@ -61,12 +61,16 @@ export class LiveCluster {
   private isWhole = false
   /** Whether the time for reading all objects is over. */
   private isLate = false
+  /** The kinds that names come from, and whether the API server serves none of them. */
+  private readonly kinds: ReadonlySet<Kind>
+  private isUnserved = false
   /** Changes that wait for the end of a build. */
   private readonly held = new HeldChanges()
 
   constructor(options: LiveClusterOptions) {
     const { naming, now, elapsed, metrics } = options
     this.options = options
+    this.kinds = kindsOf(naming.tree)
     this.builder = new ClusterBuilder(naming, options.onWarning)
     this.snapshots = new ClusterSnapshots(now)
     this.latency = metrics && new ProgrammingLatency(metrics, now)
@@ -207,10 +211,10 @@ export class LiveCluster {
   }
 
   /**
-   * Returns whether all objects have been read and the API server was heard of lately. Queries are
-   * answered in any case.
+   * Returns whether all objects have been read and the API server was heard of lately; `unserved`
+   * if it serves none of the kinds that names come from. Queries are answered in any case.
    */
-  freshness(): 'fresh' | 'stale' | 'partial' {
+  freshness(): 'fresh' | 'stale' | 'partial' | 'unserved' {
     if (!this.isWhole) return 'partial'
     const { elapsed, staleMs } = this.options
     const nowMs = elapsed()
@@ -218,7 +222,23 @@ export class LiveCluster {
     if (nowMs - this.lookedMs >= LOOK_MS || nowMs - this.confirmedMs >= staleMs) {
       this.lookedMs = nowMs
       this.confirmedMs = this.watch.confirmedMs() ?? Number.NEGATIVE_INFINITY
+      this.isUnserved = !this.watch.servesOneOf(this.kinds)
     }
+    if (this.isUnserved) return 'unserved'
     return nowMs - this.confirmedMs < staleMs ? 'fresh' : 'stale'
+  }
+}
+
+/** Returns the kinds of objects that give a tree its names; others only add to them. */
+function kindsOf(tree: Tree): ReadonlySet<Kind> {
+  switch (tree.kind) {
+    case 'hosts':
+      return new Set(tree.resources)
+    case 'multicluster':
+      return new Set(['ServiceImport'])
+    case 'exports':
+      return new Set(['ServiceExport'])
+    default:
+      return new Set(['Service'])
   }
 }

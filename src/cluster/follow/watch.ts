@@ -20,7 +20,7 @@ import {
   type WatchOptions,
 } from '../api/object-api.ts'
 import { PROTOBUF, readEventMessage, readObject } from '../api/protobuf-objects.ts'
-import { BodyTooLargeError, readResponseBody } from '../api/response-body.ts'
+import { BodyTooLargeError, isText, readResponseBody } from '../api/response-body.ts'
 import { readFrames } from '../api/watch-frames.ts'
 import { readLines } from '../api/watch-lines.ts'
 
@@ -277,7 +277,8 @@ async function readValue(
 ): Promise<unknown> {
   const body = await readResponseBody(response, bytesMax)
   onBytes(body.length)
-  return isProtobuf(response) ? readObject(body) : parseJson(body.toString())
+  if (isProtobuf(response)) return readObject(body)
+  return isText(response) ? body.toString() : parseJson(body.toString())
 }
 
 /** Sends a request and reads the response as a whole. @throws {ApiError} */
@@ -388,10 +389,9 @@ function toApiError(error: unknown): ApiError {
   return new ApiError(text, undefined, { cause: error })
 }
 
-/** Returns the error of a response, with the message of its Status object (meta/v1). */
+/** Returns the error of a response, with the message of its Status (meta/v1), if it has one. */
 async function refusal(response: IncomingMessage): Promise<ApiError> {
   const { statusCode: status, headers } = response
-  // Whatever the body is, the status counts.
   const { message } = recordOf(await readValue(response).catch(() => undefined))
   const reason = typeof message === 'string' && message !== '' ? message : `HTTP status ${status}`
   const seconds = Number(headers['retry-after'])

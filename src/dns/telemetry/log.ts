@@ -12,6 +12,9 @@ export type LogEvent = {
   readonly [fact: string]: string | number | boolean | undefined
 }
 
+/** The format of a program's log lines: JSON, text for people, or as CoreDNS writes them. */
+export type LogFormat = 'json' | 'text' | 'coredns'
+
 /** Writes an event; the runtime decides where. */
 export type Log = (event: LogEvent) => void
 

@@ -15,7 +15,7 @@ type Merged = {
 const LINES_AT_ONCE = 200
 
 /** Gauges that each thread counts separately. */
-const OWN_COUNTS = /_cache_(?:entries|bytes)$/
+const OWN_COUNTS = /_cache_(?:entries|bytes)$|^nodejs_active_resources$/
 
 /**
  * Merges texts of `Metrics.format`, in steps. Adds counters, histograms and the gauges of

@@ -114,10 +114,13 @@ export type SnapshotSource = {
   readonly load: (shard?: number) => Promise<Snapshot | undefined>
   /**
    * The freshness of the newest snapshot. `expired` is too old to answer from; `partial` was built
-   * before all objects were read, so that a missing name may exist. For a client that sees only
+   * before all objects were read, so that a missing name may exist; `unserved`, as the API server
+   * serves none of the kinds that names come from. For a client that sees only
    * some namespaces, counts from the last confirmation that does not depend on the others.
    */
-  readonly freshness: (namespaces?: Visibility) => 'fresh' | 'stale' | 'expired' | 'partial'
+  readonly freshness: (
+    namespaces?: Visibility,
+  ) => 'fresh' | 'stale' | 'expired' | 'partial' | 'unserved'
   /** Returns the RRsets of a zone transfer; absent at gateways. */
   readonly transferRecords?: () => Iterable<RRset>
   /** Returns the Pod at a client's address; absent at gateways. */

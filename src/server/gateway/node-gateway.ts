@@ -17,6 +17,7 @@ import type { TlsService } from '../../resolver/contract/feature.ts'
 import type { PluginHost } from '../../resolver/contract/plugin-entry.ts'
 import { type AppServer, createAppServer } from '../http/app-server.ts'
 import { type App, type Direct, identitiesOf, remoteOf } from '../http/http-request.ts'
+import type { Print } from '../node/output.ts'
 import { createNodeHost } from '../serve/node-host.ts'
 import { createFileDirectory } from './file-directory.ts'
 import { createFileStore } from './file-store.ts'
@@ -95,6 +96,8 @@ type NodeRuntimeOptions = {
   /** Folder of the Corefile, which its paths are relative to. */
   readonly corefileFolder: string
   readonly log: Log
+  /** Receives the lines of `log`, as CoreDNS writes them; default: standard output. */
+  readonly print?: Print
 }
 
 /** Creates the runtime, and starts to check what the store has. */
@@ -114,11 +117,12 @@ export function createNodeRuntime(options: NodeRuntimeOptions): GatewayRuntime {
   return withPrimary(runtime, new Primary({ ...store, id, fetch, after, elapsed }))
 }
 
-function createHost({ corefileFolder, log }: NodeRuntimeOptions): PluginHost {
+function createHost({ corefileFolder, log, print }: NodeRuntimeOptions): PluginHost {
   return createNodeHost({
     folder: corefileFolder,
     metrics: new Metrics(),
     log,
+    print,
     openCluster: () => {
       throw new TypeError('A gateway opens its clusters itself')
     },

@@ -6,10 +6,22 @@ import { accessSync, constants, statSync } from 'node:fs'
 import type { Writable } from 'node:stream'
 import { ConfigError, formatProblem } from '../../corefile/problem.ts'
 import { errorCode, fileReason } from '../../dns/bytes/unknown.ts'
-import { formatLogEvent, type Log } from '../../dns/telemetry/log.ts'
+import type { Log, LogFormat } from '../../dns/telemetry/log.ts'
+import { formatEvent, parseLogLine } from './log-lines.ts'
 
 /** Standard output and standard error of a command. */
-export type Output = { readonly stdout: Writable; readonly stderr: Writable }
+export type Output = {
+  readonly stdout: Writable
+  readonly stderr: Writable
+  /**
+   * The format of what a server logs, on both streams. Without one, each has its own: events are
+   * JSON on standard error, and standard output has CoreDNS's lines, which its scripts wait for.
+   */
+  readonly format?: LogFormat | undefined
+}
+
+/** Receives a line of CoreDNS without its line break: `[LEVEL] TEXT`. */
+export type Print = (line: string) => void
 
 /** A command failed because of its input or its environment: one line, exit status 1. */
 export class CommandError extends Error {
@@ -65,11 +77,25 @@ const LISTEN_REASONS: ReadonlyMap<string, string> = new Map([
 /** Names of errors that are bugs of ours: their stack is printed. */
 const UNFORESEEN: ReadonlySet<string> = new Set(['Error', 'TypeError', 'RangeError'])
 
-/** Creates a log that writes one line of JSON for each event to standard error. */
-export function createLog({ stderr }: Output): Log {
+/** Creates a log that writes a line for each event to standard error; JSON by default. */
+export function createLog({ stderr, format = 'json' }: Output): Log {
   return (event) => {
-    stderr.write(`${formatLogEvent(event, Date.now())}\n`)
+    stderr.write(`${formatEvent(event, Date.now(), format)}\n`)
   }
+}
+
+/** Returns a function that writes lines of CoreDNS to standard output, unchanged by default. */
+export function createPrint({ stdout, format = 'coredns' }: Output): Print {
+  if (format === 'coredns') return (line) => void stdout.write(`${line}\n`)
+  return (line) => {
+    stdout.write(`${formatEvent(parseLogLine(line), Date.now(), format)}\n`)
+  }
+}
+
+/** Writes the ready line to standard output: by default as it is, as scripts wait for it. */
+export function announce(output: Output, line: string): void {
+  if (output.format === undefined) output.stdout.write(`${line}\n`)
+  else createPrint(output)(`[INFO] ${line}`)
 }
 
 /** Formats an error for standard error; only errors that are bugs show their stack. */

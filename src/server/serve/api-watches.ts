@@ -82,6 +82,11 @@ export class ApiWatches {
     }
   }
 
+  /** Returns what the watches lack, one line each. */
+  problems(): readonly string[] {
+    return [...this.watches.values()].flatMap((shared) => shared.problems())
+  }
+
   private start(directive: KubernetesOptions): SharedWatch {
     const { log, metrics, elapsed } = this.options
     const measured = measuredApi(this.connect(directive), metrics, elapsed)
@@ -94,6 +99,7 @@ export class ApiWatches {
       elapsed,
       onLarge: this.onLarge,
       hostBounds: hostBoundsFor(memoryBytes()),
+      metrics,
     })
   }
 }

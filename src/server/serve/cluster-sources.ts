@@ -23,7 +23,7 @@ import { SwitchedSource } from './switched-source.ts'
 
 /** The clusters of a server: its own, or those that another thread watches. */
 export type Clusters = Pick<ClusterSources, 'prepare' | 'open' | 'keep' | 'ready'> &
-  Partial<Pick<ClusterSources, 'threadMetrics'>>
+  Partial<Pick<ClusterSources, 'threadMetrics' | 'problems'>>
 
 /** Where the Kubernetes objects come from; the directives give the rest. */
 export type ClusterSourceOptions = ApiWatchOptions & {
@@ -44,6 +44,7 @@ type WatchingThread = {
   readonly watch: (clusters: readonly ClusterWanted[]) => Promise<void>
   readonly source: (wanted: ClusterWanted) => SnapshotSource
   readonly metrics: () => Promise<string>
+  readonly problems: () => readonly string[]
   readonly stop: () => Promise<void>
 }
 
@@ -134,6 +135,14 @@ export class ClusterSources {
   /** Returns the metrics of the thread of large clusters, if there is one. */
   threadMetrics(): Promise<string> | undefined {
     return this.thread?.metrics()
+  }
+
+  /**
+   * Returns what of the clusters is not read, or may be old, and why: for each API server a line
+   * for each such collection. Never waits: probes have a second.
+   */
+  problems(): readonly string[] {
+    return [...this.watches.problems(), ...(this.thread?.problems() ?? [])]
   }
 
   /**

@@ -77,6 +77,11 @@ export class ClusterThread {
     return this.thread.metrics()
   }
 
+  /** Returns what the thread lacked at its last beat, as `ClusterSources.problems` does. */
+  problems(): readonly string[] {
+    return this.thread.lastNotReady
+  }
+
   /** Stops the thread. */
   async stop(): Promise<void> {
     this.isStopped = true

@@ -10,15 +10,9 @@ import type { Feature, TlsService } from '../../resolver/contract/feature.ts'
 import { CertificateFiles } from '../keys/certificate-files.ts'
 import { isCurrent, type LoadedCorefile, loadInSlices } from '../node/load-corefile.ts'
 import { NODE_TURNS } from '../node/node-turns.ts'
-import { describeError } from '../node/output.ts'
+import { describeError, type Print } from '../node/output.ts'
 import { timerMs } from '../node/timer-ms.ts'
-import {
-  type Print,
-  printLine,
-  printRefused,
-  printRunning,
-  printUnreadable,
-} from './reload-lines.ts'
+import { printRefused, printRunning, printUnreadable } from './reload-lines.ts'
 
 /** CoreDNS's metrics of reloads. */
 const FAILED = metricInfo(
@@ -43,8 +37,8 @@ export type ReloadOptions = {
   readonly apply: (corefile: LoadedCorefile) => Promise<void>
   readonly metrics: Metrics
   readonly log: Log
-  /** Receives CoreDNS's lines, if the Corefile in use has `reload`; default: standard output. */
-  readonly print?: Print
+  /** Receives CoreDNS's lines, if the Corefile in use has `reload`. */
+  readonly print: Print
 }
 
 /** Reloads of one Corefile. */
@@ -120,7 +114,7 @@ export class CorefileReloads {
   private async reload(which: 'changed' | 'any'): Promise<void> {
     if (this.isStopped) return
     const { path, current, log } = this.options
-    const print = this.hasReload() ? this.print : () => {}
+    const print = this.hasReload() ? this.options.print : () => {}
     let loaded: LoadedCorefile
     try {
       if (which === 'changed' && isCurrent(current()?.corefile)) return
@@ -168,11 +162,8 @@ export class CorefileReloads {
   /** Prints the hash of the Corefile in use, if it has `reload`. */
   private announce(): void {
     const used = this.options.current()
-    if (used !== undefined && this.hasReload()) printRunning(this.print, hashOf(used.corefile))
-  }
-
-  private get print(): Print {
-    return this.options.print ?? printLine
+    if (used === undefined || !this.hasReload()) return
+    printRunning(this.options.print, hashOf(used.corefile))
   }
 }
 

@@ -46,6 +46,8 @@ type DnsServerOptions = {
   readonly lingerMs?: number
   /** Returns the metrics of another thread, if there is one. */
   readonly threadMetrics?: () => Promise<string> | undefined
+  /** Returns what clusters lack (`ClusterSources.problems`). */
+  readonly problems?: () => readonly string[]
 }
 
 /** Serves one resolver at a time. */
@@ -74,6 +76,7 @@ export class DnsServer {
       isReplaceable = false,
       lingerMs = 0,
       threadMetrics = () => undefined,
+      problems = () => [],
     }: DnsServerOptions = {},
   ) {
     this.metrics = metrics
@@ -91,6 +94,7 @@ export class DnsServer {
         return others === undefined ? own : await mergeInSlices([own, others])
       },
       notReady: () => this.notReady(),
+      problems,
     }
     this.features = new FeatureServers(source, isReplaceable)
   }

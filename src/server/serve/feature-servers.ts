@@ -20,6 +20,8 @@ export type FeatureSource = {
   readonly format: () => string | Promise<string>
   /** Returns the names of plugins that are not ready, or the state during a shutdown. */
   readonly notReady: () => readonly string[] | Promise<readonly string[]>
+  /** Returns what clusters lack, and why, one line each; never waits. */
+  readonly problems?: () => readonly string[]
 }
 
 /** Returns a text with status 200, or another status. */
@@ -113,7 +115,10 @@ export class FeatureServers {
       case 'ready':
         pages.set('/ready', async () => {
           const waiting = await this.source.notReady()
-          return waiting.length === 0 ? 'OK' : { status: 503, text: waiting.join(',') }
+          // The first line is CoreDNS's body, which has no others.
+          const isReady = waiting.length === 0
+          const lines = [isReady ? 'OK' : waiting.join(','), ...(this.source.problems?.() ?? [])]
+          return { status: isReady ? 200 : 503, text: lines.join('\n') }
         })
         return
       case 'metrics':

@@ -20,6 +20,7 @@ import { awake } from '../node/elapsed.ts'
 import { isInterface } from '../node/local-addresses.ts'
 import { memoryBytes } from '../node/memory-bytes.ts'
 import { NODE_TURNS } from '../node/node-turns.ts'
+import { createPrint, type Print } from '../node/output.ts'
 import { postJson } from '../node/post-json.ts'
 import { fileState, listFiles, loadFile, readDatabase, readTextFile } from '../node/read-files.ts'
 import { timerMs } from '../node/timer-ms.ts'
@@ -34,6 +35,8 @@ export type NodeHostOptions = {
   readonly folder: string
   readonly metrics: Metrics
   readonly log: Log
+  /** Receives the lines of `log`, as CoreDNS writes them; default: standard output. */
+  readonly print?: Print | undefined
   readonly openCluster: Host['openCluster']
   /** Opens the keys of an etcd; absent at gateways. */
   readonly openKeys?: NonNullable<EtcdHost['openKeys']>
@@ -50,6 +53,7 @@ export function createNodeHost({
   openKeys,
   openTap = (target, queueMax) => new FrameStream(target, queueMax, rest.log),
   threads = 1,
+  print = createPrint(process),
   ...rest
 }: NodeHostOptions): PluginHost {
   const plugins = bindPlugins(ALL_PLUGINS, {
@@ -88,8 +92,6 @@ export function createNodeHost({
     fileState: (path) => fileState(resolve(folder, path)),
     openUpstream,
     checkIdentity,
-    print: (line) => {
-      process.stdout.write(`[INFO] ${line}\n`)
-    },
+    print: (line) => print(`[INFO] ${line}`),
   }
 }

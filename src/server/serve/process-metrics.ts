@@ -7,8 +7,10 @@ import { createSharedPause, withPauses } from '../../dns/bytes/steps.ts'
 import { mergeMetrics } from '../../dns/telemetry/merge-metrics.ts'
 import { type Metrics, metricInfo } from '../../dns/telemetry/metrics.ts'
 import type { Listener } from '../../resolver/chain/listener.ts'
+import { fileLimit } from '../node/file-limit.ts'
 import { localAddresses, resolveBind } from '../node/local-addresses.ts'
 import { NODE_TURNS } from '../node/node-turns.ts'
+import { readProcessState } from '../node/process-state.ts'
 import { socketsOf } from '../node/socket-table.ts'
 
 /** The addresses of a listener, and its port. */
@@ -27,6 +29,15 @@ const DROPS = metricInfo(
   'address',
 )
 const RESIDENT = metricInfo('process_resident_memory_bytes', 'Resident memory size in bytes.')
+const VIRTUAL = metricInfo('process_virtual_memory_bytes', 'Virtual memory size in bytes.')
+const OPEN_FILES = metricInfo('process_open_fds', 'Number of open file descriptors.')
+const FILES_MAX = metricInfo('process_max_fds', 'Maximum number of open file descriptors.')
+const RESOURCES = metricInfo(
+  'nodejs_active_resources',
+  'Sockets, timers and requests that keep the event loops of all threads alive, by type. A leak ' +
+    'of them shows here, as one of goroutines does in go_goroutines, which counts other things.',
+  'type',
+)
 const HEAP = metricInfo(
   'nodejs_heap_size_used_bytes',
   'Process heap size used from Node.js in bytes.',
@@ -63,7 +74,7 @@ export async function formatMetrics(
   metrics.gauge(HEAP).value = heapUsed
   metrics.counter(CPU_SECONDS).value = (user + system) / 1e6
   metrics.gauge(STARTED).value = Math.round((Date.now() - process.uptime() * 1000) / 1000)
-  await countDrops(metrics, listeners)
+  await Promise.all([setLimits(metrics), countDrops(metrics, listeners)])
   return formatThreadMetrics(metrics)
 }
 
@@ -79,6 +90,8 @@ export async function formatThreadMetrics(metrics: Metrics): Promise<string> {
   metrics.gauge(LAG_P99).value = lag(delays.percentile(99))
   metrics.gauge(LAG_MAX).value = lag(delays.max)
   delays.reset()
+  metrics.clear(RESOURCES.name)
+  for (const type of process.getActiveResourcesInfo()) metrics.gauge(RESOURCES, [type]).value++
   const pause = createSharedPause(NODE_TURNS)
   const texts: string[] = []
   for (const text of metrics.texts()) {
@@ -92,6 +105,15 @@ export async function formatThreadMetrics(metrics: Metrics): Promise<string> {
 /** Merges the metrics of threads, as `mergeMetrics` does, while queries are answered. */
 export function mergeInSlices(texts: readonly string[]): Promise<string> {
   return withPauses(mergeMetrics(texts), createSharedPause(NODE_TURNS))
+}
+
+/** Sets what only Linux reports; elsewhere there are no such metrics. */
+async function setLimits(metrics: Metrics): Promise<void> {
+  const { openFiles, virtualBytes } = await readProcessState()
+  const filesMax = fileLimit()
+  if (openFiles !== undefined) metrics.gauge(OPEN_FILES).value = openFiles
+  if (Number.isFinite(filesMax)) metrics.gauge(FILES_MAX).value = filesMax
+  if (virtualBytes !== undefined) metrics.gauge(VIRTUAL).value = virtualBytes
 }
 
 function startDelays(): Delays {

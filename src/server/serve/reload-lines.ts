@@ -4,15 +4,7 @@
  * @module
  */
 import { escapeControls } from '../../dns/bytes/escape-controls.ts'
-import { describeError } from '../node/output.ts'
-
-/** Receives a line without its line break. */
-export type Print = (line: string) => void
-
-/** Writes a line to standard output. */
-export function printLine(line: string): void {
-  process.stdout.write(`${line}\n`)
-}
+import { describeError, type Print } from '../node/output.ts'
 
 /**
  * Prints that a Corefile is in use.

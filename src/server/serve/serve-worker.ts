@@ -6,7 +6,7 @@
 
 import type { LoadedCorefile } from '../node/load-corefile.ts'
 import { watchLoop } from '../node/loop-watch.ts'
-import { createLog, describeError } from '../node/output.ts'
+import { createLog, describeError, type Output } from '../node/output.ts'
 import type { ServeOptions } from './serve-options.ts'
 import { Server } from './server.ts'
 import { SharedClusters } from './shared-snapshots.ts'
@@ -22,6 +22,7 @@ import {
 /** Handles the messages of the main thread. */
 export class ServeWorker {
   private readonly send: (message: FromWorker) => void
+  private readonly output: Output
   private readonly clusters = new SharedClusters({ stateOf: (wanted) => this.stateOf(wanted) })
   /** Explanations that wait for the state of a Service. */
   private readonly waiting = new Map<number, (state: KnownState) => void>()
@@ -31,8 +32,9 @@ export class ServeWorker {
   private served: Promise<void> = Promise.resolve()
 
   /** @param send sends a message to the main thread */
-  constructor(send: (message: FromWorker) => void) {
+  constructor(send: (message: FromWorker) => void, output: Output) {
     this.send = send
+    this.output = output
   }
 
   /** Handles a message; resolves when that is done. */
@@ -77,13 +79,13 @@ export class ServeWorker {
   private async serve(options: ServeOptions, corefile: LoadedCorefile): Promise<void> {
     try {
       if (this.server === undefined) {
-        const server = new Server(options, process, {
+        const server = new Server(options, this.output, {
           clusters: this.clusters,
           abort: (message) => this.send({ kind: 'abort', message }),
         })
         this.server = server
         await server.start(corefile)
-        void watchLoop(process.env.KUBEDOH_SLOW_TURNS ?? '', createLog(process))
+        void watchLoop(process.env.KUBEDOH_SLOW_TURNS ?? '', createLog(this.output))
       } else await this.server.apply(corefile)
       this.send({ kind: 'serving', ports: this.server.ports })
     } catch (error) {
@@ -98,4 +100,4 @@ export class ServeWorker {
   }
 }
 
-runWorker((send) => new ServeWorker(send))
+runWorker((send, output) => new ServeWorker(send, output))

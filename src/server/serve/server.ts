@@ -23,7 +23,7 @@ import type { HttpServer } from '../http/http-server.ts'
 import { elapsed } from '../node/elapsed.ts'
 import { type LoadedCorefile, loadCorefile } from '../node/load-corefile.ts'
 import { outsideAddresses } from '../node/local-addresses.ts'
-import { createLog, type Output } from '../node/output.ts'
+import { createLog, createPrint, type Output, type Print } from '../node/output.ts'
 import { timerMs } from '../node/timer-ms.ts'
 import { ClusterSources, type Clusters } from './cluster-sources.ts'
 import { ClusterThread } from './cluster-thread.ts'
@@ -67,6 +67,8 @@ export type Answering = Pick<DnsServer, 'ports' | 'announceStop' | 'drain' | 'cl
 export type MainThread = {
   readonly metrics: Metrics
   readonly log: Log
+  /** Returns what clusters lack (`ClusterSources.problems`). */
+  readonly problems: () => readonly string[]
   /** Ends the process. */
   readonly abort: (message: string) => void
 }
@@ -90,6 +92,7 @@ export class Server implements RunningServer {
   private readonly options: ServeOptions
   private readonly folder: string
   private readonly log: Log
+  private readonly print: Print
   private readonly metrics = new Metrics()
   private readonly role: 'alone' | 'main' | 'worker'
   private readonly abort: MainThread['abort']
@@ -108,16 +111,19 @@ export class Server implements RunningServer {
     this.options = options
     this.folder = files === '' ? dirname(conf) : files
     this.log = log
+    this.print = createPrint(output)
     this.role = isWorker ? 'worker' : parts === undefined ? 'alone' : 'main'
+    const problems = (): readonly string[] => this.sources.problems?.() ?? []
     this.abort = isWorker ? parts.abort : (message) => exitWith(message, log)
     this.answering =
       parts !== undefined && 'createWorkers' in parts
-        ? parts.createWorkers({ metrics, log, abort: this.abort })
+        ? parts.createWorkers({ metrics, log, problems, abort: this.abort })
         : new DnsServer(metrics, {
             isOneOfMany: isWorker,
             isReplaceable,
             lingerMs,
             threadMetrics: () => this.sources.threadMetrics?.(),
+            problems,
           })
     this.sources = isWorker ? parts.clusters : this.openSources(output)
     this.keys = new KeySources({ file: etcd, log: this.log })
@@ -225,6 +231,7 @@ export class Server implements RunningServer {
       apply: (corefile) => this.apply(corefile),
       metrics: this.metrics,
       log: this.log,
+      print: this.print,
     })
   }
 
@@ -262,6 +269,7 @@ export class Server implements RunningServer {
       folder: this.folder,
       metrics: this.metrics,
       log: this.log,
+      print: this.print,
       threads: this.options.threads ?? 1,
       openCluster: (directive, tree = CLUSTER_TREE) => {
         const source = sources.open(directive, tree, needsObjects)

@@ -38,7 +38,8 @@ export class WatchWorker {
         await this.watch(message.options, message.clusters)
         return
       case 'query': {
-        const lines = message.what === 'metrics' ? [this.metrics.format()] : []
+        const isMetrics = message.what === 'metrics'
+        const lines = isMetrics ? [this.metrics.format()] : (this.sources?.problems() ?? [])
         this.send({ kind: 'reply', id: message.id, lines })
         return
       }
@@ -102,7 +103,7 @@ export class WatchWorker {
   }
 }
 
-runWorker((send) => {
+runWorker((send, output) => {
   startMemoryTrim()
-  return new WatchWorker(send, process)
+  return new WatchWorker(send, output)
 })

@@ -5,10 +5,12 @@
  * @module
  */
 
-import { isMainThread, parentPort } from 'node:worker_threads'
+import { isMainThread, parentPort, workerData } from 'node:worker_threads'
+import type { LogFormat } from '../../dns/telemetry/log.ts'
 import type { ServiceState, SnapshotSource } from '../../resolver/contract/host.ts'
 import type { SnapshotInfo } from '../../snapshot/read/snapshot.ts'
 import type { LoadedCorefile } from '../node/load-corefile.ts'
+import type { Output } from '../node/output.ts'
 import type { ClusterSourceOptions } from './cluster-sources.ts'
 import type { ClusterWanted } from './cluster-wanted.ts'
 import type { ServeOptions } from './serve-options.ts'
@@ -29,6 +31,9 @@ export type SentSnapshot = {
   /** Shards by index. */
   readonly changed: readonly (readonly [index: number, bytes: Uint8Array])[]
 }
+
+/** What a worker gets at its start. */
+export type ThreadData = { readonly format: LogFormat | undefined }
 
 /** What the main thread queries a worker for. */
 export type WorkerQuery = 'metrics' | 'not-ready'
@@ -95,14 +100,22 @@ type MessageHandler = { readonly handle: (message: ToWorker) => Promise<void> }
 /**
  * Runs a worker in this thread until the message `stop`. Does nothing in the main thread.
  * @param create gets a function that sends a message, whose `moved` buffers then belong to the main
- *   thread
+ *   thread; and the streams, with the format of the main thread's log
  */
 export function runWorker(
-  create: (send: (message: FromWorker, moved?: ArrayBuffer[]) => void) => MessageHandler,
+  create: (
+    send: (message: FromWorker, moved?: ArrayBuffer[]) => void,
+    output: Output,
+  ) => MessageHandler,
 ): void {
   const port = parentPort
   if (isMainThread || port === null) return
-  const worker = create((message, moved = []) => port.postMessage(message, moved))
+  // The main thread is of the same version.
+  const { format }: ThreadData = workerData
+  const { stdout, stderr } = process
+  const send = (message: FromWorker, moved: ArrayBuffer[] = []): void =>
+    port.postMessage(message, moved)
+  const worker = create(send, { stdout, stderr, format })
   port.on('message', (message: ToWorker) => {
     void worker.handle(message).then(() => {
       if (message.kind === 'stop') port.close()

@@ -74,6 +74,7 @@ class WorkerPool implements Answering {
       metrics: context.metrics,
       format: () => this.format(),
       notReady: () => this.notReady(),
+      problems: context.problems,
     })
   }
 

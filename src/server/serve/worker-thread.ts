@@ -16,6 +16,7 @@ import type {
   KnownState,
   ServiceWanted,
   SharedSnapshot,
+  ThreadData,
   ToWorker,
   WatchOptions,
 } from './worker-messages.ts'
@@ -62,6 +63,8 @@ export class WorkerThread {
   readonly exited: Promise<string>
   /** The last metrics that the worker returned. */
   lastMetrics = ''
+  /** The last result of `notReady`: at most a beat old, unless the worker is silent. */
+  lastNotReady: readonly string[] = []
   private readonly worker: Worker
   private readonly options: WorkerThreadOptions
   private readonly queries = new Map<number, (reply: Reply | undefined) => void>()
@@ -71,12 +74,17 @@ export class WorkerThread {
   private missedBeats = 0
   private readonly beats: NodeJS.Timeout
 
-  constructor({ stdout, stderr }: Output, options: WorkerThreadOptions) {
+  constructor({ stdout, stderr, format }: Output, options: WorkerThreadOptions) {
     this.options = options
     const { entry = workerEntry('serve-worker') } = options
     const isBuilding = options.onSnapshot !== undefined
     const resourceLimits = { maxYoungGenerationSizeMb: isBuilding ? BUILD_YOUNG_MB : YOUNG_MB }
-    this.worker = new Worker(entry, { stdout: true, stderr: true, resourceLimits })
+    this.worker = new Worker(entry, {
+      stdout: true,
+      stderr: true,
+      resourceLimits,
+      workerData: { format } satisfies ThreadData,
+    })
     this.worker.stdout.pipe(stdout, { end: false })
     this.worker.stderr.pipe(stderr, { end: false })
     let reason: string | undefined
@@ -138,10 +146,14 @@ export class WorkerThread {
     return this.lastMetrics
   }
 
-  /** Returns the plugins that are not ready; `worker` when the worker does not answer in time. */
+  /**
+   * Returns the plugins that are not ready, or what a worker that watches clusters lacks; `worker`
+   * when the worker does not answer in time.
+   */
   async notReady(): Promise<readonly string[]> {
     const reply = await this.query((id) => ({ kind: 'query', id, what: 'not-ready' }))
-    return reply?.lines ?? ['worker']
+    this.lastNotReady = reply?.lines ?? ['worker']
+    return this.lastNotReady
   }
 
   /** Returns a Service of a watched cluster; `undefined` if the worker does not answer in time. */

@@ -11,7 +11,9 @@ const { signal } = new AbortController()
 type Reported = {
   readonly clock: FakeClock
   readonly errors: string[]
-  readonly fail: (error: ApiError) => Promise<void>
+  /** Fails, and waits for some time: by default longer than any pause. */
+  readonly fail: (error: ApiError, waitMs?: number) => Promise<void>
+  readonly problem: (hasSynced: boolean) => string | undefined
   readonly recover: () => void
 }
 
@@ -21,16 +23,24 @@ function start(random: number): Reported {
   const failures = new FailureReports({
     api: new ScriptedApi(),
     collection: SERVICES,
+    onWarning: assert.fail,
     onError: (message) => errors.push(message),
     sleep: clock.sleep,
     random: () => random,
+    elapsed: clock.elapsed,
   })
-  const fail = async (error: ApiError): Promise<void> => {
+  const fail: Reported['fail'] = async (error, waitMs = 120_000) => {
     const paused = failures.pause(error, signal)
-    await clock.advance(120_000)
+    await clock.advance(waitMs)
     await paused
   }
-  return { clock, errors, fail, recover: () => failures.recover() }
+  return {
+    clock,
+    errors,
+    fail,
+    problem: (hasSynced) => failures.problem(hasSynced),
+    recover: () => failures.recover(),
+  }
 }
 
 const busy = (seconds: number): ApiError =>
@@ -54,18 +64,56 @@ describe('pause', () => {
   test('reports a failure once, and again after the server recovered', async () => {
     const { errors, fail, recover } = start(1)
     const message = 'cannot follow services: away; again in'
-    for (let i = 0; i < 3; i++) await fail(new ApiError('away'))
+    for (let i = 0; i < 3; i++) await fail(new ApiError('away'), 5000)
     assert.deepEqual(errors, [`${message} 0.5 s`])
     recover()
     await fail(new ApiError('away'))
     assert.deepEqual(errors, [`${message} 0.5 s`, `${message} 0.5 s`])
   })
 
+  test('reports a failure that persists each minute, with its length', async () => {
+    const { errors, fail, problem } = start(1)
+    for (let i = 0; i < 5; i++) await fail(new ApiError('away'), 31_000)
+    assert.deepEqual(errors, [
+      'cannot follow services: away; again in 0.5 s',
+      'cannot follow services for 62 s: away; again in 2.0 s',
+      'cannot follow services for 124 s: away; again in 8.0 s',
+    ])
+    assert.equal(problem(true), 'cannot follow services for 155 s: away')
+  })
+
+  test('counts the length from the first failure, whatever the reason', async () => {
+    const { errors, fail } = start(1)
+    for (const message of ['reset', 'refused']) await fail(new ApiError(message), 61_000)
+    assert.deepEqual(errors, [
+      'cannot follow services: reset; again in 0.5 s',
+      'cannot follow services for 61 s: refused; again in 1.0 s',
+    ])
+  })
+
   test('reports the missing rule once while a right is missing', async () => {
     const { clock, errors, fail } = start(1)
-    for (let i = 0; i < 3; i++) await fail(new ApiError('services is forbidden', 403))
+    for (let i = 0; i < 3; i++) await fail(new ApiError('services is forbidden', 403), 5000)
     assert.equal(errors.length, 1)
     assert.match(errors[0] ?? '', /add to its ClusterRole: .*"verbs":\["list","watch"\]\}; again/)
     assert.deepEqual(clock.delays, [500, 1000, 2000])
+  })
+})
+
+describe('problem', () => {
+  test('is none while nothing fails', () => {
+    const { problem } = start(1)
+    assert.equal(problem(true), undefined)
+    assert.equal(problem(false), 'waits for the list of services')
+  })
+
+  test('has the reason on one line of bounded length, until the server responds', async () => {
+    const { fail, problem, recover } = start(1)
+    await fail(new ApiError(`no\nroute ${'x'.repeat(300)}`), 1000)
+    const reason = `no route ${'x'.repeat(191)}`
+    assert.equal(problem(false), `waits for the list of services: ${reason}`)
+    assert.equal(problem(true), `cannot follow services: ${reason}`)
+    recover()
+    assert.equal(problem(true), undefined)
   })
 })

@@ -22,7 +22,7 @@ describe('collectionsFor', () => {
   const always = ['/api/v1/namespaces', '/api/v1/services']
   const slices = '/apis/discovery.k8s.io/v1/endpointslices'
   const pods = '/api/v1/pods'
-  const imports = '/apis/multicluster.x-k8s.io/v1alpha1/serviceimports'
+  const imports = '/apis/multicluster.x-k8s.io/v1beta1/serviceimports'
   const cases: {
     name: string
     pods: 'disabled' | 'insecure' | 'verified'

@@ -156,6 +156,8 @@ describe('a kind that not every cluster has', () => {
     const { hasSynced, isConnected, count } = mirror.reflector
     assert.deepEqual([hasSynced, isConnected, count], [true, true, 0])
     assert.deepEqual(mirror.news(), [none, 'change'])
+    assert.equal(mirror.reflector.isServed, false)
+    assert.equal(mirror.reflector.problem, 'the API server does not serve services')
     await mirror.clock.advance(59_999)
     assert.deepEqual(mirror.api.paths, [SERVICES.path, '/old'])
   })
@@ -169,6 +171,7 @@ describe('a kind that not every cluster has', () => {
     assert.deepEqual(mirror.news(), ['close', 'change'])
     await mirror.clock.advance(60_000)
     assert.deepEqual(mirror.news(), ['close', 'set: Service shop/web', 'change'])
+    assert.deepEqual([mirror.reflector.isServed, mirror.reflector.problem], [true, undefined])
   })
 
   test('goes with its definition, and so do its objects', async (t) => {

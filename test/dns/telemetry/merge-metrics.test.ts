@@ -10,6 +10,8 @@ function threadWith(requests: number, zone: string, size = 7): string {
   metrics.counter(info, [zone]).value = requests
   metrics.gauge({ name: 'b_info', help: 'Info.', labels: [] }).value = 1
   metrics.gauge({ name: 'b_cache_entries', help: 'Size.', labels: [] }).value = size
+  const handles = { name: 'nodejs_active_resources', help: 'Handles.', labels: ['type'] }
+  metrics.gauge(handles, ['Timeout']).value = size
   const times = metrics.histogram({ name: 'c_seconds', help: 'Times.', labels: [] }, [1])
   observe(times, [1], 0.5)
   observe(times, [1], requests)
@@ -37,6 +39,9 @@ test('metrics of threads are added, and shared gauges appear once', () => {
     'c_seconds_bucket{le="+Inf"} 6',
     'c_seconds_sum 13.5',
     'c_seconds_count 6',
+    '# HELP nodejs_active_resources Handles.',
+    '# TYPE nodejs_active_resources gauge',
+    'nodejs_active_resources{type="Timeout"} 21',
     '',
   ])
 })

@@ -30,6 +30,7 @@ function countingStore(): { readonly store: TokenStore; readonly writes: string[
     add: note('add', inner.add),
     replace: note('replace', inner.replace),
     remove: note('remove', inner.remove),
+    replaceObjects: note('replaceObjects', inner.replaceObjects),
     noteUse: note('noteUse', inner.noteUse),
   }
   return { store, writes }

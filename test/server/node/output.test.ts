@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { ConfigError } from '../../../src/corefile/problem.ts'
+import type { LogFormat } from '../../../src/dns/telemetry/log.ts'
 import {
+  announce,
   CommandError,
   createLog,
+  createPrint,
   describeError,
   EXIT,
   whyUnreadable,
@@ -60,6 +63,38 @@ describe('EXIT', () => {
     assert.equal((await runCli(['--help'])).status, EXIT.DONE)
     assert.equal((await runCli(['check', '/none'])).status, EXIT.FAILED)
     assert.equal((await runCli(['diff'])).status, EXIT.USAGE)
+  })
+})
+
+describe('a stream', () => {
+  const write = (format: LogFormat | undefined): { stdout: string; stderr: string } => {
+    const { stdout, stderr, text } = new Screen()
+    const output = { stdout, stderr, format }
+    announce(output, 'ready: a')
+    createPrint(output)('[INFO] b')
+    createLog(output)({ level: 'error', message: 'c' })
+    return text
+  }
+  const json = (level: string, message: string): RegExp =>
+    new RegExp(`^{"time":"[^"]+","level":"${level}","message":"${message}"}$`)
+
+  test("has by default CoreDNS's lines and the bare ready line, or JSON", () => {
+    const { stdout, stderr } = write(undefined)
+    assert.equal(stdout, 'ready: a\n[INFO] b\n')
+    assert.match(stderr.trimEnd(), json('error', 'c'))
+  })
+
+  test("has CoreDNS's lines only", () => {
+    const coredns = { stdout: '[INFO] ready: a\n[INFO] b\n', stderr: '[ERROR] c\n' }
+    assert.deepEqual(write('coredns'), coredns)
+  })
+
+  test('has JSON only', () => {
+    const { stdout, stderr } = write('json')
+    const [ready = '', line = ''] = stdout.split('\n')
+    assert.match(ready, json('info', 'ready: a'))
+    assert.match(line, json('info', 'b'))
+    assert.match(stderr.trimEnd(), json('error', 'c'))
   })
 })
 

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { describe, test, vi } from 'vitest'
-import { ConnectionError } from '../../../src/cluster/api/object-api.ts'
+import { ApiError, ConnectionError } from '../../../src/cluster/api/object-api.ts'
 import { CLUSTER_TREE } from '../../../src/corefile/cluster-tree.ts'
 import { defaultKubernetes } from '../../../src/corefile/kubernetes-options.ts'
 import { nameOf } from '../../../src/dns/names/name.ts'
+import { Metrics } from '../../../src/dns/telemetry/metrics.ts'
 import { parseK8sGateway } from '../../../src/resolver/plugins/k8s-gateway/options.ts'
 import { block, directive, parseBlocks } from '../../ask.ts'
 import { shopFolder } from '../../cli/shop.ts'
@@ -52,6 +53,42 @@ describe('watched clusters', () => {
     assert.equal(source.freshness(), 'fresh')
     sources.clock.nowMs = NOW_MS + 60_000
     assert.equal(source.freshness(), 'stale')
+  })
+
+  test('report what they wait for, and a kind that the API server does not serve', async (t) => {
+    const metrics = new Metrics()
+    const sources = new Sources({ metrics })
+    t.onTestFinished(() => sources.keep([]))
+    await sources.prepare(parseBlocks(block('kubernetes cluster.local')))
+    const tree = { kind: 'multicluster' } as const
+    const source = sources.open(directiveOf(), tree)
+    const [api] = sources.apis
+    assert.ok(api)
+    const waits = (resource: string): string => `api.test:6443: waits for the list of ${resource}`
+    const kinds = ['namespaces', 'services', 'serviceimports', 'endpointslices']
+    assert.deepEqual(sources.problems(), kinds.map(waits))
+    answerLists(api)
+    const absent = new ApiError('the server could not find the requested resource', 404)
+    api.answer('serviceimports', absent, absent)
+    assert.equal(await within(sources.ready(), 'the lists'), true)
+    assert.deepEqual(
+      api.paths.filter((path) => path.includes('serviceimports')),
+      [
+        '/apis/multicluster.x-k8s.io/v1beta1/serviceimports',
+        '/apis/multicluster.x-k8s.io/v1alpha1/serviceimports',
+      ],
+    )
+    assert.equal(source.freshness(), 'unserved')
+    assert.deepEqual(sources.problems(), [
+      'api.test:6443: the API server does not serve serviceimports',
+    ])
+    const shown = (resource: string, value: number): string =>
+      `kubedoh_kubernetes_kind_available{host="api.test:6443",resource="${resource}"} ${value}\n`
+    assert.ok(metrics.format().includes(shown('serviceimports', 0)))
+    assert.ok(metrics.format().includes(shown('services', 1)))
+    sources.keep([])
+    await new Promise(setImmediate)
+    assert.ok(!metrics.format().includes('kind_available{'))
   })
 
   test('are shared by directives with the same options', async (t) => {

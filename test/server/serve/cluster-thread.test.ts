@@ -58,6 +58,9 @@ describe('a thread that watches clusters', () => {
     assert.deepEqual((await source.serviceState?.('shop', 'db'))?.service.type, 'ClusterIP')
     assert.deepEqual(await source.serviceState?.('shop', 'none'), null)
     assert.match(await thread.metrics(), /^coredns_kubernetes_rest_client_requests_total\{/m)
+    await thread.watch([{ ...wanted, tree: { kind: 'multicluster' } }])
+    const missing = /^127\.0\.0\.1:\d+: the API server does not serve serviceimports$/
+    await vi.waitFor(() => assert.match(thread.problems().join(), missing), 5000)
     await thread.watch([])
     assert.equal(thread.source(wanted).current(), undefined)
   })

@@ -95,6 +95,17 @@ describe('FeatureServers', () => {
     })
   })
 
+  test('adds what clusters lack below the first line, whether ready or not', async () => {
+    const waiting = ['kubernetes']
+    const source = { notReady: () => waiting, problems: () => ['a: waits', 'b: lost'] }
+    await withServers(async (servers, port) => {
+      await servers.apply([feature('ready', port)])
+      assert.equal(await get(port, '/ready'), '503 kubernetes\na: waits\nb: lost')
+      waiting.pop()
+      assert.equal(await get(port, '/ready'), '200 OK\na: waits\nb: lost')
+    }, source)
+  })
+
   test('lists plugins that are not ready', async () => {
     let waiting = ['kubernetes', 'forward']
     const run = async (servers: FeatureServers, port: number): Promise<void> => {

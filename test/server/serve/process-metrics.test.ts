@@ -13,6 +13,10 @@ describe('formatMetrics', () => {
     assert.ok(readGauge('nodejs_heap_size_used_bytes') > 1e5)
     assert.ok(readGauge('process_cpu_seconds_total') > 0)
     assert.ok(readGauge('process_cpu_seconds_total') < 3600)
+    assert.ok(readGauge('process_virtual_memory_bytes') > 1e8)
+    assert.ok(readGauge('process_open_fds') > 3)
+    assert.ok(readGauge('process_max_fds') > readGauge('process_open_fds'))
+    assert.match(text, /^nodejs_active_resources\{type="\w+"\} [1-9]/m)
     const age = Date.now() / 1000 - readGauge('process_start_time_seconds')
     assert.ok(age > -2 && age < 3600, `started ${age} seconds ago`)
   })
@@ -23,7 +27,7 @@ describe('formatMetrics', () => {
     const text = await formatMetrics(metrics)
     const names = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name)
     assert.equal(new Set(names).size, names.length)
-    assert.equal(names.length, 7)
+    assert.equal(names.length, 11)
   })
 
   test('counts what the kernel has dropped, by local address', async (t) => {

@@ -19,7 +19,7 @@ type Started = {
 
 async function start(t: TestContext): Promise<Started> {
   const said: FromWorker[] = []
-  const worker = new ServeWorker((message) => said.push(message))
+  const worker = new ServeWorker((message) => said.push(message), process)
   t.onTestFinished(() => worker.handle({ kind: 'stop' }))
   const port = await freePort()
   const serving = (text: string): ToWorker => {

@@ -43,6 +43,12 @@ describe('a worker that watches clusters', () => {
     )
     await worker.handle({ kind: 'query', id: 3, what: 'not-ready' })
     assert.deepEqual(said.at(-1), { kind: 'reply', id: 3, lines: [] })
+    const tree = { kind: 'multicluster' } as const
+    const missing = [{ directive: { ...DIRECTIVE, endpoint: url }, tree }]
+    await worker.handle({ kind: 'watch', options: OPTIONS, clusters: missing })
+    await worker.handle({ kind: 'query', id: 4, what: 'not-ready' })
+    const lines = [`${new URL(url).host}: the API server does not serve serviceimports`]
+    assert.deepEqual(said.at(-1), { kind: 'reply', id: 4, lines })
   })
 
   test('reports clusters that it cannot watch', async (t) => {

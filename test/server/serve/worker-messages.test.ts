@@ -6,7 +6,7 @@ import { runWorker, type ToWorker } from '../../../src/server/serve/worker-messa
 import { workerEntry } from '../../../src/server/serve/worker-thread.ts'
 
 test('a worker answers until the message "stop", and then exits', async () => {
-  const worker = new Worker(workerEntry('serve-worker'))
+  const worker = new Worker(workerEntry('serve-worker'), { workerData: { format: undefined } })
   const send = (message: ToWorker): void => worker.postMessage(message)
   send({ kind: 'query', id: 7, what: 'not-ready' })
   assert.deepEqual(await once(worker, 'message'), [{ kind: 'reply', id: 7, lines: ['starting'] }])

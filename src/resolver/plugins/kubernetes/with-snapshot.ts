@@ -92,13 +92,22 @@ function isOwn(outcome: Outcome): outcome is Reply {
   return outcome.kind === 'reply' && outcome.origin === 'snapshot'
 }
 
+/** Why a name may exist that a snapshot lacks. */
+const NOT_READ: ReadonlyMap<string, string> = new Map([
+  ['partial', 'the cluster is not read yet'],
+  ['unserved', 'the API server does not serve the kind of these names'],
+])
+
 /**
  * Turns a reply into NXDOMAIN, or SERVFAIL until the cluster is read completely, since the name may
- * still appear (CoreDNS, plugin/kubernetes/handler.go).
+ * still appear (CoreDNS, plugin/kubernetes/handler.go). CoreDNS never gets a list of a kind that
+ * the API server does not serve, so it answers SERVFAIL too. It is not ready then: we are, as a
+ * missing kind of `clusterset.local` must not take `cluster.local` away.
  */
 export function negativeFrom(source: SnapshotSource, reply: Reply): Reply {
-  if (source.freshness() !== 'partial') return { ...reply, rcode: RCODE.NXDOMAIN }
-  const option = extendedError(EXTENDED_ERROR.NOT_READY, 'the cluster is not read yet')
+  const reason = NOT_READ.get(source.freshness())
+  if (reason === undefined) return { ...reply, rcode: RCODE.NXDOMAIN }
+  const option = extendedError(EXTENDED_ERROR.NOT_READY, reason)
   return { ...reply, rcode: RCODE.SERVFAIL, options: [...reply.options, option] }
 }
 

@@ -109,6 +109,7 @@ describe('withSnapshot', () => {
 test('a negative response is given only when the cluster is read completely', () => {
   assert.equal(negativeFrom(sourceOf({}), OWN).rcode, RCODE.NXDOMAIN)
   assert.equal(negativeFrom(sourceOf({ freshness: 'stale' }), OWN).rcode, RCODE.NXDOMAIN)
+  assert.equal(negativeFrom(sourceOf({ freshness: 'unserved' }), OWN).rcode, RCODE.SERVFAIL)
   const early = negativeFrom(sourceOf({ freshness: 'partial' }), OWN)
   assert.deepEqual([early.rcode, early.options.length], [RCODE.SERVFAIL, 1])
 })
