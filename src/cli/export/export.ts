@@ -135,9 +135,7 @@ export async function startExport(input: Input, output: Output): Promise<Running
         exporter.mark()
       },
     })
-  const given = input.isSet('listen') ? input.text('listen') : LISTEN_DEFAULT
-  const listen = isOnce ? '' : given
-  const status = await listenStatus(listen, {
+  const status = await listenStatus(isOnce ? '' : listenPlace(input), {
     metrics,
     isReady: () => exporter.isReady,
     state: () => (isLeader() ? '' : `, follows ${election?.leader || 'no leader yet'}`),
@@ -161,10 +159,7 @@ export async function startExport(input: Input, output: Output): Promise<Running
   return {
     first: first.promise,
     publishOnce: async () => {
-      if (!(await untilRead(source, ended.signal, ONCE_MS))) {
-        const limit = `${ONCE_MS / 1000} s`
-        throw new CommandError(`Cannot read the cluster within ${limit}; see the errors above`)
-      }
+      await checkRead(source, ended.signal)
       await exporter.publish()
       await reports?.settled()
     },
@@ -254,6 +249,17 @@ async function untilRead(
     await sleep(POLL_MS, signal)
   }
   return true
+}
+
+function listenPlace(input: Input): string {
+  return input.isSet('listen') ? input.text('listen') : LISTEN_DEFAULT
+}
+
+/** @throws {CommandError} when the cluster has not been read in time */
+async function checkRead(source: ExportSource, signal: AbortSignal): Promise<void> {
+  if (await untilRead(source, signal, ONCE_MS)) return
+  const limit = `${ONCE_MS / 1000} s`
+  throw new CommandError(`Cannot read the cluster within ${limit}; see the errors above`)
 }
 
 /** @throws {CommandError} for an invalid identifier or URL, and without a token */

@@ -4,8 +4,8 @@
  * @module
  */
 import type { AccessApplication } from '../config/config.ts'
-import { IssuerKeys, type KeysRuntime } from './issuer-keys.ts'
-import { IssuerTokens } from './issuer-tokens.ts'
+import { IssuerKeys, type KeysRuntime } from '../jwt/issuer-keys.ts'
+import { IssuerTokens } from '../jwt/issuer-tokens.ts'
 
 /** Header of the assertion. Access replaces a header of this name that a client sends. */
 export const ASSERTION_HEADER = 'cf-access-jwt-assertion'

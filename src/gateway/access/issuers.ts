@@ -11,13 +11,13 @@ import type { Host } from '../../resolver/contract/host.ts'
 import { readClusterIssuers } from '../config/cluster-issuers.ts'
 import type { ExchangeKey } from '../config/exchange-key.ts'
 import { type IssuerConfig, IssuersError } from '../config/issuers.ts'
+import { IssuerKeys, type KeysRuntime } from '../jwt/issuer-keys.ts'
+import { IssuerTokens } from '../jwt/issuer-tokens.ts'
+import { type Claims, claimedIssuer } from '../jwt/jwt.ts'
+import { OWN_ALGORITHM, OWN_ISSUER, signOwn } from '../jwt/own-tokens.ts'
 import { type OpenRule, openRule } from './claim-rules.ts'
 import { WITH_ISSUERS_MAX } from './cluster-directory.ts'
-import { IssuerKeys, type KeysRuntime } from './issuer-keys.ts'
-import { IssuerTokens } from './issuer-tokens.ts'
-import { type Claims, claimedIssuer } from './jwt.ts'
 import type { KnownClusters, ListedIssuers } from './known-clusters.ts'
-import { OWN_ALGORITHM, OWN_ISSUER, signOwn } from './own-tokens.ts'
 import type { Person } from './persons.ts'
 import { ownClaimsOf, ownPrincipals, type Principals, type Refusal } from './principals.ts'
 import { revocationOf, usesLabels } from './token.ts'
@@ -227,7 +227,8 @@ export class Issuers {
       rules.some(({ scope, principalsOf }) => principalsOf !== undefined || usesLabels(scope)),
     )
     this.rulesById.clear()
-    for (const [token, { issuer }] of this.found) if (!this.all.has(issuer)) this.found.delete(token)
+    for (const [token, { issuer }] of this.found)
+      if (!this.all.has(issuer)) this.found.delete(token)
     const places = new Set([...this.all].map(({ place }) => place))
     for (const place of this.keys.keys()) if (!places.has(place)) this.keys.delete(place)
   }

@@ -4,8 +4,8 @@
  */
 import type { Context } from 'hono'
 import type { Host } from '../../resolver/contract/host.ts'
-import { type FetchPage, readDiscovery } from '../access/issuer-discovery.ts'
 import type { GatewayConfig } from '../config/config.ts'
+import { type FetchPage, readDiscovery } from '../jwt/issuer-discovery.ts'
 import { Follower, keepFollowing } from '../timing/follower.ts'
 
 /** How often an issuer's endpoints are read. They count until it says something else. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import type { JWTPayload } from 'jose'
 import { describe, test } from 'vitest'
-import { IssuerKeys } from '../../../src/gateway/access/issuer-keys.ts'
 import { Issuers, type KnownSubject } from '../../../src/gateway/access/issuers.ts'
 import { readIssuers } from '../../../src/gateway/config/issuers.ts'
+import { IssuerKeys } from '../../../src/gateway/jwt/issuer-keys.ts'
 import type { TokenIssuer } from '../../../src/snapshot/format/token-issuer.ts'
 import { FakeIssuer } from '../fake-issuer.ts'
 

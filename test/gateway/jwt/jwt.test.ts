@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { JWK } from 'jose'
 import { describe, test } from 'vitest'
 import { encodeBase64url } from '../../../src/dns/bytes/base64url.ts'
-import { verifyClaims } from '../../../src/gateway/access/jwt.ts'
+import { verifyClaims } from '../../../src/gateway/jwt/jwt.ts'
 import { AUDIENCE, ISSUER } from '../access-team.ts'
 
 const NOW_SECONDS = 1_767_225_600
