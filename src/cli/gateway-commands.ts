@@ -118,7 +118,6 @@ export const GATEWAY_COMMANDS: readonly CliCommand[] = [
       'conf',
       'kubeconfig',
       'objects',
-      'rbac',
       'once',
       'signing-key',
       'listen',

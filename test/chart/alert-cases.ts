@@ -141,6 +141,16 @@ export const ALERT_CASES: readonly AlertCase[] = [
     description: 'one still uses the previous one; `kubedoh check` and its log have the reason.',
   },
   {
+    alert: 'KubedohServerKindUnavailable',
+    severity: 'warning',
+    component: 'server',
+    series: { 'kubedoh_kubernetes_kind_available{resource="serviceimports"}': '0x99' },
+    minutes: 10,
+    labels: { resource: 'serviceimports' },
+    description:
+      'The API server does not serve serviceimports, or the role may not read them; `/ready` has the reason.',
+  },
+  {
     alert: 'KubedohQueriesDropped',
     severity: 'warning',
     component: 'server',
@@ -302,6 +312,7 @@ export const HEALTHY: Readonly<Record<AlertCase['component'], SeriesTexts>> = {
     [`coredns_proxy_healthcheck_failures_total{${UPSTREAM}}`]: '5x99',
     coredns_forward_healthcheck_broken_total: '5x99',
     coredns_reload_failed_total: '1x99',
+    'kubedoh_kubernetes_kind_available{resource="serviceimports"}': '0x9 1x90',
     'kubedoh_udp_dropped_total{address="0.0.0.0:53"}': '7x99',
   },
   exporter: {

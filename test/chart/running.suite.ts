@@ -33,7 +33,7 @@ const ROUTER_PAGE = readFileSync(join(import.meta.dirname, '../../docs/router.md
 const noNginx = findMissing('nginx')
 const SCRAPES_MS = 30_000
 /** Labels that Prometheus adds to all series, and that of histograms. */
-const ADDED = ['instance', 'job', 'namespace', 'le']
+const ADDED = ['instance', 'job', 'namespace', 'cluster', 'le']
 /** Kinds that this API server does not serve are in no rule here. */
 const EXPORTER_COREFILE = `. {
   kubernetes cluster.local {

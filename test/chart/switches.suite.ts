@@ -147,11 +147,11 @@ describeUnless(typeof binaries === 'string' && binaries, 'switches of the chart'
     const rbac = (...values: string[]) => {
       const objects = objectsWith(OFF, ...EXPORTER, ...values)
       const [deployment] = objects.filter(isKind('Deployment'))
-      const { args } = podOf(deployment).containers[0]
+      const { env } = podOf(deployment).containers[0]
       const rules = rulesOf(objects, 'exporter').filter(({ resources }) => {
         return resources.includes('rolebindings')
       })
-      return [args.includes('--rbac'), ...rules]
+      return [env.some((one: { name: string }) => one.name === 'KUBEDOH_RBAC'), ...rules]
     }
     const resources = ['roles', 'clusterroles', 'rolebindings', 'clusterrolebindings']
     const apiGroups = ['rbac.authorization.k8s.io']

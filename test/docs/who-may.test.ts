@@ -63,6 +63,7 @@ class Gateway {
       READ_ONLY_TOKEN_SHA256: await hashToken('read-only'),
       REPLICA_TOKEN_SHA256: await hashToken('replica'),
       REQUESTS_PER_MINUTE: '0',
+      CLIENT_TOKEN_CLUSTERS: '*',
     })
     running.fetchPage = issuer.fetch
     running.exporter(running.host.now)

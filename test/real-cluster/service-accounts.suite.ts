@@ -93,8 +93,9 @@ describeUnless(skip, 'tokens of ServiceAccounts', () => {
         EXCHANGE_KEY: (await generateKeyPair()).privateKey,
       },
     })
-    const args = ['--gateway', gateway.url, '--cluster', 'test', '--listen', '', '--rbac']
+    const args = ['--gateway', gateway.url, '--cluster', 'test', '--listen', '']
     exporter = start(KUBEDOH, ['export', ...args, '--conf', join(folder, 'Corefile')], {
+      KUBEDOH_RBAC: '1',
       KUBEDOH_TOKEN: keys.token,
       KUBEDOH_SIGNING_KEY: keys.signingKey,
     })

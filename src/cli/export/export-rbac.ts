@@ -1,5 +1,5 @@
 /**
- * What `kubedoh export --rbac` publishes beside the names: who may read Services where.
+ * What `kubedoh export` publishes with KUBEDOH_RBAC beside the names: who may read Services where.
  * @module
  */
 import { sleep } from '../../cluster/api/backoff.ts'
@@ -14,7 +14,7 @@ import type { Input } from '../flags/flags.ts'
 type RbacParts = { readonly log: Log; readonly onChange: () => void }
 
 /**
- * Creates the watch of RBAC; `undefined` without the flag.
+ * Creates the watch of RBAC; `undefined` without KUBEDOH_RBAC.
  * @param api `undefined` for objects from files
  * @throws {CommandError} if there is no API server to watch
  */
@@ -23,9 +23,9 @@ export function createRbac(
   api: ObjectApi | undefined,
   { log, onChange }: RbacParts,
 ): RbacWatch | undefined {
-  if (!input.isSet('rbac')) return undefined
+  if (input.env('KUBEDOH_RBAC') !== '1') return undefined
   if (api === undefined) {
-    throw new CommandError('--rbac reads an API server; leave out --objects or --rbac')
+    throw new CommandError('KUBEDOH_RBAC needs to follow an API server; remove --objects')
   }
   const onWarning = (message: string): void => log({ level: 'warning', message })
   const onError = (message: string): void => log({ level: 'error', message: `RBAC: ${message}` })

@@ -98,9 +98,6 @@ const TABLE = {
     value: 'FILE',
     help: 'read the signing key from this file; empty uses KUBEDOH_SIGNING_KEY',
   },
-  rbac: {
-    help: 'also publish which users and groups RBAC lets read Services, for rules of issuers',
-  },
   once: { help: 'publish or write once and exit' },
   listen: {
     value: 'HOST:PORT',

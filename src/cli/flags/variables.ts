@@ -74,6 +74,16 @@ export const VARIABLES: readonly Variable[] = [
     help: 'JSON file of keys, [{"key","value"}], to read in place of etcd',
   },
   {
+    name: 'KUBEDOH_CLIENT_TOKENS',
+    readBy: ['export'],
+    help: 'namespace whose ClientTokens may give the names of any other; unset sends none',
+  },
+  {
+    name: 'KUBEDOH_RBAC',
+    readBy: ['export'],
+    help: '1: also publish who may read Services where, for rules of issuers',
+  },
+  {
     name: 'KUBEDOH_MINI_K8S',
     readBy: ['export'],
     help: 'HOST:PORT of the REST paths of mini-k8s; --objects keeps the objects',

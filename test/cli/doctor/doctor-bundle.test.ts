@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { type TestContext, test } from 'vitest'
+import { type TestContext, test, vi } from 'vitest'
 import { sendJson, startHttpApi } from '../../cluster/follow/http-api.ts'
 import { temporaryFolder } from '../../cluster/follow/temporary-folder.ts'
 import { ADMIN, startShopGateway } from '../operated-gateway.ts'
@@ -56,8 +56,8 @@ async function startCluster(t: TestContext): Promise<string> {
 }
 
 test('a bundle has what helps, and none of the planted secrets', async (t) => {
-  process.env.PLANTED_TOKEN = PLANTED.environment
-  t.onTestFinished(() => void delete process.env.PLANTED_TOKEN)
+  vi.stubEnv('PLANTED_TOKEN', PLANTED.environment)
+  t.onTestFinished(() => void vi.unstubAllEnvs())
   const folder = temporaryFolder(t, { Corefile: COREFILE })
   const bundle = join(folder, 'bundle.json')
   const gateway = await startShopGateway(t, GATEWAY, new Date().toISOString())

@@ -142,17 +142,17 @@ describe('export --once', () => {
     assert.deepEqual((await gateway.manifest())?.sources, sources)
   })
 
-  test('publishes who may read Services with --rbac, and else not', async (t) => {
+  test('publishes who may read Services with KUBEDOH_RBAC, and else not', async (t) => {
     const gateway = await startGatewayServer(t)
     const api = await ClusterApi.start(t)
     const folder = shopFolder(t, { Corefile: api.corefile })
     const conf = ['--conf', join(folder, 'Corefile'), '--objects', '']
     const args = ['export', '--gateway', gateway.url, '--cluster', 'shop', '--once', ...conf]
-    const run = (...flags: readonly string[]) =>
-      within(runCli([...args, ...flags], gateway.environment), 'the end')
-    await run()
+    const run = (more: Readonly<Record<string, string>>) =>
+      within(runCli(args, { ...gateway.environment, ...more }), 'the end')
+    await run({})
     assert.equal((await gateway.manifest())?.rights, undefined)
-    const { status, stderr } = await run('--rbac')
+    const { status, stderr } = await run({ KUBEDOH_RBAC: '1' })
     assert.deepEqual([status, stderr], [0, ''])
     // A header, and the masters of every cluster.
     assert.equal((await gateway.manifest())?.rights?.bytes, 12 + 18)
@@ -182,7 +182,7 @@ describe('export --once', () => {
   const refusals: {
     name: string
     flags?: readonly string[]
-    environment?: Readonly<Partial<Record<'KUBEDOH_TOKEN' | 'KUBEDOH_SIGNING_KEY', string>>>
+    environment?: Readonly<Record<string, string>>
     line: string
   }[] = [
     {
@@ -236,8 +236,8 @@ describe('export --once', () => {
     },
     {
       name: 'RBAC of files',
-      flags: ['--rbac'],
-      line: 'kubedoh: --rbac reads an API server; leave out --objects or --rbac',
+      environment: { KUBEDOH_RBAC: '1' },
+      line: 'kubedoh: KUBEDOH_RBAC needs to follow an API server; remove --objects',
     },
     {
       name: 'missing objects',
