@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { JWTPayload } from 'jose'
 import { describe, test } from 'vitest'
@@ -9,12 +9,16 @@ import { readIssuers } from '../../src/gateway/config/issuers.ts'
 import { readTokenIssuer, type TokenIssuer } from '../../src/snapshot/format/token-issuer.ts'
 import { FakeIssuer } from '../gateway/fake-issuer.ts'
 
-const PAGE = readFileSync(join(import.meta.dirname, '../../docs/issuers.md'), 'utf8')
+const DOCS = join(import.meta.dirname, '../../docs')
+const PAGES = readdirSync(join(DOCS, 'issuers'))
+const TEXT = ['issuers.md', ...PAGES.map((page) => join('issuers', page))]
+  .map((path) => readFileSync(join(DOCS, path), 'utf8'))
+  .join('')
 const NOW_MS = Date.parse('2026-11-29T12:00:00Z')
 
-/** The configuration of each section, by its heading. */
+/** The configuration of each section or page, by its heading. */
 const SECTIONS = new Map(
-  PAGE.split(/^## /m).flatMap((section): [string, string][] => {
+  TEXT.split(/^##? /m).flatMap((section): [string, string][] => {
     const [, block] = /```json\n(.*?)```/s.exec(section) ?? []
     return block === undefined ? [] : [[section.split('\n', 1)[0] ?? '', block]]
   }),
@@ -106,11 +110,12 @@ const TOKENS: Readonly<
 }
 
 describe('docs/issuers.md', () => {
-  test('has a section for each form of token, and others for operators and logins only', () => {
+  test('has a page for each form of token, and sections for RBAC, operators and logins only', () => {
     const others = ['Operators', 'Log in']
     const names = [...SECTIONS.keys()].filter((name) => !others.includes(name))
     assert.equal(readIssuers(SECTIONS.get('Log in') ?? '')[0]?.client?.id, 'kubedoh')
     assert.deepEqual(names.sort(), Object.keys(TOKENS).sort())
+    assert.equal(PAGES.length, names.length - 1)
     const [config] = readIssuers(SECTIONS.get('Operators') ?? '')
     assert.deepEqual(
       config?.rules.map(({ role }) => role),
