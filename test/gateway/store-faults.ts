@@ -235,8 +235,11 @@ class Run {
     }
   }
 
+  /**
+   * Ends the run, unless the question hung and was given up: that of a later generation may then
+   * have half of its shards.
+   */
   private wrong(why: string): never {
-    this.tally.wrong++
     throw new WrongError(why)
   }
 
@@ -336,6 +339,7 @@ export async function playFaults(
     try {
       await new Run(await mediumOf(random), { random, turn }, tally).play()
     } catch (error) {
+      tally.wrong++
       throw new Error(`seed ${seed}`, { cause: error })
     }
     tally.runs++

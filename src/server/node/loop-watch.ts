@@ -33,7 +33,8 @@ type SlowTurn = {
 
 /**
  * Starts to report slow turns of this thread's event loop: `where` is `log` for the log, else the
- * path of a file to which each report is appended as a line of JSON. Does nothing for '', and on
+ * path of a file to which each report is appended as a line of JSON; one that cannot be written
+ * goes to the log. Does nothing for '', and on
  * runtimes that cannot measure a thread (Bun, Deno, Node before 23.9). Takes some per cent of CPU
  * time.
  * @returns a function that ends the reports
@@ -41,7 +42,7 @@ type SlowTurn = {
 export async function watchLoop(where: string, log: Log): Promise<() => void> {
   if (where === '' || typeof process.threadCpuUsage !== 'function') return () => undefined
   const sampler = new Sampler(await import('node:inspector'))
-  const report = where === 'log' ? logTo(log) : appendTo(where)
+  const report = where === 'log' ? logTo(log) : appendTo(where, log)
   let cpuMs = threadCpuMs()
   let wallMs = performance.now()
   // Runs once in each turn: an unreferenced immediate neither keeps the loop busy nor alive.
@@ -66,9 +67,16 @@ function logTo(log: Log): (turn: SlowTurn) => void {
 }
 
 /** Appends lines, with the command and the thread. */
-function appendTo(path: string): (turn: SlowTurn) => void {
+function appendTo(path: string, log: Log): (turn: SlowTurn) => void {
   const program = process.argv.slice(2).join(' ')
-  return (turn) => appendFileSync(path, `${JSON.stringify({ program, threadId, ...turn })}\n`)
+  const instead = logTo(log)
+  return (turn) => {
+    try {
+      appendFileSync(path, `${JSON.stringify({ program, threadId, ...turn })}\n`)
+    } catch {
+      instead(turn)
+    }
+  }
 }
 
 function threadCpuMs(): number {

@@ -30,6 +30,19 @@ describe('watchLoop', () => {
     assert.match(String(slow[0]?.ran), /\(loop-watch\.test\.ts/)
   })
 
+  test('logs it where the file cannot be written, and goes on', async (t) => {
+    const events: LogEvent[] = []
+    const path = join(temporaryFolder(t), 'none', 'turns')
+    t.onTestFinished(await watchLoop(path, (event) => events.push(event)))
+    await sleep(20)
+    events.length = 0
+    for (const _ of [1, 2]) {
+      keepBusy(30)
+      await sleep(20)
+    }
+    assert.equal(events.filter(({ cpuMs }) => Number(cpuMs) >= 30).length, 2)
+  })
+
   test('takes little time itself', async (t) => {
     let reports = 0
     t.onTestFinished(await watchLoop('log', () => reports++))
