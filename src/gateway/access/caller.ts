@@ -173,7 +173,7 @@ export class CallerFinder {
     if (subject !== undefined) {
       return this.tokens.isRevokedAtOnce(subject) === false ? subjectGrant(subject) : undefined
     }
-    const client = this.issuers.findUnruled(token)
+    const client = this.issuers.findUnruledAtOnce(token)
     if (client === undefined || this.tokens.isRevokedAtOnce(client) !== false) return undefined
     const known = this.tokens.findSubjectAtOnce(client)
     return known && grantOf(known)

@@ -163,20 +163,20 @@ export class Issuers {
     return found && knownOf(found)
   }
 
-  /**
-   * Returns the client of a token that {@link find} has verified within the last minute, if no rule
-   * fits it. From memory.
-   */
+  /** Returns the client of a token that no rule fits, as {@link find} has found just now. */
   findUnruled(token: string): UnruledClient | undefined {
-    this.refresh()
     return this.unruled.find(token)
+  }
+
+  /** As {@link findUnruled}, for a token that was found within the last minute. */
+  findUnruledAtOnce(token: string): UnruledClient | undefined {
+    this.refresh()
+    return this.unruled.findAtOnce(token)
   }
 
   /** Logs that a token without a rule is refused, as no object names its client either. */
   refuseUnruled(token: string): void {
-    if (this.unruled.find(token) !== undefined) {
-      this.refused(claimedIssuer(token) ?? '', NO_RULE.refusal)
-    }
+    if (this.unruled.find(token)) this.refused(claimedIssuer(token) ?? '', NO_RULE.refusal)
   }
 
   /**

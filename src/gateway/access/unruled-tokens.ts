@@ -59,16 +59,23 @@ export class UnruledTokens {
   note(token: string, verified: readonly Verified[]): void {
     this.known.delete(token)
     if (verified.length === 0) return
-    if (this.known.size >= TOKENS_MAX) this.known.clear()
+    // What another request has noted just now stays.
+    const [oldest] = this.known.size < TOKENS_MAX ? [] : this.known.keys()
+    if (oldest !== undefined) this.known.delete(oldest)
     this.known.set(token, verified)
   }
 
-  /** Returns the client of a token, while all issuers remember their checks. */
+  /** As {@link find}, while all issuers remember their checks. */
+  findAtOnce(token: string): UnruledClient | undefined {
+    const isChecked = this.known.get(token)?.every((one) => one.isChecked())
+    return isChecked === true ? this.find(token) : undefined
+  }
+
+  /** Returns the client of a token that was noted just now. */
   find(token: string): UnruledClient | undefined {
-    const all = this.known.get(token)
-    const [first] = all ?? []
-    if (all === undefined || first === undefined) return undefined
-    if (!all.every(({ isChecked }) => isChecked())) return undefined
+    const all = this.known.get(token) ?? []
+    const [first] = all
+    if (first === undefined) return undefined
     const { subject, revocation, issuedMs } = first.client
     return { subject, revocation, issuedMs, reaches: all.map(({ reach }) => reach) }
   }

@@ -323,6 +323,9 @@ describe('an object that names a client of an issuer', () => {
     const issuers = JSON.stringify([trusted(SSO, { rules: [rule] })])
     world.listed = [{ ...directoryEntry('lab'), issuers }]
     await world.host.advance(1001)
+    // The gateway learns of the rule with this request.
+    assert.equal(await world.sees(await world.token(sso, 'bob')), 'lab/web')
+    assert.equal(world.atOnce(token), undefined)
     assert.equal(await world.sees(token), 'lab/web')
   })
 

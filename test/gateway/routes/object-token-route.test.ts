@@ -3,6 +3,7 @@ import { describe, test } from 'vitest'
 import { hashToken } from '../../../src/gateway/access/token.ts'
 import type { GatewayVariables } from '../../../src/gateway/config/config.ts'
 import type { SentToken } from '../../../src/snapshot/format/client-tokens.ts'
+import { readTokenIssuer } from '../../../src/snapshot/format/token-issuer.ts'
 import { FakeIssuer } from '../fake-issuer.ts'
 import { CLUSTERS, EXPORTER_TOKEN, Running } from '../running.ts'
 
@@ -168,6 +169,27 @@ describe('ClientTokens at a gateway', () => {
     assert.equal(await query(running, WEB, token), '401 -')
     await put(running, young)
     assert.equal(await query(running, WEB, token), '200 3')
+    await put(running)
+    assert.equal(await query(running, WEB, token), '401 -')
+  })
+
+  test('of tenants count for the ServiceAccounts of their own cluster', async () => {
+    const api = new FakeIssuer('https://kubernetes.default.svc')
+    const entry = { issuer: api.url, audiences: ['kubedoh'], rules: [] }
+    const ISSUERS = JSON.stringify([
+      { ...entry, keys: 'cluster:prod' },
+      { ...entry, keys: 'cluster:shop' },
+    ])
+    const running = await start({ ISSUERS })
+    const published = readTokenIssuer(api.url, (await api.keySet()).keys)
+    await running.publish(undefined, 2, undefined, undefined, published)
+    await running.host.advance(10_000)
+    const { sha256: _, ...about } = await sent()
+    const name = 'system:serviceaccount:shop:ci'
+    await put(running, { ...about, subject: { issuer: api.url, name, keys: 'cluster' } })
+    const token = await api.sign(running.host.now(), { sub: name })
+    assert.equal(await query(running, WEB, token), '200 0')
+    assert.equal(await query(running, `/t/${token}${WEB}`, ''), '200 0')
     await put(running)
     assert.equal(await query(running, WEB, token), '401 -')
   })
