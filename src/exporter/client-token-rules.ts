@@ -37,7 +37,8 @@ export function judgeTokens(
     const { namespace, spec } = object
     if ('problem' in spec) return refuse(object, 'InvalidValue', spec.problem)
     const scope = scopeOf(object, spec)
-    const beyond = namespace === home ? undefined : beyondOwn(namespace, scope)
+    const beyond =
+      namespace === home ? undefined : (beyondOwn(namespace, scope) ?? foreignSubject(object, spec))
     if (beyond !== undefined) return { object, refusal: beyond }
     if (spec.expiresMs !== undefined && spec.expiresMs <= nowMs) {
       return refuse(object, 'Expired', 'its time is over')
@@ -71,6 +72,17 @@ function beyondOwn(
   const field = recurse ? 'recurse' : explain ? 'explain' : undefined
   if (field === undefined) return undefined
   const message = `an object in "${namespace}" may not give "${field}"`
+  return { reason: 'NotAllowed', message }
+}
+
+/** Returns why an object outside of the home may not name its subject. */
+function foreignSubject(
+  { namespace }: ClientToken,
+  spec: ClientTokenSpec,
+): TokenRefusal | undefined {
+  const prefix = `system:serviceaccount:${namespace}:`
+  if (!('subject' in spec) || spec.subject.name.startsWith(prefix)) return undefined
+  const message = `an object in "${namespace}" may name "${prefix}NAME" only`
   return { reason: 'NotAllowed', message }
 }
 

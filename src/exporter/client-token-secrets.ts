@@ -10,7 +10,7 @@ import {
   STATUS_FORBIDDEN,
   STATUS_NOT_FOUND,
 } from '../cluster/api/object-api.ts'
-import type { ClientToken, ClientTokenSpec } from '../cluster/objects/parse-client-token.ts'
+import type { ClientToken, TokenSecretRef } from '../cluster/objects/parse-client-token.ts'
 import { recordOf, textOf } from '../dns/bytes/unknown.ts'
 import {
   CLIENT_TOKEN_TEXT,
@@ -52,7 +52,7 @@ export class ClientTokenSecrets {
    */
   async hashOf(
     { namespace }: Pick<ClientToken, 'namespace'>,
-    { secret: { name, key } }: Pick<ClientTokenSpec, 'secret'>,
+    { name, key }: TokenSecretRef,
     signal: AbortSignal,
   ): Promise<TokenHash> {
     const place = `${namespace}/${name}/${key}`
@@ -89,10 +89,7 @@ export class ClientTokenSecrets {
 }
 
 /** No message has a part of the Secret. */
-async function hashIn(
-  found: unknown,
-  { name, key }: ClientTokenSpec['secret'],
-): Promise<TokenHash> {
+async function hashIn(found: unknown, { name, key }: TokenSecretRef): Promise<TokenHash> {
   const value = textOf(recordOf(recordOf(found).data)[key])
   if (value === '') {
     return refuse('SecretNotFound', `the Secret "${name}" has no key "${key}"`)

@@ -179,10 +179,15 @@ export class ClientTokens {
   private async read(verdict: TokenVerdict, signal: AbortSignal): Promise<Known> {
     if ('refusal' in verdict) return { ...verdict, reason: verdict.refusal }
     const { object, spec, scope } = verdict
-    const hash = await this.secrets.hashOf(object, spec, signal)
-    if ('refusal' in hash) return { ...verdict, reason: hash.refusal }
     const { uid, namespace, name } = object
     const about = { uid, name: `${namespace}/${name}`, expiresMs: spec.expiresMs ?? null }
+    if ('subject' in spec) {
+      // Tenants name ServiceAccounts of this cluster; others may call their issuer alike.
+      const keys = namespace === this.options.home ? 'any' : 'cluster'
+      return { ...verdict, sent: { ...about, subject: { ...spec.subject, keys }, ...scope } }
+    }
+    const hash = await this.secrets.hashOf(object, spec.secret, signal)
+    if ('refusal' in hash) return { ...verdict, reason: hash.refusal }
     return { ...verdict, sent: { ...about, ...hash, ...scope } }
   }
 

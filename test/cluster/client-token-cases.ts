@@ -14,11 +14,17 @@ export const TOKEN_DEFINITION: unknown = parse(
 )
 
 const secretRef = { name: 'dns' }
+const subject = { issuer: 'https://sso.example.com', name: 'ann@example.com' }
 
 /** Specs that both accept. */
 export const VALID_TOKENS: readonly unknown[] = [
   { secretRef },
   { secretRef: { name: 'a.b-c.d', key: 'Token_1.txt' } },
+  { subject },
+  { subject: { issuer: 'http://127.0.0.1:8080/dex', name: 'system:serviceaccount:shop:ci' } },
+  { subject: { issuer: `https://a/${'b'.repeat(502)}`, name: 'a'.repeat(255) } },
+  { subject: { ...subject, name: 'repo:acme/shop:ref:refs/heads/main' }, recurse: true },
+  { subject: { ...subject, name: 'Ann Example' }, expires: '2027-06-30T00:00:00Z' },
   { secretRef, namespaces: ['shop'] },
   { secretRef, namespaces: ['*'] },
   { secretRef, namespaces: ['shop-*', 'team=a', 'app.kubernetes.io/part-of=x=y&dev-*', 'a='] },
@@ -32,8 +38,32 @@ export const VALID_TOKENS: readonly unknown[] = [
 
 /** Specs that both refuse, with what the parser says of each. */
 export const INVALID_TOKENS: readonly { readonly spec: unknown; readonly message: RegExp }[] = [
-  { spec: undefined, message: /^spec.secretRef.name is missing/ },
-  { spec: {}, message: /^spec.secretRef.name is missing/ },
+  { spec: undefined, message: /^spec has neither of "secretRef" and "subject"/ },
+  { spec: {}, message: /^spec has neither/ },
+  { spec: { namespaces: ['shop'] }, message: /^spec has neither/ },
+  { spec: { secretRef, subject }, message: /^spec has both/ },
+  { spec: { subject: {} }, message: /^spec.subject.issuer is missing/ },
+  { spec: { subject: 'ann' }, message: /^spec.subject is "ann"/ },
+  { spec: { subject: { name: 'ann' } }, message: /^spec.subject.issuer is missing/ },
+  { spec: { subject: { issuer: subject.issuer } }, message: /^spec.subject.name is missing/ },
+  { spec: { subject: { ...subject, issuer: '' } }, message: /^spec.subject.issuer is ""/ },
+  { spec: { subject: { ...subject, issuer: 'sso' } }, message: /^spec.subject.issuer is "sso"/ },
+  { spec: { subject: { ...subject, issuer: 'https://a b' } }, message: /^spec.subject.issuer/ },
+  { spec: { subject: { ...subject, issuer: 'https://é' } }, message: /^spec.subject.issuer/ },
+  { spec: { subject: { ...subject, issuer: 'https://a\n' } }, message: /^spec.subject.issuer/ },
+  {
+    spec: { subject: { ...subject, issuer: `https://a/${'b'.repeat(503)}` } },
+    message: /^spec.subject.issuer is missing, or too long/,
+  },
+  { spec: { subject: { ...subject, name: '' } }, message: /^spec.subject.name is ""/ },
+  { spec: { subject: { ...subject, name: ' ann' } }, message: /^spec.subject.name is " ann"/ },
+  { spec: { subject: { ...subject, name: 'ann\n' } }, message: /^spec.subject.name/ },
+  { spec: { subject: { ...subject, name: 'änn' } }, message: /^spec.subject.name/ },
+  { spec: { subject: { ...subject, name: 7 } }, message: /^spec.subject.name is 7/ },
+  {
+    spec: { subject: { ...subject, name: 'a'.repeat(256) } },
+    message: /^spec.subject.name is missing, or too long/,
+  },
   { spec: { secretRef: {} }, message: /^spec.secretRef.name is missing/ },
   { spec: { secretRef: { name: '' } }, message: /^spec.secretRef.name is ""/ },
   { spec: { secretRef: { name: 'A' } }, message: /^spec.secretRef.name is "A"/ },

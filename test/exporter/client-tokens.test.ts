@@ -171,6 +171,37 @@ describe('ClientTokens', () => {
     assert.ok(!following.api.calls.includes('GET /api/v1/namespaces/dnsx/secrets/dns'))
   })
 
+  test('of a tenant name ServiceAccounts of its own namespace, those of the home anybody', async (t) => {
+    const subjects: Record<string, string> = {
+      'shop/own': 'system:serviceaccount:shop:ci',
+      'shop/other': 'system:serviceaccount:web:ci',
+      'shop/longer': 'system:serviceaccount:shop-x:ci',
+      'shop/person': 'ann@example.com',
+      'shop/pattern': 'system:serviceaccount:*:ci',
+      'shop/prefix': 'x system:serviceaccount:shop:ci',
+      'dns/person': 'ann@example.com',
+      'dns/other': 'system:serviceaccount:web:ci',
+    }
+    const issuer = 'https://sso.example.com'
+    const objects = Object.entries(subjects).map(([key, name]) =>
+      made(key, { secretRef: undefined, subject: { issuer, name } }),
+    )
+    const following = await new Following(t, ...objects).start()
+    assert.deepEqual(
+      following.lists[0]?.map(({ name, subject, sha256 }) => [name, subject, sha256]),
+      [
+        ['dns/other', { issuer, name: subjects['dns/other'], keys: 'any' }, undefined],
+        ['dns/person', { issuer, name: 'ann@example.com', keys: 'any' }, undefined],
+        ['shop/own', { issuer, name: subjects['shop/own'], keys: 'cluster' }, undefined],
+      ],
+    )
+    for (const key of Object.keys(subjects)) {
+      const isFine = key === 'shop/own' || key.startsWith('dns/')
+      assert.equal(following.condition(key), isFine ? 'True Accepted' : 'False NotAllowed', key)
+    }
+    assert.ok(!following.api.calls.some((call) => call.includes('/secrets/')))
+  })
+
   test('of the home may give the rest, too', async (t) => {
     const spec = {
       namespaces: ['shop', 'team=a'],

@@ -4,6 +4,12 @@
  * schema let them in.
  * @module
  */
+import {
+  ISSUER_CHARS_MAX,
+  ISSUER_PATTERN,
+  SUBJECT_CHARS_MAX,
+  SUBJECT_PATTERN,
+} from '../../snapshot/format/client-tokens.ts'
 import { FieldError, Fields } from './object-fields.ts'
 import type { RecordCondition } from './objects.ts'
 import { recordFacts } from './parse-dns-record.ts'
@@ -29,10 +35,16 @@ const KEY_DEFAULT = 'token'
 /** A time (RFC 3339). */
 const TIME = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/
 
+/** Where the text of a token is, in the namespace of its object. */
+export type TokenSecretRef = { readonly name: string; readonly key: string }
+
+/** Who has the scope of a ClientToken: the holder of a text, or a client of an issuer. */
+type TokenHolder =
+  | { readonly secret: TokenSecretRef }
+  | { readonly subject: { readonly issuer: string; readonly name: string } }
+
 /** What a ClientToken wants. */
-export type ClientTokenSpec = {
-  /** Where the text of the token is, in the namespace of the object. */
-  readonly secret: { readonly name: string; readonly key: string }
+export type ClientTokenSpec = TokenHolder & {
   /** `undefined` for that of the object. */
   readonly namespaces: readonly string[] | undefined
   readonly origins: readonly string[]
@@ -104,21 +116,46 @@ function specOrProblem(fields: Fields): ClientToken['spec'] {
 
 function parseSpec(spec: Fields): ClientTokenSpec {
   const namespaces = patterns(spec, 'namespaces', NAMESPACES_PATTERN)
-  const ref = spec.child('secretRef')
-  const name = ref.match('name', new RegExp(SECRET_PATTERN), 'the name of a Secret')
-  if (name === '' || name.length > SCOPE_CHARS_MAX) {
-    throw new FieldError('spec.secretRef.name is missing, or no name of a Secret')
-  }
-  const key = ref.match('key', new RegExp(KEY_PATTERN), 'a key of a Secret') || KEY_DEFAULT
   const expires = spec.match('expires', TIME, 'a time (RFC 3339)')
   return {
-    secret: { name, key },
+    ...parseHolder(spec),
     namespaces,
     origins: patterns(spec, 'origins', ORIGINS_PATTERN) ?? ['*'],
     recurse: spec.flag('recurse') === true,
     explain: spec.flag('explain') === true,
     expiresMs: expires === '' ? undefined : timeOf(expires),
   }
+}
+
+function parseHolder(spec: Fields): TokenHolder {
+  if (spec.has('secretRef') === spec.has('subject')) {
+    const found = spec.has('subject') ? 'both' : 'neither'
+    throw new FieldError(`spec has ${found} of "secretRef" and "subject", expected one`)
+  }
+  return spec.has('subject')
+    ? { subject: parseSubject(spec.child('subject')) }
+    : { secret: parseSecretRef(spec.child('secretRef')) }
+}
+
+function parseSubject(subject: Fields): { readonly issuer: string; readonly name: string } {
+  const issuer = subject.match('issuer', new RegExp(ISSUER_PATTERN), 'the URL of an issuer')
+  if (issuer === '' || issuer.length > ISSUER_CHARS_MAX) {
+    throw new FieldError('spec.subject.issuer is missing, or too long')
+  }
+  const name = subject.match('name', new RegExp(SUBJECT_PATTERN), 'the name of a client')
+  if (name === '' || name.length > SUBJECT_CHARS_MAX) {
+    throw new FieldError('spec.subject.name is missing, or too long')
+  }
+  return { issuer, name }
+}
+
+function parseSecretRef(ref: Fields): TokenSecretRef {
+  const name = ref.match('name', new RegExp(SECRET_PATTERN), 'the name of a Secret')
+  if (name === '' || name.length > SCOPE_CHARS_MAX) {
+    throw new FieldError('spec.secretRef.name is missing, or no name of a Secret')
+  }
+  const key = ref.match('key', new RegExp(KEY_PATTERN), 'a key of a Secret') || KEY_DEFAULT
+  return { name, key }
 }
 
 function timeOf(text: string): number {

@@ -19,10 +19,10 @@ import {
   type CallerClusters,
   CallerFinder,
   type CallerRuntime,
+  type ExchangeOutcome,
   type RequestHead,
   sentToken,
 } from './caller.ts'
-import type { Exchanged } from './issuers.ts'
 import { isAdmin, isExplainer, unauthorized } from './operators.ts'
 import { notePerson } from './persons.ts'
 import {
@@ -237,11 +237,12 @@ export class Admission {
 
   /**
    * Gives a token of the gateway in exchange for one of an issuer; `undefined` for one that does
-   * not count, `too long` for one with more groups than fit.
+   * not count, `too long` for one with more groups than fit, `by object` for one that only a
+   * ClientToken lets in.
    * @throws {HttpError} 404 where none are given, 429 over the rate limit of the client's address,
    *   503 when the token cannot be checked
    */
-  async exchange(c: Context, token: string): Promise<Exchanged | 'too long' | undefined> {
+  async exchange(c: Context, token: string): Promise<ExchangeOutcome> {
     if (!this.finder.issuers.mayExchange) {
       throw new HttpError(404, 'no_exchange', 'This gateway exchanges no tokens')
     }

@@ -39,6 +39,9 @@ type Grant = {
   readonly mayExplain: boolean
 }
 
+/** What became of a token that was to be exchanged. */
+export type ExchangeOutcome = Exchanged | 'too long' | 'by object' | undefined
+
 /** A client that was admitted. */
 export type Caller = Client & Grant
 
@@ -160,9 +163,20 @@ export class CallerFinder {
     }
     const known = token === undefined ? this.identityAtOnce(head) : this.tokens.findAtOnce(token)
     if (known !== undefined) return new RemoteCaller(head, grantOf(known), bytesMax)
-    const subject = token === undefined ? undefined : this.issuers.findAtOnce(token)
-    if (subject === undefined || this.tokens.isRevokedAtOnce(subject) !== false) return undefined
-    return new RemoteCaller(head, subjectGrant(subject), bytesMax)
+    const grant = token === undefined ? undefined : this.issuedAtOnce(token)
+    return grant && new RemoteCaller(head, grant, bytesMax)
+  }
+
+  /** Returns what a token of an issuer allows, from memory. */
+  private issuedAtOnce(token: string): Grant | undefined {
+    const subject = this.issuers.findAtOnce(token)
+    if (subject !== undefined) {
+      return this.tokens.isRevokedAtOnce(subject) === false ? subjectGrant(subject) : undefined
+    }
+    const client = this.issuers.findUnruledAtOnce(token)
+    if (client === undefined || this.tokens.isRevokedAtOnce(client) !== false) return undefined
+    const known = this.tokens.findSubjectAtOnce(client)
+    return known && grantOf(known)
   }
 
   private async grantOf(
@@ -184,12 +198,26 @@ export class CallerFinder {
       if (subject !== undefined && !(await this.tokens.isRevoked(subject, sent.keepAlive))) {
         return subjectGrant(subject)
       }
+      const named = subject === undefined && (await this.named(token, sent.keepAlive))
+      if (named) return grantOf(named)
     }
     for (const identity of isCrossSite(sent) ? [] : await this.identitiesOf(sent)) {
       const known = await this.tokens.findIdentity(identity, sent.keepAlive)
       if (known !== undefined) return grantOf(known)
     }
     throw new HttpError(401, 'unauthorized', 'A token is needed', { 'www-authenticate': CHALLENGE })
+  }
+
+  /**
+   * Finds the token of a ClientToken that names the client of an issuer's token, which was verified
+   * just now, and which no rule fits: no object takes from a client what a rule gives it.
+   */
+  private async named(token: string, keepAlive: KeepAlive): Promise<KnownToken | undefined> {
+    const client = this.issuers.findUnruled(token)
+    if (client === undefined || (await this.tokens.isRevoked(client, keepAlive))) return undefined
+    const known = await this.tokens.findSubject(client, keepAlive)
+    if (known === undefined) this.issuers.refuseUnruled(token)
+    return known
   }
 
   private async identitiesOf(sent: Credentials): Promise<readonly string[]> {
@@ -232,13 +260,15 @@ export class CallerFinder {
 
   /**
    * Gives a token of the gateway in exchange for one of an issuer; `undefined` for others, `too
-   * long` for too many groups.
+   * long` for too many groups, `by object` for a client that only a ClientToken lets in.
    * @throws {HttpError} 503 as {@link find}
    */
-  exchange(token: string, keepAlive: KeepAlive): Promise<Exchanged | 'too long' | undefined> {
-    return this.ofIssuer(token, keepAlive, (one) =>
+  async exchange(token: string, keepAlive: KeepAlive): Promise<ExchangeOutcome> {
+    const exchanged = await this.ofIssuer(token, keepAlive, (one) =>
       this.issuers.exchange(one, (known) => this.tokens.isRevoked(known, keepAlive)),
     )
+    if (exchanged !== undefined) return exchanged
+    return (await this.named(token, keepAlive)) && 'by object'
   }
 
   /**

@@ -4,7 +4,6 @@
  * it. Rules say what the claims of a token allow.
  * @module
  */
-
 import { parseJson } from '../../dns/bytes/unknown.ts'
 import type { ClientVisibility } from '../../resolver/contract/client.ts'
 import type { Host } from '../../resolver/contract/host.ts'
@@ -18,12 +17,13 @@ import { OWN_ALGORITHM, OWN_ISSUER, signOwn } from '../jwt/own-tokens.ts'
 import { type OpenRule, openRule } from './claim-rules.ts'
 import { WITH_ISSUERS_MAX } from './cluster-directory.ts'
 import type { KnownClusters, ListedIssuers } from './known-clusters.ts'
+import { type Reach, reachOf } from './object-subjects.ts'
 import type { Person } from './persons.ts'
 import { ownClaimsOf, ownPrincipals, type Principals, type Refusal } from './principals.ts'
+import { refusalLog } from './refusal-log.ts'
 import { revocationOf, usesLabels } from './token.ts'
+import { NotFound, type UnruledClient, UnruledTokens } from './unruled-tokens.ts'
 
-/** How long an issuer's refused tokens are not logged after one was. */
-const LOG_MS = 1000
 /** What an issuer may call a client, so that an operator can name it to revoke it. */
 const SUB = /^[^\p{Cc}]{0,255}$/u
 /** Most issuers of clusters of the directory that have the same name. */
@@ -68,6 +68,8 @@ type OpenIssuer = {
   readonly place: string
   readonly tokens: IssuerTokens<Meaning>
   readonly rules: readonly OpenRule[]
+  /** Whose objects may name its clients; `undefined` for none. */
+  readonly reach: Reach | undefined
 }
 
 /** The issuers of a cluster of the directory. */
@@ -104,6 +106,7 @@ export class Issuers {
   private needsFacts = false
   /** What tokens are, and which issuer has verified them. */
   private readonly found = new Map<string, Found & { readonly issuer: OpenIssuer }>()
+  private readonly unruled = new UnruledTokens()
   /** Rules that tokens of the gateway name. */
   private readonly rulesById = new Map<string, OpenRule>()
   private readonly refused: (issuer: string, reason: string) => void
@@ -147,6 +150,7 @@ export class Issuers {
   async findPerson(token: string): Promise<(Person & KnownSubject) | undefined> {
     if (claimedIssuer(token) === OWN_ISSUER) return undefined
     const found = await this.search(token)
+    if (found === undefined) this.refuseUnruled(token)
     if (found?.rule.role === undefined) return undefined
     const { role, scope, lifeMs } = found.rule
     return { ...knownOf(found), role, scope, lifeMs }
@@ -157,6 +161,22 @@ export class Issuers {
     this.refresh()
     const found = this.searchAtOnce(token)
     return found && knownOf(found)
+  }
+
+  /** Returns the client of a token that no rule fits, as {@link find} has found just now. */
+  findUnruled(token: string): UnruledClient | undefined {
+    return this.unruled.find(token)
+  }
+
+  /** As {@link findUnruled}, for a token that was found within the last minute. */
+  findUnruledAtOnce(token: string): UnruledClient | undefined {
+    this.refresh()
+    return this.unruled.findAtOnce(token)
+  }
+
+  /** Logs that a token without a rule is refused, as no object names its client either. */
+  refuseUnruled(token: string): void {
+    if (this.unruled.find(token)) this.refused(claimedIssuer(token) ?? '', NO_RULE.refusal)
   }
 
   /**
@@ -206,7 +226,7 @@ export class Issuers {
   private openListed(cluster: string, from: ListedIssuers): readonly OpenIssuer[] {
     try {
       const issuers = readClusterIssuers(cluster, parseJson(from.text))
-      return issuers.map((one) => this.open(one, from.createdMs))
+      return issuers.map((one) => this.open(one, from.createdMs, cluster))
     } catch (error) {
       if (!(error instanceof IssuersError)) throw error
       const message = 'the issuers of a cluster in the directory do not count'
@@ -227,14 +247,18 @@ export class Issuers {
       rules.some(({ scope, principalsOf }) => principalsOf !== undefined || usesLabels(scope)),
     )
     this.rulesById.clear()
+    this.unruled.clear()
     for (const [token, { issuer }] of this.found)
       if (!this.all.has(issuer)) this.found.delete(token)
     const places = new Set([...this.all].map(({ place }) => place))
     for (const place of this.keys.keys()) if (!places.has(place)) this.keys.delete(place)
   }
 
-  /** @param createdMs when its cluster was added: one of the same name has other keys */
-  private open(policy: IssuerConfig, createdMs: number): OpenIssuer {
+  /**
+   * @param createdMs when its cluster was added: one of the same name has other keys
+   * @param listedBy its cluster; `undefined` for an issuer of ISSUERS
+   */
+  private open(policy: IssuerConfig, createdMs: number, listedBy?: string): OpenIssuer {
     const { issuer, keys } = policy
     const isOfCluster = keys !== 'discovery' && 'cluster' in keys
     const place = JSON.stringify([issuer, keys, isOfCluster ? createdMs : 0])
@@ -245,7 +269,7 @@ export class Issuers {
       const principals = rule?.principalsOf?.(claims)
       return meaningOf(rule, { claims, principals, subject: `${issuer} ${sub}` })
     })
-    return { issuer, place, tokens, rules }
+    return { issuer, place, tokens, rules, reach: reachOf(keys, listedBy) }
   }
 
   private openOwn(): OpenIssuer {
@@ -262,7 +286,7 @@ export class Issuers {
         subject: claims.sub ?? '',
       }),
     )
-    return { issuer: OWN_ISSUER, place: OWN_ISSUER, tokens, rules: [] }
+    return { issuer: OWN_ISSUER, place: OWN_ISSUER, tokens, rules: [], reach: undefined }
   }
 
   private tokensOf(
@@ -291,8 +315,9 @@ export class Issuers {
     const known = this.searchAtOnce(token)
     if (known !== undefined) return known
     const name = claimedIssuer(token) ?? ''
-    let failure: unknown
-    for (const issuer of this.byName.get(name) ?? []) {
+    const { byName } = this
+    const missing = new NotFound()
+    for (const issuer of byName.get(name) ?? []) {
       try {
         const meaning = await issuer.tokens.find(token)
         const found = meaning && (await this.foundBy(meaning))
@@ -302,18 +327,28 @@ export class Issuers {
           this.remember(token, { ...found, issuer })
           return found
         }
+        const { reach, tokens } = issuer
+        if (found === NO_RULE && meaning?.hasName === true && reach !== undefined) {
+          const isChecked = (): boolean => tokens.findAtOnce(token) === meaning
+          missing.verified.push({ client: meaning, reach, isChecked })
+          continue
+        }
+        missing.hasRule ||= found !== NO_RULE
         this.refused(name, found.refusal)
       } catch (error) {
-        failure = error
+        missing.fail(error, issuer.reach)
       }
     }
-    if (failure !== undefined) throw failure
+    const verified = missing.end()
+    // With issuers that came meanwhile, a rule may fit.
+    if (byName === this.byName) this.unruled.note(token, verified)
     return undefined
   }
 
   private remember(token: string, found: Found & { readonly issuer: OpenIssuer }): void {
     if (this.found.size >= FOUND_MAX) this.found.clear()
     this.found.set(token, found)
+    this.unruled.note(token, [])
   }
 
   private async foundBy(meaning: Meaning): Promise<Found | Refusal> {
@@ -361,20 +396,4 @@ function meaningOf(
 function knownOf({ meaning, rule: { mayExplain }, visibility }: Found): KnownSubject {
   const { subject, revocation, issuedMs } = meaning
   return { visibility, mayExplain, subject, revocation, issuedMs }
-}
-
-/** Clients that send wrong tokens must not fill the log. */
-function refusalLog({
-  log,
-  clock,
-}: Pick<KeysRuntime, 'clock'> & { readonly log: Host['log'] }): (
-  issuer: string,
-  reason: string,
-) => void {
-  let loggedMs = Number.NEGATIVE_INFINITY
-  return (issuer, reason) => {
-    if (clock.elapsed() - loggedMs < LOG_MS) return
-    loggedMs = clock.elapsed()
-    log({ level: 'warning', message: 'a token of an issuer is refused', issuer, reason })
-  }
 }

@@ -1,9 +1,10 @@
 /**
  * Tokens of ClientTokens, objects in a cluster: its exporter sends all of them, and nothing else
  * changes them. A token reads `kdo_` and text of the operator's own making, so only its hash finds
- * its record.
+ * its record; or it is one of an issuer, whose name for the client finds it.
  * @module
  */
+import type { SentSubject } from '../../snapshot/format/client-tokens.ts'
 import { sha256Hex } from '../../snapshot/format/signature.ts'
 import type { TokenRecord } from './token.ts'
 
@@ -15,6 +16,11 @@ const OBJECT_TOKENS_MAX = 9000
 /** Before the identifier of a cluster in `by`; no person's name begins so, but with a URL. */
 const OWNER = 'cluster '
 const ID_DIGITS = 12
+/** Before `ISSUER SUB` in `identities`, by the keys that have to verify the client's tokens. */
+const PREFIXES: Readonly<Record<SentSubject['keys'], string>> = {
+  any: 'subject:',
+  cluster: 'account:',
+}
 
 /** Returns the `by` of the records of a cluster's objects. */
 export function ownerOf(cluster: string): string {
@@ -32,8 +38,27 @@ export async function objectTokenId(cluster: string, uid: string): Promise<strin
   return (await sha256Hex(new TextEncoder().encode(text))).slice(0, ID_DIGITS)
 }
 
+/** Returns the identity of the record of an object that names a client of an issuer. */
+export function subjectIdentity({ issuer, name, keys }: SentSubject): string {
+  return `${PREFIXES[keys]}${issuer} ${name}`
+}
+
+/** Returns the client, `ISSUER SUB`, that an object's record names; `undefined` without one. */
+export function namedSubject({
+  identities,
+}: Pick<TokenRecord, 'identities'>):
+  | (Pick<SentSubject, 'keys'> & { readonly subject: string })
+  | undefined {
+  const [identity = ''] = identities
+  for (const keys of ['any', 'cluster'] as const) {
+    const prefix = PREFIXES[keys]
+    if (identity.startsWith(prefix)) return { subject: identity.slice(prefix.length), keys }
+  }
+  return undefined
+}
+
 /** Why a record of an object is not in the list. */
-export type ObjectRefusal = 'IdTaken' | 'TokenTaken' | 'TooMany'
+export type ObjectRefusal = 'IdTaken' | 'TokenTaken' | 'SubjectTaken' | 'TooMany'
 
 /** What became of a cluster's records; all lists have identifiers. */
 export type ObjectsOutcome = {
@@ -54,7 +79,8 @@ export function isOtherList({ added, changed, removed }: ObjectsOutcome): boolea
  * Replaces the records of a cluster's objects in a map. A record of anything else stays, and
  * refuses one with its identifier; a secret belongs to the object that had it first, because the
  * hash alone finds the record.
- * @param wanted records with `by` of this cluster; the first of two with one secret counts
+ * @param wanted records with `by` of this cluster; of two with one secret or subject, the first
+ *   counts
  */
 export function replaceObjectsIn(
   records: Map<string, TokenRecord>,
@@ -64,7 +90,7 @@ export function replaceObjectsIn(
   const isOurs = ({ by }: TokenRecord): boolean => by === ownerOf(cluster)
   const before = new Map([...records].filter(([, record]) => isOurs(record)))
   for (const id of before.keys()) records.delete(id)
-  const taken = new Set<string>()
+  const [taken, subjects] = [new Set<string>(), new Set<string>()]
   let others = 0
   for (const record of records.values()) {
     if (objectCluster(record) !== undefined) others++
@@ -76,13 +102,15 @@ export function replaceObjectsIn(
   const kept = new Set<string>()
   for (const record of wanted) {
     const { id, secrets } = record
-    const reason = refusalOf(record, { records, taken, count: others + kept.size })
+    const reason = refusalOf(record, { records, taken, subjects, count: others + kept.size })
     if (reason !== undefined) {
       refused.push({ id, reason })
       continue
     }
     kept.add(id)
     for (const { sha256 } of secrets) taken.add(sha256)
+    const named = namedSubject(record)
+    if (named !== undefined) subjects.add(named.subject)
     const known = before.get(id)
     const next = known === undefined ? record : renewed(known, record)
     records.set(id, next)
@@ -98,15 +126,20 @@ type Held = {
   readonly records: ReadonlyMap<string, TokenRecord>
   /** Hashes of secrets. */
   readonly taken: ReadonlySet<string>
+  /** Of the cluster's own objects: those of other clusters may name the same. */
+  readonly subjects: ReadonlySet<string>
   readonly count: number
 }
 
 function refusalOf(
-  { id, secrets }: TokenRecord,
-  { records, taken, count }: Held,
+  record: TokenRecord,
+  { records, taken, subjects, count }: Held,
 ): ObjectRefusal | undefined {
+  const { id, secrets } = record
   if (records.has(id)) return 'IdTaken'
   if (secrets.some(({ sha256 }) => taken.has(sha256))) return 'TokenTaken'
+  const named = namedSubject(record)
+  if (named !== undefined && subjects.has(named.subject)) return 'SubjectTaken'
   return count >= OBJECT_TOKENS_MAX ? 'TooMany' : undefined
 }
 

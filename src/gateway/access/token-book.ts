@@ -16,6 +16,7 @@ import type { GatewayClock } from '../timing/held-clock.ts'
 import type { After } from '../timing/within.ts'
 import type { ClusterDirectory } from './cluster-directory.ts'
 import type { KnownClusters } from './known-clusters.ts'
+import { ObjectSubjects, type UnruledSubject } from './object-subjects.ts'
 import { objectCluster } from './object-tokens.ts'
 import {
   equalSecrets,
@@ -79,6 +80,8 @@ export class TokenBook {
   private byIdentity: ReadonlyMap<string, TokenRecord> = new Map()
   /** Records of ClientTokens, by the SHA-256 of the token. */
   private byHash: ReadonlyMap<string, TokenRecord> = new Map()
+  /** Those of ClientTokens that name clients of issuers. */
+  private subjects = new ObjectSubjects([])
   private visibilities: ReadonlyMap<TokenRecord, ClientVisibility> = new Map()
   private readonly hashes = new Map<string, KnownHash>()
   /** Identifiers of tokens and hashes of secrets that have expired. */
@@ -174,6 +177,20 @@ export class TokenBook {
   /** As {@link find}, by a verified identity: `cert:…`, `access:…`. */
   findIdentity(identity: string, keepAlive: KeepAlive): Promise<KnownToken | undefined> {
     return this.known(() => this.byIdentity.get(identity), keepAlive)
+  }
+
+  /** As {@link find}, the token of a ClientToken that names a client whom no rule fits. */
+  findSubject(client: UnruledSubject, keepAlive: KeepAlive): Promise<KnownToken | undefined> {
+    return this.findListed(() => this.ofSubject(client), keepAlive)
+  }
+
+  /** As {@link findSubject}, from memory, with a fresh list. */
+  findSubjectAtOnce(client: UnruledSubject): KnownToken | undefined {
+    return this.follower.sinceSeenMs() < TRUST_MS ? this.ofSubject(client) : undefined
+  }
+
+  private ofSubject(client: UnruledSubject): KnownToken | undefined {
+    return this.subjects.find(client, (record) => this.seen(record))
   }
 
   /** As {@link find}, by the identifier of a valid token, for the operator. */
@@ -309,6 +326,7 @@ export class TokenBook {
     }
     this.visibilities = visibilities
     this.byHash = byHash
+    this.subjects = new ObjectSubjects([...visibilities.keys()])
     this.usesLabels = records.some(({ scope }) => usesLabels(scope))
     this.changes.note()
   }

@@ -75,7 +75,7 @@ export type IssuerConfig = {
   readonly client?: LoginClient
   /** Absent where no rule follows RBAC. */
   readonly principals?: PrincipalClaims
-  /** The first one that fits a token counts. */
+  /** The first one that fits a token counts; without one, ClientTokens name its clients. */
   readonly rules: readonly ClaimRule[]
 }
 
@@ -257,8 +257,9 @@ function readUrl(value: unknown, place: string): string {
 const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
 
 function readRules(value: unknown, place: string, issuer: string): readonly ClaimRule[] {
-  if (!Array.isArray(value) || value.length === 0 || value.length > RULES_MAX) {
-    throw new IssuersError(`${place} is not a list of 1 to ${RULES_MAX} rules`)
+  // Without a rule, only ClientTokens name clients of the issuer.
+  if (!Array.isArray(value) || value.length > RULES_MAX) {
+    throw new IssuersError(`${place} is not a list of up to ${RULES_MAX} rules`)
   }
   const rules = value.map((one: unknown, i) => readRule(one, `${place}[${i}]`))
   for (const [i, rule] of rules.entries()) {

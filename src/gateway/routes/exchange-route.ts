@@ -58,6 +58,10 @@ export function createExchangeRoute({ admission, config, now }: ExchangeOptions)
     if (exchanged === 'too long') {
       return refused('invalid_request', 'The subject has more groups than fit into a token')
     }
+    if (exchanged === 'by object') {
+      const why = 'A ClientToken names the subject, and no rule fits it: use its own token'
+      return refused('invalid_grant', why)
+    }
     return jsonResponse(200, {
       access_token: exchanged.token,
       issued_token_type: ACCESS_TOKEN,

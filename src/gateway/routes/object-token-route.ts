@@ -14,7 +14,13 @@ import {
   type TokenRefusal,
 } from '../../snapshot/format/client-tokens.ts'
 import { noteFacts, noteOperator } from '../access/audit.ts'
-import { isOtherList, type ObjectRefusal, objectTokenId, ownerOf } from '../access/object-tokens.ts'
+import {
+  isOtherList,
+  type ObjectRefusal,
+  objectTokenId,
+  ownerOf,
+  subjectIdentity,
+} from '../access/object-tokens.ts'
 import { DAY_MS, type TokenRecord } from '../access/token.ts'
 import type { TokenStore } from '../access/token-store.ts'
 import type { GatewayConfig } from '../config/config.ts'
@@ -29,6 +35,7 @@ import { checkExporter, type FindCluster } from '../snapshots/publish-routes.ts'
 const REFUSALS: Readonly<Record<ObjectRefusal, string>> = {
   IdTaken: 'another token has the identifier of this object; create the object again',
   TokenTaken: 'another ClientToken has the same text; make another one',
+  SubjectTaken: 'an older ClientToken of this cluster names the same subject',
   TooMany: 'the gateway has too many tokens of objects',
 }
 
@@ -99,7 +106,7 @@ async function replaceTokens(
 
 /** The cluster in the scope is the one whose exporter sent it. */
 async function checkToken(
-  { uid, name, sha256, expiresMs, ...may }: SentToken,
+  { uid, name, sha256, subject, expiresMs, ...may }: SentToken,
   cluster: string,
   createdMs: number,
 ): Promise<Checked> {
@@ -109,8 +116,8 @@ async function checkToken(
       id,
       name,
       scope: readScope({ ...may, clusters: [cluster] }),
-      identities: [],
-      secrets: [{ sha256, expiresMs: undefined }],
+      identities: subject === undefined ? [] : [subjectIdentity(subject)],
+      secrets: sha256 === undefined ? [] : [{ sha256, expiresMs: undefined }],
       createdMs,
       expiresMs: expiresMs ?? undefined,
       by: ownerOf(cluster),

@@ -10,14 +10,28 @@ export const CLIENT_TOKENS_MAX = 1000
 /** Most bytes of a list. */
 export const CLIENT_TOKENS_BYTES_MAX: number = 4 * 1024 * 1024
 
+/** A client of an issuer whose tokens the gateway accepts. */
+export type SentSubject = {
+  /** The `iss` of its tokens. */
+  readonly issuer: string
+  /** Their `sub`. */
+  readonly name: string
+  /** Whether its tokens count only if the keys of the object's own cluster verify them. */
+  readonly keys: 'any' | 'cluster'
+}
+
+/** Who has the scope of a ClientToken: the holder of a text, or a client of an issuer. */
+type SentHolder =
+  /** SHA-256 of the token's text, 64 hexadecimal digits. */
+  | { readonly sha256: string; readonly subject?: undefined }
+  | { readonly subject: SentSubject; readonly sha256?: undefined }
+
 /** A ClientToken that the exporter has accepted. */
-export type SentToken = {
+export type SentToken = SentHolder & {
   /** The UID of the object. */
   readonly uid: string
   /** The object, `NAMESPACE/NAME`. */
   readonly name: string
-  /** SHA-256 of the token's text, 64 hexadecimal digits. */
-  readonly sha256: string
   /** Patterns of namespaces. */
   readonly namespaces: readonly string[]
   /** Patterns of origins. */
@@ -50,6 +64,15 @@ const TEXT = /^kdo_[\w-]{32,128}$/
 const UID = /^[\w-]{1,64}$/
 const NAME = /^[a-z0-9-]{1,63}\/[a-z0-9.-]{1,253}$/
 const SHA256 = /^[0-9a-f]{64}$/
+/** The pattern of an issuer's URL. */
+export const ISSUER_PATTERN = '^https?://[!-~]+$'
+/** Most characters of an issuer's URL. */
+export const ISSUER_CHARS_MAX = 512
+/** The pattern of an issuer's name for a client (OpenID Connect Core 1.0 §2: ASCII). */
+export const SUBJECT_PATTERN = '^[!-~]([ -~]*[!-~])?$'
+/** Most characters of an issuer's name for a client (OpenID Connect Core 1.0 §2). */
+export const SUBJECT_CHARS_MAX = 255
+const [ISSUER, SUBJECT] = [new RegExp(ISSUER_PATTERN), new RegExp(SUBJECT_PATTERN)]
 
 /** What the text of a token is, for messages. */
 export const CLIENT_TOKEN_TEXT = '"kdo_" and 32 to 128 characters of A-Z, a-z, 0-9, "_" and "-"'
@@ -66,8 +89,8 @@ export function formatSentTokens(tokens: readonly SentToken[]): string {
 
 /**
  * Parses a list from untrusted text; `undefined` for anything else, for more than
- * {@link CLIENT_TOKENS_MAX} tokens, and when one has no valid uid, name or hash. Does not check
- * patterns.
+ * {@link CLIENT_TOKENS_MAX} tokens, and when one has no valid uid or name, or not either a valid
+ * hash or a valid subject. Does not check patterns.
  */
 export function parseSentTokens(text: string): readonly SentToken[] | undefined {
   const value = parseJson(text)
@@ -79,11 +102,12 @@ export function parseSentTokens(text: string): readonly SentToken[] | undefined 
 
 function parseToken(value: unknown): SentToken | undefined {
   if (!isRecord(value)) return undefined
-  const { uid, name, sha256, namespaces, origins, recurse, explain, expiresMs } = value
+  const { uid, name, namespaces, origins, recurse, explain, expiresMs } = value
+  const holder = parseHolder(value)
   const isValid =
+    holder !== undefined &&
     isMatch(uid, UID) &&
     isMatch(name, NAME) &&
-    isMatch(sha256, SHA256) &&
     isTexts(namespaces) &&
     isTexts(origins) &&
     typeof recurse === 'boolean' &&
@@ -91,7 +115,23 @@ function parseToken(value: unknown): SentToken | undefined {
     (expiresMs === null || Number.isSafeInteger(expiresMs))
   if (!isValid) return undefined
   const times = { expiresMs: typeof expiresMs === 'number' ? expiresMs : null }
-  return { uid, name, sha256, namespaces, origins, recurse, explain, ...times }
+  return { uid, name, ...holder, namespaces, origins, recurse, explain, ...times }
+}
+
+function parseHolder({
+  sha256,
+  subject,
+}: Readonly<Record<string, unknown>>): SentHolder | undefined {
+  if (subject === undefined) return isMatch(sha256, SHA256) ? { sha256 } : undefined
+  if (sha256 !== undefined || !isRecord(subject)) return undefined
+  const { issuer, name, keys } = subject
+  const isValid =
+    isMatch(issuer, ISSUER) &&
+    issuer.length <= ISSUER_CHARS_MAX &&
+    isMatch(name, SUBJECT) &&
+    name.length <= SUBJECT_CHARS_MAX &&
+    (keys === 'any' || keys === 'cluster')
+  return isValid ? { subject: { issuer, name, keys } } : undefined
 }
 
 function isMatch(value: unknown, pattern: RegExp): value is string {

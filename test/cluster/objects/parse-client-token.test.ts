@@ -11,6 +11,12 @@ import {
   SECRET_PATTERN,
 } from '../../../src/cluster/objects/parse-client-token.ts'
 import { readScope } from '../../../src/gateway/config/token-scope.ts'
+import {
+  ISSUER_CHARS_MAX,
+  ISSUER_PATTERN,
+  SUBJECT_CHARS_MAX,
+  SUBJECT_PATTERN,
+} from '../../../src/snapshot/format/client-tokens.ts'
 import { INVALID_TOKENS, TOKEN_DEFINITION, VALID_TOKENS } from '../client-token-cases.ts'
 
 function parsed(spec: unknown, rest: object = {}): ClientToken {
@@ -70,12 +76,14 @@ describe('a ClientToken', () => {
 
   test('has the patterns and bounds of the schema', () => {
     const schema = JSON.stringify(TOKEN_DEFINITION)
-    const has = (pattern: string, count: number): void => {
-      const part = `"maxLength":${SCOPE_CHARS_MAX},"pattern":${JSON.stringify(pattern)}`
+    const has = (pattern: string, count: number, charsMax = SCOPE_CHARS_MAX): void => {
+      const part = `"maxLength":${charsMax},"pattern":${JSON.stringify(pattern)}`
       assert.equal(schema.split(part).length - 1, count, part)
     }
     for (const pattern of [SECRET_PATTERN, KEY_PATTERN]) has(pattern, 1)
     for (const pattern of [NAMESPACES_PATTERN, ORIGINS_PATTERN]) has(pattern, 1)
+    has(ISSUER_PATTERN, 1, ISSUER_CHARS_MAX)
+    has(SUBJECT_PATTERN, 1, SUBJECT_CHARS_MAX)
     assert.equal(schema.split(`"minItems":1,"maxItems":${SCOPE_PATTERNS_MAX}`).length - 1, 2)
   })
 })

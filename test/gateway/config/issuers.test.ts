@@ -165,8 +165,8 @@ describe('ISSUERS', () => {
         'ISSUERS[0].algorithms has "HS256", which is not one of RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512, EdDSA',
     },
     {
-      value: [{ ...ISSUER, rules: [] }],
-      message: 'ISSUERS[0].rules is not a list of 1 to 256 rules',
+      value: [{ ...ISSUER, rules: undefined }],
+      message: 'ISSUERS[0].rules is not a list of up to 256 rules',
     },
     {
       value: [rule({ when: {} })],

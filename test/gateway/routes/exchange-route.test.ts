@@ -1,12 +1,14 @@
 /** Tokens that a gateway gives in exchange for those of issuers. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
+import { ownerOf, subjectIdentity } from '../../../src/gateway/access/object-tokens.ts'
 import { hashToken } from '../../../src/gateway/access/token.ts'
 import type { GatewayVariables } from '../../../src/gateway/config/config.ts'
 import { generateKeyPair } from '../../../src/snapshot/format/signature.ts'
 import { FakeIssuer } from '../fake-issuer.ts'
 import { WEB } from '../publishing.ts'
 import { QUESTION, Running } from '../running.ts'
+import { tokenRecord } from '../tokens.ts'
 
 const issuer = new FakeIssuer('https://ci.example.test')
 const { privateKey: EXCHANGE_KEY } = await generateKeyPair()
@@ -79,6 +81,23 @@ describe('a token that was given in exchange', () => {
     assert.equal(await status(running, token), 200)
     await running.host.advance(61_000)
     assert.equal(await status(running, token), 401)
+  })
+
+  test('is not given to a client that only a ClientToken lets in', async () => {
+    const running = await open({ CLIENT_TOKEN_CLUSTERS: 'shop' })
+    const subject = { issuer: issuer.url, name: 'ann', keys: 'any' } as const
+    await running.tokens.replaceObjects('shop', [
+      {
+        ...(await tokenRecord()).record,
+        identities: [subjectIdentity(subject)],
+        by: ownerOf('shop'),
+      },
+    ])
+    const subject_token = await issuer.sign(running.host.now(), { sub: 'ann' })
+    assert.equal(await status(running, subject_token), 200)
+    const response = await exchange(running, { ...FORM, subject_token })
+    assert.equal(response.status, 400)
+    assert.match(await response.text(), /"invalid_grant".*A ClientToken names the subject/)
   })
 
   test('ends with its rule, and when its key goes', async () => {

@@ -3,6 +3,8 @@ import { describe, test } from 'vitest'
 import { hashToken } from '../../../src/gateway/access/token.ts'
 import type { GatewayVariables } from '../../../src/gateway/config/config.ts'
 import type { SentToken } from '../../../src/snapshot/format/client-tokens.ts'
+import { readTokenIssuer } from '../../../src/snapshot/format/token-issuer.ts'
+import { FakeIssuer } from '../fake-issuer.ts'
 import { CLUSTERS, EXPORTER_TOKEN, Running } from '../running.ts'
 
 const ADMIN = 'the-token-of-the-operator'
@@ -11,7 +13,9 @@ const TEXT = `kdo_${'a1'.repeat(32)}`
 const WEB = '/resolve?name=web.shop.svc.shop.example.org'
 const PATH = '/v1/clusters/shop/client-tokens'
 
-async function sent(fields: Partial<SentToken> = {}): Promise<SentToken> {
+type WithText = Extract<SentToken, { readonly sha256: string }>
+
+async function sent(fields: Partial<WithText> = {}): Promise<WithText> {
   const sha256 = await hashToken(TEXT)
   const may = { namespaces: ['shop'], origins: ['*'], recurse: false, explain: false }
   return { uid: 'uid-1', name: 'shop/ci', sha256, ...may, expiresMs: null, ...fields }
@@ -56,6 +60,7 @@ async function query(running: Running, path = WEB, token = TEXT): Promise<string
 }
 
 const SENT = await sent()
+const SUBJECT = { issuer: 'https://sso.example.com', name: 'ann', keys: 'any' }
 
 describe('ClientTokens at a gateway', () => {
   test('count from the list of the exporter on, and end with it', async () => {
@@ -131,6 +136,64 @@ describe('ClientTokens at a gateway', () => {
     assert.deepEqual(names, ['person'])
   })
 
+  test('name a client of an issuer: the oldest counts, and the list has it', async () => {
+    const issuer = new FakeIssuer('https://sso.example.com')
+    const ISSUERS = JSON.stringify([
+      {
+        issuer: issuer.url,
+        audiences: ['kubedoh'],
+        rules: [{ when: { a: 'b' }, namespaces: ['*'] }],
+      },
+    ])
+    const running = await start({ ISSUERS })
+    running.fetchPage = issuer.fetch
+    const { sha256: _, ...about } = await sent()
+    const subject = { issuer: issuer.url, name: 'ann', keys: 'any' } as const
+    const young = { ...about, uid: 'uid-2', subject, namespaces: ['web'] }
+    const token = await issuer.sign(running.host.now(), { sub: 'ann' })
+    assert.equal(await query(running, WEB, token), '401 -')
+    const { body } = await put(running, { ...about, subject }, young)
+    assert.deepEqual(
+      (body.tokens as Record<string, unknown>[]).map(({ refusal }) => Object(refusal).reason),
+      [undefined, 'SubjectTaken'],
+    )
+    assert.equal(await query(running, WEB, token), '200 0')
+    const list = await request(running, 'GET', '/v1/tokens', { token: ADMIN })
+    const [one] = list.body.tokens as Record<string, unknown>[]
+    assert.deepEqual(
+      [one?.identities, one?.secrets, one?.name],
+      [['subject:https://sso.example.com ann'], 0, 'shop/ci'],
+    )
+    const tenant = { ...about, subject: { ...subject, keys: 'cluster' as const } }
+    await put(running, tenant)
+    assert.equal(await query(running, WEB, token), '401 -')
+    await put(running, young)
+    assert.equal(await query(running, WEB, token), '200 3')
+    await put(running)
+    assert.equal(await query(running, WEB, token), '401 -')
+  })
+
+  test('of tenants count for the ServiceAccounts of their own cluster', async () => {
+    const api = new FakeIssuer('https://kubernetes.default.svc')
+    const entry = { issuer: api.url, audiences: ['kubedoh'], rules: [] }
+    const ISSUERS = JSON.stringify([
+      { ...entry, keys: 'cluster:prod' },
+      { ...entry, keys: 'cluster:shop' },
+    ])
+    const running = await start({ ISSUERS })
+    const published = readTokenIssuer(api.url, (await api.keySet()).keys)
+    await running.publish(undefined, 2, undefined, undefined, published)
+    await running.host.advance(10_000)
+    const { sha256: _, ...about } = await sent()
+    const name = 'system:serviceaccount:shop:ci'
+    await put(running, { ...about, subject: { issuer: api.url, name, keys: 'cluster' } })
+    const token = await api.sign(running.host.now(), { sub: name })
+    assert.equal(await query(running, WEB, token), '200 0')
+    assert.equal(await query(running, `/t/${token}${WEB}`, ''), '200 0')
+    await put(running)
+    assert.equal(await query(running, WEB, token), '401 -')
+  })
+
   test('see the namespaces that they give, and no others', async () => {
     const running = await start()
     await put(running, await sent({ namespaces: ['web'] }))
@@ -171,6 +234,28 @@ describe('ClientTokens at a gateway', () => {
     { name: 'no list', body: { tokens: {} }, status: 400 },
     { name: 'no token', body: { tokens: [7] }, status: 400 },
     { name: 'no hash', body: { tokens: [{ uid: 'a', name: 'a/b' }] }, status: 400 },
+    {
+      name: 'a hash and a subject',
+      body: { tokens: [{ ...SENT, subject: SUBJECT }] },
+      status: 400,
+    },
+    ...[
+      undefined,
+      'ann',
+      {},
+      { ...SUBJECT, keys: undefined },
+      { ...SUBJECT, keys: 'all' },
+      { ...SUBJECT, issuer: 'sso' },
+      { ...SUBJECT, issuer: 'https://a b' },
+      { ...SUBJECT, issuer: `https://${'a'.repeat(505)}` },
+      { ...SUBJECT, name: '' },
+      { ...SUBJECT, name: 'ann\n' },
+      { ...SUBJECT, name: 'a'.repeat(256) },
+    ].map((subject) => ({
+      name: `the subject ${JSON.stringify(subject)?.slice(0, 60)}`,
+      body: { tokens: [{ ...SENT, sha256: undefined, subject }] },
+      status: 400,
+    })),
     { name: 'too many', body: { tokens: Array(1001).fill(SENT) }, status: 400 },
     { name: 'too large', body: ' '.repeat(4 * 1024 * 1024 + 1), status: 413 },
   ]
