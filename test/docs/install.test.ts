@@ -67,7 +67,7 @@ describe('pages of distributions', () => {
         assert.equal(status, 0, stderr)
       }
       const commands = commandsOf(page)
-      const helm = commands.filter((line) => line.startsWith('helm install'))
+      const helm = commands.filter((line) => /^helm (install|upgrade)/.test(line))
       for (const line of helm) {
         for (const [, key = ''] of line.matchAll(/--set(?:-file)? ([\w.]+)=/g)) {
           const keys = key.split('.')
