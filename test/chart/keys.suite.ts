@@ -115,6 +115,16 @@ describeUnless(typeof binaries === 'string' && binaries, 'keys of the chart', ()
     assert.match(data.Corefile, /^\.:53 \{\n {4}import custom\/\*\.override\n/)
     assert.match(data.Corefile, /\}\nimport custom\/\*\.server\n$/)
   })
+
+  for (const name of ['k3s', 'aks']) {
+    test(`coredns.custom keeps the Corefile of ${name}, which has these imports`, () => {
+      const path = join(import.meta.dirname, `../corefiles/${name}.Corefile`)
+      const custom = ['--set', 'server.coredns.custom=true']
+      const { stdout, stderr } = render(...custom, '--set-file', `server.corefile=${path}`)
+      const { data } = Object(objectsOf(stdout).find(({ kind }) => kind === 'ConfigMap'))
+      assert.equal(data?.Corefile, readFileSync(path, 'utf8'), stderr)
+    })
+  }
 })
 
 /** Returns what is at a path: `~` is a dot in a name, and numbers below 0 count from the end. */

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'vitest'
 import { type Server, serve } from '../ask.ts'
+import { runCli } from '../cli/run-cli.ts'
 import type { FakeHostOptions } from '../fake-host.ts'
 import { COMPANY_ZONE, DOCUMENTS } from './documents.ts'
 
@@ -18,9 +19,22 @@ function open(name: string, { files, ...around }: FakeHostOptions): Server {
 describe('Corefiles as people have them are read as they are', () => {
   for (const file of readdirSync(FOLDER).filter((name) => name.endsWith('.Corefile'))) {
     test(file, () => {
-      const files = { '/etc/coredns/company.db': COMPANY_ZONE }
+      const files = { '/etc/coredns/company.db': COMPANY_ZONE, '/etc/coredns/NodeHosts': '' }
       const around = { files, cluster: { objects: '[]' }, keys: {} }
       assert.notEqual(open(file.replace(/\.Corefile$/, ''), around).resolver.listeners.length, 0)
+    })
+  }
+})
+
+describe('kubedoh check accepts the Corefiles of distributions', () => {
+  for (const name of ['kubeadm', 'k3s', 'rke2', 'eks', 'aks', 'openshift-4', 'minikube']) {
+    test(name, async () => {
+      const { status, stderr } = await runCli(['check', join(FOLDER, `${name}.Corefile`)])
+      assert.equal(status, 0, stderr)
+      // Outside of their pods, the files around them are missing, and "template" is where AKS has
+      // it.
+      const warnings = stderr.match(/warning: .*/g) ?? []
+      for (const line of warnings) assert.match(line, /missing|nothing imported|"template" acts/)
     })
   }
 })

@@ -104,9 +104,23 @@ const MINI: FakeHostOptions = {
   upstream: others({ 'www.baidu.com.': '192.0.2.7' }),
 }
 
+const EMPTY = { objects: '[]' }
+const NODES: FakeHostOptions = {
+  cluster: EMPTY,
+  files: { '/etc/coredns/NodeHosts': '192.0.2.11 server-0\n192.0.2.12 agent-0\n' },
+  upstream: others({}),
+}
+const AZURE: FakeHostOptions = {
+  cluster: EMPTY,
+  upstream: others({ 'vm1.internal.cloudapp.net.': '10.224.0.4' }),
+}
+
 const DENIED = 'NXDOMAIN aa rd'
 const FOUND = 'NOERROR aa rd'
 const RELAYED = 'NOERROR rd ra'
+/** The root's negative response out of a cache of 30 s. */
+const CACHED_ROOT =
+  'authority: . 30 IN SOA a.root-servers.net. nstld.verisign-grs.com. 1 1800 900 604800 86400'
 const SOA =
   'authority: cluster.local. 5 IN SOA ns.dns.cluster.local. hostmaster.cluster.local. 1767225600 ' +
   '7200 1800 86400 5'
@@ -132,10 +146,7 @@ export const DOCUMENTS: readonly Shown[] = [
     corefile: 'openshift-4.8',
     around: OPENSHIFT4,
     asked: {
-      'image-registry.openshift-image-registry.svc A': [
-        'NXDOMAIN rd ra',
-        'authority: . 30 IN SOA a.root-servers.net. nstld.verisign-grs.com. 1 1800 900 604800 86400',
-      ],
+      'image-registry.openshift-image-registry.svc A': ['NXDOMAIN rd ra', CACHED_ROOT],
     },
   },
   {
@@ -213,6 +224,34 @@ export const DOCUMENTS: readonly Shown[] = [
         'kubernetes.default.svc.cluster.local. 30 IN TXT "tcp 10.96.0.11:53"',
       ],
       'www.example.com TXT': [RELAYED, 'www.example.com. 30 IN TXT "udp 10.0.0.2:53"'],
+    },
+  },
+  {
+    name: 'k3s: nodes have their names, as in the file that k3s keeps up to date',
+    corefile: 'k3s',
+    around: NODES,
+    asked: {
+      'agent-0 A': [FOUND, 'agent-0. 30 IN A 192.0.2.12'],
+      'agent-0 AAAA': [FOUND],
+      'agent-1 A': ['NXDOMAIN rd ra', CACHED_ROOT],
+    },
+  },
+  {
+    name: 'AKS: suffixes of search lists end at the server, names of machines do not',
+    corefile: 'aks',
+    around: AZURE,
+    asked: {
+      'kubernetes.default.svc.cluster.local.abc.bx.internal.cloudapp.net A': [DENIED],
+      'vm1.internal.cloudapp.net A': [RELAYED, 'vm1.internal.cloudapp.net. 30 IN A 10.224.0.4'],
+      'web.reddog.microsoft.com A': [DENIED],
+    },
+  },
+  {
+    name: 'minikube: the machine around the cluster has a name',
+    corefile: 'minikube',
+    around: { cluster: EMPTY, upstream: others({}) },
+    asked: {
+      'host.minikube.internal A': [FOUND, 'host.minikube.internal. 30 IN A 192.168.49.1'],
     },
   },
   {

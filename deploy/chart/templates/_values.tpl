@@ -59,10 +59,10 @@ kubernetes.io/name: CoreDNS
 {{- $_ := set $part "podDisruptionBudget" (.podDisruptionBudget | default .pdb | default dict) }}
 {{- end }}
 
-{{/* The server's Corefile, with the imports of the ConfigMap coredns-custom */}}
+{{/* The server's Corefile, with the imports of the ConfigMap coredns-custom; those of k3s have the whole path */}}
 {{- define "kubedoh.withCustom" -}}
 {{- $text := .corefile | default "" }}
-{{- if and .coredns.custom (not (contains "import custom/" $text)) }}
+{{- if and .coredns.custom (not (regexMatch "(?m)^[ \t]*import (/etc/coredns/)?custom/" $text)) }}
 {{- $text = regexReplaceAll "(?m)^(\\.(:53)?[ \t]*\\{[ \t]*)$" $text "${1}\n    import custom/*.override" }}
 {{- $text = printf "%s\nimport custom/*.server\n" (trimSuffix "\n" $text) }}
 {{- if not (contains "import custom/*.override" $text) }}

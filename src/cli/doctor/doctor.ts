@@ -24,6 +24,7 @@ import {
 import { checkCorefile } from '../serve/check.ts'
 import { writeBundle } from './doctor-bundle.ts'
 import { checkDnsService, type DnsService } from './doctor-cluster.ts'
+import { checkDistribution } from './doctor-distribution.ts'
 import { checkNdots, checkServer, checkUpstreams } from './doctor-dns.ts'
 import { type Finding, ok, printDoctorFindings, problem } from './doctor-findings.ts'
 import { checkName } from './doctor-name.ts'
@@ -104,8 +105,14 @@ function skipped(check: string, next: string): Finding {
 
 async function examineService(input: Input, server: string | undefined): Promise<DnsService> {
   const path = input.text('kubeconfig')
-  if (path !== '') return checkDnsService({ kind: 'kubeconfig', path, context: undefined }, server)
-  return { findings: [skipped('kube-dns', 'pass --kubeconfig FILE')], addresses: [], endpoints: [] }
+  if (path === '') {
+    const findings = [skipped('kube-dns', 'pass --kubeconfig FILE')]
+    return { findings, addresses: [], endpoints: [] }
+  }
+  const connection = { kind: 'kubeconfig', path, context: undefined } as const
+  const cluster = await checkDistribution(connection)
+  const service = await checkDnsService(connection, server, cluster.service)
+  return { ...service, findings: [...cluster.findings, ...service.findings] }
 }
 
 /** Checks that a gateway is reachable, and how old the snapshots of its clusters are. */

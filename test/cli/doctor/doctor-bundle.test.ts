@@ -75,6 +75,8 @@ test('a bundle has what helps, and none of the planted secrets', async (t) => {
   const { versions, findings, corefile, gateway: state, cluster } = JSON.parse(text)
   assert.equal(versions.kubedoh, '0.1.0')
   assert.deepEqual(JSON.parse(stdout).findings.length, findings.length)
+  const texts = findings.map(({ text: found }: { text: string }) => found)
+  assert.ok(texts.some((found: string) => /v1\.34\.4; see docs\/install\/README\.md$/.test(found)))
   assert.match(corefile, /tsig \{\n {4}secret \[redacted\]\n/)
   assert.equal(state.ready.status, 200)
   assert.equal(state.status.body.clusters[0].generation, 7)
