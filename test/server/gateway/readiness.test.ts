@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'vitest'
 import { readGatewayConfig } from '../../../src/gateway/config/config.ts'
-import { StoreError } from '../../../src/gateway/snapshots/store.ts'
+import { type GatewayStore, StoreError } from '../../../src/gateway/snapshots/store.ts'
 import {
   createNodeGateway,
   createNodeStore,
   type GatewayServer,
+  type PrimaryAddress,
 } from '../../../src/server/gateway/node-gateway.ts'
 import { keys } from '../../cluster/follow/memory-gateway.ts'
+import { freePort } from '../../free-port.ts'
 import { within } from '../clients.ts'
 
 const COREFILE = '. {\n  kubernetes shop.test {\n    cluster shop\n  }\n  whoami\n}\n'
@@ -17,11 +19,6 @@ type Running = { readonly server: GatewayServer; readonly port: number }
 
 /** @param broken whether the store of the cluster fails */
 async function start(t: TestContext, broken: () => boolean = () => false): Promise<Running> {
-  const config = await readGatewayConfig({
-    COREFILE,
-    CLUSTERS: JSON.stringify({ shop: { publicKey, tokenSha256: 'a'.repeat(64) } }),
-    PUBLIC: 'true',
-  })
   const whole = createNodeStore(undefined, () => undefined)
   const clusterStore: typeof whole.clusterStore = (cluster) => {
     const store = whole.clusterStore(cluster)
@@ -33,9 +30,18 @@ async function start(t: TestContext, broken: () => boolean = () => false): Promi
       readManifests: (countMax) => fail(() => store.readManifests(countMax)),
     }
   }
+  return startOn(t, { ...whole, clusterStore })
+}
+
+async function startOn(t: TestContext, store: GatewayStore | PrimaryAddress): Promise<Running> {
+  const config = await readGatewayConfig({
+    COREFILE,
+    CLUSTERS: JSON.stringify({ shop: { publicKey, tokenSha256: 'a'.repeat(64) } }),
+    PUBLIC: 'true',
+  })
   const server = await createNodeGateway({
     config,
-    store: { ...whole, clusterStore },
+    store,
     corefileFolder: '/',
     tls: undefined,
     log: () => undefined,
@@ -72,6 +78,12 @@ describe('/ready of a gateway on Node', () => {
     await within(ready(), 'readiness')
     isBroken = true
     assert.equal((await look(running)).status, 200)
+  })
+
+  test('is 503 of a replica whose primary does not answer', async (t) => {
+    const url = `http://127.0.0.1:${await freePort()}`
+    const running = await startOn(t, { url, token: 'secret' })
+    assert.deepEqual(await look(running), { status: 503, text: '' })
   })
 
   test('is 503 while the gateway lingers and answers', async (t) => {
