@@ -32,6 +32,7 @@ export const GATEWAY_COMMANDS: readonly CliCommand[] = [
       'before while that is away. Set CLUSTERS as there. KUBEDOH_REPLICA_TOKEN has the token.',
       'SIGHUP and SIGUSR1 reload the Corefile and the certificate. The gateway also reloads the',
       'certificate when its files change. Environment variables are read only at start.',
+      'At SIGTERM, /ready is 503 and the gateway answers for another KUBEDOH_LINGER.',
     ],
     run: async (input, output) => (await import('./gateway/gateway.ts')).runGateway(input, output),
   },

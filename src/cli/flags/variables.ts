@@ -122,8 +122,8 @@ export const VARIABLES: readonly Variable[] = [
   { name: 'KUBEDOH_EXPLAIN_TOKEN_FILE', readBy: ['serve'], help: 'file with that token' },
   {
     name: 'KUBEDOH_LINGER',
-    readBy: ['serve'],
-    help: 'after lameduck, stay while queries come over UDP, at most this long (default 0s)',
+    readBy: ['serve', 'gateway'],
+    help: 'how long to go on when asked to stop, so that clients go elsewhere (default 0s)',
   },
   { name: 'KUBEDOH_PIDFILE', readBy: ['serve'], help: 'file for the process ID' },
   { name: 'KUBEDOH_QUIET', readBy: ['serve'], help: '1 prints no ready line' },

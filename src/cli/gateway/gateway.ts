@@ -41,6 +41,7 @@ import { requireTextFile } from '../../server/node/read-files.ts'
 import { onReloadSignal, untilSignal } from '../../server/node/signals.ts'
 import { parseListenAddress } from '../../server/sockets/listen-address.ts'
 import type { FlagName, Input } from '../flags/flags.ts'
+import { readLingerMs } from '../flags/linger.ts'
 import { readGatewayUrl, trimToken } from '../flags/operator-call.ts'
 
 /** A running gateway. */
@@ -48,6 +49,7 @@ export type RunningGateway = {
   readonly url: string
   /** Reloads the Corefile and the certificate; logs an error and keeps what was if invalid. */
   readonly reload: () => Promise<void>
+  /** Answers for KUBEDOH_LINGER while `/ready` is 503, then closes connections and stops. */
   readonly stop: () => Promise<void>
 }
 
@@ -84,6 +86,7 @@ export async function startNodeGateway(input: Input, output: Output): Promise<Ru
         '--tls-key, put a TLS proxy before a loopback address, or pass --insecure',
     )
   }
+  const lingerMs = readLingerMs(input)
   const log = sampledLog({ log: createLog(output), now: elapsed })
   const server = await createServer(input, log, {
     config: await readConfig(input),
@@ -96,7 +99,7 @@ export async function startNodeGateway(input: Input, output: Output): Promise<Ru
     const bound = await server.listen(host, port)
     const scheme = tls === undefined ? 'http' : 'https'
     const url = `${scheme}://${host ?? 'localhost'}:${bound}`
-    return { url, ...followFiles(input, { server, tls, log }) }
+    return { url, ...followFiles(input, { server, tls, log, lingerMs }) }
   } catch (error) {
     throw new CommandError(listenMessage(error, `--listen ${address}`), { cause: error })
   }
@@ -105,7 +108,12 @@ export async function startNodeGateway(input: Input, output: Output): Promise<Ru
 /** Reloads the certificate when its files change, and the Corefile and certificate on request. */
 function followFiles(
   input: Input,
-  { server, tls, log }: { server: GatewayServer; tls: TlsService | undefined; log: Log },
+  {
+    server,
+    tls,
+    log,
+    lingerMs,
+  }: { server: GatewayServer; tls: TlsService | undefined; log: Log; lingerMs: number },
 ): Pick<RunningGateway, 'reload' | 'stop'> {
   let used = tls
   const files =
@@ -130,9 +138,10 @@ function followFiles(
       }
       await files?.look()
     },
-    stop: () => {
+    stop: async () => {
+      await server.drain(lingerMs)
       files?.stop()
-      return server.close()
+      await server.close()
     },
   }
 }

@@ -17,14 +17,12 @@ import { onReloadSignal, untilSignal } from '../../server/node/signals.ts'
 import type { RunningServer, ServeOptions } from '../../server/serve/serve-options.ts'
 import { Server } from '../../server/serve/server.ts'
 import { serveByWorkers } from '../../server/serve/worker-pool.ts'
-import { durationSeconds } from '../flags/duration.ts'
 import type { FlagName, Input } from '../flags/flags.ts'
+import { readLingerMs } from '../flags/linger.ts'
 import { trimOwnToken } from '../flags/operator-call.ts'
 
 /** Maximum of --workers: one for each CPU of a large machine. */
 const WORKERS_MAX = 256
-/** Maximum of KUBEDOH_LINGER, in seconds. */
-const LINGER_MAX = 3600
 /** Interval of the checks whether a started server is ready. */
 const READY_POLL_MS = 50
 
@@ -55,7 +53,7 @@ async function serveUntilSignal(input: Input, output: Output): Promise<void> {
     dohListen: input.text('doh.listen'),
     insecure: input.isSet('insecure'),
     explainToken: readExplainToken(input),
-    lingerMs: 1000 * readLinger(input),
+    lingerMs: readLingerMs(input),
     localAddresses: input.env('LOCAL_IPS'),
   }
   const count = parseWorkers(input.text('workers'), options)
@@ -105,14 +103,6 @@ export async function untilReady(
     await sleep(READY_POLL_MS, signal)
   }
   return false
-}
-
-/** Reads KUBEDOH_LINGER, in seconds. @throws {CommandError} */
-function readLinger(input: Input): number {
-  const text = input.env('KUBEDOH_LINGER') || '0s'
-  const seconds = durationSeconds(text)
-  if (seconds !== undefined && seconds <= LINGER_MAX) return seconds
-  throw new CommandError(`KUBEDOH_LINGER is "${text}", expected 0s to 1h, such as 60s`)
 }
 
 /** Reads the token of `/v1/explain`; '' for no such route. @throws {CommandError} */

@@ -259,6 +259,12 @@ export class Gateway {
     }
   }
 
+  /** Looks at each cluster; returns whether all origins have answered. Never rejects. */
+  async hasLooked(): Promise<boolean> {
+    const looks = [...this.zones.followers.values()].map((one) => one.hasAnswered())
+    return !(await Promise.all(looks)).includes(false)
+  }
+
   /** Returns warnings about the Corefile, one line each. */
   get notices(): readonly string[] {
     return this.warnings.map(formatProblem)

@@ -60,6 +60,12 @@ export class CheckedStore implements ClusterStore {
     })
   }
 
+  /** As the store below does. */
+  readonly exclusive = <T>(step: () => Promise<T>): Promise<T> => {
+    const { exclusive } = this.store
+    return exclusive === undefined ? step() : exclusive(step)
+  }
+
   readonly readManifest: ClusterStore['readManifest'] = async () => {
     await this.started
     const served = await this.store.readManifest()

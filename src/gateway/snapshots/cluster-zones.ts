@@ -104,12 +104,12 @@ type Conflicts = {
 export class ClusterZones {
   /** Readers of snapshots, by `CLUSTER` or `CLUSTER/TREE`. */
   readonly readers: Map<string, ClusterReader> = new Map()
+  readonly followers: Map<string, SnapshotFollower> = new Map()
   /** The zones that several clusters share. */
   private readonly merged = new MergedClusters()
   private readonly config: Pick<GatewayConfig, 'clusters' | 'times'>
   private readonly runtime: ClusterZonesRuntime
   private readonly options: ClusterZonesOptions
-  private readonly followers = new Map<string, SnapshotFollower>()
   private readonly memory = new ShardMemory()
   /** The readers whose snapshots, or their ages, a response used since the last query. */
   private readonly used = new Set<ClusterReader>()

@@ -1,5 +1,6 @@
 /**
- * The single writer of a cluster's snapshots within one process.
+ * The writer of a cluster's snapshots within one process, and the single one while it checks and
+ * stores a manifest.
  * @module
  */
 import {
@@ -30,10 +31,10 @@ export class LocalWriter implements ClusterWriter {
     this.write(() => ingestShard(this.target, sha256, bytes))
 
   readonly putManifest: ClusterWriter['putManifest'] = (bytes, signature, expected) =>
-    this.write(() => ingestManifest(this.target, { bytes, signature }, expected))
+    this.swap(() => ingestManifest(this.target, { bytes, signature }, expected))
 
   readonly putPublication: ClusterWriter['putPublication'] = (bytes, signature, expected) =>
-    this.write(() => ingestPublication(this.target, { bytes, signature }, expected))
+    this.swap(() => ingestPublication(this.target, { bytes, signature }, expected))
 
   readonly state: ClusterWriter['state'] = async () => {
     const [signed] = await this.target.store.readManifests(1)
@@ -52,12 +53,22 @@ export class LocalWriter implements ClusterWriter {
   }
 
   readonly pin: ClusterWriter['pin'] = (generation) =>
-    this.mutex.run(() => this.target.store.pin(generation))
+    this.mutex.run(() => this.exclusively(() => this.target.store.pin(generation)))
 
   /** Refuses all later writes; resolves when those under way have ended. */
   async close(): Promise<void> {
     this.isClosed = true
     await this.mutex.run(async () => undefined)
+  }
+
+  /** Compares with what is newest, and writes, while no other process does either. */
+  private swap(step: () => Promise<IngestResult>): Promise<IngestResult> {
+    return this.write(() => this.exclusively(step))
+  }
+
+  private exclusively<T>(step: () => Promise<T>): Promise<T> {
+    const { exclusive } = this.target.store
+    return exclusive === undefined ? step() : exclusive(step)
   }
 
   private write(step: () => Promise<IngestResult>): Promise<IngestResult> {

@@ -122,6 +122,16 @@ export class SnapshotFollower {
     return this.follower.sinceSeenMs() === Number.POSITIVE_INFINITY
   }
 
+  /**
+   * Looks, and returns whether the origin has ever answered: by a manifest, or that there is none.
+   * A manifest counts without its shards: if these are lost, only a publication brings them back.
+   * Never rejects.
+   */
+  async hasAnswered(): Promise<boolean> {
+    const has = (): boolean => this.last !== undefined || !this.isEmpty
+    return has() || (await this.look()) || has()
+  }
+
   /** Resolves once all readers have another version, or after `limitMs`. */
   changed(limitMs: number): Promise<void> {
     return this.changes.next(this.options.after, limitMs)

@@ -77,6 +77,12 @@ export type KeptGenerations = {
  * is one writer at a time; `writeManifest` and `pin` are atomic.
  */
 export type ClusterStore = {
+  /**
+   * Runs a step that reads, checks and writes while no other process does. Left out by a store that
+   * only one process writes.
+   * @throws {HttpError} 503 when the others take too long
+   */
+  readonly exclusive?: <T>(step: () => Promise<T>) => Promise<T>
   /** Reads the manifest of the pinned generation, or the newest. */
   readonly readManifest: () => Promise<StoredManifest | undefined>
   /** Reads all manifests, or the newest ones, the newest first. */

@@ -1,19 +1,28 @@
 /**
  * A cluster's snapshots in a folder: `manifests/GENERATION`, a manifest with its signature in the
- * first line; `shards/HASH`; and `pinned`, the number of the generation that is to be served. A
- * broken manifest is set aside as `manifests/GENERATION.broken`.
+ * first line; `shards/HASH`; `pinned`, the number of the generation that is to be served; and
+ * `turns`, by which several processes write one after the other. A broken manifest is set aside as
+ * `manifests/GENERATION.broken`.
  * @module
  */
 import { join } from 'node:path'
 import type { ClusterStore, StoredManifest } from '../../gateway/snapshots/store.ts'
 import { Files } from './files.ts'
+import { WriterTurn } from './writer-turn.ts'
 
 const NEWLINE = 0x0a
 const SHARD_NAME = /^[0-9a-f]{64}$/
 const GENERATION_NAME = /^\d{1,10}$/
 
-/** Creates the store; the first write creates the folder. */
-export function createFileStore(folder: string, files: Files = new Files()): ClusterStore {
+/**
+ * Creates the store; the first write creates the folder.
+ * @param turn the turns of this process, which all stores of the folder take
+ */
+export function createFileStore(
+  folder: string,
+  files: Files = new Files(),
+  turn: WriterTurn = new WriterTurn(join(folder, 'turns'), files),
+): ClusterStore {
   const manifestsPath = join(folder, 'manifests')
   const shardsPath = join(folder, 'shards')
   const pinPath = join(folder, 'pinned')
@@ -32,6 +41,7 @@ export function createFileStore(folder: string, files: Files = new Files()): Clu
   const shardNames = async (): Promise<readonly string[]> =>
     (await files.list(shardsPath)).filter((name) => SHARD_NAME.test(name))
   return {
+    exclusive: (step) => turn.run(step),
     readManifest: async () => {
       const text = await files.read(pinPath)
       const [newest] = text === undefined ? await generations() : []
@@ -68,6 +78,7 @@ export function createFileStore(folder: string, files: Files = new Files()): Clu
         await files.rename(manifestPath(one), `${manifestPath(one)}.broken`)
       }
       await files.sync(shardsPath)
+      await turn.check()
       await files.write(manifestPath(generation), [head, bytes])
       await files.sync(manifestsPath)
       for (const one of await generations()) {

@@ -14,6 +14,8 @@ import {
 
 /** Permissions of a store's folders: their owner's only. */
 export const FOLDER_MODE = 0o700
+/** Permissions of an empty file: its owner's only. */
+const FILE_MODE = 0o600
 /** Ends the name of a file that is being written. */
 const TEMPORARY = '.tmp'
 /** Files that are looked at at a time. */
@@ -77,6 +79,20 @@ export class Files {
     }
     await named(() => this.writeWhole(path, parts, { place }))
     return isWritten
+  }
+
+  /** Creates an empty file; false if it exists. Of several processes one succeeds. */
+  create(path: string): Promise<boolean> {
+    return named(async () => {
+      await this.createFolder(dirname(path))
+      try {
+        await (await this.fs.open(path, 'wx', FILE_MODE)).close()
+        return true
+      } catch (error) {
+        if (codeOf(error) === 'EEXIST') return false
+        throw error
+      }
+    })
   }
 
   /** Reads a file; `undefined` if it does not exist. */

@@ -16,16 +16,20 @@ import type { Client } from '../../resolver/contract/client.ts'
 import type { TlsService } from '../../resolver/contract/feature.ts'
 import type { PluginHost } from '../../resolver/contract/plugin-entry.ts'
 import { type AppServer, createAppServer } from '../http/app-server.ts'
-import { type App, type Direct, identitiesOf, remoteOf } from '../http/http-request.ts'
+import { type Direct, identitiesOf, remoteOf } from '../http/http-request.ts'
 import type { Print } from '../node/output.ts'
 import { createNodeHost } from '../serve/node-host.ts'
 import { createFileDirectory } from './file-directory.ts'
 import { createFileStore } from './file-store.ts'
 import { createFileTokenStore } from './file-token-store.ts'
 import { Files } from './files.ts'
+import { Readiness } from './readiness.ts'
 
 /** Enough for no two replicas to have the same identifier. */
 const REPLICA_ID_BYTES = 8
+
+/** How long requests in flight may take when the gateway stops. */
+const DRAIN_MS = 5000
 
 /** Options of a gateway on Node. */
 type NodeGatewayOptions = NodeRuntimeOptions & {
@@ -46,6 +50,12 @@ export type GatewayServer = Pick<AppServer, 'close'> & {
   readonly reload: (config: Pick<GatewayConfig, 'blocks'>) => Promise<void>
   /** Uses another certificate for new connections. @throws {Error} for an invalid one */
   readonly renew: (tls: TlsService) => void
+  /**
+   * Ends the readiness at once, and asks clients to open other connections, but answers all
+   * requests for `lingerMs`. Then accepts no more connections, and closes each one whose requests
+   * are answered, within 5 s. Call `close` next.
+   */
+  readonly drain: (lingerMs: number) => Promise<void>
 }
 
 /**
@@ -57,7 +67,10 @@ export async function createNodeGateway(options: NodeGatewayOptions): Promise<Ga
   const runtime = { ...createNodeRuntime(options), hasTls: tls !== undefined }
   let served = await openStoredGateway(config, runtime)
   served.gateway.start()
-  const app: App = { fetch: (request, env, context) => served.app.fetch(request, env, context) }
+  const readiness = new Readiness(() => served.gateway.hasLooked())
+  const app = readiness.beside({
+    fetch: (request, env, context) => served.app.fetch(request, env, context),
+  })
   const keepAlive = (promise: Promise<void>): void => void promise
   const direct: Direct = (head) => {
     const { direct: doh } = served
@@ -67,11 +80,17 @@ export async function createNodeGateway(options: NodeGatewayOptions): Promise<Ga
   const server = createAppServer(app, { direct, ...(tls && { tls }) })
   return {
     fetch: async (request, remoteAddress) =>
-      served.app.fetch(request, { incoming: { socket: { remoteAddress } } }),
+      app.fetch(request, { incoming: { socket: { remoteAddress } } }),
     listen: (host, port) => server.listen(host, port),
     close: async () => {
       await served.gateway.stop()
       await server.close()
+    },
+    drain: async (lingerMs) => {
+      readiness.end()
+      server.leave()
+      await new Promise((resolve) => setTimeout(resolve, lingerMs))
+      await server.drain(DRAIN_MS)
     },
     renew: (next) => server.renew(next),
     reload: async ({ blocks }) => {

@@ -4,6 +4,7 @@
  * @module
  */
 import { createSecureContext } from 'node:tls'
+import { sleep } from '../../cluster/api/backoff.ts'
 import { clientNetwork } from '../../dns/names/network.ts'
 import { errorResponse, HttpError } from '../../gateway/doh/http-error.ts'
 import type { TlsService } from '../../resolver/contract/feature.ts'
@@ -92,6 +93,16 @@ export class FetchServer {
   /** Stops listening; open connections stay. Resolves when the runtime has closed the last one. */
   async stopListening(): Promise<void> {
     await this.listener?.stop(false)
+  }
+
+  /** Does nothing: the runtimes cannot ask clients to open other connections. */
+  leave(): void {}
+
+  /** Stops listening. Resolves when the last connection has closed, or after `limitMs`. */
+  async drain(limitMs: number): Promise<void> {
+    const limit = new AbortController()
+    await Promise.race([this.stopListening(), sleep(limitMs, limit.signal)])
+    limit.abort()
   }
 
   /** Stops listening and closes all connections. */

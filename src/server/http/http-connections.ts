@@ -58,6 +58,16 @@ export class HttpConnections {
     return this.byEnds.get(endsOf(socket))
   }
 
+  /** Asks clients to send their further requests over other connections, as far as HTTP can. */
+  leave(): void {
+    for (const served of this.table.all()) served.leave()
+  }
+
+  /** Closes the connections without a request in flight. */
+  finish(): void {
+    for (const served of this.table.all()) served.finish()
+  }
+
   /** Closes all connections. */
   close(): void {
     clearInterval(this.checks)

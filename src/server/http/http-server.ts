@@ -7,6 +7,7 @@ import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2'
 import { createServer as createTcpServer, type Socket, type Server as TcpServer } from 'node:net'
 import { createServer as createTlsServer, type TLSSocket, type Server as TlsServer } from 'node:tls'
 import type { getRequestListener } from '@hono/node-server'
+import { sleep } from '../../cluster/api/backoff.ts'
 import { clientNetwork } from '../../dns/names/network.ts'
 import type { ConnectionBounds, TlsService } from '../../resolver/contract/feature.ts'
 import { contextOptions, isWelcome, serverOptions } from '../keys/tls-service.ts'
@@ -41,6 +42,8 @@ const CONNECTIONS_MAX = 2000
  * SYN, which takes a second. Linux caps this at net.core.somaxconn, 4,096 by default.
  */
 const BACKLOG = 4096
+/** Interval at which a server that drains looks for connections to close; over a round trip. */
+const DRAIN_POLL_MS = 100
 /** The share of all connections that one client may have. */
 const CLIENT_SHARE = 0.5
 /** Connections of one client without an answered request, such as those in their handshake. */
@@ -98,6 +101,7 @@ export class HttpServer {
   private readonly bounds: () => ConnectionBounds
   private readonly requestMemory: RequestMemory
   private closed: Promise<void> | undefined
+  private isLeaving = false
 
   /** @throws {Error} when the certificate or key is invalid */
   constructor(app: App, options: HttpOptions = {}) {
@@ -159,6 +163,29 @@ export class HttpServer {
     return this.closed
   }
 
+  /**
+   * Asks clients to open other connections: by GOAWAY over HTTP/2 (RFC 9113 §6.8), by `Connection:
+   * close` in each response over HTTP/1.1. All requests are still answered, also on new
+   * connections.
+   */
+  leave(): void {
+    this.isLeaving = true
+    this.connections.leave()
+  }
+
+  /**
+   * Does as {@link leave}, stops listening, and closes each connection that has no request in
+   * flight. Resolves when the last one has closed, or after `limitMs`.
+   */
+  async drain(limitMs: number): Promise<void> {
+    this.leave()
+    const polls = setInterval(() => this.connections.finish(), DRAIN_POLL_MS)
+    const limit = new AbortController()
+    await Promise.race([this.stopListening(), sleep(limitMs, limit.signal)])
+    limit.abort()
+    clearInterval(polls)
+  }
+
   /** Stops listening and closes all connections. */
   close(): Promise<void> {
     const closed = this.stopListening()
@@ -216,6 +243,7 @@ export class HttpServer {
     if (served === undefined) return
     const { now } = this.connections
     served.requested(now(), request)
+    if (this.isLeaving) response.shouldKeepAlive = false
     response.once('close', () => served.responded(now(), response.statusCode))
     if (request.socket.destroyed) return
     if (!hasValidHost(request.rawHeaders)) {
@@ -287,6 +315,7 @@ export class HttpServer {
       queue: QUEUE,
       requestMemory,
       now,
+      isLeaving: () => this.isLeaving,
     })
     served.secured(now(), connection)
   }

@@ -68,6 +68,9 @@ const SESSION_OPTIONS = {
   },
 }
 
+/** The last stream of a GOAWAY that refuses none yet (RFC 9113 §6.8). */
+const STREAM_ID_MAX = 2 ** 31 - 1
+
 /** Shared by all connections. */
 const FIELDS = new ResponseFields()
 
@@ -81,6 +84,8 @@ export type Http2Service = {
   readonly requestMemory: RequestMemory
   /** Returns milliseconds of a monotonic clock. */
   readonly now: () => number
+  /** Whether clients are asked to go elsewhere; never when left out. */
+  readonly isLeaving?: () => boolean
 }
 
 /** The header fields of a request, as an object and as sent. */
@@ -96,6 +101,8 @@ export class Http2Connection implements SelfBounded, RequestHolder {
   /** When a stream opened, or a check found that the last one has closed. */
   private changedMs: number
   private wasOpen = false
+  private hasRequested = false
+  private hasLeft = false
   /** Whether a request was answered with a status below 400. */
   hasServed = false
 
@@ -157,14 +164,31 @@ export class Http2Connection implements SelfBounded, RequestHolder {
     }
   }
 
+  /**
+   * Sends a GOAWAY that refuses no stream, so that none is lost which is on its way. A client
+   * without a request so far gets it with the first one, instead of another connection to try.
+   */
+  leave(): void {
+    if (this.hasLeft || !this.hasRequested || this.session.destroyed) return
+    this.hasLeft = true
+    this.session.goaway(constants.NGHTTP2_NO_ERROR, STREAM_ID_MAX)
+  }
+
+  /** Refuses new streams, and closes the connection when the open ones have ended. */
+  finish(): void {
+    if (this.hasRequested && !this.session.closed) this.session.close()
+  }
+
   /** Closes the connection and all its streams at once. */
   close(): void {
     this.session.destroy()
   }
 
   private take(stream: ServerHttp2Stream, fields: Fields): void {
-    const { queue, now } = this.service
+    const { queue, now, isLeaving } = this.service
     this.changedMs = now()
+    this.hasRequested = true
+    if (isLeaving?.() === true) this.leave()
     const open = this.open.add(stream, this.changedMs)
     this.hold(open, STREAM_BYTES)
     // A stream emits an error when the client resets it.

@@ -48,6 +48,10 @@ export type BoundedRequest = {
 /** An HTTP/2 connection, which bounds its own streams. */
 export type SelfBounded = Pick<Connection, 'idleSinceMs' | 'hasServed'> & {
   check(nowMs: number, times: PhaseTimes): void
+  /** Asks the client to send its further requests over another connection. */
+  leave(): void
+  /** Closes the connection once the requests that have arrived are answered. */
+  finish(): void
   /** Closes the connection at once. */
   close(): void
 }
@@ -130,6 +134,20 @@ export class ServedSocket implements Connection {
   check(nowMs: number, times: PhaseTimes): void {
     if (typeof this.phase === 'object') this.phase.check(nowMs, times)
     else if (nowMs - this.sinceMs >= phaseMs(this.phase, times)) this.destroy()
+  }
+
+  /**
+   * Asks an HTTP/2 client to go elsewhere. HTTP/1.1 has no word for that but the header
+   * `Connection` of the next response.
+   */
+  leave(): void {
+    if (typeof this.phase === 'object') this.phase.leave()
+  }
+
+  /** Ends the connection as soon as no request is in flight; one without any yet may send it. */
+  finish(): void {
+    if (typeof this.phase === 'object') this.phase.finish()
+    else if (this.phase === 'next request') this.destroy()
   }
 
   /** Ends the connection; HTTP/2 sends GOAWAY first. */

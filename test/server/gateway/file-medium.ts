@@ -4,6 +4,7 @@
  */
 import { createFileStore } from '../../../src/server/gateway/file-store.ts'
 import { Files } from '../../../src/server/gateway/files.ts'
+import { WriterTurn } from '../../../src/server/gateway/writer-turn.ts'
 import { flip, Gate } from '../../gateway/faulty-media.ts'
 import type { Medium } from '../../gateway/store-faults.ts'
 import { FakeDisk } from './fake-disk.ts'
@@ -16,7 +17,11 @@ export function fileMedium(): Medium {
   disk.before = (operation) => gate.pass(writes.has(operation) && !isFull)
   let isFull = false
   return {
-    open: () => createFileStore('/shop', new Files(disk, () => 0)),
+    open: () => {
+      const files = new Files(disk, () => 0)
+      // One process at a time: a turn that is found is that of a process that was killed.
+      return createFileStore('/shop', files, new WriterTurn('/shop/turns', files, 0))
+    },
     isOneProcess: true,
     fail: (fault, after, random) => {
       isFull = fault === 'full'

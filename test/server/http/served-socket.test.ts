@@ -72,11 +72,15 @@ describe('ServedSocket', () => {
     one.secured(0, {
       ...{ idleSinceMs: 7, hasServed: true },
       check: (...args) => calls.push(args),
+      leave: () => calls.push('leave'),
+      finish: () => calls.push('finish'),
       close: () => calls.push('close'),
     })
     one.check(1e9, TIMES)
+    one.leave()
+    one.finish()
     one.close()
-    assert.deepEqual(calls, [[1e9, TIMES], 'close'])
+    assert.deepEqual(calls, [[1e9, TIMES], 'leave', 'finish', 'close'])
     assert.equal(socket.endCount, 0)
     assert.deepEqual([one.idleSinceMs, one.hasServed], [7, true])
   })
