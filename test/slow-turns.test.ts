@@ -15,6 +15,7 @@ const TURN = {
 /** One with the events of many sockets. */
 const EVENTS = { ...TURN, cpuMs: 240, ran: 'processTicksAndRejections (task_queues:72)' }
 const CLOSED = { ...TURN, cpuMs: 90, ran: 'close (a.ts:9) > destroy (core:1620)' }
+const WATCHED = { ...TURN, cpuMs: 69, ran: 'look (loop-watch.ts:49) > last (loop-watch.ts:122)' }
 
 describe('readSlowTurns', () => {
   const CASES = [
@@ -24,6 +25,7 @@ describe('readSlowTurns', () => {
     { name: 'passes the exporter', turns: [{ ...TURN, program: 'export --once' }], failed: 0 },
     { name: 'passes many events in 240 ms', turns: [EVENTS], failed: 0 },
     { name: 'passes connections that Node closes', turns: [CLOSED], failed: 0 },
+    { name: 'passes events of which only the watch itself shows', turns: [WATCHED], failed: 0 },
     { name: 'fails on more of them', turns: [{ ...EVENTS, cpuMs: 260 }], failed: 1 },
     { name: 'counts a suite once', turns: [TURN, TURN], failed: 1 },
   ]
