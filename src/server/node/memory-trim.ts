@@ -67,7 +67,10 @@ function collectionsOf({ resident, busyMs, collect }: Memory): () => void {
     const nowBusyMs = busyMs()
     const isQuiet = nowBusyMs - lastBusyMs <= CHECK_MS * QUIET_SHARE_MAX
     lastBusyMs = nowBusyMs
-    const bytes = resident() ?? 0
+    const bytes = resident()
+    if (bytes === undefined) return
+    // Also of a busy process: the first collection may come in a surge, whose memory is no measure.
+    least = Math.min(least, bytes)
     const hasGrown = bytes > kept * GROWTH_MIN
     if (!isQuiet || (!hasGrown && bytes <= least * GROWTH_MIN)) return
     if (!hasGrown && ++checks < pauseChecks) return

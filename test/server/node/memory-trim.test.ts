@@ -65,6 +65,17 @@ test('memory of clients is returned once they have gone, in the quiet', () => {
   assert.equal(memory.collectionsAfter(0), 3, 'nothing is left to return')
 })
 
+test('memory of clients is returned after a first collection while they are connected', () => {
+  const { memory } = start()
+  assert.equal(memory.collectionsAfter(4000), 0, 'the start')
+  memory.live = 200
+  assert.equal(memory.collectionsAfter(0), 1, 'they are connected')
+  memory.live = 100
+  memory.garbage = 100
+  assert.equal(memory.collectionsAfter(0), 2)
+  assert.equal(memory.garbage, 0)
+})
+
 test('memory that stays in use is collected ever more rarely', () => {
   const { memory } = start()
   memory.collectionsAfter(0)
