@@ -49,7 +49,7 @@ export async function startCluster(
         data: { Corefile: corefile },
       }),
     )
-    await node.apply(read('coredns.yaml').replace('VERSION', COREDNS))
+    await node.apply(read('coredns.yaml').replace('VERSION', COREDNS).replace('ADDRESS', NODE.dns))
     await node.apply(read('workloads.yaml'))
     await node.kubectl('rollout', 'status', 'statefulset/db', '--timeout=60s')
     const pods = CLIENT_PODS.map((name) => `pod/${name}`)

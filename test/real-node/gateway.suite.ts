@@ -4,12 +4,11 @@
  * @module
  */
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, test } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
-import { createClusterKeys, createToken } from '../../src/exporter/cluster-keys.ts'
 import { describeUnless } from '../describe-unless.ts'
 import { type Binaries, prepareBinaries } from '../real-cluster/binaries.ts'
 import {
@@ -21,16 +20,26 @@ import {
   startCluster,
   waitForDns,
 } from './cluster.ts'
+import { ACTIONS, gatewayAddresses, killGateway } from './gateway-actions.ts'
+import { clientsDuring } from './gateway-load.ts'
+import {
+  type Ask,
+  addSecrets,
+  addVolume,
+  EXPORTER,
+  GATEWAY,
+  type Gateway,
+} from './gateway-setup.ts'
 import { type KubernetesNode, waitFor } from './node.ts'
 import { probeMachine } from './packages.ts'
 import { NODE } from './parts.ts'
 
-const KUBEDOH = join(import.meta.dirname, '../../bin/kubedoh')
-const GATEWAY = 'kubedoh-gateway'
-const EXPORTER = 'kubedoh-exporter'
+const CHANGE = join(import.meta.dirname, 'gateway-change.ts')
 const VALUES = [
   'gateway.enabled=true',
   'gateway.replicas=3',
+  // A gateway that stops then lingers for 6 s, 20 by default.
+  'gateway.terminationGracePeriodSeconds=16',
   'gateway.accessModes[0]=ReadWriteMany',
   `gateway.caSecretName=${GATEWAY}-tls`,
   'exporter.enabled=true',
@@ -54,20 +63,6 @@ const REFUSING = `prod.example.org:53 {
     }
 }
 `
-/** The Pod of the example sees its own namespace. */
-const ISSUERS = [
-  {
-    issuer: 'https://kubernetes.default.svc.cluster.local',
-    audiences: ['kubedoh'],
-    keys: 'cluster:test',
-    rules: [
-      {
-        when: { 'kubernetes.io': { namespace: 'default', serviceaccount: { name: 'shop' } } },
-        namespaces: ['default'],
-      },
-    ],
-  },
-]
 /** The exporters' Lease lasts 2 s. Each of three gateways answers its first query from memory while
  * it looks for a change, and each query here is a process of its own: the rest is for those.
  */
@@ -76,12 +71,10 @@ const HANDOVER_MS = 30_000
 const missing = probeMachine()
 const binaries: Binaries | string = missing ?? prepareBinaries('helm')
 
-/** Returns the first address that the gateway has for a name, or why it has none. */
-type Ask = (name: string) => Promise<string>
-
 describeUnless(typeof binaries === 'string' && binaries, 'a gateway on a real node', () => {
   let node: KubernetesNode
-  let ask: Ask
+  let gateway: Gateway
+  const ask: Ask = (name) => gateway.ask(name)
   beforeAll(async () => {
     assert.ok(typeof binaries !== 'string')
     node = await startCluster(binaries)
@@ -97,7 +90,7 @@ describeUnless(typeof binaries === 'string' && binaries, 'a gateway on a real no
       return ['--set-file', `${part}.corefile=${path}`]
     })
     await helmChart(node, 'install', ...VALUES.flatMap((value) => ['--set', value]), ...files)
-    ask = await addSecrets(node)
+    gateway = await addSecrets(node)
     await addVolume(node)
     for (const name of [GATEWAY, EXPORTER]) {
       await node.kubectl(...SYSTEM, 'rollout', 'status', `deployment/${name}`, '--timeout=60s')
@@ -143,49 +136,36 @@ describeUnless(typeof binaries === 'string' && binaries, 'a gateway on a real no
     assert.notEqual(now, pod)
     assert.equal(await node.kubectl('get', 'pod', now, ...SYSTEM, '-o', 'name'), `pod/${now}\n`)
   })
-})
 
-/** Creates the Secrets for which gateway and exporters wait. */
-async function addSecrets(node: KubernetesNode): Promise<Ask> {
-  const jsonpath = 'jsonpath={.spec.clusterIP}'
-  const address = await node.kubectl(...SYSTEM, 'get', 'service', GATEWAY, '-o', jsonpath)
-  const file = (name: string): string => join(node.folder, `gateway.${name}`)
-  const names = `subjectAltName=DNS:${GATEWAY}.kube-system.svc,IP:${address}`
-  execFileSync(
-    'openssl',
-    [
-      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'],
-      ...['-subj', '/CN=gateway', '-addext', names, '-keyout', file('key'), '-out', file('crt')],
-    ],
-    { stdio: 'ignore' },
-  )
-  const { token, signingKey, ...publics } = await createClusterKeys()
-  const client = await createToken()
-  const certificate = readFileSync(file('crt'), 'utf8')
-  const secrets = {
-    [`${GATEWAY}-tls`]: {
-      'tls.crt': certificate,
-      'tls.key': readFileSync(file('key'), 'utf8'),
-      'ca.crt': certificate,
-    },
-    [EXPORTER]: { token, 'signing-key': signingKey },
-    [GATEWAY]: {
-      CLUSTERS: JSON.stringify({ test: publics }),
-      CLIENT_TOKEN_SHA256: client.sha256,
-      ISSUERS: JSON.stringify(ISSUERS),
-    },
+  test('answers a change from each of its three pods', async () => {
+    const hosts = await gatewayAddresses(node)
+    assert.equal(hosts.length, 3)
+    const name = 'change.default.svc.cluster.local'
+    const args = [JSON.stringify(gateway.asked), name, ...hosts]
+    const answered = node.exec(process.execPath, CHANGE, ...args)
+    // The program has to have asked for a name that does not exist yet.
+    await sleep(1000)
+    await node.kubectl('create', 'service', 'clusterip', 'change', '--tcp=80')
+    const createdMs = Date.now()
+    const times: readonly number[] = JSON.parse(await answered)
+    const delays = times.map((ms) => ms - createdMs).join(', ')
+    console.log(`a new Service was answered ${delays} ms after kubectl had created it`)
+  })
+
+  for (const [what, action] of ACTIONS) {
+    test(`fails no request: ${what}`, async () => {
+      const counts = await clientsDuring(node, gateway.asked, [what, () => action(node, gateway)])
+      assert.deepEqual(counts.reasons, {})
+    })
   }
-  for (const [name, stringData] of Object.entries(secrets)) {
-    const metadata = { name, namespace: 'kube-system' }
-    await node.apply(JSON.stringify({ apiVersion: 'v1', kind: 'Secret', metadata, stringData }))
-  }
-  const options = ['--server', `https://${address}/dns-query`, '--token', client.token, '--json']
-  return async (name) => {
-    const text = await node.exec(KUBEDOH, 'query', name, ...options, '--ca', file('crt'))
-    const { Answer: [answer] = [], Status: status } = JSON.parse(text)
-    return answer?.data ?? `status ${status}`
-  }
-}
+
+  test('fails few requests when one of its pods is killed', async () => {
+    const kill = () => killGateway(node)
+    const { clients, failed } = await clientsDuring(node, gateway.asked, ['a pod is killed', kill])
+    // kube-proxy chooses the pod that is no more for a third of connections, until it knows.
+    assert.ok(failed < clients / 4, `${failed} of ${clients}`)
+  })
+})
 
 /**
  * Creates the Pod of the example, for this gateway and its certificate, and waits for it. Returns
@@ -212,22 +192,6 @@ async function addSidecar(node: KubernetesNode, library: string): Promise<string
   for (const object of [account, pod]) await node.apply(JSON.stringify(object))
   await node.kubectl('wait', '--for=condition=Ready', '--timeout=90s', `pod/shop-${library}`)
   return `shop-${library}`
-}
-
-/** Nothing here provides volumes: the node has a folder for the gateway's claim. */
-async function addVolume(node: KubernetesNode): Promise<void> {
-  const folder = join(node.folder, 'var/gateway')
-  mkdirSync(folder)
-  // The kubelet does not set the group of folders of the host.
-  chmodSync(folder, 0o777)
-  const spec = {
-    capacity: { storage: '1Gi' },
-    accessModes: ['ReadWriteMany'],
-    hostPath: { path: '/var/gateway' },
-    claimRef: { name: GATEWAY, namespace: 'kube-system' },
-  }
-  const metadata = { name: GATEWAY }
-  await node.apply(JSON.stringify({ apiVersion: 'v1', kind: 'PersistentVolume', metadata, spec }))
 }
 
 /** Creates a Service. @returns milliseconds until the gateway has its address */

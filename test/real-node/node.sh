@@ -48,13 +48,17 @@ mount_all() {
 start_network() {
   ip link set lo up
   ip link add node0 type bridge
-  ip address add "$NODE_IP/24" dev node0
+  case $NODE_ADDRESS in
+  # Without a neighbour that could have the address, nobody needs to wait until it is known to be free.
+  *:*) ip address add "$NODE_ADDRESS" dev node0 nodad ;;
+  *) ip address add "$NODE_ADDRESS" dev node0 ;;
+  esac
   ip link set node0 up
   # Without a route the node's own processes are refused before kube-proxy's rules see the packets.
   ip route add "$SERVICES" dev node0
-  sysctl -qw net.ipv4.ip_forward=1
+  sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1
   # For a pod that queries a Service whose pod is on the same bridge.
-  sysctl -qw net.bridge.bridge-nf-call-iptables=1
+  sysctl -qw net.bridge.bridge-nf-call-iptables=1 net.bridge.bridge-nf-call-ip6tables=1
 }
 
 case $1 in

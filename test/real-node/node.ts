@@ -94,7 +94,7 @@ export class KubernetesNode {
       PATH: `${debian}/usr/bin:${debian}/usr/sbin:/usr/local/sbin:/usr/sbin:/sbin:/usr/bin:/bin`,
       RUN: this.folder,
       CGROUP: basename(this.folder),
-      NODE_IP: NODE.ip,
+      NODE_ADDRESS: `${NODE.ip}/${NODE.bits}`,
       SERVICES: NODE.services,
       KUBECONFIG: join(this.folder, 'admin.conf'),
       // kubectl and helm keep caches there.

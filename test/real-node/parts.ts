@@ -7,15 +7,51 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Binaries } from '../real-cluster/binaries.ts'
 
-/** Addresses and the domain of the cluster. */
-export const NODE = {
+/** Addresses of a cluster with one IP family. */
+type Addresses = {
+  readonly ip: string
+  /** Network of the node's interface. */
+  readonly bits: number
+  readonly pods: string
+  /** Route of pods to everything else. */
+  readonly everywhere: string
+  readonly services: string
+  readonly apiServer: string
+  readonly dns: string
+  /** Address at which kube-proxy and the kubelet listen. */
+  readonly any: string
+}
+
+const IPV4: Addresses = {
   ip: '172.31.0.2',
+  bits: 24,
   pods: '10.244.0.0/24',
+  everywhere: '0.0.0.0/0',
   services: '10.96.0.0/16',
   apiServer: '10.96.0.1',
   dns: '10.96.0.10',
+  any: '0.0.0.0',
+}
+
+const IPV6: Addresses = {
+  ip: 'fd00:31::2',
+  bits: 64,
+  pods: 'fd00:244::/64',
+  everywhere: '::/0',
+  services: 'fd00:96::/112',
+  apiServer: 'fd00:96::1',
+  dns: 'fd00:96::a',
+  any: '::',
+}
+
+/** Whether nodes, pods and Services have IPv6 addresses only: `KUBEDOH_NODE_FAMILY=6`. */
+export const IS_IPV6_ONLY: boolean = process.env.KUBEDOH_NODE_FAMILY === '6'
+
+/** Addresses and the domain of the cluster. */
+export const NODE: Addresses & { readonly domain: string } = {
+  ...(IS_IPV6_ONLY ? IPV6 : IPV4),
   domain: 'cluster.local',
-} as const
+}
 
 /** Image of the pods' sandbox. */
 export const SANDBOX = 'localhost/musl:1'
@@ -38,7 +74,7 @@ const USERS: Readonly<Record<string, readonly [user: string, group: string]>> = 
   proxy: ['system:kube-proxy', ''],
   kubelet: ['system:node:node1', 'system:nodes'],
 }
-const API_SERVER = `https://${NODE.ip}:6443`
+const API_SERVER = `https://${IS_IPV6_ONLY ? `[${NODE.ip}]` : NODE.ip}:6443`
 
 /**
  * Names outside of the cluster, to which its DNS forwards: one of this suite, one of
@@ -126,7 +162,7 @@ const CNI = {
       ipam: {
         type: 'host-local',
         ranges: [[{ subnet: NODE.pods }]],
-        routes: [{ dst: '0.0.0.0/0' }],
+        routes: [{ dst: NODE.everywhere }],
       },
     },
     { type: 'portmap', capabilities: { portMappings: true } },
@@ -139,6 +175,7 @@ function proxyConfig(run: string): unknown {
     kind: 'KubeProxyConfiguration',
     apiVersion: 'kubeproxy.config.k8s.io/v1alpha1',
     mode: 'iptables',
+    bindAddress: NODE.any,
     clusterCIDR: NODE.pods,
     hostnameOverride: 'node1',
     oomScoreAdj: 0,
@@ -153,6 +190,7 @@ function kubeletConfig(run: string): unknown {
     kind: 'KubeletConfiguration',
     apiVersion: 'kubelet.config.k8s.io/v1beta1',
     containerRuntimeEndpoint: 'unix:///run/containerd/containerd.sock',
+    address: NODE.any,
     cgroupDriver: 'cgroupfs',
     failCgroupV1: false,
     failSwapOn: false,
@@ -227,6 +265,8 @@ export function laterParts({ binaries, run }: Place): Part[] {
       `--service-account-private-key-file=${path('sa.key')}`,
       '--allocate-node-cidrs',
       `--cluster-cidr=${NODE.pods}`,
+      // Ranges of IPv6 are cut into networks of 64 bits for nodes: this is one node's.
+      `--node-cidr-mask-size=${NODE.pods.split('/')[1]}`,
       `--service-cluster-ip-range=${NODE.services}`,
     ),
     part('kube-scheduler', `--kubeconfig=${path('scheduler.conf')}`, '--leader-elect=false'),
