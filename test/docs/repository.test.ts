@@ -64,7 +64,8 @@ describe('CONTRIBUTING.md', () => {
   test('names the suites of CI', () => {
     const [, list = ''] = /and\s+the suites ([^,]+(?:, `\w+`)*), within/.exec(CONTRIBUTING) ?? []
     const run = [...read('.ci/run').matchAll(/npm run test:(\w+)/g)].map(([, name]) => name)
-    assert.deepEqual(codes(list), run)
+    // One runs twice, with another family of addresses.
+    assert.deepEqual(codes(list), [...new Set(run)])
   })
 
   test('names identifiers that the named file has', () => {

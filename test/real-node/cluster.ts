@@ -33,10 +33,42 @@ export async function startCluster(
   binaries: Binaries,
   ...images: readonly Image[]
 ): Promise<KubernetesNode> {
+  const archives = await archivesFor(binaries, images)
+  const node = await KubernetesNode.start(binaries)
+  return withPods(node, archives)
+}
+
+/** A cluster of two nodes. */
+export type Two = { readonly node: KubernetesNode; readonly second: KubernetesNode }
+
+/**
+ * Starts two nodes with all images, and with pods at the first one. The cluster takes 12 s to know
+ * that a node is lost; Kubernetes' default is 50.
+ * @param images of kubedoh; without, the default one is built
+ */
+export async function startTwoNodes(binaries: Binaries, ...images: readonly Image[]): Promise<Two> {
+  const archives = await archivesFor(binaries, images)
+  const node = await withPods(await KubernetesNode.start(binaries, 12), archives)
+  try {
+    const second = await node.startSecond()
+    for (const archive of archives) await second.importImage(archive)
+    return { node, second }
+  } catch (error) {
+    await node.stop()
+    throw error
+  }
+}
+
+async function archivesFor(binaries: Binaries, images: readonly Image[]): Promise<Uint8Array[]> {
   const own = images.length > 0 ? images : [await buildImage(['amd64'])]
   const test = buildTestImages(binaries.coredns, prepareDebian())
-  const archives = [...test, ...own.map(({ archive }) => archive)]
-  const node = await KubernetesNode.start(binaries)
+  return [...test, ...own.map(({ archive }) => archive)]
+}
+
+async function withPods(
+  node: KubernetesNode,
+  archives: readonly Uint8Array[],
+): Promise<KubernetesNode> {
   try {
     for (const archive of archives) await node.importImage(archive)
     const read = (name: string): string => readFileSync(join(import.meta.dirname, name), 'utf8')

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The namespaces of a Kubernetes node. In the environment: RUN, the node's folder; CGROUP, the name of its cgroup.
+# The namespaces of a Kubernetes node. In the environment: RUN, the node's folder; CGROUP, the name of its cgroup; NODE_NAME, NODE_ADDRESS, SERVICES.
 #   node.sh start       makes them; their first process creates RUN/started, and they end with this process
 #   node.sh enter PID COMMAND…     runs a command in those of process PID
 #   node.sh network PID COMMAND…   runs a command of the machine in the network of process PID, with the node's share of time
@@ -68,7 +68,7 @@ start)
     --propagation private "$0" first
   ;;
 first)
-  hostname node1
+  hostname "$NODE_NAME"
   mount_all
   start_network
   touch "$RUN/started"

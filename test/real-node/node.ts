@@ -18,11 +18,24 @@ import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import { type Binaries, prepareHelm } from '../real-cluster/binaries.ts'
 import { prepareDebian } from './packages.ts'
-import { firstParts, laterParts, NODE, type Part, type Place, writeFiles } from './parts.ts'
+import {
+  controlParts,
+  FIRST,
+  firstParts,
+  NODE,
+  nodeParts,
+  type Part,
+  type Place,
+  SECOND,
+  writeControlPlane,
+  writeFiles,
+} from './parts.ts'
 
 const SCRIPT = join(import.meta.dirname, 'node.sh')
 const READY_MS = 120_000
 const PAUSE_MS = 100
+/** As Kubernetes has it. */
+const LOST_AFTER_SECONDS = 50
 const OUTPUT_MAX = 64 * 1024 * 1024
 
 const run = promisify(execFile)
@@ -37,41 +50,91 @@ export class KubernetesNode {
   /** Process 1 of the node, as this machine counts. */
   private pid = 0
 
-  private constructor(binaries: Binaries) {
+  private constructor(place: Omit<Place, 'run' | 'debian'>) {
     this.folder = mkdtempSync(join(tmpdir(), 'kubedoh-node-'))
-    this.place = { binaries, run: this.folder, debian: prepareDebian() }
+    this.place = { ...place, run: this.folder, debian: prepareDebian() }
   }
 
-  /** Starts a node and waits until it can run pods. @throws {Error} with the log of what failed */
-  static async start(binaries: Binaries): Promise<KubernetesNode> {
+  /**
+   * Starts a node with a control plane, and waits until it can run pods.
+   * @param lostAfterSeconds after how long without a sign of a node its pods leave Services
+   * @throws {Error} with the log of what failed
+   */
+  static start(
+    binaries: Binaries,
+    lostAfterSeconds: number = LOST_AFTER_SECONDS,
+  ): Promise<KubernetesNode> {
     removeOldCgroups()
-    const node = new KubernetesNode(binaries)
+    const node = new KubernetesNode({ binaries, node: FIRST, lostAfterSeconds })
+    return node.started(() => node.startControlPlane())
+  }
+
+  /**
+   * Starts a second node in the cluster of this one, and waits until it can run pods. Stop it
+   * before this one.
+   * @throws {Error} with the log of what failed
+   */
+  startSecond(): Promise<KubernetesNode> {
+    const node = new KubernetesNode({ ...this.place, node: SECOND })
+    return node.started(() => node.join(this))
+  }
+
+  private async started(start: () => Promise<void>): Promise<this> {
     try {
-      await node.startParts()
+      await start()
     } catch (error) {
-      const logs = globSync(join(node.folder, '*.log'))
+      const logs = globSync(join(this.folder, '*.log'))
       const tails = logs.map((log) => `${log}:\n${readFileSync(log, 'utf8').slice(-1500)}`)
-      await node.stop()
+      await this.stop()
       throw new Error(`the node does not start\n${tails.join('\n')}`, { cause: error })
     }
-    return node
+    return this
   }
 
-  private async startParts(): Promise<void> {
+  private async startControlPlane(): Promise<void> {
+    await this.startNamespaces()
+    writeControlPlane(this.place)
+    writeFiles(this.place, this.folder)
+    for (const part of firstParts(this.place)) this.startPart(part)
+    await this.waitForOutput(['get', '--raw', '/readyz'], 'ok')
+    for (const part of controlParts(this.place)) this.startPart(part)
+    await this.startNode()
+    // A pod is refused before a controller has created its ServiceAccount.
+    await this.waitForOutput(['get', 'serviceaccount', 'default', '-o', 'name'], 'serviceaccount/')
+  }
+
+  private async join(control: KubernetesNode): Promise<void> {
+    await this.startNamespaces()
+    writeFiles(this.place, control.folder)
+    const { node: one } = control.place
+    const { node: two } = this.place
+    // A cable between their bridges.
+    const ends = ['type', 'veth', 'peer', 'name', one.name, 'netns', String(this.pid)]
+    await control.exec('ip', 'link', 'add', two.name, ...ends)
+    for (const [node, here, there] of [
+      [control, one, two],
+      [this, two, one],
+    ] as const) {
+      await node.exec('ip', 'link', 'set', there.name, 'master', 'node0', 'up')
+      await node.exec('ip', 'route', 'add', there.pods, 'via', there.ip, 'src', here.ip)
+    }
+    await this.startNode()
+  }
+
+  private async startNamespaces(): Promise<void> {
     for (const name of ['cni', 'certs']) mkdirSync(join(this.folder, name))
-    writeFiles(this.place)
     this.first = this.spawnLogged('namespaces', ['start'])
     await waitFor('the namespaces', () => existsSync(join(this.folder, 'started')))
     // setpriv and unshare replace the shell; their only child is process 1.
     const { pid } = this.first
     this.pid = Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8'))
-    for (const part of firstParts(this.place)) this.startPart(part)
-    await this.waitForOutput(['get', '--raw', '/readyz'], 'ok')
-    for (const part of laterParts(this.place)) this.startPart(part)
+  }
+
+  private async startNode(): Promise<void> {
+    for (const part of nodeParts(this.place)) this.startPart(part)
+    const { name } = this.place.node
     const status = '{.status.conditions[?(@.type=="Ready")].status}'
-    await this.waitForOutput(['get', 'node', 'node1', '-o', `jsonpath=${status}`], 'True')
-    // A pod is refused before a controller has created its ServiceAccount.
-    await this.waitForOutput(['get', 'serviceaccount', 'default', '-o', 'name'], 'serviceaccount/')
+    await this.waitForOutput(['get', 'node', name, '-o', `jsonpath=${status}`], 'True')
   }
 
   private startPart({ name, command }: Part): void {
@@ -94,7 +157,8 @@ export class KubernetesNode {
       PATH: `${debian}/usr/bin:${debian}/usr/sbin:/usr/local/sbin:/usr/sbin:/sbin:/usr/bin:/bin`,
       RUN: this.folder,
       CGROUP: basename(this.folder),
-      NODE_ADDRESS: `${NODE.ip}/${NODE.bits}`,
+      NODE_NAME: this.place.node.name,
+      NODE_ADDRESS: `${this.place.node.ip}/${NODE.bits}`,
       SERVICES: NODE.services,
       KUBECONFIG: join(this.folder, 'admin.conf'),
       // kubectl and helm keep caches there.
@@ -194,7 +258,8 @@ export class KubernetesNode {
       await ended
     }
     await waitFor('the end of the cgroups', () => removeCgroups(basename(this.folder)))
-    rmSync(this.folder, { recursive: true })
+    // Also of a node that a test has ended already.
+    rmSync(this.folder, { recursive: true, force: true })
   }
 }
 

@@ -12,7 +12,9 @@ type Addresses = {
   readonly ip: string
   /** Network of the node's interface. */
   readonly bits: number
+  /** Network of all pods; each node has a part of `podBits` bits. */
   readonly pods: string
+  readonly podBits: number
   /** Route of pods to everything else. */
   readonly everywhere: string
   readonly services: string
@@ -25,7 +27,8 @@ type Addresses = {
 const IPV4: Addresses = {
   ip: '172.31.0.2',
   bits: 24,
-  pods: '10.244.0.0/24',
+  pods: '10.244.0.0/16',
+  podBits: 24,
   everywhere: '0.0.0.0/0',
   services: '10.96.0.0/16',
   apiServer: '10.96.0.1',
@@ -36,7 +39,8 @@ const IPV4: Addresses = {
 const IPV6: Addresses = {
   ip: 'fd00:31::2',
   bits: 64,
-  pods: 'fd00:244::/64',
+  pods: 'fd00:244::/60',
+  podBits: 64,
   everywhere: '::/0',
   services: 'fd00:96::/112',
   apiServer: 'fd00:96::1',
@@ -56,6 +60,20 @@ export const NODE: Addresses & { readonly domain: string } = {
 /** Image of the pods' sandbox. */
 export const SANDBOX = 'localhost/musl:1'
 
+/** A node of the cluster: its name, its address, and the network of its pods. */
+export type NodeIdentity = { readonly name: string; readonly ip: string; readonly pods: string }
+
+const [PODS = ''] = NODE.pods.split('/')
+
+/** The node that has the control plane. */
+export const FIRST: NodeIdentity = {
+  name: 'node1',
+  ip: NODE.ip,
+  pods: `${PODS}/${NODE.podBits}`,
+}
+/** A node that may join it (IPv4 only). */
+export const SECOND: NodeIdentity = { name: 'node2', ip: '172.31.0.3', pods: '10.244.1.0/24' }
+
 /** A part: its name and its command line. */
 export type Part = { readonly name: string; readonly command: readonly [string, ...string[]] }
 
@@ -63,6 +81,9 @@ export type Part = { readonly name: string; readonly command: readonly [string, 
 export type Place = {
   readonly binaries: Binaries
   readonly run: string
+  readonly node: NodeIdentity
+  /** After how long without a sign of a node its pods are taken out of Services. */
+  readonly lostAfterSeconds: number
   readonly debian: string
 }
 
@@ -72,7 +93,8 @@ const USERS: Readonly<Record<string, readonly [user: string, group: string]>> = 
   manager: ['system:kube-controller-manager', ''],
   scheduler: ['system:kube-scheduler', ''],
   proxy: ['system:kube-proxy', ''],
-  kubelet: ['system:node:node1', 'system:nodes'],
+  [FIRST.name]: [`system:node:${FIRST.name}`, 'system:nodes'],
+  [SECOND.name]: [`system:node:${SECOND.name}`, 'system:nodes'],
 }
 const API_SERVER = `https://${IS_IPV6_ONLY ? `[${NODE.ip}]` : NODE.ip}:6443`
 
@@ -80,11 +102,12 @@ const API_SERVER = `https://${IS_IPV6_ONLY ? `[${NODE.ip}]` : NODE.ip}:6443`
  * Names outside of the cluster, to which its DNS forwards: one of this suite, one of
  * Kubernetes.
  */
-const OUTSIDE = `www.example.com dns.google 8.8.8.8.in-addr.arpa {
+const OUTSIDE = `www.example.com dns.google 8.8.8.8/32 2001:4860:4860::8888/128 {
   bind ${NODE.ip}
   hosts {
     192.0.2.80 www.example.com
     8.8.8.8 dns.google
+    2001:4860:4860::8888 dns.google
   }
 }
 . {
@@ -95,11 +118,8 @@ const OUTSIDE = `www.example.com dns.google 8.8.8.8.in-addr.arpa {
 }
 `
 
-/** Writes keys, tokens and the configuration files. */
-export function writeFiles({ run, debian }: Place): void {
-  const write = (name: string, content: unknown): void => {
-    writeFileSync(join(run, name), typeof content === 'string' ? content : JSON.stringify(content))
-  }
+/** Writes the keys, tokens and configuration files of the control plane. */
+export function writeControlPlane({ run }: Place): void {
   const key = join(run, 'sa.key')
   execFileSync('openssl', ['genrsa', '-out', key, '2048'], { stdio: 'ignore' })
   execFileSync('openssl', ['rsa', '-in', key, '-pubout', '-out', join(run, 'sa.pub')], {
@@ -108,18 +128,27 @@ export function writeFiles({ run, debian }: Place): void {
   const rows = Object.entries(USERS).map(
     ([name, [user, group]]) => `${name},${user},${user},${group}`,
   )
-  write('tokens.csv', `${rows.join('\n')}\n`)
-  for (const name of Object.keys(USERS)) write(`${name}.conf`, kubeconfig(run, name))
-  write('resolv.conf', `nameserver ${NODE.ip}\n`)
-  write('outside', OUTSIDE)
-  write('containerd.toml', containerdConfig(run, debian))
-  write('cni/10-pods.conflist', CNI)
-  write('proxy.conf.json', proxyConfig(run))
-  write('kubelet.conf.json', kubeletConfig(run))
+  write(run, 'tokens.csv', `${rows.join('\n')}\n`)
+  write(run, 'outside', OUTSIDE)
 }
 
-function kubeconfig(run: string, token: string): unknown {
-  const cluster = { server: API_SERVER, 'certificate-authority': join(run, 'certs/apiserver.crt') }
+/** Writes the configuration files of what each node runs. @param control the first node's folder */
+export function writeFiles({ run, debian, node }: Place, control: string): void {
+  for (const name of Object.keys(USERS)) write(run, `${name}.conf`, kubeconfig(control, name))
+  write(run, 'resolv.conf', `nameserver ${NODE.ip}\n`)
+  write(run, 'containerd.toml', containerdConfig(run, debian))
+  write(run, 'cni/10-pods.conflist', cni(node))
+  write(run, 'proxy.conf.json', proxyConfig(run, node))
+  write(run, 'kubelet.conf.json', kubeletConfig(run))
+}
+
+function write(run: string, name: string, content: unknown): void {
+  writeFileSync(join(run, name), typeof content === 'string' ? content : JSON.stringify(content))
+}
+
+function kubeconfig(control: string, token: string): unknown {
+  const authority = join(control, 'certs/apiserver.crt')
+  const cluster = { server: API_SERVER, 'certificate-authority': authority }
   return {
     apiVersion: 'v1',
     kind: 'Config',
@@ -150,34 +179,31 @@ function containerdConfig(run: string, debian: string): string {
 `
 }
 
-const CNI = {
-  cniVersion: '0.4.0',
-  name: 'pods',
-  plugins: [
-    {
-      type: 'bridge',
-      bridge: 'cni0',
-      isGateway: true,
-      hairpinMode: true,
-      ipam: {
-        type: 'host-local',
-        ranges: [[{ subnet: NODE.pods }]],
-        routes: [{ dst: NODE.everywhere }],
-      },
+function cni({ pods }: NodeIdentity): unknown {
+  const bridge = {
+    type: 'bridge',
+    bridge: 'cni0',
+    isGateway: true,
+    hairpinMode: true,
+    ipam: {
+      type: 'host-local',
+      ranges: [[{ subnet: pods }]],
+      routes: [{ dst: NODE.everywhere }],
     },
-    { type: 'portmap', capabilities: { portMappings: true } },
-  ],
+  }
+  const portmap = { type: 'portmap', capabilities: { portMappings: true } }
+  return { cniVersion: '0.4.0', name: 'pods', plugins: [bridge, portmap] }
 }
 
 /** Only the first network namespace may set the sizes of conntrack. */
-function proxyConfig(run: string): unknown {
+function proxyConfig(run: string, { name }: NodeIdentity): unknown {
   return {
     kind: 'KubeProxyConfiguration',
     apiVersion: 'kubeproxy.config.k8s.io/v1alpha1',
     mode: 'iptables',
     bindAddress: NODE.any,
     clusterCIDR: NODE.pods,
-    hostnameOverride: 'node1',
+    hostnameOverride: name,
     oomScoreAdj: 0,
     clientConnection: { kubeconfig: join(run, 'proxy.conf') },
     conntrack: { maxPerCore: 0, min: 0, tcpEstablishedTimeout: '0s', tcpCloseWaitTimeout: '0s' },
@@ -207,17 +233,13 @@ function kubeletConfig(run: string): unknown {
   }
 }
 
-/**
- * Returns what starts first: the container engine, the API server, and a DNS server of the
- * outside.
- */
+/** Returns what the first node starts first: the API server, and a DNS server of the outside. */
 export function firstParts({ binaries, run }: Place): Part[] {
   const path = (name: string): string => join(run, name)
   const etcd = 'http://127.0.0.1:2379'
   const { kubernetes } = binaries
   return [
     { name: 'outside', command: [binaries.coredns, '-conf', path('outside')] },
-    { name: 'containerd', command: ['containerd', '--config', path('containerd.toml')] },
     {
       name: 'etcd',
       command: [binaries.etcd, '--data-dir=/var/lib/etcd/data', '--unsafe-no-fsync'],
@@ -248,8 +270,8 @@ export function firstParts({ binaries, run }: Place): Part[] {
   ]
 }
 
-/** Returns what needs an API server that is ready. */
-export function laterParts({ binaries, run }: Place): Part[] {
+/** Returns the other parts of the control plane, which need an API server that is ready. */
+export function controlParts({ binaries, run, lostAfterSeconds }: Place): Part[] {
   const path = (name: string): string => join(run, name)
   const part = (name: string, ...args: readonly string[]): Part => ({
     name,
@@ -265,18 +287,34 @@ export function laterParts({ binaries, run }: Place): Part[] {
       `--service-account-private-key-file=${path('sa.key')}`,
       '--allocate-node-cidrs',
       `--cluster-cidr=${NODE.pods}`,
-      // Ranges of IPv6 are cut into networks of 64 bits for nodes: this is one node's.
-      `--node-cidr-mask-size=${NODE.pods.split('/')[1]}`,
+      `--node-cidr-mask-size=${NODE.podBits}`,
+      `--node-monitor-grace-period=${lostAfterSeconds}s`,
       `--service-cluster-ip-range=${NODE.services}`,
     ),
     part('kube-scheduler', `--kubeconfig=${path('scheduler.conf')}`, '--leader-elect=false'),
-    part('kube-proxy', `--config=${path('proxy.conf.json')}`),
-    part(
-      'kubelet',
-      `--config=${path('kubelet.conf.json')}`,
-      `--kubeconfig=${path('kubelet.conf')}`,
-      '--hostname-override=node1',
-      `--node-ip=${NODE.ip}`,
-    ),
+  ]
+}
+
+/** Returns what each node runs: the container engine, kube-proxy and the kubelet. */
+export function nodeParts({ binaries, run, node }: Place): Part[] {
+  const path = (name: string): string => join(run, name)
+  const { kubernetes } = binaries
+  return [
+    { name: 'containerd', command: ['containerd', '--config', path('containerd.toml')] },
+    {
+      name: 'kube-proxy',
+      command: [kubernetes, 'kube-proxy', `--config=${path('proxy.conf.json')}`],
+    },
+    {
+      name: 'kubelet',
+      command: [
+        kubernetes,
+        'kubelet',
+        `--config=${path('kubelet.conf.json')}`,
+        `--kubeconfig=${path(`${node.name}.conf`)}`,
+        `--hostname-override=${node.name}`,
+        `--node-ip=${node.ip}`,
+      ],
+    },
   ]
 }

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { RunningLoad, sumOf } from '../faults/checked-load.ts'
-import type { CheckedQuery } from '../faults/checking-client.ts'
+import type { CheckedQuery, Counts } from '../faults/checking-client.ts'
 import type { KubernetesNode } from './node.ts'
 import { NODE } from './parts.ts'
 
@@ -32,15 +32,32 @@ export function loseNothingAt(address: string): LoseNothing {
   return (node, what, action) => loadDuring({ node, address, what }, action)
 }
 
-async function loadDuring(
-  { node, address, what }: { node: KubernetesNode; address: string; what: string },
+async function loadDuring(at: Loaded, action: () => Promise<unknown>): Promise<{ late: number }> {
+  const { counts, rate } = await countDuring(at, action)
+  assert.deepEqual(counts.examples, [])
+  // A busy machine may not reach the rate, but a load that stands still shows nothing.
+  assert.ok(rate > PER_SECOND / 10, `${rate} queries a second`)
+  return { late: counts.late / counts.right }
+}
+
+/** Where queries go, and what happens meanwhile. */
+export type Loaded = {
+  readonly node: KubernetesNode
+  readonly address: string
+  readonly what: string
+  readonly perSecond?: number
+}
+
+/** Sends queries during an action, and prints how they ended. */
+export async function countDuring(
+  { node, address, what, perSecond = PER_SECOND }: Loaded,
   action: () => Promise<unknown>,
-): Promise<{ late: number }> {
+): Promise<{ readonly counts: Counts; readonly rate: number }> {
   const load = await RunningLoad.start(
     {
       stubOf: address,
       port: 53,
-      perSecond: PER_SECOND,
+      perSecond,
       tcpPerSecond: TCP_PER_SECOND,
       queries: await queriesFor(node),
     },
@@ -56,16 +73,14 @@ async function loadDuring(
     throw error
   }
   const seconds = (performance.now() - begin) / 1000
-  const { right, late, failed, lost, wrong, examples } = sumOf(await load.end())
+  const counts = sumOf(await load.end())
+  const { right, late, failed, lost, wrong } = counts
   const rate = Math.round((right + failed + lost + wrong) / seconds)
   console.log(
     `${what}: ${right} queries answered in ${seconds.toFixed(0)} s (${rate}/s), ` +
       `${late} of them at the second attempt, ${lost} lost, ${failed + wrong} wrong`,
   )
-  assert.deepEqual(examples, [])
-  // A busy machine may not reach the rate, but a load that stands still shows nothing.
-  assert.ok(rate > PER_SECOND / 10, `${rate} queries a second`)
-  return { late: late / right }
+  return { counts, rate }
 }
 
 async function queriesFor(node: KubernetesNode): Promise<CheckedQuery[]> {

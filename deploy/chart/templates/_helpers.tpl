@@ -95,13 +95,17 @@ securityContext:
 - { key: node-role.kubernetes.io/control-plane, effect: NoSchedule }
 {{- end }}
 
+{{/*
+Not topologySpreadConstraints for both: the scheduler leaves nodes that lack one of the labels out of account, and in a cluster
+without zones both servers then ran on one node.
+*/}}
 {{- define "kubedoh.spread" -}}
-topologySpreadConstraints:
-{{- range $key := list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
-  - maxSkew: 1
-    topologyKey: {{ $key }}
-    whenUnsatisfiable: ScheduleAnyway
-    labelSelector: { matchLabels: {{ include "kubedoh.selector" $ | fromYaml | toJson }} }
+affinity:
+  podAntiAffinity:
+    preferredDuringSchedulingIgnoredDuringExecution:
+{{- range $key, $weight := dict "kubernetes.io/hostname" 100 "topology.kubernetes.io/zone" 50 }}
+      - weight: {{ $weight }}
+        podAffinityTerm: { topologyKey: {{ $key }}, labelSelector: { matchLabels: {{ include "kubedoh.selector" $ | fromYaml | toJson }} } }
 {{- end }}
 {{- end }}
 

@@ -1,0 +1,113 @@
+/**
+ * A cluster of two nodes, of which one is lost without warning, with a server on each: what pods on
+ * the other see of kubedoh, of CoreDNS in the same place, and with the node cache.
+ * @module
+ */
+import assert from 'node:assert/strict'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, beforeAll, beforeEach, test } from 'vitest'
+import { buildImage } from '../../build/image/image.ts'
+import type { Image } from '../../build/image/oci.ts'
+import { describeUnless } from '../describe-unless.ts'
+import { type Binaries, prepareBinaries } from '../real-cluster/binaries.ts'
+import {
+  helmChart,
+  lookUp,
+  queriesOfCache,
+  SYSTEM,
+  scaleCoreDns,
+  startTwoNodes,
+  type Two,
+  waitForDns,
+  waitForServers,
+} from './cluster.ts'
+import { waitFor } from './node.ts'
+import { probeMachine } from './packages.ts'
+import { NODE, SECOND } from './parts.ts'
+import { countDuring } from './under-load.ts'
+
+const PER_SECOND = 200
+/** Time for which queries are sent before and after the cluster knows of the loss. */
+const AROUND_MS = 5000
+
+const missing = probeMachine()
+const binaries: Binaries | string = missing ?? prepareBinaries('helm')
+
+describeUnless(typeof binaries === 'string' && binaries, 'two nodes, one lost', () => {
+  let images: readonly Image[]
+  let two: Two
+  beforeAll(async () => {
+    images = [await buildImage(['amd64']), await buildImage(['amd64'], 'node')]
+  })
+  beforeEach(async () => {
+    assert.ok(typeof binaries !== 'string')
+    two = await startTwoNodes(binaries, ...images)
+  })
+  afterEach(async () => {
+    await two.second.stop()
+    await two.node.stop()
+  })
+
+  test('a server on each node', async () => {
+    await helmChart(two.node, 'install')
+    await waitForServers(two.node)
+    await waitForDns(two.node)
+    await assertOnBoth(two, 'app.kubernetes.io/component=server')
+    await loseSecond(two, 'kubedoh')
+  })
+
+  test('a server and a node cache on each node', async () => {
+    const { node } = two
+    const addresses = `{169.254.20.10,${NODE.dns}}`
+    const cache = `nodeCache.enabled=true,nodeCache.addresses=${addresses}`
+    await helmChart(node, 'install', '--set', cache)
+    await waitForServers(node)
+    const set = 'daemonset/kubedoh-node-cache'
+    await node.kubectl(...SYSTEM, 'rollout', 'status', set, '--timeout=180s')
+    await waitFor('rules of the cache', async () => {
+      await lookUp(node, 'glibc', ['kubernetes'])
+      return (await queriesOfCache(node)) > 0
+    })
+    await assertOnBoth(two, 'app.kubernetes.io/component=server')
+    await loseSecond(two, 'kubedoh with its node cache')
+  })
+
+  test('CoreDNS on each node', async () => {
+    await scaleCoreDns(two.node, 2)
+    await waitForDns(two.node)
+    await assertOnBoth(two, 'k8s-app=kube-dns')
+    await loseSecond(two, 'CoreDNS')
+  })
+})
+
+/** Ends the second node while queries come from the first, until Services know of it. */
+async function loseSecond({ node, second }: Two, what: string): Promise<void> {
+  const { counts } = await countDuring(
+    { node, address: NODE.dns, what: `${what}, one of two nodes lost`, perSecond: PER_SECOND },
+    async () => {
+      await sleep(AROUND_MS)
+      const begin = performance.now()
+      await second.stop()
+      await waitFor('the end of its endpoints', async () => {
+        const jsonpath = 'jsonpath={.items[*].endpoints[?(@.conditions.ready==true)].nodeName}'
+        const selector = 'kubernetes.io/service-name=kube-dns'
+        const names = await node.kubectl(
+          ...[...SYSTEM, 'get', 'endpointslices', '-l', selector, '-o', jsonpath],
+        )
+        return !names.includes(SECOND.name)
+      })
+      const seconds = ((performance.now() - begin) / 1000).toFixed(1)
+      console.log(`${what}: the Service was without the lost node after ${seconds} s`)
+      await sleep(AROUND_MS)
+    },
+  )
+  assert.equal(counts.wrong, 0, counts.examples.join(', '))
+  // A cache may try a dead server twice, and say so.
+  assert.ok(counts.failed < counts.right / 1000, counts.examples.join(', '))
+}
+
+async function assertOnBoth({ node }: Two, selector: string): Promise<void> {
+  const names = 'jsonpath={.items[*].spec.nodeName}'
+  const text = await node.kubectl(...SYSTEM, 'get', 'pods', '-l', selector, '-o', names)
+  assert.deepEqual(text.split(' ').sort(), ['node1', 'node2'])
+}
