@@ -21,7 +21,7 @@ const SUITES = {
   image: 'test/image/*.suite.ts',
   node: 'test/real-node/*.suite.ts',
   modes: 'test/node-modes/*.suite.ts',
-  stores: 'test/server/gateway/full-disk.suite.ts',
+  stores: 'test/server/gateway/*.suite.ts',
   views: 'test/views/*.suite.ts',
 }
 

@@ -105,6 +105,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
 const DOORS: Readonly<Record<string, string>> = {
   '@hono/node-server': 'src/server/http/http-server.ts',
   '@kubernetes/client-node': 'src/cluster/follow/watch.ts',
+  aws4fetch: 'src/server/gateway/s3-client.ts',
   commander: 'src/cli/main.ts',
   jose: 'src/gateway/jwt/jwt.ts',
   'mmdb-lib': 'src/resolver/plugins/geoip/mmdb.ts',

@@ -36,6 +36,10 @@ const REFUSED: readonly (readonly [string, RegExp])[] = [
   ['server.livenessProbe.period=3', /'period' not allowed/],
   ['rbac.pspEnable=true,replicaCount=1', /rbac\.pspEnable of coredns\/helm has no counterpart/],
   ['service.selector.a=b', /service\.selector of coredns\/helm has no counterpart/],
+  [
+    'gateway.enabled=true,gateway.follow=https://a.test,gateway.store=s3://names',
+    /gateway\.follow and gateway\.store exclude each other/,
+  ],
   ['gateway.enabled=true,gateway.replicas=2', /need gateway\.accessModes=\[ReadWriteMany\]/],
   ['server.coredns.custom=true,server.corefile=a.test {}', /import custom\/\*\.override/],
   ['server.service.ipFamilyPolicy=Dual', /ipFamilyPolicy/],

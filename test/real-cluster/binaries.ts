@@ -27,6 +27,8 @@ const H2SPEC = '2.2.1+incompatible'
 const HELM = '3.19.0'
 /** The newest version that Go 1.26 builds. */
 const EXTERNAL_DNS = '0.21.0'
+/** A server of S3's protocol over a folder, whose conditional writes are atomic since 1.8. */
+const VERSITYGW = '1.8.0'
 /** The Prometheus operator, for its custom resource definitions. */
 const PROMETHEUS_OPERATOR = '0.85.0'
 const CACHE = cacheFolder('programs')
@@ -99,6 +101,12 @@ export function prepareH2spec(): string {
 /** Builds or finds external-dns, with the clients of all its providers. @returns its path */
 export function prepareExternalDns(): string {
   return prepareProgram('external-dns', EXTERNAL_DNS, 'sigs.k8s.io/external-dns')
+}
+
+/** Builds or finds versitygw, a server of S3. @returns its path, in a list, or what is missing */
+export function prepareVersitygw(): readonly [string] | string {
+  if (!isCommand('go', 'version')) return 'Go is missing: install golang'
+  return [prepareProgram('versitygw', VERSITYGW, 'github.com/versity/versitygw/cmd/versitygw')]
 }
 
 /** Builds or finds helm. @returns its path */

@@ -139,7 +139,7 @@ const TABLE = {
   store: {
     value: 'WHERE',
     default: 'memory',
-    help: 'store of snapshots and tokens: file:FOLDER or memory',
+    help: 'store of snapshots and tokens: file:FOLDER, s3://BUCKET/PREFIX or memory',
   },
   follow: {
     value: 'URL',

@@ -115,6 +115,51 @@ export const VARIABLES: readonly Variable[] = [
   },
   { name: 'KUBEDOH_REPLICA_TOKEN_FILE', readBy: ['gateway'], help: 'file with that token' },
   {
+    name: 'AWS_REGION',
+    readBy: ['gateway'],
+    help: 'region of the bucket of --store s3:// (default us-east-1 with an endpoint)',
+  },
+  {
+    name: 'AWS_ACCESS_KEY_ID',
+    readBy: ['gateway'],
+    help: 'identifier of the key for --store s3://',
+  },
+  {
+    name: 'AWS_SECRET_ACCESS_KEY',
+    readBy: ['gateway'],
+    help: 'secret of that key',
+  },
+  {
+    name: 'AWS_SESSION_TOKEN',
+    readBy: ['gateway'],
+    help: 'token of the session, for a key that ends',
+  },
+  {
+    name: 'AWS_ENDPOINT_URL',
+    readBy: ['gateway'],
+    help: 'URL of a server that speaks the protocol of S3 (default that of AWS)',
+  },
+  {
+    name: 'AWS_ENDPOINT_URL_S3',
+    readBy: ['gateway'],
+    help: 'as AWS_ENDPOINT_URL, which it overrides',
+  },
+  {
+    name: 'AWS_ROLE_ARN',
+    readBy: ['gateway'],
+    help: 'role to take in place of a key, by a token of the cluster',
+  },
+  {
+    name: 'AWS_WEB_IDENTITY_TOKEN_FILE',
+    readBy: ['gateway'],
+    help: 'file with that token',
+  },
+  {
+    name: 'AWS_ENDPOINT_URL_STS',
+    readBy: ['gateway'],
+    help: 'URL of the service that gives keys for the token (default that of AWS)',
+  },
+  {
     name: 'KUBEDOH_EXPLAIN_TOKEN',
     readBy: ['serve'],
     help: 'the token of /v1/explain over HTTP (--doh.listen)',

@@ -155,7 +155,7 @@ async function createServer(
     readonly print: Print
   },
 ): Promise<GatewayServer> {
-  const store = input.isSet('follow') ? readPrimary(input) : openStore(input, log)
+  const store = input.isSet('follow') ? readPrimary(input) : await openStore(input, log)
   const corefileFolder = dirname(input.text('conf'))
   try {
     return await createNodeGateway({ ...served, store, corefileFolder, log })
@@ -183,8 +183,15 @@ function commandError(error: GatewayConfigError): Error {
   return error.cause instanceof ConfigError ? error.cause : new CommandError(error.message)
 }
 
-function openStore(input: Input, log: Log): GatewayStore {
-  const folder = storeFolder(input.text('store'))
+async function openStore(input: Input, log: Log): Promise<GatewayStore> {
+  const text = input.text('store')
+  if (text.startsWith('s3:')) {
+    // Loads the client of S3 only where it is used.
+    const { openS3Store } = await import('../../server/gateway/s3-store.ts')
+    const env = (name: string): string => input.env(name)
+    return openS3Store(text, { env, isInsecure: input.isSet('insecure') }, log)
+  }
+  const folder = storeFolder(text)
   if (folder !== undefined) prepareFolder(folder, log)
   return createNodeStore(folder, log)
 }
@@ -207,7 +214,7 @@ function storeFolder(text: string): string | undefined {
   if (text === 'memory') return undefined
   const [, folder = ''] = /^file:(.+)$/.exec(text) ?? []
   if (folder !== '') return folder
-  throw new CommandError(`--store is "${text}", expected file:FOLDER or memory`)
+  throw new CommandError(`--store is "${text}", expected file:FOLDER, s3://BUCKET/PREFIX or memory`)
 }
 
 /** Warns of a folder that can be read only. @throws {CommandError} for one that cannot be used */

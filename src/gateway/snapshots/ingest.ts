@@ -2,6 +2,7 @@
  * Checks what an exporter publishes, and stores it or refuses it.
  * @module
  */
+import { EMPTY } from '../../dns/bytes/bytes.ts'
 import { HEADER, SnapshotError } from '../../snapshot/format/layout.ts'
 import { allShards, LABELS_TREE, type Manifest } from '../../snapshot/format/manifest.ts'
 import { parsePublication } from '../../snapshot/format/publication.ts'
@@ -21,6 +22,8 @@ import type { UnlistedShards } from './unlisted-shards.ts'
 /** The newest generation and the previous one, which readers may still load. */
 const GENERATIONS_LEAST = 2
 const GENERATIONS_MAX = 20
+/** Shards that are written or read at a time: each may be a request to another machine. */
+const AT_ONCE = 8
 const NONE: ReadonlySet<string> = new Set()
 
 /** The outcome of a publication. */
@@ -71,17 +74,21 @@ export async function ingestShard(
   if ((await sha256Hex(bytes)) !== sha256) {
     return refused(400, 'wrong_hash', 'The bytes do not have the SHA-256 in the URL')
   }
-  return storeShard(target, sha256, bytes)
-}
-
-async function storeShard(
-  { store, unlisted, now }: IngestTarget,
-  sha256: string,
-  bytes: Uint8Array,
-  known?: readonly StoredManifest[],
-): Promise<IngestResult> {
+  const { store, now } = target
   const [missing] = await store.missingShards([sha256])
   if (missing === undefined) return { kind: 'stored', etag: `"${sha256}"`, isNew: false }
+  const room = await roomFor(target, bytes)
+  if ('kind' in room) return room
+  await store.writeShard(sha256, bytes, now())
+  return withDropped({ kind: 'stored', etag: `"${sha256}"`, isNew: true }, room.dropped)
+}
+
+/** Makes room for a new shard, and says which ones had to go; or refuses it. */
+async function roomFor(
+  { unlisted }: IngestTarget,
+  bytes: Uint8Array,
+  known?: readonly StoredManifest[],
+): Promise<{ readonly dropped: readonly string[] } | Extract<IngestResult, { kind: 'refused' }>> {
   try {
     if (isRights(bytes)) openRights(bytes)
     else openShard(bytes)
@@ -90,12 +97,9 @@ async function storeShard(
     throw error
   }
   const dropped = await unlisted.admit(bytes.length, known)
-  if (dropped === undefined) {
-    const message = 'Too many shards wait for a manifest that lists them; publish one first'
-    return refused(507, 'unlisted_shards', message)
-  }
-  await store.writeShard(sha256, bytes, now())
-  return withDropped({ kind: 'stored', etag: `"${sha256}"`, isNew: true }, dropped)
+  if (dropped !== undefined) return { dropped }
+  const message = 'Too many shards wait for a manifest that lists them; publish one first'
+  return refused(507, 'unlisted_shards', message)
 }
 
 /**
@@ -199,19 +203,38 @@ async function ingestListed(
   },
 ): Promise<Ingested | Exclude<IngestResult, { kind: 'stored' }>> {
   const listed = new Set(shards.length > 0 ? hashesOf(manifest) : [])
-  const stored: string[] = []
-  const dropped: string[] = []
+  const { store, now } = target
+  const sent = new Map<string, Uint8Array>()
   for (const bytes of shards) {
     const sha256 = await sha256Hex(bytes)
     if (!listed.has(sha256)) {
       return refused(400, 'wrong_hash', `The manifest does not list the shard ${sha256}`)
     }
-    const result = await storeShard(target, sha256, bytes, known)
-    if (result.kind !== 'stored') return result
-    if (result.isNew) stored.push(sha256)
-    dropped.push(...(result.dropped ?? []))
+    sent.set(sha256, bytes)
   }
+  const stored = await store.missingShards([...sent.keys()])
+  const dropped: string[] = []
+  for (const sha256 of stored) {
+    const room = await roomFor(target, sent.get(sha256) ?? EMPTY, known)
+    if ('kind' in room) return room
+    dropped.push(...room.dropped)
+  }
+  await forEachOf(stored, (sha256) => store.writeShard(sha256, sent.get(sha256) ?? EMPTY, now()))
   return { stored, dropped }
+}
+
+/** Runs a step for each shard, some at a time; rejects, once none runs, if a step did. */
+async function forEachOf(
+  sha256s: readonly string[],
+  step: (sha256: string) => Promise<void>,
+): Promise<void> {
+  const waiting = sha256s.values()
+  const work = async (): Promise<void> => {
+    for (const sha256 of waiting) await step(sha256)
+  }
+  const ended = await Promise.allSettled(Array.from({ length: AT_ONCE }, work))
+  const failed = ended.find((one) => one.status === 'rejected')
+  if (failed !== undefined) throw failed.reason
 }
 
 /**
@@ -232,9 +255,10 @@ async function findMissing(
   const missing = await store.missingShards(listed)
   if (missing.length > 0) return missing
   const corrupt: string[] = []
-  for (const sha256 of new Set(listed)) {
-    if (!checked.has(sha256) && (await store.readShard(sha256)) === undefined) corrupt.push(sha256)
-  }
+  const unchecked = new Set(listed.filter((sha256) => !checked.has(sha256)))
+  await forEachOf([...unchecked], async (sha256) => {
+    if ((await store.readShard(sha256)) === undefined) corrupt.push(sha256)
+  })
   return corrupt
 }
 

@@ -199,7 +199,10 @@ export class Mutex {
   }
 }
 
-/** Status, code and sentence by the error code: errno, SQLite's name, or `BLOBS` for KV and R2. */
+/**
+ * Status, code and sentence by the error code: errno, SQLite's name, `S3`, or `BLOBS` for KV and
+ * R2.
+ */
 const CAUSES: Readonly<Record<string, readonly [number, string, string]>> = {
   ENOSPC: [507, 'no_space', 'is full; free space and try again'],
   EDQUOT: [507, 'no_space', 'is over its disk quota; free space and try again'],
@@ -207,6 +210,8 @@ const CAUSES: Readonly<Record<string, readonly [number, string, string]>> = {
   EROFS: [503, 'read_only', 'is read-only; make it writable and try again'],
   EACCES: [503, 'no_access', 'denies access; check the owner and mode of its folder'],
   EPERM: [503, 'no_access', 'denies access; check the owner and mode of its folder'],
+  S3: [503, 'store_unavailable', 'in a bucket is unavailable; try again'],
+  S3_DENIED: [503, 'no_access', 'in a bucket denies access; check the keys and their policy'],
   BLOBS: [503, 'shards_unavailable', 'for shards (KV or R2) is unavailable; try again'],
 }
 

@@ -1,29 +1,13 @@
 /**
- * The directory of clusters in files. A broken line is no cluster.
+ * The directory of clusters in files.
  * @module
  */
-import {
-  addEntry,
-  type ClusterDirectory,
-  formatDirectoryEntry,
-  parseDirectoryEntry,
-  replaceEntry,
-} from '../../gateway/access/cluster-directory.ts'
-import { LineFile, type LineFileOptions } from './line-file.ts'
+import type { ClusterDirectory } from '../../gateway/access/cluster-directory.ts'
+import { FileVersions, type LineFileOptions } from './line-file.ts'
+import { RecordList } from './record-list.ts'
+import { createRecordDirectory, DIRECTORY_LINES } from './record-stores.ts'
 
 /** Creates the directory; the first file is written with the first cluster. */
 export function createFileDirectory(path: string, options: LineFileOptions): ClusterDirectory {
-  const form = { format: formatDirectoryEntry, parse: parseDirectoryEntry }
-  const file = new LineFile(path, form, options)
-  return {
-    list: () => file.list(),
-    add: (entry) =>
-      file.change(
-        (entries) => addEntry(entries, entry),
-        (addition) => addition === 'added',
-      ),
-    replace: (before, next) =>
-      file.change((entries) => replaceEntry(entries, before, next), Boolean),
-    remove: (id) => file.change((entries) => entries.delete(id), Boolean),
-  }
+  return createRecordDirectory(new RecordList(new FileVersions(path, DIRECTORY_LINES, options)))
 }

@@ -40,7 +40,7 @@ export class FileHistory {
       const hour = new Date(found.mtimeMs).toISOString().slice(0, HOUR_LENGTH)
       await this.files.rename(path, `${this.path}.${hour}`)
     }
-    for (const hour of this.surplus(await this.hours())) {
+    for (const hour of surplusVersions(await this.hours(), this.now())) {
       await this.files.remove(`${this.path}.${hour}`)
     }
   }
@@ -71,16 +71,20 @@ export class FileHistory {
       .sort()
       .reverse()
   }
+}
 
-  private surplus(hours: readonly string[]): readonly string[] {
-    const nowMs = this.now()
-    const kept = new Set<string>()
-    return hours.filter((hour) => {
-      const ageMs = nowMs - Date.parse(`${hour}:00Z`)
-      const slot = ageMs < HOURLY_MS ? hour : ageMs < DAILY_MS ? hour.slice(0, DAY_LENGTH) : ''
-      const isSurplus = kept.has(slot)
-      kept.add(slot)
-      return isSurplus
-    })
-  }
+/**
+ * Returns the versions that need not stay.
+ * @param times of the versions, the newest first; each begins as `2026-11-28T10`
+ */
+export function surplusVersions(times: readonly string[], nowMs: number): readonly string[] {
+  const kept = new Set<string>()
+  return times.filter((time) => {
+    const hour = time.slice(0, HOUR_LENGTH)
+    const ageMs = nowMs - Date.parse(`${hour}:00Z`)
+    const slot = ageMs < HOURLY_MS ? hour : ageMs < DAILY_MS ? hour.slice(0, DAY_LENGTH) : ''
+    const isSurplus = kept.has(slot)
+    kept.add(slot)
+    return isSurplus
+  })
 }

@@ -8,9 +8,9 @@
 import { join } from 'node:path'
 import type { ClusterStore, StoredManifest } from '../../gateway/snapshots/store.ts'
 import { Files } from './files.ts'
+import { joinManifest, splitManifest } from './manifest-file.ts'
 import { WriterTurn } from './writer-turn.ts'
 
-const NEWLINE = 0x0a
 const SHARD_NAME = /^[0-9a-f]{64}$/
 const GENERATION_NAME = /^\d{1,10}$/
 
@@ -72,14 +72,13 @@ export function createFileStore(
     dropShards: async (sha256s) => {
       for (const sha256 of sha256s) await files.remove(join(shardsPath, sha256))
     },
-    writeManifest: async (generation, { bytes, signature }, kept) => {
-      const head = new TextEncoder().encode(`${signature}\n`)
+    writeManifest: async (generation, manifest, kept) => {
       for (const one of kept?.broken ?? []) {
         await files.rename(manifestPath(one), `${manifestPath(one)}.broken`)
       }
       await files.sync(shardsPath)
       await turn.check()
-      await files.write(manifestPath(generation), [head, bytes])
+      await files.write(manifestPath(generation), [joinManifest(manifest)])
       await files.sync(manifestsPath)
       for (const one of await generations()) {
         if (kept === undefined || one === generation || kept.generations.has(one)) continue
@@ -96,10 +95,4 @@ export function createFileStore(
       return true
     },
   }
-}
-
-function splitManifest(generation: number, bytes: Uint8Array): StoredManifest {
-  const end = bytes.indexOf(NEWLINE)
-  const signature = new TextDecoder().decode(bytes.subarray(0, Math.max(0, end)))
-  return { generation, signature, bytes: bytes.slice(end + 1) }
 }

@@ -1,19 +1,13 @@
 /**
- * The tokens of clients in files. A broken line authorizes nobody.
+ * The tokens of clients in files.
  * @module
  */
-import { isOtherList, replaceObjectsIn } from '../../gateway/access/object-tokens.ts'
-import {
-  addTo,
-  formatTokenRecord,
-  noteUseIn,
-  parseTokenRecord,
-  replaceIn,
-  type TokenStore,
-} from '../../gateway/access/token-store.ts'
+import type { TokenStore } from '../../gateway/access/token-store.ts'
 import { FileHistory } from './file-history.ts'
 import { Files } from './files.ts'
-import { LineFile, type LineFileOptions } from './line-file.ts'
+import { FileVersions, type LineFileOptions } from './line-file.ts'
+import { RecordList } from './record-list.ts'
+import { createRecordTokenStore, TOKEN_LINES } from './record-stores.ts'
 
 /** What the store needs beside the path. */
 export type FileTokenStoreOptions = Omit<LineFileOptions, 'history'> & {
@@ -26,25 +20,7 @@ export function createFileTokenStore(
   path: string,
   { files = new Files(), now = Date.now, onBroken }: FileTokenStoreOptions,
 ): TokenStore {
-  const form = { format: formatTokenRecord, parse: parseTokenRecord }
   const history = new FileHistory(path, files, now)
-  const file = new LineFile(path, form, { files, history, onBroken })
-  return {
-    list: () => file.list(),
-    add: (record) =>
-      file.change(
-        (records) => addTo(records, record),
-        ({ kind }) => kind === 'added',
-      ),
-    replace: (before, next) => file.change((records) => replaceIn(records, before, next), Boolean),
-    remove: (id) => file.change((records) => records.delete(id), Boolean),
-    replaceObjects: (cluster, wanted) =>
-      file.change((records) => replaceObjectsIn(records, cluster, wanted), isOtherList),
-    restore: async (atMs) => {
-      const found = await file.restore(atMs)
-      return found.kind === 'missing' ? found : { kind: 'restored', atMs: found.writtenMs }
-    },
-    noteUse: async (days) =>
-      void (await file.change((records) => noteUseIn(records, days), Boolean)),
-  }
+  const versions = new FileVersions(path, TOKEN_LINES, { files, history, onBroken })
+  return createRecordTokenStore(new RecordList(versions))
 }

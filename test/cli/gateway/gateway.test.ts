@@ -183,8 +183,8 @@ describe('kubedoh gateway', () => {
     {
       name: 'a store of another kind',
       files: { Corefile: '. {\n}\n' },
-      flags: '--store s3:x',
-      line: '--store is "s3:x", expected file:FOLDER or memory',
+      flags: '--store gs:x',
+      line: '--store is "gs:x", expected file:FOLDER, s3://BUCKET/PREFIX or memory',
     },
     {
       name: 'to follow without a token',
