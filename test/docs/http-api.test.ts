@@ -21,6 +21,7 @@ const APPS = [
   'src/gateway/doh/explain-route.ts',
   'src/gateway/routes/app.ts',
   'src/gateway/routes/audit-route.ts',
+  'src/gateway/routes/backup-route.ts',
   'src/gateway/routes/cluster-routes.ts',
   'src/gateway/routes/exchange-route.ts',
   'src/gateway/routes/generation-routes.ts',

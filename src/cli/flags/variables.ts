@@ -15,6 +15,8 @@ export type Variable = {
 /** First words of the commands that send requests to a gateway for its operator. */
 export const OPERATORS: readonly string[] = [
   'token',
+  'backup',
+  'restore',
   'generations',
   'diff',
   'rollback',

@@ -24,6 +24,7 @@ import { jsonResponse, streamOf, uncached } from '../doh/json-response.ts'
 import { createPublishRoutes, type FindCluster } from '../snapshots/publish-routes.ts'
 import { StoreError } from '../snapshots/store.ts'
 import { createAuditRoute } from './audit-route.ts'
+import { createBackupRoute } from './backup-route.ts'
 import { createClusterRoutes } from './cluster-routes.ts'
 import { createExchangeRoute } from './exchange-route.ts'
 import type { Gateway, GatewayRuntime } from './gateway.ts'
@@ -75,6 +76,7 @@ export function createGatewayApp(
   app.route('/', createGenerationRoutes(config, runtime, findCluster))
   const reload = (): Promise<void> => admission.reloadTokens()
   app.route('/', createClusterRoutes({ ...config, ...runtime, reload, now }))
+  app.route('/', createBackupRoute({ ...config, ...runtime, reload, now }))
   app.route('/', createObjectTokenRoute({ ...config, ...runtime, findCluster, count, reload, now }))
   app.route(
     '/',

@@ -3,6 +3,7 @@
  * @module
  */
 import {
+  addAllEntries,
   addEntry,
   type ClusterDirectory,
   formatDirectoryEntry,
@@ -21,6 +22,11 @@ export function createFileDirectory(path: string, options: LineFileOptions): Clu
       file.change(
         (entries) => addEntry(entries, entry),
         (addition) => addition === 'added',
+      ),
+    addAll: (wanted) =>
+      file.change(
+        (entries) => addAllEntries(entries, wanted),
+        ({ added }) => added.length > 0,
       ),
     replace: (before, next) =>
       file.change((entries) => replaceEntry(entries, before, next), Boolean),

@@ -4,8 +4,10 @@
  */
 import { isOtherList, replaceObjectsIn } from '../../gateway/access/object-tokens.ts'
 import {
+  addAllTo,
   addTo,
   formatTokenRecord,
+  hasAdded,
   noteUseIn,
   parseTokenRecord,
   replaceIn,
@@ -36,6 +38,7 @@ export function createFileTokenStore(
         (records) => addTo(records, record),
         ({ kind }) => kind === 'added',
       ),
+    addAll: (wanted) => file.change((records) => addAllTo(records, wanted), hasAdded),
     replace: (before, next) => file.change((records) => replaceIn(records, before, next), Boolean),
     remove: (id) => file.change((records) => records.delete(id), Boolean),
     replaceObjects: (cluster, wanted) =>
