@@ -25,6 +25,7 @@ const APPS = [
   'src/gateway/routes/cluster-routes.ts',
   'src/gateway/routes/exchange-route.ts',
   'src/gateway/routes/generation-routes.ts',
+  'src/gateway/routes/ingest-trace.ts',
   'src/gateway/routes/kit-route.ts',
   'src/gateway/routes/names-route.ts',
   'src/gateway/routes/object-token-route.ts',

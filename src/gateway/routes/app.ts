@@ -29,6 +29,7 @@ import { createClusterRoutes } from './cluster-routes.ts'
 import { createExchangeRoute } from './exchange-route.ts'
 import type { Gateway, GatewayRuntime } from './gateway.ts'
 import { createGenerationRoutes } from './generation-routes.ts'
+import { createIngestTrace } from './ingest-trace.ts'
 import { clusterDomains, createKitRoute } from './kit-route.ts'
 import { LoginPlaces } from './login-places.ts'
 import { createNamesRoute } from './names-route.ts'
@@ -71,6 +72,7 @@ export function createGatewayApp(
   const findCluster: FindCluster = (id, c) => admission.findCluster(id, c)
   const advise = createTokenAdvice(config, clusters)
   const domainsOf = clusterDomains(config, clusters)
+  if (runtime.tracer !== undefined) app.route('/', createIngestTrace(runtime.tracer))
   app.route('/', createReplicaRoutes({ config, runtime, gateway }))
   app.route('/', createPublishRoutes({ ...runtime, findCluster, count, now }))
   app.route('/', createGenerationRoutes(config, runtime, findCluster))
