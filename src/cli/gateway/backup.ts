@@ -89,8 +89,8 @@ async function add(
   stdout.write(lines.join(''))
   const ids = isTexts(tokens.added) ? tokens.added : []
   if (ids.length === 0) return
-  const since = `that were revoked since ${backup.created} are`
-  stderr.write(`warning: tokens ${since} valid again; of these, revoke them: ${named(ids)}\n`)
+  const since = `also if they were revoked since ${backup.created}`
+  stderr.write(`warning: these tokens are valid now, ${since}: ${named(ids)}\n`)
 }
 
 function formatAdded(what: string, { added, same }: Readonly<Record<string, unknown>>): string {

@@ -266,10 +266,12 @@ export function hasAdded({ added }: Additions): boolean {
   return added.length > 0
 }
 
-/** Compares by value: the fields of a record in memory have any order. */
+/** Compares by value: the fields of a record in memory may have another order. */
 function isSameToken(known: TokenRecord, record: TokenRecord): boolean {
-  const read = parseTokenRecord(formatTokenRecord(unused(known)))
-  return read !== undefined && equalRecords(read, unused(record))
+  const [had, wanted] = [formatTokenRecord(unused(known)), unused(record)]
+  if (had === formatTokenRecord(wanted)) return true
+  const read = parseTokenRecord(had)
+  return read !== undefined && equalRecords(read, wanted)
 }
 
 /** Returns a record without the day of its last use. */
