@@ -8,7 +8,7 @@ import type { TokenObject } from './token-object.ts'
 
 type DirectoryCalls = Pick<
   TokenObject,
-  'listClusters' | 'addCluster' | 'replaceCluster' | 'removeCluster'
+  'listClusters' | 'addCluster' | 'addClusters' | 'replaceCluster' | 'removeCluster'
 >
 
 /** Returns the directory in an object; a stub belongs to one request, so each call gets its own. */
@@ -22,6 +22,7 @@ export function directoryIn(
   return {
     list: async () => object().listClusters(),
     add: async (entry) => object().addCluster(entry),
+    addAll: async (entries) => object().addClusters(entries),
     replace: async (before, next) => object().replaceCluster(before, next),
     remove: async (id) => object().removeCluster(id),
   }

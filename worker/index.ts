@@ -221,6 +221,7 @@ function tokenStoreOf(env: Env, { after }: Pick<GatewayRuntime['host'], 'after'>
       }
     },
     add: async (record) => object().add(record),
+    addAll: async (records) => object().addAll(records),
     replace: async (before, next) => object().replace(before, next),
     remove: async (id) => object().remove(id),
     replaceObjects: async (cluster, wanted) => object().replaceObjects(cluster, wanted),

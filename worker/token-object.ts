@@ -4,8 +4,10 @@
  */
 import { DurableObject } from 'cloudflare:workers'
 import {
+  addAllEntries,
   addEntry,
   type DirectoryAddition,
+  type DirectoryAdditions,
   type DirectoryEntry,
   equalEntries,
   formatDirectoryEntry,
@@ -15,6 +17,8 @@ import { type ObjectsOutcome, replaceObjectsIn } from '../src/gateway/access/obj
 import type { TokenRecord } from '../src/gateway/access/token.ts'
 import {
   type Addition,
+  type Additions,
+  addAllTo,
   checkAddition,
   equalRecords,
   formatTokenRecord,
@@ -68,6 +72,15 @@ export class TokenObject extends DurableObject<object> {
     return addition
   }
 
+  /** Adds all records of another store, or none; synchronous too. */
+  addAll(wanted: readonly TokenRecord[]): Additions {
+    const records = new Map(this.list().map((one) => [one.id, one]))
+    const additions = addAllTo(records, wanted)
+    this.writeAll(records, additions.added)
+    this.note(...additions.added)
+    return additions
+  }
+
   /** Replaces a record, if it is unchanged; synchronous too. */
   replace(before: TokenRecord, next: TokenRecord): boolean {
     const isSame = equalRecords(this.read(before.id), before)
@@ -101,11 +114,7 @@ export class TokenObject extends DurableObject<object> {
     const outcome = replaceObjectsIn(records, cluster, wanted)
     const { added, changed, removed } = outcome
     for (const id of removed) this.sql.exec('DELETE FROM tokens WHERE id = ?', id)
-    for (const id of [...added, ...changed]) {
-      const record = records.get(id)
-      const text = record === undefined ? '' : formatTokenRecord(record)
-      this.sql.exec('INSERT OR REPLACE INTO tokens VALUES (?, ?)', id, text)
-    }
+    this.writeAll(records, [...added, ...changed])
     this.note(...added, ...changed, ...removed)
     return outcome
   }
@@ -135,6 +144,18 @@ export class TokenObject extends DurableObject<object> {
       this.note(CLUSTER + entry.id)
     }
     return addition
+  }
+
+  /** Adds all entries of another directory, or none; synchronous, as {@link add}. */
+  addClusters(wanted: readonly DirectoryEntry[]): DirectoryAdditions {
+    const entries = new Map(this.listClusters().map((one) => [one.id, one]))
+    const additions = addAllEntries(entries, wanted)
+    const isNew = new Set(additions.added)
+    for (const entry of wanted.filter(({ id }) => isNew.has(id))) {
+      this.sql.exec('INSERT INTO clusters VALUES (?, ?)', entry.id, formatDirectoryEntry(entry))
+    }
+    this.note(...additions.added.map((id) => CLUSTER + id))
+    return additions
   }
 
   /** Replaces a cluster of the directory, if it is unchanged. */
@@ -208,6 +229,14 @@ export class TokenObject extends DurableObject<object> {
   private readCluster(id: string): DirectoryEntry | undefined {
     const [row] = this.sql.exec('SELECT entry FROM clusters WHERE id = ?', id).toArray()
     return row && parseDirectoryEntry(String(row.entry))
+  }
+
+  private writeAll(records: ReadonlyMap<string, TokenRecord>, ids: readonly string[]): void {
+    for (const id of ids) {
+      const record = records.get(id)
+      const text = record === undefined ? '' : formatTokenRecord(record)
+      this.sql.exec('INSERT OR REPLACE INTO tokens VALUES (?, ?)', id, text)
+    }
   }
 
   private update(record: TokenRecord): void {

@@ -63,6 +63,41 @@ export const OPERATOR_COMMANDS: readonly CliCommand[] = [
       (await import('./gateway/token.ts')).runTokenRestore(input, output),
   }),
   ofOperator({
+    name: 'token export',
+    summary: 'print the client tokens as hashes with scopes, for another gateway or this one later',
+    examples: ['kubedoh token export --gateway https://dns.example.org > tokens.jsonl'],
+    notes: ['Tokens of ClientTokens are not in it: the exporter of their cluster sends them.'],
+    run: async (input, output) =>
+      (await import('./gateway/backup.ts')).runTokenExport(input, output),
+  }),
+  ofOperator({
+    name: 'token import',
+    summary: 'add the client tokens of a file of token export, all of them or none',
+    args: ['FILE'],
+    examples: ['kubedoh token import tokens.jsonl --gateway https://new.example.org'],
+    notes: ['A token that the gateway has with another scope, secret or end refuses the file.'],
+    run: async (input, output) =>
+      (await import('./gateway/backup.ts')).runTokenImport(input, output),
+  }),
+  ofOperator({
+    name: 'backup',
+    summary: 'write what exporters do not publish again: tokens, revocations, added clusters, pins',
+    args: ['[FILE]'],
+    examples: ['kubedoh backup gateway.jsonl --gateway https://dns.example.org'],
+    notes: [
+      'Without FILE, it is printed. Variables, such as CLUSTERS, and the Corefile are not in it.',
+    ],
+    run: async (input, output) => (await import('./gateway/backup.ts')).runBackup(input, output),
+  }),
+  ofOperator({
+    name: 'restore',
+    summary: 'add what a file of backup has to a gateway, after it has checked all of it',
+    args: ['FILE'],
+    examples: ['kubedoh restore gateway.jsonl --gateway https://dns.example.org'],
+    notes: ['What the gateway has already stays; what it has otherwise refuses the file.'],
+    run: async (input, output) => (await import('./gateway/backup.ts')).runRestore(input, output),
+  }),
+  ofOperator({
     name: 'generations',
     summary: 'list the generations of a cluster that the gateway keeps',
     args: ['CLUSTER'],

@@ -13,6 +13,7 @@ import { SnapshotError } from '../snapshot/format/layout.ts'
 import type { TokenIssuer } from '../snapshot/format/token-issuer.ts'
 import { recordAcknowledged, recordPublished, recordSource } from './export-metrics.ts'
 import { GatewayError } from './gateway-client.ts'
+import type { PublicationTrace } from './publication-trace.ts'
 import type { Publisher, PublishReport, SnapshotFacts } from './publisher.ts'
 
 /** Options of an exporter. */
@@ -20,6 +21,8 @@ export type ExporterOptions = Timing & {
   readonly source: ExportSource
   readonly publisher: Pick<Publisher, 'publish'>
   readonly metrics: Metrics
+  /** Puts publications into spans; there are none when left out. */
+  readonly trace?: PublicationTrace | undefined
   /** Returns whether to publish; a follower only keeps its snapshot up to date. Default: always. */
   readonly isLeader?: () => boolean
   /** Returns the issuer of the cluster's ServiceAccount tokens, once it is known. */
@@ -99,9 +102,15 @@ export class Exporter {
    * @throws {GatewayError} if the gateway refuses it
    */
   async publish(): Promise<PublishReport | undefined> {
-    const { source, metrics, onPublished } = this.options
+    const { source, trace } = this.options
     const confirmedMs = source.confirmedMs()
     if (confirmedMs === undefined) return undefined
+    const publish = (): Promise<PublishReport | undefined> => this.publishAt(confirmedMs)
+    return trace !== undefined && this.isLeader ? trace.run(publish) : publish()
+  }
+
+  private async publishAt(confirmedMs: number): Promise<PublishReport | undefined> {
+    const { source, metrics, onPublished } = this.options
     // Those of the objects that are built: others may come meanwhile.
     const sources = source.sources()
     if (this.isOutdated || this.built === undefined) await this.build()
@@ -130,7 +139,9 @@ export class Exporter {
     this.builtMs ??= this.changedMs
     this.changedMs = undefined
     try {
-      this.built = await this.options.source.build()
+      const { source, trace } = this.options
+      const build = async (): Promise<BuiltSnapshot | undefined> => source.build()
+      this.built = await (trace === undefined ? build() : trace.build(build))
     } catch (error) {
       this.isOutdated = true
       throw error

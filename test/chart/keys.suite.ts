@@ -43,6 +43,7 @@ const REFUSED: readonly (readonly [string, RegExp])[] = [
   ['gateway.enabled=true,gateway.replicas=2', /need gateway\.accessModes=\[ReadWriteMany\]/],
   ['server.coredns.custom=true,server.corefile=a.test {}', /import custom\/\*\.override/],
   ['server.service.ipFamilyPolicy=Dual', /ipFamilyPolicy/],
+  ['server.logFormat=xml', /logFormat/],
 ]
 
 describeUnless(typeof binaries === 'string' && binaries, 'keys of the chart', () => {

@@ -25,7 +25,10 @@ function offered(script: string, words: readonly string[]): string[] {
 describe('the completion of bash', () => {
   const cases = [
     { words: ['to'], offers: ['token'] },
-    { words: ['token', ''], offers: ['create', 'list', 'revoke', 'rotate', 'restore'] },
+    {
+      words: ['token', ''],
+      offers: ['create', 'list', 'revoke', 'rotate', 'restore', 'export', 'import'],
+    },
     { words: ['token', 'create', '--n'], offers: ['--namespaces'] },
     { words: ['serve', '--c'], offers: ['--conf'] },
     // Without an offer, bash completes the names of files.

@@ -49,7 +49,8 @@ const BOUNDS: readonly (readonly [
   [API, 'the gateway has # tokens', 1, 'src/gateway/access/token-store.ts', 'TOKENS_MAX'],
   [API, 'or # clusters in its directory', 1, DIRECTORY, 'DIRECTORY_MAX'],
   ['docs/operations.md', 'at most #. On Node the directory', 1, DIRECTORY, 'DIRECTORY_MAX'],
-  [API, 'the token has # valid secrets', 1, 'src/gateway/routes/token-routes.ts', 'SECRETS_MAX'],
+  [API, 'such lines, at most # MiB', MIB, 'src/gateway/access/backup.ts', 'BACKUP_BYTES_MAX'],
+  [API, 'the token has # valid secrets', 1, 'src/gateway/access/token.ts', 'SECRETS_MAX'],
   [
     API,
     'more than # MiB of shards',

@@ -3,7 +3,7 @@
  * @module
  */
 import assert from 'node:assert/strict'
-import { copyFileSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'vitest'
 import { type ClusterKeys, createClusterKeys } from '../../src/exporter/cluster-keys.ts'
@@ -101,6 +101,8 @@ describe('recovery', () => {
     succeeds(await lost.publish(keys, '192.0.2.10'))
     const token = await createClient(lost)
     answers(await lost.query(token), '192.0.2.10')
+    const backup = join(temporaryFolder(t), 'gateway.jsonl')
+    succeeds(await lost.run('backup', backup))
     await lost.close()
 
     const empty = await start(t, fresh, keys)
@@ -108,11 +110,8 @@ describe('recovery', () => {
     answers(await empty.query(await createClient(empty)), '192.0.2.11')
     assert.match((await empty.query(token)).stderr, /401/)
 
-    mkdirSync(restored, { recursive: true })
-    const tokens = readdirSync(old).filter((name) => name.startsWith('tokens.jsonl.'))
-    assert.notEqual(tokens.length, 0)
-    for (const name of tokens) copyFileSync(join(old, name), join(restored, name))
     const whole = await start(t, restored, keys)
+    succeeds(await whole.run('restore', backup))
     succeeds(await whole.publish(keys, '192.0.2.11'))
     answers(await whole.query(token), '192.0.2.11')
   })

@@ -45,6 +45,19 @@ export const DIRECTORY_PROMISES: readonly DirectoryPromise[] = [
     },
   },
   {
+    name: 'adds all entries of another directory once, and none where one differs',
+    hold: async (directory) => {
+      await directory.add(directoryEntry('a', 'one'))
+      const wanted = [directoryEntry('a', 'one'), directoryEntry('b')]
+      same(await directory.addAll(wanted), { added: ['b'], same: 1, refused: [] })
+      same(await directory.addAll(wanted), { added: [], same: 2, refused: [] })
+      const other = [directoryEntry('c'), directoryEntry('a', 'two')]
+      const refused = [{ id: 'a', reason: 'differs' }]
+      same(await directory.addAll(other), { added: [], same: 0, refused })
+      same((await directory.list()).map(({ id }) => id).sort(), ['a', 'b'])
+    },
+  },
+  {
     name: 'keeps the issuers of an entry, to the letter, and without them none',
     hold: async (directory) => {
       const issuers = JSON.stringify([{ issuer: 'https://sso.test', when: { é: '"\\\n' } }])

@@ -64,6 +64,54 @@ export const TOKEN_STORE_PROMISES: readonly TokenStorePromise[] = [
     },
   },
   {
+    name: 'adds all records of another store once, and none where one differs',
+    hold: async (store) => {
+      await store.add(record('a', 'one', ['cert:aa']))
+      await store.noteUse([['a', 20_000]])
+      const used = { ...record('a', 'one', ['cert:aa']), usedDay: 20_000 }
+      const wanted = [record('a', 'one', ['cert:aa']), record('b', 'two'), record('c', 'three')]
+      same(await store.addAll(wanted), { added: ['b', 'c'], same: 1, refused: [] })
+      same(await store.addAll(wanted), { added: [], same: 3, refused: [] })
+      const all = [used, record('b', 'two'), record('c', 'three')]
+      same(await sorted(store), all)
+      const narrow = { ...record('b', 'two').scope, namespaces: ['shop'] }
+      for (const [other, refused] of [
+        [
+          { ...record('b', 'two'), scope: narrow },
+          { id: 'b', reason: 'differs' },
+        ],
+        [
+          { ...record('b', 'two'), secrets: [] },
+          { id: 'b', reason: 'differs' },
+        ],
+        [
+          { ...record('a', 'one', ['cert:aa']), expiresMs: 5 },
+          { id: 'a', reason: 'differs' },
+        ],
+        [record('e', 'five', ['cert:aa']), { id: 'e', reason: 'identity_taken' }],
+      ] as const) {
+        const outcome = await store.addAll([record('d', 'four'), other])
+        same(outcome, { added: [], same: 0, refused: [refused] })
+      }
+      same(await sorted(store), all)
+    },
+  },
+  {
+    name: 'keeps the later of two revocations of a subject',
+    hold: async (store) => {
+      const nothing = { clusters: [], origins: [], namespaces: [], recurse: false }
+      const revoked = (id: string, createdMs: number): TokenRecord => ({
+        ...{ id, name: '', scope: nothing, identities: ['revoked:https://sso.test ann'] },
+        ...{ secrets: [], createdMs, expiresMs: createdMs + 9 },
+      })
+      await store.add(revoked('a', 5))
+      same((await store.addAll([revoked('b', 4), revoked('a', 3)])).added, [])
+      same(await store.list(), [revoked('a', 5)])
+      same((await store.addAll([revoked('b', 7)])).added, ['a'])
+      same(await store.list(), [revoked('a', 7)])
+    },
+  },
+  {
     name: 'replaces a record only when it is still the one that was read',
     hold: async (store) => {
       await store.add(record('a', 'one'))

@@ -17,6 +17,7 @@ describe('the tokens in a Durable Object', () => {
       await hold({
         list: async () => object.list(),
         add: async (record) => object.add(record),
+        addAll: async (records) => object.addAll(records),
         replace: async (before, next) => object.replace(before, next),
         remove: async (id) => object.remove(id),
         replaceObjects: async (cluster, wanted) => object.replaceObjects(cluster, wanted),

@@ -21,6 +21,9 @@ dict "root" $ "component" NAME "values" MAP "object" MAP. Each component's templ
 {{- range $list, $more := dict "tolerations" $values.tolerations "volumes" $values.extraVolumes "initContainers" $values.initContainers "containers" $values.extraContainers "imagePullSecrets" (include "kubedoh.pullSecrets" .root | fromYamlArray) }}
 {{- with concat (get $pod $list | default list) ($more | default list) }}{{ $_ := set $pod $list . }}{{ end }}
 {{- end }}
+{{- with $values.logFormat }}
+{{- $_ := set $container "env" (append ($container.env | default list) (dict "name" "KUBEDOH_LOG_FORMAT" "value" .)) }}
+{{- end }}
 {{- range $list, $more := dict "args" $values.extraArgs "env" $values.env "volumeMounts" $values.extraVolumeMounts }}
 {{- with concat (get $container $list | default list) ($more | default list) }}{{ $_ := set $container $list . }}{{ end }}
 {{- end }}

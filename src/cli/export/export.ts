@@ -45,6 +45,7 @@ import { exportedKeys } from './export-keys.ts'
 import { listenMiniK8s, miniK8sPlace } from './export-mini-k8s.ts'
 import { createRbac, withRbac } from './export-rbac.ts'
 import { listenStatus } from './export-status.ts'
+import { createExportTrace, type ExportTrace } from './export-trace.ts'
 
 /**
  * Minimum interval between the starts of publications: a rollout is many changes. A distant gateway
@@ -94,22 +95,23 @@ export async function runExport(input: Input, output: Output): Promise<void> {
 export async function startExport(input: Input, output: Output): Promise<RunningExport> {
   const isOnce = input.isSet('once')
   const log = createLog(output)
-  const metrics = new Metrics()
-  const ended = new AbortController()
+  const [metrics, ended] = [new Metrics(), new AbortController()]
   const first = Promise.withResolvers<PublishReport>()
   const lease = leaseOf(input)
   const isLeader = (): boolean => election?.isLeader ?? true
   const address = gatewayOf(input)
-  const publisher = await createPublisher(input, address, isLeader)
+  const trace = createExportTrace(input, address, log)
+  const publisher = await createPublisher(input, address, { isLeader, trace })
   const onChange = (): void => exporter.mark()
-  const { source: named, live, keys, mini } = await openSource(input, { log, metrics, onChange })
+  const toSource = { log, metrics, onChange, trace }
+  const { source: named, live, keys, mini } = await openSource(input, toSource)
   const rbac = createRbac(input, live?.lists, { log, onChange })
   const source = withRbac(named, rbac)
   const reports = live && createReports(live.api, { log, isLeader, signal: ended.signal })
   const issuer = live && createIssuer(live.api, log, onChange)
   const tokens = createClientTokens(input, { api: live?.api, gateway: address, log, isLeader })
   const parts = {
-    ...{ source, publisher, metrics, isLeader, log },
+    ...{ source, publisher, metrics, isLeader, log, trace: trace?.publications },
     onAcknowledged: (built: BuiltSnapshot): void => reports?.take(built),
     tokenIssuer: () => issuer?.current,
     rights: () => rbac?.current,
@@ -151,11 +153,8 @@ export async function startExport(input: Input, output: Output): Promise<Running
   const reported = isOnce ? undefined : reports?.run()
   const identified = [issuer?.run(ended.signal), tokens?.run(ended.signal)]
   // Lists mark their changes before the watches are open; publishing waits for the watches.
-  if (!isOnce) {
-    void untilRead(source, ended.signal).then((isRead) => {
-      if (isRead) exporter.mark()
-    })
-  }
+  const isRead = !isOnce && untilRead(source, ended.signal)
+  if (isRead) void isRead.then((is) => is && exporter.mark())
   return {
     first: first.promise,
     publishOnce: async () => {
@@ -169,6 +168,7 @@ export async function startExport(input: Input, output: Output): Promise<Running
       candidacy.abort()
       await elected
       await Promise.all([status?.close(), listener?.close()])
+      trace?.stop()
     },
   }
 }
@@ -206,7 +206,7 @@ function createReports(api: ObjectApi, { log, isLeader, signal }: ReportParts) {
 
 type ExporterParts = Pick<
   ExporterOptions,
-  'source' | 'publisher' | 'metrics' | 'onAcknowledged' | 'tokenIssuer' | 'rights'
+  'source' | 'publisher' | 'metrics' | 'trace' | 'onAcknowledged' | 'tokenIssuer' | 'rights'
 > & {
   readonly isLeader: () => boolean
   readonly log: Log
@@ -276,13 +276,13 @@ function gatewayOf(input: Input): GatewayClientOptions {
 async function createPublisher(
   input: Input,
   address: GatewayClientOptions,
-  isLeader: () => boolean,
+  { isLeader, trace }: Pick<SourceParts, 'trace'> & { readonly isLeader: () => boolean },
 ): Promise<Publisher> {
   const { cluster } = address
   return new Publisher({
     cluster,
     key: await readSigningKey(input, cluster),
-    gateway: createGatewayClient(address),
+    gateway: createGatewayClient({ ...address, ...trace?.client }),
     isLeader,
     now: Date.now,
   })
@@ -300,6 +300,13 @@ async function readSigningKey(input: Input, cluster: string): Promise<PrivateKey
 
 function keysHint(cluster: string): string {
   return `create it with "kubedoh keys ${cluster}"`
+}
+
+type SourceParts = {
+  readonly log: Log
+  readonly metrics: Metrics
+  readonly onChange: () => void
+  readonly trace: ExportTrace | undefined
 }
 
 /** A source, and what else there is if it watches an API server. */
@@ -321,7 +328,7 @@ type LiveParts = {
 
 async function openSource(
   input: Input,
-  { log, metrics, onChange }: { log: Log; metrics: Metrics; onChange: () => void },
+  { log, metrics, onChange, trace }: SourceParts,
 ): Promise<OpenedSource> {
   const { directive, trees: own, etcd } = loadExportDirectives(input.text('conf'))
   const localAddresses = outsideAddresses(input.env('LOCAL_IPS'))
@@ -347,7 +354,8 @@ async function openSource(
   }
   const { openApi } = await import('../../cluster/follow/watch.ts')
   const from = { kubeconfig: input.text('kubeconfig'), folder: dirname(input.text('conf')) }
-  const measured = measuredApi(openApi(connectionOf(directive, from)), metrics, elapsed)
+  const opened = openApi(connectionOf(directive, from))
+  const measured = measuredApi(trace?.around(opened) ?? opened, metrics, elapsed)
   const runtime = { metrics, sleep, now: elapsed }
   const api = throttledApi(measured, directive.apiLimits, runtime)
   const source = createWatchSource({

@@ -15,6 +15,8 @@ export type Variable = {
 /** First words of the commands that send requests to a gateway for its operator. */
 export const OPERATORS: readonly string[] = [
   'token',
+  'backup',
+  'restore',
   'generations',
   'diff',
   'rollback',
@@ -27,6 +29,8 @@ export const OPERATORS: readonly string[] = [
 /** Commands that use a login where no token is set. */
 const LOGINS = ['login', 'logout', 'query', 'connect', 'cluster', ...OPERATORS]
 const SERVERS = ['serve', 'node-cache']
+/** Commands that send spans. */
+const TRACED = ['serve', 'gateway', 'export']
 const WATCHERS = [
   ...SERVERS,
   'export',
@@ -208,6 +212,21 @@ export const VARIABLES: readonly Variable[] = [
     name: 'KUBEDOH_SLOW_TURNS',
     readBy: [...SERVERS, 'gateway', 'export'],
     help: 'log: logs what takes the event loop over 10 ms; a path: appends it there',
+  },
+  {
+    name: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+    readBy: TRACED,
+    help: 'URL of a collector, to which spans go as OTLP; unset makes none',
+  },
+  {
+    name: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
+    readBy: TRACED,
+    help: 'the same with its path, such as http://collector:4318/v1/traces',
+  },
+  {
+    name: 'OTEL_SERVICE_NAME',
+    readBy: TRACED,
+    help: 'name of the program there (default kubedoh-server, -gateway or -exporter)',
   },
   {
     name: 'LOCAL_IPS',

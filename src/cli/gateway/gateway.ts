@@ -40,6 +40,7 @@ import {
 import { requireTextFile } from '../../server/node/read-files.ts'
 import { onReloadSignal, untilSignal } from '../../server/node/signals.ts'
 import { parseListenAddress } from '../../server/sockets/listen-address.ts'
+import { collectorOf } from '../flags/collector.ts'
 import type { FlagName, Input } from '../flags/flags.ts'
 import { readLingerMs } from '../flags/linger.ts'
 import { readGatewayUrl, trimToken } from '../flags/operator-call.ts'
@@ -157,8 +158,9 @@ async function createServer(
 ): Promise<GatewayServer> {
   const store = input.isSet('follow') ? readPrimary(input) : await openStore(input, log)
   const corefileFolder = dirname(input.text('conf'))
+  const collector = collectorOf(input, 'gateway')
   try {
-    return await createNodeGateway({ ...served, store, corefileFolder, log })
+    return await createNodeGateway({ ...served, store, corefileFolder, log, collector })
   } catch (error) {
     if (error instanceof GatewayConfigError) throw commandError(error)
     const text = errorText(error)

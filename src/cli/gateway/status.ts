@@ -13,6 +13,12 @@ const COLUMNS = 'CLUSTER STATE GENERATION CONFIRMED AGE RECORDS SHARDS BYTES FOL
 
 /** Prints a line for each cluster. */
 export async function runStatus(input: Input, output: Output): Promise<void> {
+  const clusters = await readStatus(input)
+  printResponse(input, output, [`${JSON.stringify({ clusters })}\n`, formatClusters])
+}
+
+/** Reads the states of all clusters, as `/v1/status` has them. @throws {CommandError} */
+export async function readStatus(input: Input): Promise<readonly unknown[]> {
   const clusters: unknown[] = []
   let after: unknown = ''
   for (let pages = 0; pages < PAGES_MAX && typeof after === 'string'; pages++) {
@@ -21,7 +27,7 @@ export async function runStatus(input: Input, output: Output): Promise<void> {
     clusters.push(...listOf(page.clusters))
     after = page.next
   }
-  printResponse(input, output, [`${JSON.stringify({ clusters })}\n`, formatClusters])
+  return clusters
 }
 
 function formatClusters(value: unknown): string {

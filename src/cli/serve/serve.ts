@@ -17,6 +17,7 @@ import { onReloadSignal, untilSignal } from '../../server/node/signals.ts'
 import type { RunningServer, ServeOptions } from '../../server/serve/serve-options.ts'
 import { Server } from '../../server/serve/server.ts'
 import { serveByWorkers } from '../../server/serve/worker-pool.ts'
+import { collectorOf } from '../flags/collector.ts'
 import type { FlagName, Input } from '../flags/flags.ts'
 import { readLingerMs } from '../flags/linger.ts'
 import { trimOwnToken } from '../flags/operator-call.ts'
@@ -43,6 +44,7 @@ export async function withPidfile(input: Input, run: () => Promise<void>): Promi
 }
 
 async function serveUntilSignal(input: Input, output: Output): Promise<void> {
+  const collector = collectorOf(input, 'server')
   const options = {
     conf: input.text('conf'),
     dnsPort: parsePort(input.text('dns.port'), 'dns.port'),
@@ -55,6 +57,7 @@ async function serveUntilSignal(input: Input, output: Output): Promise<void> {
     explainToken: readExplainToken(input),
     lingerMs: readLingerMs(input),
     localAddresses: input.env('LOCAL_IPS'),
+    ...(collector && { collector }),
   }
   const count = parseWorkers(input.text('workers'), options)
   const running =

@@ -65,6 +65,9 @@ export type ObjectPage = {
 /** A change, a bookmark or an error of the watch. */
 export type WatchEvent = { readonly type: string; readonly object: unknown }
 
+/** Annotation of the bookmark after the last initial event of a streamed list (KEP-3157). */
+export const INITIAL_END = 'k8s.io/initial-events-end'
+
 /** Options of a watch. */
 export type WatchOptions = {
   readonly resourceVersion: string

@@ -15,6 +15,7 @@ import { MirroredObjects, type ObjectSink } from './mirrored-objects.ts'
 import {
   ApiError,
   type Collection,
+  INITIAL_END,
   type Listed,
   type ObjectApi,
   type ObjectPage,
@@ -69,8 +70,6 @@ const ABSENT_MS = 60_000
  * looked alive never reported; unchanged objects cost a comparison of their resource versions.
  */
 const RELIST_MS = 3_600_000
-/** Annotation of the bookmark after the last initial event. */
-const INITIAL_END = 'k8s.io/initial-events-end'
 
 /** The mirror of one collection. */
 export class Reflector {

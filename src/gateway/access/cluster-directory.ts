@@ -33,6 +33,15 @@ export type DirectoryEntry = {
 /** The outcome of an addition. */
 export type DirectoryAddition = 'added' | 'exists' | 'full'
 
+/** What became of entries that come from another directory; identifiers. */
+export type DirectoryAdditions = {
+  readonly added: readonly string[]
+  /** How many the directory had. */
+  readonly same: number
+  /** If there are any, nothing was added. */
+  readonly refused: readonly { readonly id: string; readonly reason: 'differs' | 'full' }[]
+}
+
 /** What changed in the directory, or all of it. */
 export type DirectoryUpdate = {
   readonly isWhole: boolean
@@ -46,6 +55,8 @@ export type ClusterDirectory = {
   readonly list: () => Promise<readonly DirectoryEntry[]>
   /** Adds an entry, unless there is one with its identifier or {@link DIRECTORY_MAX} of them. */
   readonly add: (entry: DirectoryEntry) => Promise<DirectoryAddition>
+  /** Adds all entries of another directory or none, by the rules of {@link addAllEntries}. */
+  readonly addAll: (entries: readonly DirectoryEntry[]) => Promise<DirectoryAdditions>
   /**
    * Replaces `before` by `next`, which has the same identifier. Resolves with false, and changes
    * nothing, when the store has another entry by now, or none.
@@ -98,6 +109,28 @@ export function addEntry(
   return 'added'
 }
 
+/**
+ * Adds entries of another directory to a map: all, or none where the map has one of them with other
+ * keys or issuers, or no room.
+ */
+export function addAllEntries(
+  entries: Map<string, DirectoryEntry>,
+  wanted: readonly DirectoryEntry[],
+): DirectoryAdditions {
+  const fresh = wanted.filter(({ id }) => !entries.has(id))
+  const different = wanted.filter(
+    (one) => entries.has(one.id) && !equalEntries(entries.get(one.id), one),
+  )
+  const beyond = fresh.slice(Math.max(0, DIRECTORY_MAX - entries.size))
+  const refused = [
+    ...different.map(({ id }) => ({ id, reason: 'differs' as const })),
+    ...beyond.map(({ id }) => ({ id, reason: 'full' as const })),
+  ]
+  if (refused.length > 0) return { added: [], same: 0, refused }
+  for (const entry of fresh) entries.set(entry.id, entry)
+  return { added: fresh.map(({ id }) => id), same: wanted.length - fresh.length, refused }
+}
+
 /** Replaces an entry in a map, if it is unchanged. */
 export function replaceEntry(
   entries: Map<string, DirectoryEntry>,
@@ -120,6 +153,7 @@ export function createMemoryDirectory(): ClusterDirectory {
   return {
     list: () => Promise.resolve([...entries.values()]),
     add: (entry) => Promise.resolve(addEntry(entries, entry)),
+    addAll: (wanted) => Promise.resolve(addAllEntries(entries, wanted)),
     replace: (before, next) => Promise.resolve(replaceEntry(entries, before, next)),
     remove: (id) => Promise.resolve(entries.delete(id)),
   }

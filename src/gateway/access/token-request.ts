@@ -78,7 +78,8 @@ function readObject(text: string): Fields {
   throw new HttpError(400, 'bad_json', 'The body is not a JSON object')
 }
 
-function readName(value: unknown): string {
+/** Reads the label of a token; '' without one. @throws {ScopeError} */
+export function readName(value: unknown): string {
   if (value === undefined) return ''
   if (typeof value === 'string' && value.length <= NAME_MAX && !/\p{Cc}/u.test(value)) return value
   throw bad('name', `is not a string of at most ${NAME_MAX} characters`)
@@ -90,7 +91,8 @@ function readRole(value: unknown): TokenRole {
   throw bad('role', `is not one of ${TOKEN_ROLES.join(', ')}`)
 }
 
-function readIdentities(value: unknown = []): readonly string[] {
+/** Reads the identities of a token, none without. @throws {ScopeError} */
+export function readIdentities(value: unknown = []): readonly string[] {
   if (!isTexts(value) || value.length > PATTERNS_MAX) {
     throw bad('identities', 'is not a list of "cert:SHA256" and "access:WHO"')
   }

@@ -11,7 +11,7 @@ import {
   parseDirectoryEntry,
 } from './cluster-directory.ts'
 import { type ObjectsOutcome, replaceObjectsIn } from './object-tokens.ts'
-import type { TokenRecord, TokenSecret } from './token.ts'
+import { isRevocation, type TokenRecord, type TokenSecret } from './token.ts'
 
 /** Most tokens of a gateway, because readers hold all of them in memory. */
 export const TOKENS_MAX = 10_000
@@ -20,6 +20,19 @@ export const TOKENS_MAX = 10_000
 export type Addition =
   | { readonly kind: 'added' | 'exists' | 'full' }
   | { readonly kind: 'taken'; readonly identity: string; readonly id: string }
+
+/** What became of records that come from another store; identifiers. */
+export type Additions = {
+  /** New ones, and revocations that are now later. */
+  readonly added: readonly string[]
+  /** How many the store had. */
+  readonly same: number
+  /** If there are any, nothing was added. */
+  readonly refused: readonly {
+    readonly id: string
+    readonly reason: 'differs' | 'identity_taken' | 'full'
+  }[]
+}
 
 /** What changed in the list of tokens, and in the directory, since a version, or all of both. */
 export type TokenUpdate = {
@@ -62,6 +75,8 @@ export type TokenStore = {
   ) => Promise<void>
   /** Adds a record by the rules of {@link checkAddition}. */
   readonly add: (record: TokenRecord) => Promise<Addition>
+  /** Adds all records of another store or none, by the rules of {@link addAllTo}. */
+  readonly addAll: (records: readonly TokenRecord[]) => Promise<Additions>
   /**
    * Replaces `before` by `next`, which has the same identifier. Resolves with false, and changes
    * nothing, when the store has another record by now, or none.
@@ -208,6 +223,62 @@ export function addTo(records: Map<string, TokenRecord>, record: TokenRecord): A
   return addition
 }
 
+/**
+ * Adds records of another store to a map: all, or none where one is refused. A record that the map
+ * has may differ in its day of use only, so that no token gets another scope, secret or end; of two
+ * revocations of a subject, the later one counts.
+ */
+export function addAllTo(
+  records: Map<string, TokenRecord>,
+  wanted: readonly TokenRecord[],
+): Additions {
+  const owners = new Map<string, TokenRecord>()
+  for (const record of records.values()) {
+    for (const identity of record.identities) owners.set(identity, record)
+  }
+  const next = new Map<string, TokenRecord>()
+  const refused: Additions['refused'][number][] = []
+  let room = TOKENS_MAX - records.size
+  for (const record of wanted) {
+    const { id, identities } = record
+    const owner = identities.map((one) => owners.get(one)).find((one) => one !== undefined)
+    const known = records.get(id) ?? owner
+    if (known === undefined) {
+      if (room-- <= 0) refused.push({ id, reason: 'full' })
+      next.set(id, record)
+      for (const identity of identities) owners.set(identity, record)
+    } else if (known === owner && isRevocation(known) && isRevocation(record)) {
+      const { createdMs, expiresMs } = record
+      if (known.createdMs < createdMs) next.set(known.id, { ...known, createdMs, expiresMs })
+    } else if (known.id !== id) {
+      refused.push({ id, reason: 'identity_taken' })
+    } else if (!isSameToken(known, record)) {
+      refused.push({ id, reason: 'differs' })
+    }
+  }
+  if (refused.length > 0) return { added: [], same: 0, refused }
+  for (const [id, record] of next) records.set(id, record)
+  return { added: [...next.keys()], same: wanted.length - next.size, refused }
+}
+
+/** Returns whether additions changed anything. */
+export function hasAdded({ added }: Additions): boolean {
+  return added.length > 0
+}
+
+/** Compares by value: the fields of a record in memory may have another order. */
+function isSameToken(known: TokenRecord, record: TokenRecord): boolean {
+  const [had, wanted] = [formatTokenRecord(unused(known)), unused(record)]
+  if (had === formatTokenRecord(wanted)) return true
+  const read = parseTokenRecord(had)
+  return read !== undefined && equalRecords(read, wanted)
+}
+
+/** Returns a record without the day of its last use. */
+export function unused({ usedDay: _, ...record }: TokenRecord): TokenRecord {
+  return record
+}
+
 /** Replaces a record in a map, if it is unchanged. */
 export function replaceIn(
   records: Map<string, TokenRecord>,
@@ -237,6 +308,7 @@ export function createMemoryTokenStore(): TokenStore {
   return {
     list: () => Promise.resolve([...records.values()]),
     add: (record) => Promise.resolve(addTo(records, record)),
+    addAll: (wanted) => Promise.resolve(addAllTo(records, wanted)),
     replace: (before, next) => Promise.resolve(replaceIn(records, before, next)),
     remove: (id) => Promise.resolve(records.delete(id)),
     replaceObjects: (cluster, wanted) =>

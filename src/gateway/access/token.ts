@@ -16,6 +16,11 @@ import type { TokenRole } from '../config/issuers.ts'
 import { matcherOf } from '../config/text-pattern.ts'
 import type { TokenScope } from '../config/token-scope.ts'
 
+/** Most secrets of a token. */
+export const SECRETS_MAX = 4
+/** Before a subject in the identity of the record that revokes it. */
+const REVOKED = 'revoked:'
+
 /** One secret of a token; a rotated token has several for a while. */
 export type TokenSecret = {
   /** SHA-256 of the whole token, 64 hexadecimal digits. */
@@ -51,7 +56,19 @@ export type TokenRecord = {
  * knows.
  */
 export function revocationOf(subject: string): string {
-  return `revoked:${subject}`
+  return REVOKED + subject
+}
+
+/** An issuer's URL, a space, and its name for the client. */
+export const REVOKED_SUBJECT: RegExp = /^[!-~]{1,512} [^\p{Cc}]{1,255}$/u
+
+/** Returns whether a record only revokes a client that an issuer knows: it lets nobody in. */
+export function isRevocation({ scope, identities, secrets }: TokenRecord): boolean {
+  const [identity = '', ...others] = identities
+  const subject = identity.startsWith(REVOKED) ? identity.slice(REVOKED.length) : ''
+  const sees = [...scope.clusters, ...scope.origins, ...scope.namespaces]
+  const isNothing = sees.length + secrets.length + others.length === 0 && !scope.recurse
+  return isNothing && scope.explain !== true && REVOKED_SUBJECT.test(subject)
 }
 
 /** Milliseconds of a day. */

@@ -24,10 +24,12 @@ import { jsonResponse, streamOf, uncached } from '../doh/json-response.ts'
 import { createPublishRoutes, type FindCluster } from '../snapshots/publish-routes.ts'
 import { StoreError } from '../snapshots/store.ts'
 import { createAuditRoute } from './audit-route.ts'
+import { createBackupRoute } from './backup-route.ts'
 import { createClusterRoutes } from './cluster-routes.ts'
 import { createExchangeRoute } from './exchange-route.ts'
 import type { Gateway, GatewayRuntime } from './gateway.ts'
 import { createGenerationRoutes } from './generation-routes.ts'
+import { createIngestTrace } from './ingest-trace.ts'
 import { clusterDomains, createKitRoute } from './kit-route.ts'
 import { LoginPlaces } from './login-places.ts'
 import { createNamesRoute } from './names-route.ts'
@@ -70,11 +72,13 @@ export function createGatewayApp(
   const findCluster: FindCluster = (id, c) => admission.findCluster(id, c)
   const advise = createTokenAdvice(config, clusters)
   const domainsOf = clusterDomains(config, clusters)
+  if (runtime.tracer !== undefined) app.route('/', createIngestTrace(runtime.tracer))
   app.route('/', createReplicaRoutes({ config, runtime, gateway }))
   app.route('/', createPublishRoutes({ ...runtime, findCluster, count, now }))
   app.route('/', createGenerationRoutes(config, runtime, findCluster))
   const reload = (): Promise<void> => admission.reloadTokens()
   app.route('/', createClusterRoutes({ ...config, ...runtime, reload, now }))
+  app.route('/', createBackupRoute({ ...config, ...runtime, reload, now }))
   app.route('/', createObjectTokenRoute({ ...config, ...runtime, findCluster, count, reload, now }))
   app.route(
     '/',

@@ -6,7 +6,7 @@
 import type { Context } from 'hono'
 import { Hono } from 'hono/tiny'
 import { createSharedPause, type Turns } from '../../dns/bytes/steps.ts'
-import { isRecord, listOf, parseJson, recordOf } from '../../dns/bytes/unknown.ts'
+import { isRecord, parseJson } from '../../dns/bytes/unknown.ts'
 import { formatName } from '../../dns/names/name.ts'
 import { CLUSTER_ID } from '../../snapshot/format/manifest.ts'
 import { importPublicKey } from '../../snapshot/format/signature.ts'
@@ -14,9 +14,7 @@ import {
   DIRECTORY_MAX,
   type DirectoryEntry,
   type ExporterKeys,
-  WITH_ISSUERS_MAX,
 } from '../access/cluster-directory.ts'
-import { SAME_NAME_MAX } from '../access/issuers.ts'
 import type { DirectoryRuntime } from '../access/known-clusters.ts'
 import { checkAdmin } from '../access/operators.ts'
 import type { TokenStore } from '../access/token-store.ts'
@@ -28,6 +26,7 @@ import { IssuersError } from '../config/issuers.ts'
 import { HttpError } from '../doh/http-error.ts'
 import { jsonResponse, listTexts, streamOf, uncached } from '../doh/json-response.ts'
 import { readBody } from '../doh/read-body.ts'
+import { checkIssuerRoom, checkPlace } from './cluster-checks.ts'
 
 const BODY_BYTES_MAX = 8 * 1024
 const KEY_FIELDS: readonly string[] = ['publicKey', 'tokenSha256']
@@ -99,17 +98,8 @@ class ClusterRoutes {
     const keys = [await readKeys(fields, createdMs)]
     const issuers = fields.issuers === undefined ? undefined : readIssuers(id, fields.issuers)
     const entry = { id, createdMs, keys, ...(issuers !== undefined && { issuers }) }
-    const { zones, taken } = this.placesOf(id)
-    if (zones.length === 0) {
-      const message = 'The Corefile has no zone for it: a "kubernetes" directive with "cluster *"'
-      throw new HttpError(409, 'no_zone', message)
-    }
-    const [zone] = taken
-    if (zone !== undefined) {
-      const message = `The Corefile has a zone ${formatName(zone)} already`
-      throw new HttpError(409, 'zone_taken', message)
-    }
-    if (issuers !== undefined) await this.checkRoom(store, id, issuers)
+    checkPlace(this.placesOf(id))
+    if (issuers !== undefined) checkIssuerRoom(await store.list(), [entry])
     const addition = await store.add(entry)
     if (addition === 'exists') {
       throw new HttpError(409, 'cluster_exists', `There is a cluster "${id}" already`)
@@ -173,35 +163,11 @@ class ClusterRoutes {
   private async setIssuers(c: Context, id: string): Promise<Response> {
     const { store } = await this.authorize(c, id)
     const issuers = readIssuers(id, await readValue(c))
-    if (issuers !== undefined) await this.checkRoom(store, id, issuers)
+    if (issuers !== undefined) checkIssuerRoom(await store.list(), [{ id, issuers }])
     return this.change(store, id, ({ issuers: _, ...entry }) => ({
       ...entry,
       ...(issuers !== undefined && { issuers }),
     }))
-  }
-
-  /**
-   * Bounds what gateways hold in memory, and what one wrong token has them check. Of requests that
-   * come at once, each may pass; gateways take no more than the bounds.
-   * @throws {HttpError} 409
-   */
-  private async checkRoom(
-    store: DirectoryRuntime['store'],
-    id: string,
-    issuers: string,
-  ): Promise<void> {
-    const others = (await store.list()).filter((one) => one.id !== id && one.issuers !== undefined)
-    if (others.length >= WITH_ISSUERS_MAX) {
-      const message = `${WITH_ISSUERS_MAX} clusters have issuers; remove those of others first`
-      throw new HttpError(409, 'too_many', message)
-    }
-    const names = others.flatMap((one) => namesOf(one.issuers))
-    const name = namesOf(issuers).find(
-      (own) => names.filter((other) => other === own).length >= SAME_NAME_MAX,
-    )
-    if (name === undefined) return
-    const message = `${SAME_NAME_MAX} issuers of clusters are called "${name}"`
-    throw new HttpError(409, 'too_many', message)
   }
 
   /** Changes an entry; starts again when the entry changes meanwhile. */
@@ -277,11 +243,6 @@ function readIssuers(id: string, value: unknown): string | undefined {
     if (!(error instanceof IssuersError)) throw error
     throw new HttpError(400, 'bad_field', error.message)
   }
-}
-
-/** Returns what the issuers of a list are called. */
-function namesOf(issuers = '[]'): readonly string[] {
-  return listOf(parseJson(issuers)).map((one) => String(recordOf(one).issuer))
 }
 
 async function readValue(c: Context): Promise<unknown> {

@@ -7,6 +7,7 @@ import type { Context } from 'hono'
 import { ConfigError, formatProblem, type Problem } from '../../corefile/problem.ts'
 import { equalNames } from '../../dns/names/name.ts'
 import { TYPE } from '../../dns/names/rr-type.ts'
+import type { Tracer } from '../../dns/telemetry/tracer.ts'
 import type { Query, Refusal } from '../../dns/wire/query.ts'
 import { ReplyWriter } from '../../dns/wire/reply-writer.ts'
 import { writeQuery } from '../../dns/wire/write-query.ts'
@@ -60,6 +61,8 @@ export type GatewayRuntime = AdmissionRuntime &
     readonly hasHttp3?: boolean
     /** Whether the visibility of some caller without a token depends on labels of namespaces. */
     readonly usesLabels?: boolean
+    /** Begins the spans of what exporters publish; there are none when left out. */
+    readonly tracer?: Pick<Tracer, 'begin' | 'stop'>
     /** Gets a report of each answered message. */
     readonly observer?: AnswerObserver
   }

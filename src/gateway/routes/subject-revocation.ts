@@ -10,6 +10,7 @@ import {
   DAY_MS,
   newTokenId,
   type RandomBytes,
+  REVOKED_SUBJECT,
   revocationOf,
   type TokenRecord,
 } from '../access/token.ts'
@@ -19,8 +20,6 @@ import { jsonResponse } from '../doh/json-response.ts'
 import { readBody } from '../doh/read-body.ts'
 
 const BODY_BYTES_MAX = 4096
-/** An issuer's URL, a space, and its name for the client. */
-const SUBJECT = /^[!-~]{1,512} [^\p{Cc}]{1,255}$/u
 /** How long a revocation stays: longer than any token that is given in exchange. */
 const KEPT_MS = 400 * DAY_MS
 /** Attempts when others change the record meanwhile. */
@@ -74,7 +73,7 @@ export async function revokeSubject(
 
 function readSubject(text: string): string {
   const value = parseJson(text)
-  if (isRecord(value) && typeof value.subject === 'string' && SUBJECT.test(value.subject)) {
+  if (isRecord(value) && typeof value.subject === 'string' && REVOKED_SUBJECT.test(value.subject)) {
     return value.subject
   }
   throw new HttpError(400, 'bad_field', '"subject" is not an issuer, a space, and its subject')

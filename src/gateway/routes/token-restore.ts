@@ -6,7 +6,7 @@ import type { Context } from 'hono'
 import { isRecord, parseJson } from '../../dns/bytes/unknown.ts'
 import { noteFacts } from '../access/audit.ts'
 import { DAY_MS, type TokenRecord } from '../access/token.ts'
-import { equalRecords, type TokenStore } from '../access/token-store.ts'
+import { equalRecords, type TokenStore, unused } from '../access/token-store.ts'
 import { HttpError } from '../doh/http-error.ts'
 import { jsonResponse } from '../doh/json-response.ts'
 import { readBody } from '../doh/read-body.ts'
@@ -64,9 +64,7 @@ function idsIn(
 /** Returns whether a token may do the same, for as long. A new one does not count as changed. */
 function isSame(before: TokenRecord | undefined, after: TokenRecord): boolean {
   if (before === undefined) return true
-  const { usedDay: _, ...wanted } = after
-  const { usedDay: __, ...had } = before
-  return equalRecords(had, wanted)
+  return equalRecords(unused(before), unused(after))
 }
 
 function missing(oldestMs: number | undefined): HttpError {

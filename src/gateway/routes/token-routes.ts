@@ -15,6 +15,7 @@ import {
   newSecret,
   newTokenId,
   type RandomBytes,
+  SECRETS_MAX,
   type TokenRecord,
   visibilityOf,
 } from '../access/token.ts'
@@ -33,8 +34,6 @@ const BODY_BYTES_MAX = 64 * 1024
 /** How long the previous secrets of a rotated token stay valid by default. */
 const GRACE_SECONDS = 24 * 3600
 const GRACE_SECONDS_MAX = 366 * 24 * 3600
-/** Most secrets of a token. */
-const SECRETS_MAX = 4
 /** Attempts of a rotation when the token changes meanwhile; each attempt one more succeeds. */
 const ATTEMPTS_MAX = 10
 const RETRY_SECONDS = '1'

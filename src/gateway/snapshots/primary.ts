@@ -118,7 +118,9 @@ export class Primary {
   /** The tokens of the primary, which only the primary changes. */
   get tokenStore(): TokenStore {
     const { refuse } = this
-    const changes = { add: refuse, replace: refuse, remove: refuse, replaceObjects: refuse }
+    const changes = {
+      ...{ add: refuse, addAll: refuse, replace: refuse, remove: refuse, replaceObjects: refuse },
+    }
     const path = '/v1/token-list'
     return {
       ...changes,

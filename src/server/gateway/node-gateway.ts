@@ -18,6 +18,7 @@ import type { PluginHost } from '../../resolver/contract/plugin-entry.ts'
 import { type AppServer, createAppServer } from '../http/app-server.ts'
 import { type Direct, identitiesOf, remoteOf } from '../http/http-request.ts'
 import type { Print } from '../node/output.ts'
+import { type Collector, createTracer } from '../serve/collector.ts'
 import { createNodeHost } from '../serve/node-host.ts'
 import { createFileDirectory } from './file-directory.ts'
 import { createFileStore } from './file-store.ts'
@@ -64,7 +65,7 @@ export type GatewayServer = Pick<AppServer, 'close'> & {
  */
 export async function createNodeGateway(options: NodeGatewayOptions): Promise<GatewayServer> {
   const { config, tls } = options
-  const runtime = { ...createNodeRuntime(options), hasTls: tls !== undefined }
+  const runtime: GatewayRuntime = { ...createNodeRuntime(options), hasTls: tls !== undefined }
   let served = await openStoredGateway(config, runtime)
   served.gateway.start()
   const readiness = new Readiness(() => served.gateway.hasLooked())
@@ -85,6 +86,7 @@ export async function createNodeGateway(options: NodeGatewayOptions): Promise<Ga
     close: async () => {
       await served.gateway.stop()
       await server.close()
+      runtime.tracer?.stop()
     },
     drain: async (lingerMs) => {
       readiness.end()
@@ -115,6 +117,8 @@ type NodeRuntimeOptions = {
   /** Folder of the Corefile, which its paths are relative to. */
   readonly corefileFolder: string
   readonly log: Log
+  /** Where spans of what exporters publish go, if anywhere. */
+  readonly collector?: Collector | undefined
   /** Receives the lines of `log`, as CoreDNS writes them; default: standard output. */
   readonly print?: Print
 }
@@ -128,6 +132,7 @@ export function createNodeRuntime(options: NodeRuntimeOptions): GatewayRuntime {
     clientOf: (c: Context): Client => ({ ...remoteOf(c.env), transport: 'https' }),
     identitiesOf: (c: Context) => identitiesOf(c.env),
     keepAlive: (_: Context, promise: Promise<void>) => void promise,
+    ...(options.collector && { tracer: createTracer(options.collector, options.log) }),
   }
   const { store, config } = options
   if (!('url' in store)) return withStore(config, runtime, store)

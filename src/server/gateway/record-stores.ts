@@ -4,6 +4,7 @@
  * @module
  */
 import {
+  addAllEntries,
   addEntry,
   type ClusterDirectory,
   type DirectoryEntry,
@@ -14,8 +15,10 @@ import {
 import { isOtherList, replaceObjectsIn } from '../../gateway/access/object-tokens.ts'
 import type { TokenRecord } from '../../gateway/access/token.ts'
 import {
+  addAllTo,
   addTo,
   formatTokenRecord,
+  hasAdded,
   noteUseIn,
   parseTokenRecord,
   replaceIn,
@@ -45,6 +48,7 @@ export function createRecordTokenStore(tokens: RecordList<TokenRecord>): TokenSt
         (records) => addTo(records, record),
         ({ kind }) => kind === 'added',
       ),
+    addAll: (wanted) => tokens.change((records) => addAllTo(records, wanted), hasAdded),
     replace: (before, next) =>
       tokens.change((records) => replaceIn(records, before, next), Boolean),
     remove: (id) => tokens.change((records) => records.delete(id), Boolean),
@@ -67,6 +71,11 @@ export function createRecordDirectory(clusters: RecordList<DirectoryEntry>): Clu
       clusters.change(
         (entries) => addEntry(entries, entry),
         (addition) => addition === 'added',
+      ),
+    addAll: (wanted) =>
+      clusters.change(
+        (entries) => addAllEntries(entries, wanted),
+        ({ added }) => added.length > 0,
       ),
     replace: (before, next) =>
       clusters.change((entries) => replaceEntry(entries, before, next), Boolean),

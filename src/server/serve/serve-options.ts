@@ -2,6 +2,7 @@
  * What to serve, and what a running server can do.
  * @module
  */
+import type { Collector } from './collector.ts'
 
 /** What to serve; an empty string means not given. */
 export type ServeOptions = {
@@ -22,6 +23,8 @@ export type ServeOptions = {
   readonly lingerMs?: number
   /** Threads that serve the same ports; 1 if absent. */
   readonly threads?: number
+  /** Where spans of lists and watches go, if anywhere. */
+  readonly collector?: Collector
   /** Comma-separated addresses that replace the machine's own. */
   readonly localAddresses: string
 }

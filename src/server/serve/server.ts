@@ -33,6 +33,7 @@ import { createNodeHost } from './node-host.ts'
 import { formatThreadMetrics } from './process-metrics.ts'
 import type { RunningServer, ServeOptions } from './serve-options.ts'
 import type { WatchedCluster } from './shared-snapshots.ts'
+import { loadApiClient } from './traced-client.ts'
 
 /** Time to wait for the keys of etcds before answering queries. */
 const KEYS_MS = 5000
@@ -202,11 +203,12 @@ export class Server implements RunningServer {
     const { onSnapshot } = this.answering
     const { objects, kubeconfig } = this.options
     const localAddresses = outsideAddresses(this.options.localAddresses)
-    const watch = { kubeconfig, folder, localAddresses }
+    const { collector } = this.options
+    const watch = { kubeconfig, folder, localAddresses, ...(collector && { collector }) }
     return new ClusterSources({
       ...watch,
       objectPaths: objects,
-      loadApi: async () => (await import('../../cluster/follow/watch.ts')).openApi,
+      loadApi: () => loadApiClient(collector, log),
       log,
       metrics,
       now: Date.now,

@@ -11,6 +11,7 @@ import { createLog, describeError, type Output } from '../node/output.ts'
 import { ClusterSources } from './cluster-sources.ts'
 import { type ClusterWanted, keyOf } from './cluster-wanted.ts'
 import { FRESHNESS_MS, SnapshotSharer, type WatchedCluster } from './shared-snapshots.ts'
+import { loadApiClient } from './traced-client.ts'
 import { type FromWorker, runWorker, type ToWorker, type WatchOptions } from './worker-messages.ts'
 
 type Send = (message: FromWorker, moved?: ArrayBuffer[]) => void
@@ -81,11 +82,12 @@ export class WatchWorker {
 
   private open(options: WatchOptions): ClusterSources {
     this.timer = setInterval(() => this.shareChanges(), FRESHNESS_MS).unref()
+    const log = createLog(this.output)
     return new ClusterSources({
       ...options,
       objectPaths: [],
-      loadApi: async () => (await import('../../cluster/follow/watch.ts')).openApi,
-      log: createLog(this.output),
+      loadApi: () => loadApiClient(options.collector, log),
+      log,
       metrics: this.metrics,
       now: Date.now,
       elapsed,

@@ -56,7 +56,8 @@ type ServiceQuery = {
 export type KnownState = ServiceState | null | undefined
 
 /** Where a worker finds the clusters that it watches. */
-export type WatchOptions = Pick<ClusterSourceOptions, 'kubeconfig' | 'folder' | 'localAddresses'>
+export type WatchOptions = Pick<ClusterSourceOptions, 'kubeconfig' | 'folder' | 'localAddresses'> &
+  Pick<ServeOptions, 'collector'>
 
 /** A message to a worker. */
 export type ToWorker =

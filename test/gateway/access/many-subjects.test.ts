@@ -28,6 +28,7 @@ function countingStore(): { readonly store: TokenStore; readonly writes: string[
   const store: TokenStore = {
     list,
     add: note('add', inner.add),
+    addAll: note('addAll', inner.addAll),
     replace: note('replace', inner.replace),
     remove: note('remove', inner.remove),
     replaceObjects: note('replaceObjects', inner.replaceObjects),

@@ -56,6 +56,8 @@ describe('a role', () => {
     { route: ['GET', '/v1/conflicts'], for: ['administrator'] },
     { route: ['GET', '/v1/clusters'], for: ['administrator'] },
     { route: ['GET', '/v1/audit'], for: ['administrator'] },
+    { route: ['GET', '/v1/backup'], for: ['administrator'] },
+    { route: ['POST', '/v1/backup'], for: ['administrator'] },
     { route: ['GET', '/v1/tokens'], for: ['issuer', 'administrator'] },
     { route: ['DELETE', '/v1/tokens/000000000000'], for: ['issuer', 'administrator'] },
     { route: ['POST', '/v1/tokens/restore'], for: ['administrator'], body: {} },

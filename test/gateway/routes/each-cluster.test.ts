@@ -123,6 +123,7 @@ class Many {
 
 const NO_CHANGES = {
   add: () => assert.fail('no change is expected'),
+  addAll: () => assert.fail('no change is expected'),
   replace: () => assert.fail('no change is expected'),
   remove: () => assert.fail('no change is expected'),
   removeSnapshots: () => assert.fail('no change is expected'),

@@ -101,6 +101,7 @@ function byTurns(one: TokenStore, other: TokenStore): TokenStore {
   return {
     list: () => next().list(),
     add: (record) => next().add(record),
+    addAll: (records) => next().addAll(records),
     replace: (before, after) => next().replace(before, after),
     remove: (id) => next().remove(id),
     replaceObjects: (cluster, wanted) => next().replaceObjects(cluster, wanted),

@@ -18,13 +18,22 @@ import type { Directive, Word } from '../../../corefile/server-block.ts'
 import { errorText } from '../../../dns/bytes/unknown.ts'
 import { formatName } from '../../../dns/names/name.ts'
 import { formatRcode } from '../../../dns/names/rcode.ts'
+import type { SpanFormat } from '../../../dns/telemetry/span.ts'
+import {
+  Reporter,
+  type ReporterHost,
+  type ReporterOptions,
+} from '../../../dns/telemetry/span-reporter.ts'
+import type { Host } from '../../contract/host.ts'
 import type { MaybePromise } from '../../contract/maybe-promise.ts'
 import type { Outcome } from '../../contract/outcome.ts'
 import type { PluginEntry } from '../../contract/plugin-entry.ts'
 import type { Next, Request } from '../../contract/request.ts'
 import { typeText } from '../../plugin-kit/mnemonics.ts'
-import { Reporter, type ReporterOptions, type TraceHost } from './reporter.ts'
-import { RequestSpans, type SpanFormat } from './spans.ts'
+import { RequestSpans } from './spans.ts'
+
+/** A host that sends spans. */
+export type TraceHost = Host & Pick<ReporterHost, 'postJson'>
 
 /** Configures `trace [[zipkin|otlp] ENDPOINT] { … }`. */
 export const tracePlugin: PluginEntry<TraceHost> = {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { RequestSpans, type SpanClock } from '../../../../src/resolver/plugins/trace/spans.ts'
+import type { SpanClock } from '../../../../src/dns/telemetry/span.ts'
+import { RequestSpans } from '../../../../src/resolver/plugins/trace/spans.ts'
 
 type Clock = SpanClock & { nowMs: number }
 

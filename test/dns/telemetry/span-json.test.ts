@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'vitest'
-import { type Span, writeSpans } from '../../../../src/resolver/plugins/trace/spans.ts'
+import { type Span, writeSpans } from '../../../src/dns/telemetry/span.ts'
 
 const TRACE_ID = '0'.repeat(31).concat('1')
 const SPANS: readonly Span[] = [

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { Reporter } from '../../../../src/resolver/plugins/trace/reporter.ts'
-import type { Span } from '../../../../src/resolver/plugins/trace/spans.ts'
-import { FakeHost, settle } from '../../../fake-host.ts'
+import type { Span } from '../../../src/dns/telemetry/span.ts'
+import { Reporter } from '../../../src/dns/telemetry/span-reporter.ts'
+import { FakeHost, settle } from '../../fake-host.ts'
 
 function spans(...names: readonly string[]): Span[] {
   const times = { startMs: 0, durationMs: 0, tags: {} }

@@ -3,9 +3,9 @@
  * time are lost.
  * @module
  */
-import { errorText } from '../../../dns/bytes/unknown.ts'
-import type { Host } from '../../contract/host.ts'
-import { type Span, type SpanFormat, writeSpans } from './spans.ts'
+import { errorText } from '../bytes/unknown.ts'
+import type { Log } from './log.ts'
+import { type Span, type SpanFormat, writeSpans } from './span.ts'
 
 /** The collector, and the sizes of batches. */
 export type ReporterOptions = {
@@ -20,8 +20,17 @@ export type ReporterOptions = {
   readonly intervalMs: number
 }
 
-/** The host functions for sending. */
-type ReporterHost = Pick<TraceHost, 'after' | 'log' | 'postJson'>
+/** The functions of the runtime for sending. */
+export type ReporterHost = {
+  /** Runs a task later; returns a function that cancels it. */
+  readonly after: (delayMs: number, task: () => void) => () => void
+  readonly log: Log
+  /**
+   * Sends JSON to a collector; resolves when the collector has accepted it.
+   * @throws {Error} later, when the collector rejects it or takes longer than `timeoutMs`
+   */
+  readonly postJson: (url: string, json: string, timeoutMs: number) => Promise<void>
+}
 
 const SEND_MS = 5000
 /** Minimum time between two warnings about lost spans. */
@@ -87,13 +96,4 @@ export class Reporter {
       this.cancelComplaint = undefined
     })
   }
-}
-
-/** A host that sends spans. */
-export type TraceHost = Host & {
-  /**
-   * Sends JSON to a collector; resolves when the collector has accepted it.
-   * @throws {Error} later, when the collector rejects it or takes longer than `timeoutMs`
-   */
-  readonly postJson: (url: string, json: string, timeoutMs: number) => Promise<void>
 }
