@@ -115,6 +115,11 @@ export const VARIABLES: readonly Variable[] = [
   },
   { name: 'KUBEDOH_REPLICA_TOKEN_FILE', readBy: ['gateway'], help: 'file with that token' },
   {
+    name: 'KUBEDOH_VARIABLES',
+    readBy: ['gateway'],
+    help: 'folder with a file for each gateway variable, read again when one changes',
+  },
+  {
     name: 'KUBEDOH_EXPLAIN_TOKEN',
     readBy: ['serve'],
     help: 'the token of /v1/explain over HTTP (--doh.listen)',
