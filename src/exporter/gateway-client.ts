@@ -10,6 +10,7 @@ import {
   type TokenOutcome,
 } from '../snapshot/format/client-tokens.ts'
 import { formatPublication, type Publication } from '../snapshot/format/publication.ts'
+import { parseVersions, READS_HEADER } from '../snapshot/format/versions.ts'
 
 /** A gateway refuses a request, or is unreachable. */
 export class GatewayError extends Error {
@@ -45,6 +46,11 @@ export type ManifestResult =
 export type GatewayClient = {
   /** Reads the published manifest, unless `signal` ends it; `undefined` if there is none. */
   readonly state: (signal?: AbortSignal) => Promise<PublishedState | undefined>
+  /**
+   * Versions of snapshots that the gateway reads, as of its last response; before any, what a
+   * gateway reads that names none.
+   */
+  readonly reads: () => readonly number[]
   readonly putShard: (sha256: string, bytes: Uint8Array) => Promise<void>
   /** @param expected entity tag of the manifest that this one replaces */
   readonly putManifest: (
@@ -96,9 +102,15 @@ export async function sendTokens(
 /** Returns a client. All its methods throw {@link GatewayError}. */
 export function createGatewayClient(options: GatewayClientOptions): GatewayClient {
   const base = baseOf(options)
-  const send = async (path: string, init: RequestInit = {}): Promise<Answer> =>
-    ask(options, base + path, init)
+  let reads = parseVersions(null)
+  const send = async (path: string, init: RequestInit = {}): Promise<Answer> => {
+    const answer = await ask(options, base + path, init)
+    // A proxy's error says nothing of the gateway.
+    if (answer.status < 300 || errorOf(answer).code !== undefined) reads = answer.reads
+    return answer
+  }
   return {
+    reads: () => reads,
     state: async (signal) => {
       const answer = await send('', signal && { signal })
       if (answer.status === 404) return undefined
@@ -146,7 +158,12 @@ function manifestResult(answer: Answer): ManifestResult {
   throw refusal(answer)
 }
 
-type Answer = { readonly status: number; readonly etag: string; readonly body: unknown }
+type Answer = {
+  readonly status: number
+  readonly etag: string
+  readonly reads: readonly number[]
+  readonly body: unknown
+}
 
 async function ask(
   { token, fetch: send = fetch }: GatewayClientOptions,
@@ -163,7 +180,8 @@ async function ask(
     })
     const text = await response.text()
     const etag = response.headers.get('etag') ?? ''
-    return { status: response.status, etag, body: parseJson(text) }
+    const reads = parseVersions(response.headers.get(READS_HEADER))
+    return { status: response.status, etag, reads, body: parseJson(text) }
   } catch (error) {
     // The error about a token that is invalid in a header would quote the token.
     const text = token === '' ? causeText(error) : causeText(error).replaceAll(token, '…')

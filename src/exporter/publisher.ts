@@ -5,10 +5,11 @@
 
 import { sleep } from '../cluster/api/backoff.ts'
 import { type BuiltSnapshot, nextGeneration } from '../cluster/follow/snapshot-builder.ts'
-import { formatManifest, MANIFEST_VERSION, type Manifest } from '../snapshot/format/manifest.ts'
+import { formatManifest, type Manifest } from '../snapshot/format/manifest.ts'
 import { PUBLICATION_SHARDS_MAX } from '../snapshot/format/publication.ts'
 import { type PrivateKey, sha256Hex, signBytes } from '../snapshot/format/signature.ts'
 import type { TokenIssuer } from '../snapshot/format/token-issuer.ts'
+import { describeMismatch, newestOfBoth, VERSIONS_WRITTEN } from '../snapshot/format/versions.ts'
 import { BatchSize } from './batch-size.ts'
 import {
   type GatewayClient,
@@ -35,6 +36,8 @@ export type PublisherOptions = {
   readonly key: PrivateKey
   /** Returns whether this process may publish: of several exporters, only the elected one. */
   readonly isLeader?: () => boolean
+  /** Versions of snapshots to write, of which the newest is chosen that the gateway reads. */
+  readonly versions?: readonly number[]
   /** Milliseconds since 1970. */
   readonly now: () => number
   /** Milliseconds since some moment, by a monotonic clock; default: the runtime's. */
@@ -81,6 +84,7 @@ type SignedManifest = {
 type HashedShard = { readonly sha256: string; readonly bytes: Uint8Array }
 type Published = Omit<PublishedState, 'timeMs'> & {
   readonly content: string
+  readonly version: number
   readonly confirmedMs: number
   /** The shards, if this publisher published them. */
   readonly shards: ReadonlySet<string>
@@ -165,7 +169,8 @@ export class Publisher {
     let { confirmedMs } = facts
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       const before = await this.readState()
-      const isSame = before?.content === content
+      const version = this.version()
+      const isSame = before?.content === content && before.version === version
       if (isSame && confirmedMs === before.confirmedMs) return undefined
       // An earlier time means that a clock was set back; only a new generation may have that.
       const isConfirmation = isSame && confirmedMs > before.confirmedMs
@@ -173,7 +178,8 @@ export class Publisher {
         ? before.generation
         : nextGeneration(before?.generation ?? 0, this.options.now())
       const dated = { ...facts, confirmedMs }
-      const manifest = formatManifest(this.manifest(snapshot, dated, { shards, generation }))
+      const numbers = { version, generation }
+      const manifest = formatManifest(this.manifest(snapshot, dated, { shards, ...numbers }))
       const signature = await signBytes(key, manifest)
       if (!isLeader()) throw new GatewayError('another exporter was elected in the meantime')
       const signed = { manifest, signature, expected: before?.etag }
@@ -183,7 +189,7 @@ export class Publisher {
         case 'stored':
           this.state = {
             etag: result.etag,
-            generation,
+            ...numbers,
             content,
             confirmedMs,
             shards: new Set(shards.map(({ sha256 }) => sha256)),
@@ -216,6 +222,15 @@ export class Publisher {
     throw new GatewayError(`Gave up after ${ATTEMPTS_MAX} attempts: ${why}`)
   }
 
+  /** @throws {GatewayError} if the gateway reads no version that this build writes */
+  private version(): number {
+    const { gateway, versions = VERSIONS_WRITTEN } = this.options
+    const read = gateway.reads()
+    const version = newestOfBoth(versions, read)
+    if (version === undefined) throw new GatewayError(describeMismatch(versions, read))
+    return version
+  }
+
   private async waitAfter(conflicts: number): Promise<void> {
     const { wait = (ms) => sleep(ms, NEVER), random = Math.random } = this.options
     await wait(random() * Math.min(WAIT_MS_MAX, WAIT_MS * 2 ** conflicts))
@@ -235,7 +250,7 @@ export class Publisher {
   private async requestState(signal?: AbortSignal): Promise<void> {
     const state = await this.options.gateway.state(signal)
     const confirmedMs = state?.timeMs ?? 0
-    this.state = state && { ...state, content: '', confirmedMs, shards: NO_SHARDS }
+    this.state = state && { ...state, content: '', version: 0, confirmedMs, shards: NO_SHARDS }
     this.hasState = true
   }
 
@@ -274,7 +289,7 @@ export class Publisher {
   private manifest(
     { origins, ttlSeconds, records, ...built }: BuiltSnapshot,
     { sources, confirmedMs, scheduledMs = confirmedMs, tokenIssuer, ...facts }: SnapshotFacts,
-    { shards, generation }: { shards: readonly HashedShard[]; generation: number },
+    { shards, ...numbers }: { shards: readonly HashedShard[]; version: number; generation: number },
   ): Manifest {
     // The order of the hashes: the main shards, those of each tree, the rights.
     const listed = shards.map(({ sha256, bytes }) => ({ sha256, bytes: bytes.length }))
@@ -285,9 +300,8 @@ export class Publisher {
     })
     const rights = facts.rights && rest[0]
     return {
-      version: MANIFEST_VERSION,
+      ...numbers,
       cluster: this.options.cluster,
-      generation,
       time: new Date(confirmedMs).toISOString(),
       confirmed: new Date(scheduledMs).toISOString(),
       origins,

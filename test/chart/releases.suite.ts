@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, test } from 'vitest'
 import { parse, stringify } from 'yaml'
+import { GATEWAY_VARIABLES } from '../../src/gateway/config/config.ts'
 import { describeUnless } from '../describe-unless.ts'
 import { ApiServer } from '../real-cluster/api-server.ts'
 import { prepareBinaries, prepareOperatorDefinitions } from '../real-cluster/binaries.ts'
@@ -113,7 +114,7 @@ describeUnless(typeof binaries === 'string' && binaries, 'releases of the chart'
     assert.deepEqual(warnings('--values', join(VALUES, 'pod-keys.yaml')), [])
   })
 
-  test('pods of the gateway change with the Secret that they read when they start', async () => {
+  test('pods of the gateway change with what they read of the Secret when they start', async () => {
     const metadata = { name: 'kubedoh-gateway', namespace: 'kube-system' }
     const on = ['--set', 'server.enabled=false,gateway.enabled=true']
     const sumOf = async (): Promise<string | undefined> => {
@@ -123,11 +124,15 @@ describeUnless(typeof binaries === 'string' && binaries, 'releases of the chart'
     }
     assert.equal(await sumOf(), undefined)
     const secret = { apiVersion: 'v1', kind: 'Secret', metadata }
-    await api.create({ ...secret, stringData: { CLUSTERS: '{}' } })
+    const reloaded = Object.fromEntries(GATEWAY_VARIABLES.map((name) => [name, '']))
+    await api.create({ ...secret, stringData: { ...reloaded, KUBEDOH_REPLICA_TOKEN: 'a' } })
     const first = await sumOf()
     assert.match(String(first), /^[0-9a-f]{64}$/)
+    for (const name of GATEWAY_VARIABLES) {
+      await api.patch(secret, { stringData: { [name]: 'other' } })
+    }
     assert.equal(await sumOf(), first)
-    await api.patch(secret, { stringData: { CLUSTERS: '{"a":1}' } })
+    await api.patch(secret, { stringData: { KUBEDOH_REPLICA_TOKEN: 'b' } })
     assert.notEqual(await sumOf(), first)
     run('uninstall', 'kubedoh')
   })

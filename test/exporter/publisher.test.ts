@@ -349,3 +349,46 @@ describe('after a failure', () => {
     assert.deepEqual([report?.generation, report?.isConfirmation], [START + 2, false])
   })
 })
+
+describe('the version of a snapshot', () => {
+  const written = ({ gateway }: Exporting): unknown => {
+    const { version } = JSON.parse(new TextDecoder().decode(gateway.manifests.at(-1)?.bytes))
+    return version
+  }
+
+  test('is the newest that the gateway reads, and another one is a later generation', async () => {
+    const exporting = new Exporting({ versions: [1, 2] })
+    const first = await exporting.publish(snapshot(['a']))
+    assert.equal(written(exporting), 1)
+    // The response to it came from an upgraded gateway.
+    exporting.gateway.versions = [1, 2, 3]
+    const second = await exporting.publish(snapshot(['a']), START_MS + 1)
+    assert.equal(written(exporting), 2)
+    assert.deepEqual([first?.generation, second?.generation], [START, START + 1])
+    assert.equal(second?.isConfirmation, false)
+    const third = await exporting.publish(snapshot(['a']), START_MS + 2)
+    assert.deepEqual([third?.generation, third?.isConfirmation], [START + 1, true])
+  })
+
+  test('follows a gateway that is rolled back, after the one that it refuses', async () => {
+    const exporting = new Exporting({ versions: [1, 2] })
+    exporting.gateway.versions = [1, 2]
+    await exporting.publish(snapshot(['a']))
+    assert.equal(written(exporting), 2)
+    exporting.gateway.answer(new GatewayError('The gateway answers 400: …', 400))
+    await assert.rejects(exporting.publish(snapshot(['b'])), { status: 400 })
+    exporting.gateway.versions = [1]
+    await exporting.publish(snapshot(['b']))
+    assert.equal(written(exporting), 1)
+  })
+
+  test('must be one that both know', async () => {
+    const exporting = new Exporting({ versions: [2, 3] })
+    await assert.rejects(exporting.publish(snapshot(['a'])), {
+      name: 'GatewayError',
+      message:
+        'The gateway reads snapshots of version 1, this exporter writes 2, 3; upgrade the gateway',
+    })
+    assert.deepEqual(exporting.calls(), ['state'])
+  })
+})

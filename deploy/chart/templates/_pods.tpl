@@ -136,11 +136,14 @@ spec:
 {{- end }}
 
 {{/*
-Annotation of pods whose process reads a Secret only when it starts: dict "root" $ "secret" NAME. The Secret is not the chart's, so
-`helm upgrade` after its change replaces the pods; `helm template` sees no Secret.
+Annotation of pods whose process reads a Secret only when it starts: dict "root" $ "secret" NAME, and in "reloaded" the keys that it reads
+again. The Secret is not the chart's, so `helm upgrade` after its change replaces the pods; `helm template` sees no Secret.
 */}}
 {{- define "kubedoh.checksum" -}}
+{{- $reloaded := regexSplit "\\s+" (.reloaded | default "" | trim) -1 }}
 {{- with lookup "v1" "Secret" .root.Release.Namespace .secret }}
-checksum/secret: {{ toJson .data | sha256sum }}
+{{- $data := .data | default dict }}
+{{- range $reloaded }}{{ $data = omit $data . }}{{ end }}
+checksum/secret: {{ toJson $data | sha256sum }}
 {{- end }}
 {{- end }}

@@ -164,6 +164,11 @@ export const VARIABLES: readonly Variable[] = [
     help: 'URL of the service that gives keys for the token (default that of AWS)',
   },
   {
+    name: 'KUBEDOH_VARIABLES',
+    readBy: ['gateway'],
+    help: 'folder with a file for each gateway variable, read again when one changes',
+  },
+  {
     name: 'KUBEDOH_EXPLAIN_TOKEN',
     readBy: ['serve'],
     help: 'the token of /v1/explain over HTTP (--doh.listen)',

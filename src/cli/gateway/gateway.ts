@@ -7,9 +7,9 @@ import { ConfigError } from '../../corefile/problem.ts'
 import { errorText, fileReason } from '../../dns/bytes/unknown.ts'
 import { type Log, sampledLog } from '../../dns/telemetry/log.ts'
 import {
-  GATEWAY_VARIABLES,
   type GatewayConfig,
   GatewayConfigError,
+  type GatewayVariables,
   readGatewayConfig,
 } from '../../gateway/config/config.ts'
 import type { GatewayStore } from '../../gateway/snapshots/store.ts'
@@ -44,11 +44,15 @@ import { collectorOf } from '../flags/collector.ts'
 import type { FlagName, Input } from '../flags/flags.ts'
 import { readLingerMs } from '../flags/linger.ts'
 import { readGatewayUrl, trimToken } from '../flags/operator-call.ts'
+import { variablesReader } from './variable-folder.ts'
 
 /** A running gateway. */
 export type RunningGateway = {
   readonly url: string
-  /** Reloads the Corefile and the certificate; logs an error and keeps what was if invalid. */
+  /**
+   * Reloads the Corefile, the variables and the certificate; logs an error and keeps what was if
+   * invalid.
+   */
   readonly reload: () => Promise<void>
   /** Answers for KUBEDOH_LINGER while `/ready` is 503, then closes connections and stops. */
   readonly stop: () => Promise<void>
@@ -89,8 +93,10 @@ export async function startNodeGateway(input: Input, output: Output): Promise<Ru
   }
   const lingerMs = readLingerMs(input)
   const log = sampledLog({ log: createLog(output), now: elapsed })
+  const readVariables = variablesReader(input)
+  const variables = readVariables()
   const server = await createServer(input, log, {
-    config: await readConfig(input),
+    config: await readConfig(input, variables),
     tls,
     print: createPrint(output),
   })
@@ -99,24 +105,37 @@ export async function startNodeGateway(input: Input, output: Output): Promise<Ru
   try {
     const bound = await server.listen(host, port)
     const scheme = tls === undefined ? 'http' : 'https'
+    const followed = { server, log, lingerMs, variables, readVariables }
     const url = `${scheme}://${host ?? 'localhost'}:${bound}`
-    return { url, ...followFiles(input, { server, tls, log, lingerMs }) }
+    return { url, ...followFiles(input, { ...followed, tls }) }
   } catch (error) {
     throw new CommandError(listenMessage(error, `--listen ${address}`), { cause: error })
   }
 }
 
-/** Reloads the certificate when its files change, and the Corefile and certificate on request. */
+type Followed = {
+  readonly server: GatewayServer
+  readonly tls: TlsService | undefined
+  readonly log: Log
+  readonly lingerMs: number
+  readonly variables: GatewayVariables
+  readonly readVariables: () => GatewayVariables
+}
+
+/**
+ * Reloads the certificate and the variables when their files change, and these and the Corefile on
+ * request.
+ */
 function followFiles(
   input: Input,
-  {
-    server,
-    tls,
-    log,
-    lingerMs,
-  }: { server: GatewayServer; tls: TlsService | undefined; log: Log; lingerMs: number },
+  { server, tls, log, lingerMs, variables, readVariables }: Followed,
 ): Pick<RunningGateway, 'reload' | 'stop'> {
   let used = tls
+  let usedVariables = variables
+  const renewVariables = async (next: GatewayVariables): Promise<void> => {
+    await server.reload(await readConfig(input, next))
+    usedVariables = next
+  }
   const files =
     tls &&
     new CertificateFiles({
@@ -128,10 +147,20 @@ function followFiles(
       },
       log,
     })
+  const folder =
+    input.env('KUBEDOH_VARIABLES') === ''
+      ? undefined
+      : new CertificateFiles({
+          used: () => usedVariables,
+          read: readVariables,
+          renew: renewVariables,
+          log,
+          what: 'folder of variables',
+        })
   return {
     reload: async () => {
       try {
-        await server.reload(await readConfig(input))
+        await renewVariables(readVariables())
         log({ level: 'info', message: 'reloaded the Corefile' })
       } catch (error) {
         const message = 'the Corefile is not used; the previous one stays'
@@ -142,6 +171,7 @@ function followFiles(
     stop: async () => {
       await server.drain(lingerMs)
       files?.stop()
+      folder?.stop()
       await server.close()
     },
   }
@@ -168,8 +198,7 @@ async function createServer(
   }
 }
 
-async function readConfig(input: Input): Promise<GatewayConfig> {
-  const variables = Object.fromEntries(GATEWAY_VARIABLES.map((name) => [name, input.env(name)]))
+async function readConfig(input: Input, variables: GatewayVariables): Promise<GatewayConfig> {
   const path = input.text('conf')
   try {
     const corefile = { file: path, source: CONFIG_FILES, turns: NODE_TURNS }

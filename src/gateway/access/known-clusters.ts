@@ -25,7 +25,7 @@ export type ListedIssuers = {
 
 /** The clusters of one gateway. */
 export class KnownClusters {
-  private readonly configured: ReadonlyMap<string, ClusterConfig>
+  private configured: ReadonlyMap<string, ClusterConfig>
   private readonly listed = new Map<string, ListedCluster>()
   private readonly watchers = new Set<(id: string) => void>()
   /** What was taken last: a store gives the same list again while nothing changes. */
@@ -35,6 +35,12 @@ export class KnownClusters {
 
   constructor(configured: ReadonlyMap<string, ClusterConfig>) {
     this.configured = configured
+  }
+
+  /** Takes over a changed CLUSTERS. */
+  configure(configured: ReadonlyMap<string, ClusterConfig>): void {
+    this.configured = configured
+    this.takeIssuers()
   }
 
   /** Whether the directory was read. */

@@ -4,6 +4,7 @@
  * @module
  */
 import type { Hono } from 'hono'
+import { currentKeys, type PublicKey } from '../../snapshot/format/signature.ts'
 import { KnownClusters } from '../access/known-clusters.ts'
 import type { ClusterConfig } from '../config/cluster-entry.ts'
 import type { GatewayConfig } from '../config/config.ts'
@@ -37,7 +38,8 @@ export async function openStoredGateway(
 
 /** A cluster's snapshots, and their single writer. */
 type StoredCluster = {
-  readonly config: ClusterConfig
+  /** The cluster of the directory, which another one of the same name may follow. */
+  readonly listed: ClusterConfig | undefined
   readonly store: CheckedStore
   readonly writer: LocalWriter
 }
@@ -54,15 +56,18 @@ export function withStore(
   const open = (cluster: string): StoredCluster => {
     const known = clusters.find(cluster)
     if (known === undefined) throw new TypeError(`CLUSTERS has no cluster "${cluster}"`)
+    const listed = clusters.isConfigured(cluster) ? undefined : known
     const before = opened.get(cluster)
-    if (before?.config === known) return before
-    const { publicKey } = known
+    if (before !== undefined && before.listed === listed) return before
+    // CLUSTERS may change, and has the keys of the moment.
+    const ofMoment: PublicKey = () => currentKeys(clusters.find(cluster)?.publicKey ?? [])
+    const publicKey = listed?.publicKey ?? ofMoment
     const warn = (message: string): void => host.log({ level: 'warning', message, cluster })
     const store = new CheckedStore({ cluster, publicKey, store: clusterStore(cluster), warn })
     // No request may wait for what was begun outside of it.
     if (!host.isolatesRequests) store.start()
     const writer = new LocalWriter({ cluster, publicKey, store, now: host.now })
-    const stored = { config: known, store, writer }
+    const stored = { listed, store, writer }
     opened.set(cluster, stored)
     return stored
   }

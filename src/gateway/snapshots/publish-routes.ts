@@ -2,9 +2,10 @@
  * The routes by which exporters publish.
  * @module
  */
-import type { Context } from 'hono'
+import type { Context, MiddlewareHandler } from 'hono'
 import { Hono } from 'hono/tiny'
 import { MANIFEST_BYTES_MAX, type Manifest } from '../../snapshot/format/manifest.ts'
+import { formatVersions, READS_HEADER, VERSIONS_READ } from '../../snapshot/format/versions.ts'
 import { sentToken } from '../access/caller.ts'
 import { carriesToken, unauthorized } from '../access/operators.ts'
 import type { ClusterConfig } from '../config/cluster-entry.ts'
@@ -67,21 +68,21 @@ type PublishOptions = {
 /** Creates the app with the exporters' routes below `/v1/clusters`. */
 export function createPublishRoutes(options: PublishOptions): Hono {
   const app = new Hono()
-  app.put('/v1/clusters/:id/shards/:sha256', async (c) => {
+  app.put('/v1/clusters/:id/shards/:sha256', nameVersions, async (c) => {
     const writer = await authorize(c, options)
     const sha256 = readShardHash(c)
     const bytes = await readBody(c.req.raw, PUBLISHED_SHARD_BYTES_MAX)
     return respond(await writer.putShard(sha256, bytes))
   })
-  app.put('/v1/clusters/:id/manifest', async (c) => {
+  app.put('/v1/clusters/:id/manifest', nameVersions, async (c) => {
     const { putManifest } = await authorize(c, options)
     return respond(await putSigned(c, putManifest, MANIFEST_BYTES_MAX))
   })
-  app.put('/v1/clusters/:id/publication', async (c) => {
+  app.put('/v1/clusters/:id/publication', nameVersions, async (c) => {
     const { putPublication } = await authorize(c, options)
     return respond(await putSigned(c, putPublication, PUBLICATION_BYTES_MAX))
   })
-  app.get('/v1/clusters/:id', async (c) => {
+  app.get('/v1/clusters/:id', nameVersions, async (c) => {
     const writer = await authorize(c, options)
     const state = await writer.state()
     if (state === undefined) throw new HttpError(404, 'nothing_yet', 'Nothing is published yet')
@@ -97,6 +98,12 @@ export function readShardHash(c: Context): string {
   if (/^[0-9a-f]{64}$/.test(sha256)) return sha256
   const message = 'The URL does not end in a SHA-256 of 64 lower-case hexadecimal digits'
   throw new HttpError(400, 'bad_hash', message)
+}
+
+/** Names the versions of snapshots that this gateway reads, to exporters that may publish. */
+const nameVersions: MiddlewareHandler = async (c, next) => {
+  await next()
+  if (c.res.status !== 401) c.res.headers.set(READS_HEADER, formatVersions(VERSIONS_READ))
 }
 
 async function authorize(c: Context, options: PublishOptions): Promise<ClusterWriter> {

@@ -11,7 +11,11 @@ import type { GatewayConfig } from '../../gateway/config/config.ts'
 import type { GatewayRuntime } from '../../gateway/routes/gateway.ts'
 import { openStoredGateway, withPrimary, withStore } from '../../gateway/routes/stored-gateway.ts'
 import { Primary, type PrimaryOptions } from '../../gateway/snapshots/primary.ts'
-import { createMemoryGatewayStore, type GatewayStore } from '../../gateway/snapshots/store.ts'
+import {
+  createMemoryGatewayStore,
+  type GatewayStore,
+  Mutex,
+} from '../../gateway/snapshots/store.ts'
 import type { Client } from '../../resolver/contract/client.ts'
 import type { TlsService } from '../../resolver/contract/feature.ts'
 import type { PluginHost } from '../../resolver/contract/plugin-entry.ts'
@@ -45,10 +49,11 @@ export type GatewayServer = Pick<AppServer, 'close'> & {
   /** Starts to listen, and resolves with the port. */
   readonly listen: (host: string | undefined, port: number) => Promise<number>
   /**
-   * Replaces the Corefile, with the same stores and variables.
-   * @throws {GatewayConfigError} for an invalid Corefile; the previous one stays
+   * Replaces the Corefile and the variables, with the same stores. Requests in flight end as they
+   * began; several reloads follow each other.
+   * @throws {GatewayConfigError} for an invalid Corefile; the previous configuration stays
    */
-  readonly reload: (config: Pick<GatewayConfig, 'blocks'>) => Promise<void>
+  readonly reload: (config: GatewayConfig) => Promise<void>
   /** Uses another certificate for new connections. @throws {Error} for an invalid one */
   readonly renew: (tls: TlsService) => void
   /**
@@ -64,7 +69,9 @@ export type GatewayServer = Pick<AppServer, 'close'> & {
  * @throws {GatewayConfigError} for an invalid Corefile
  */
 export async function createNodeGateway(options: NodeGatewayOptions): Promise<GatewayServer> {
-  const { config, tls } = options
+  const { tls } = options
+  let { config } = options
+  const reloads = new Mutex()
   const runtime: GatewayRuntime = { ...createNodeRuntime(options), hasTls: tls !== undefined }
   let served = await openStoredGateway(config, runtime)
   served.gateway.start()
@@ -95,14 +102,22 @@ export async function createNodeGateway(options: NodeGatewayOptions): Promise<Ga
       await server.drain(DRAIN_MS)
     },
     renew: (next) => server.renew(next),
-    reload: async ({ blocks }) => {
-      const next = await openStoredGateway({ ...config, blocks }, runtime)
-      // Loads the snapshots first, so that no query waits for them.
-      await next.gateway.zones.notReady()
-      next.gateway.start()
-      void served.gateway.stop()
-      served = next
-    },
+    reload: (next) =>
+      reloads.run(async () => {
+        // A replica's gateways each have their own.
+        const known = runtime.directory?.clusters
+        known?.configure(next.clusters)
+        const opened = await openStoredGateway(next, runtime).catch((error: unknown) => {
+          known?.configure(config.clusters)
+          throw error
+        })
+        // Loads the snapshots first, so that no query waits for them.
+        await opened.gateway.zones.notReady()
+        opened.gateway.start()
+        void served.gateway.stop()
+        served = opened
+        config = next
+      }),
   }
 }
 

@@ -1,5 +1,6 @@
 /**
- * Follows the files of a server's certificates.
+ * Follows files that the process reads again when they change: those of a server's certificates,
+ * and a gateway's variables.
  * @module
  */
 import { errorText } from '../../dns/bytes/unknown.ts'
@@ -16,9 +17,11 @@ export type CertificateOptions<T> = {
   /** Uses what was read. Throws if it cannot; the previous contents then stay in use. */
   readonly renew: (next: T) => Promise<void> | void
   readonly log: Log
+  /** What the log calls the contents (default `certificate`). */
+  readonly what?: string
 }
 
-/** The files of certificates. */
+/** The files of certificates, or others that are small. */
 export class CertificateFiles<T> {
   private readonly options: CertificateOptions<T>
   private readonly timer: NodeJS.Timeout
@@ -36,15 +39,15 @@ export class CertificateFiles<T> {
    * replaced, key and certificate may not match. Logs a failure; never rejects.
    */
   async look(): Promise<void> {
-    const { used, log } = this.options
+    const { used, log, what = 'certificate' } = this.options
     const read = this.read()
     if (read.text === this.tried || read.text === JSON.stringify(used())) return
     this.tried = read.text
     try {
       await read.use()
-      log({ level: 'info', message: 'reloaded the changed certificate' })
+      log({ level: 'info', message: `reloaded the changed ${what}` })
     } catch (error) {
-      const message = 'the changed certificate is not used; the previous one stays'
+      const message = `the changed ${what} is not used; the previous one stays`
       log({ level: 'error', message, reason: errorText(error) })
     }
   }

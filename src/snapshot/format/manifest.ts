@@ -15,9 +15,10 @@ import {
   type ShardList,
 } from './shard-list.ts'
 import { readTokenIssuer, type TokenIssuer } from './token-issuer.ts'
+import { formatVersions, VERSIONS_READ, VERSIONS_WRITTEN } from './versions.ts'
 
-/** Manifest version that this build writes and reads. */
-export const MANIFEST_VERSION = 1
+/** Newest manifest version that this build writes. */
+export const MANIFEST_VERSION: number = Math.max(...VERSIONS_WRITTEN)
 /** Most bytes of a manifest. */
 export const MANIFEST_BYTES_MAX: number = 1024 * 1024
 /** Most shards in a manifest. */
@@ -41,6 +42,7 @@ export type ManifestTree<Shards = readonly ShardEntry[]> = {
 
 /** The contents of a manifest. */
 export type Manifest<Shards = readonly ShardEntry[]> = {
+  /** One of those in `versions.ts`. */
   readonly version: number
   readonly cluster: string
   /** Rises with every change; the serial of the zones' SOA records (RFC 1982). 1 to 2³²−1. */
@@ -121,14 +123,15 @@ function readManifest<Shards>(
 ): Manifest<Shards> {
   if (bytes.length > MANIFEST_BYTES_MAX) throw refuse(`over ${MANIFEST_BYTES_MAX} bytes`)
   const fields = parseObject(bytes)
-  if (fields.version !== MANIFEST_VERSION) {
-    throw refuse(`version is ${show(fields.version)}, this build reads ${MANIFEST_VERSION}`)
+  const { version } = fields
+  if (typeof version !== 'number' || !VERSIONS_READ.includes(version)) {
+    throw refuse(`version is ${show(version)}, this build reads ${formatVersions(VERSIONS_READ)}`)
   }
   const trees = parseTrees(fields.trees, shardsOf)
   const tokenIssuer = parseTokenIssuer(fields.tokenIssuer)
   const rights = parseRights(fields.rights)
   return {
-    version: MANIFEST_VERSION,
+    version,
     cluster: textOf(fields, 'cluster', (text) => CLUSTER_ID.test(text)),
     generation: numberOf(fields, 'generation', 1, 0xffffffff),
     time: textOf(fields, 'time', isTime),

@@ -24,6 +24,11 @@ export async function importPublicKey(text: string): Promise<CryptoKey | undefin
   return crypto.subtle.importKey('raw', new Uint8Array(bytes), ALGORITHM, true, ['verify'])
 }
 
+/** Returns the keys of the moment. */
+export async function currentKeys(key: PublicKey): Promise<readonly CryptoKey[]> {
+  return typeof key === 'function' ? key() : [key].flat()
+}
+
 /** Returns whether `signature`, in base64url, is valid for these bytes and one of the keys. */
 export async function isSignedBy(
   key: PublicKey,
@@ -32,8 +37,7 @@ export async function isSignedBy(
 ): Promise<boolean> {
   const decoded = decodeBase64url(signature)
   if (decoded === undefined) return false
-  const keys = typeof key === 'function' ? await key() : [key].flat()
-  for (const one of keys) {
+  for (const one of await currentKeys(key)) {
     if (await crypto.subtle.verify(ALGORITHM, one, unshared(decoded), unshared(bytes))) return true
   }
   return false

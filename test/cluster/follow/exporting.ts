@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import type { BuiltSnapshot } from '../../../src/cluster/follow/snapshot-builder.ts'
 import {
   Publisher,
+  type PublisherOptions,
   type PublishReport,
   type SnapshotFacts,
 } from '../../../src/exporter/publisher.ts'
@@ -44,16 +45,22 @@ export class Exporting {
   nowMs: number = START_MS
   /** Milliseconds that it waited, each time. */
   readonly waits: number[] = []
-  private readonly publisher = new Publisher({
-    cluster: 'shop',
-    gateway: this.gateway,
-    key: pair.privateKey,
-    now: () => this.nowMs,
-    random: () => 0.5,
-    wait: async (delayMs) => {
-      this.waits.push(delayMs)
-    },
-  })
+  private readonly publisher: Publisher
+
+  /** @param options more options of the publisher */
+  constructor(options: Pick<PublisherOptions, 'versions'> = {}) {
+    this.publisher = new Publisher({
+      cluster: 'shop',
+      gateway: this.gateway,
+      key: pair.privateKey,
+      now: () => this.nowMs,
+      random: () => 0.5,
+      wait: async (delayMs) => {
+        this.waits.push(delayMs)
+      },
+      ...options,
+    })
+  }
 
   /** Publishes what was confirmed now. */
   publish(

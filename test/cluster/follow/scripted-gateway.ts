@@ -27,6 +27,8 @@ export class ScriptedGateway implements GatewayClient {
   uploadsMost = 0
   /** Whether it takes shards and manifest in one request; an older gateway does not. */
   takesPublications = false
+  /** Versions of snapshots that it reads. */
+  versions: readonly number[] = [1]
   /** What is published already. */
   published: PublishedState | undefined
   private readonly results: (ManifestResult | Error)[] = []
@@ -55,6 +57,8 @@ export class ScriptedGateway implements GatewayClient {
     const failure = this.stateFailures.shift()
     return failure === undefined ? Promise.resolve(this.published) : Promise.reject(failure)
   }
+
+  readonly reads: GatewayClient['reads'] = () => this.versions
 
   readonly putShard: GatewayClient['putShard'] = async (sha256, bytes) => {
     this.calls.push(`shard ${sha256}`)

@@ -8,6 +8,11 @@ import {
 } from '../../../src/gateway/snapshots/publish-routes.ts'
 import { MANIFEST_BYTES_MAX } from '../../../src/snapshot/format/manifest.ts'
 import { formatPublication } from '../../../src/snapshot/format/publication.ts'
+import {
+  formatVersions,
+  READS_HEADER,
+  VERSIONS_READ,
+} from '../../../src/snapshot/format/versions.ts'
 import { type MemoryGateway, memoryGateway } from '../../cluster/follow/memory-gateway.ts'
 import { type Published, snapshotOf, WEB } from '../publishing.ts'
 
@@ -88,6 +93,20 @@ test('publishing: shards, the manifest, what is published', async () => {
     bytes: snapshot.manifest.shards[0]?.bytes,
     sources: {},
   })
+})
+
+test('exporters learn which versions of snapshots the gateway reads', async () => {
+  const { gateway, snapshot } = await open()
+  const reads = ({ headers }: Response): string | null => headers.get(READS_HEADER)
+  const known = formatVersions(VERSIONS_READ)
+  const nothing = await send(gateway, 'shop')
+  assert.deepEqual([nothing.status, reads(nothing)], [404, known])
+  const refused = await putManifest(gateway, snapshot)
+  assert.deepEqual([refused.status, reads(refused)], [409, known])
+  await putShards(gateway, snapshot)
+  assert.equal(reads(await putManifest(gateway, snapshot)), known)
+  const stranger = await send(gateway, 'shop', { headers: { authorization: 'Bearer x' } })
+  assert.deepEqual([stranger.status, reads(stranger)], [401, null])
 })
 
 test('a manifest goes in place of the one it names', async () => {

@@ -35,6 +35,7 @@ function byTurns(one: TokenStore, other: TokenStore): TokenStore {
   return {
     list: () => next().list(),
     add: (added) => next().add(added),
+    addAll: (wanted) => next().addAll(wanted),
     replace: (before, after) => next().replace(before, after),
     remove: (id) => next().remove(id),
     replaceObjects: (cluster, wanted) => next().replaceObjects(cluster, wanted),

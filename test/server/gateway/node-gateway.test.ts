@@ -259,7 +259,7 @@ test('plugins work in the background: a changed zone file is read again', async 
   await until('192.0.2.1')
   write(2, '192.0.2.2')
   await until('192.0.2.2')
-  await server.reload(await readGatewayConfig({ COREFILE: corefile(30) }))
+  await server.reload(await readGatewayConfig({ COREFILE: corefile(30), PUBLIC: 'true' }))
   write(3, '192.0.2.3')
   await until('192.0.2.3')
 })
