@@ -40,6 +40,7 @@ import {
 import { requireTextFile } from '../../server/node/read-files.ts'
 import { onReloadSignal, untilSignal } from '../../server/node/signals.ts'
 import { parseListenAddress } from '../../server/sockets/listen-address.ts'
+import { trustMoreAuthorities } from '../flags/authorities.ts'
 import type { FlagName, Input } from '../flags/flags.ts'
 import { readLingerMs } from '../flags/linger.ts'
 import { readGatewayUrl, trimToken } from '../flags/operator-call.ts'
@@ -189,7 +190,7 @@ function openStore(input: Input, log: Log): GatewayStore {
   return createNodeStore(folder, log)
 }
 
-/** Reads `--follow` and the token for it. @throws {CommandError} */
+/** Reads `--follow`, the token and the CAs for it. @throws {CommandError} */
 function readPrimary(input: Input): PrimaryAddress {
   const url = readGatewayUrl(input, 'follow')
   if (input.text('store') !== 'memory') {
@@ -199,6 +200,9 @@ function readPrimary(input: Input): PrimaryAddress {
   const text = path === '' ? input.env('KUBEDOH_REPLICA_TOKEN') : requireTextFile(path)
   const from = path || 'KUBEDOH_REPLICA_TOKEN'
   const token = trimToken(text, from)
+  const ca = input.env('KUBEDOH_CA')
+  // Beside the system's: issuers of clients' tokens have certificates of these.
+  if (ca !== '') trustMoreAuthorities(ca)
   if (token !== '') return { url, token }
   throw new CommandError(`${from} has no token; create one with "kubedoh keys --replica"`)
 }
