@@ -30,6 +30,7 @@ const SERVERS = ['serve', 'node-cache']
 const WATCHERS = [
   ...SERVERS,
   'export',
+  'gateway',
   'openshift',
   'router nginx',
   'router gateway-api',
@@ -50,8 +51,8 @@ export const VARIABLES: readonly Variable[] = [
   },
   {
     name: 'KUBEDOH_LEASE',
-    readBy: ['export'],
-    help: 'Lease, NAMESPACE/NAME, that elects one of several exporters to publish',
+    readBy: ['export', 'gateway'],
+    help: 'Lease, NAMESPACE/NAME, that elects one of several exporters, or of several gateways',
   },
   {
     name: 'KUBEDOH_CANARY',
@@ -70,17 +71,17 @@ export const VARIABLES: readonly Variable[] = [
   },
   {
     name: 'KUBEDOH_ETCD',
-    readBy: ['export'],
+    readBy: ['export', 'gateway'],
     help: 'JSON file of keys, [{"key","value"}], to read in place of etcd',
   },
   {
     name: 'KUBEDOH_CLIENT_TOKENS',
-    readBy: ['export'],
+    readBy: ['export', 'gateway'],
     help: 'namespace whose ClientTokens may give the names of any other; unset sends none',
   },
   {
     name: 'KUBEDOH_RBAC',
-    readBy: ['export'],
+    readBy: ['export', 'gateway'],
     help: '1: also publish who may read Services where, for rules of issuers',
   },
   {
@@ -107,6 +108,16 @@ export const VARIABLES: readonly Variable[] = [
     name: 'BROWSER',
     readBy: ['login'],
     help: "program that opens the page of the login (default the system's)",
+  },
+  {
+    name: 'KUBEDOH_CLUSTER',
+    readBy: ['gateway'],
+    help: 'ID of the cluster whose API server the gateway follows itself, without an exporter',
+  },
+  {
+    name: 'KUBEDOH_CLUSTER_COREFILE',
+    readBy: ['gateway'],
+    help: 'Corefile that names what to read of it, as --conf of export does',
   },
   {
     name: 'KUBEDOH_REPLICA_TOKEN',
@@ -166,7 +177,7 @@ export const VARIABLES: readonly Variable[] = [
   },
   {
     name: 'LOCAL_IPS',
-    readBy: [...SERVERS, 'export', 'explain', 'snapshot build'],
+    readBy: [...SERVERS, 'export', 'gateway', 'explain', 'snapshot build'],
     help: "comma-separated addresses instead of those of the machine's interfaces",
   },
   {

@@ -44,6 +44,7 @@ import { trustMoreAuthorities } from '../flags/authorities.ts'
 import type { FlagName, Input } from '../flags/flags.ts'
 import { readLingerMs } from '../flags/linger.ts'
 import { readGatewayUrl, trimToken } from '../flags/operator-call.ts'
+import type { OwnCluster } from './own-cluster.ts'
 
 /** A running gateway. */
 export type RunningGateway = {
@@ -58,6 +59,10 @@ export type RunningGateway = {
 const FORGETS =
   '--store memory: a restart forgets client tokens, rollbacks and all snapshots; queries get ' +
   'SERVFAIL until the exporters publish again. Use --store file:FOLDER to keep them'
+/** The same of one that follows an API server itself. */
+const FORGETS_LESS =
+  '--store memory: only ClientTokens are tokens of this gateway, and a restart forgets what the ' +
+  'exporters of CLUSTERS published; use --store file:FOLDER to keep both'
 const LISTEN_DEFAULT = '127.0.0.1:8787'
 
 /** Runs the command until SIGINT or SIGTERM. */
@@ -89,32 +94,46 @@ export async function startNodeGateway(input: Input, output: Output): Promise<Ru
   }
   const lingerMs = readLingerMs(input)
   const log = sampledLog({ log: createLog(output), now: elapsed })
-  const server = await createServer(input, log, {
-    config: await readConfig(input),
-    tls,
-    print: createPrint(output),
-  })
-  if (input.text('store') === 'memory' && !input.isSet('follow'))
-    log({ level: 'warning', message: FORGETS })
+  const own = await readOwnCluster(input)
+  const config = await readConfig(input, own)
+  const server = await createServer(input, log, { config, tls, own, print: createPrint(output) })
+  await own?.start(server, output)
+  warnOfMemory(input, own, log)
   try {
     const bound = await server.listen(host, port)
     const scheme = tls === undefined ? 'http' : 'https'
     const url = `${scheme}://${host ?? 'localhost'}:${bound}`
-    return { url, ...followFiles(input, { server, tls, log, lingerMs }) }
+    return { url, ...followFiles(input, { server, tls, own, log, lingerMs }) }
   } catch (error) {
+    await own?.stop()
     throw new CommandError(listenMessage(error, `--listen ${address}`), { cause: error })
   }
+}
+
+/** Loads what follows a cluster only where there is one. */
+async function readOwnCluster(input: Input): Promise<OwnCluster | undefined> {
+  if (input.env('KUBEDOH_CLUSTER') === '') return undefined
+  return (await import('./own-cluster.ts')).OwnCluster.read(input)
+}
+
+function warnOfMemory(input: Input, own: OwnCluster | undefined, log: Log): void {
+  if (input.text('store') !== 'memory' || input.isSet('follow')) return
+  if (own === undefined) log({ level: 'warning', message: FORGETS })
+  else log({ level: 'info', message: FORGETS_LESS })
+}
+
+type Served = {
+  readonly server: GatewayServer
+  readonly tls: TlsService | undefined
+  readonly own: OwnCluster | undefined
+  readonly log: Log
+  readonly lingerMs: number
 }
 
 /** Reloads the certificate when its files change, and the Corefile and certificate on request. */
 function followFiles(
   input: Input,
-  {
-    server,
-    tls,
-    log,
-    lingerMs,
-  }: { server: GatewayServer; tls: TlsService | undefined; log: Log; lingerMs: number },
+  { server, tls, own, log, lingerMs }: Served,
 ): Pick<RunningGateway, 'reload' | 'stop'> {
   let used = tls
   const files =
@@ -131,7 +150,7 @@ function followFiles(
   return {
     reload: async () => {
       try {
-        await server.reload(await readConfig(input))
+        await server.reload(await readConfig(input, own))
         log({ level: 'info', message: 'reloaded the Corefile' })
       } catch (error) {
         const message = 'the Corefile is not used; the previous one stays'
@@ -142,6 +161,7 @@ function followFiles(
     stop: async () => {
       await server.drain(lingerMs)
       files?.stop()
+      await own?.stop()
       await server.close()
     },
   }
@@ -150,16 +170,16 @@ function followFiles(
 async function createServer(
   input: Input,
   log: Log,
-  served: {
-    readonly config: GatewayConfig
-    readonly tls: TlsService | undefined
-    readonly print: Print
-  },
+  {
+    own,
+    ...served
+  }: Pick<Served, 'tls' | 'own'> & { readonly config: GatewayConfig; readonly print: Print },
 ): Promise<GatewayServer> {
-  const store = input.isSet('follow') ? readPrimary(input) : openStore(input, log)
+  const store = input.isSet('follow') ? readPrimary(input) : openStore(input, log, own)
   const corefileFolder = dirname(input.text('conf'))
+  const followed = own && { metrics: own.metrics, hasRead: () => own.hasRead }
   try {
-    return await createNodeGateway({ ...served, store, corefileFolder, log })
+    return await createNodeGateway({ ...served, ...followed, store, corefileFolder, log })
   } catch (error) {
     if (error instanceof GatewayConfigError) throw commandError(error)
     const text = errorText(error)
@@ -167,8 +187,9 @@ async function createServer(
   }
 }
 
-async function readConfig(input: Input): Promise<GatewayConfig> {
-  const variables = Object.fromEntries(GATEWAY_VARIABLES.map((name) => [name, input.env(name)]))
+async function readConfig(input: Input, own: OwnCluster | undefined): Promise<GatewayConfig> {
+  const given = Object.fromEntries(GATEWAY_VARIABLES.map((name) => [name, input.env(name)]))
+  const variables = own?.addTo(given) ?? given
   const path = input.text('conf')
   try {
     const corefile = { file: path, source: CONFIG_FILES, turns: NODE_TURNS }
@@ -184,10 +205,12 @@ function commandError(error: GatewayConfigError): Error {
   return error.cause instanceof ConfigError ? error.cause : new CommandError(error.message)
 }
 
-function openStore(input: Input, log: Log): GatewayStore {
+function openStore(input: Input, log: Log, own: OwnCluster | undefined): GatewayStore {
   const folder = storeFolder(input.text('store'))
   if (folder !== undefined) prepareFolder(folder, log)
-  return createNodeStore(folder, log)
+  const store = createNodeStore(folder, log)
+  if (own === undefined) return store
+  return folder === undefined ? own.storeInMemory(store) : own.storeBeside(store)
 }
 
 /** Reads `--follow`, the token and the CAs for it. @throws {CommandError} */

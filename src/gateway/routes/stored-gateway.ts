@@ -58,10 +58,13 @@ export function withStore(
     if (before?.config === known) return before
     const { publicKey } = known
     const warn = (message: string): void => host.log({ level: 'warning', message, cluster })
-    const store = new CheckedStore({ cluster, publicKey, store: clusterStore(cluster), warn })
+    const below = clusterStore(cluster)
+    const store = new CheckedStore({ cluster, publicKey, store: below, warn })
     // No request may wait for what was begun outside of it.
     if (!host.isolatesRequests) store.start()
-    const writer = new LocalWriter({ cluster, publicKey, store, now: host.now })
+    const { generationsMax } = below
+    const target = { cluster, publicKey, store, now: host.now }
+    const writer = new LocalWriter({ ...target, ...(generationsMax && { generationsMax }) })
     const stored = { config: known, store, writer }
     opened.set(cluster, stored)
     return stored

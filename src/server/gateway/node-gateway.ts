@@ -35,6 +35,8 @@ const DRAIN_MS = 5000
 type NodeGatewayOptions = NodeRuntimeOptions & {
   /** Certificate and key; `undefined` for plain HTTP. */
   readonly tls: TlsService | undefined
+  /** Returns whether what this process follows itself was read; nothing when left out. */
+  readonly hasRead?: () => boolean
 }
 
 /** A server that does not listen yet. */
@@ -63,11 +65,11 @@ export type GatewayServer = Pick<AppServer, 'close'> & {
  * @throws {GatewayConfigError} for an invalid Corefile
  */
 export async function createNodeGateway(options: NodeGatewayOptions): Promise<GatewayServer> {
-  const { config, tls } = options
+  const { config, tls, hasRead = () => true } = options
   const runtime = { ...createNodeRuntime(options), hasTls: tls !== undefined }
   let served = await openStoredGateway(config, runtime)
   served.gateway.start()
-  const readiness = new Readiness(() => served.gateway.hasLooked())
+  const readiness = new Readiness(async () => hasRead() && (await served.gateway.hasLooked()))
   const app = readiness.beside({
     fetch: (request, env, context) => served.app.fetch(request, env, context),
   })
@@ -115,6 +117,8 @@ type NodeRuntimeOptions = {
   /** Folder of the Corefile, which its paths are relative to. */
   readonly corefileFolder: string
   readonly log: Log
+  /** Where the gateway counts (default: metrics of its own). */
+  readonly metrics?: Metrics
   /** Receives the lines of `log`, as CoreDNS writes them; default: standard output. */
   readonly print?: Print
 }
@@ -136,10 +140,11 @@ export function createNodeRuntime(options: NodeRuntimeOptions): GatewayRuntime {
   return withPrimary(runtime, new Primary({ ...store, id, fetch, after, elapsed }))
 }
 
-function createHost({ corefileFolder, log, print }: NodeRuntimeOptions): PluginHost {
+function createHost(options: NodeRuntimeOptions): PluginHost {
+  const { corefileFolder, log, print, metrics = new Metrics() } = options
   return createNodeHost({
     folder: corefileFolder,
-    metrics: new Metrics(),
+    metrics,
     log,
     print,
     openCluster: () => {
