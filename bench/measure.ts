@@ -17,6 +17,7 @@ import { benchGateway } from './gateway.ts'
 import { benchIdentities } from './identities.ts'
 import { benchMemory } from './memory.ts'
 import { benchOpen } from './open.ts'
+import { benchOwnCluster } from './own-cluster.ts'
 import { benchPlugins } from './plugins.ts'
 import { benchPublish } from './publish.ts'
 import { benchRights } from './rights.ts'
@@ -40,6 +41,7 @@ const BENCHES: ReadonlyMap<string, () => Promise<Row[]> | Row[]> = new Map<
   ['plugins', benchPlugins],
   ['server', benchServer],
   ['exporter', benchExporter],
+  ['own-cluster', benchOwnCluster],
   ['start', benchStart],
 ])
 

@@ -26,10 +26,13 @@ export const GATEWAY_COMMANDS: readonly CliCommand[] = [
       'kubedoh gateway --conf gateway.Corefile --store file:/var/lib/kubedoh',
       'kubedoh gateway --conf gateway.Corefile --follow https://dns.example.org',
       'kubedoh gateway --conf gateway.Corefile --listen :443 --tls-cert cert.pem --tls-key key.pem',
+      'KUBEDOH_CLUSTER=prod kubedoh gateway --conf gateway.Corefile',
     ],
     notes: [
       'With --follow, the gateway answers from what another one has, its primary, and as long as',
       'before while that is away. Set CLUSTERS as there. KUBEDOH_REPLICA_TOKEN has the token.',
+      'With KUBEDOH_CLUSTER, it follows an API server: in a pod that of its cluster, else that of',
+      'KUBECONFIG, or what the Corefile in KUBEDOH_CLUSTER_COREFILE names.',
       'SIGHUP and SIGUSR1 reload the Corefile and the certificate. The gateway also reloads the',
       'certificate when its files change. Environment variables are read only at start.',
       'At SIGTERM, /ready is 503 and the gateway answers for another KUBEDOH_LINGER.',

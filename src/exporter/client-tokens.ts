@@ -55,8 +55,13 @@ export type ClientTokensOptions = Timing & {
     tokens: readonly SentToken[],
     signal: AbortSignal,
   ) => Promise<readonly TokenOutcome[]>
-  /** Returns whether to send and write; a follower only keeps the objects. */
+  /** Returns whether to send the list; a follower only keeps the objects. */
   readonly isLeader: () => boolean
+  /**
+   * Returns whether to write statuses, of which other processes only write later days of use: of
+   * several gateways that each follow the objects, one. Default: whoever sends.
+   */
+  readonly isElected?: () => boolean
   readonly onWarning: (message: string) => void
   readonly onError: (message: string) => void
 }
@@ -81,6 +86,9 @@ export class ClientTokens {
   private last: Sent | undefined
   /** Whether an object waits for its Secret. */
   private isWaiting = false
+  private readonly firstSent = Promise.withResolvers<void>()
+  /** Resolves when the gateway has had the list once. */
+  readonly sent: Promise<void> = this.firstSent.promise
 
   constructor(options: ClientTokensOptions) {
     this.options = options
@@ -147,8 +155,10 @@ export class ClientTokens {
       known.flatMap(({ sent }) => sent ?? []),
       signal,
     )
+    this.firstSent.resolve()
+    const { isElected = isLeader } = this.options
     const reports = known.map((one) => reportOf(one, outcomes))
-    await this.statuses.write(reports, signal)
+    await this.statuses.write(isElected() ? reports : reports.filter(isUsedLater), signal)
   }
 
   /** Sends a list, unless the gateway got the same one just now. */
@@ -234,9 +244,17 @@ function reportOf(one: Known, outcomes: Outcomes): TokenReport {
     const message = 'the gateway says nothing of it'
     return { ...none, refusal: { reason: 'GatewayRefused', message } }
   }
-  const { id, lastUsed, refusal } = outcome
+  const { id: identifier, lastUsed, refusal } = outcome
   if (refusal !== null) return { ...none, refusal }
-  return { object, scope, identifier: id, lastUsed: lastUsed ?? '', refusal: undefined }
+  // This gateway may be one of several, or have forgotten the days with its last process.
+  const before = object.status.identifier === identifier ? object.status.lastUsed : ''
+  const latest = lastUsed !== null && before < lastUsed ? lastUsed : before
+  return { object, scope, identifier, lastUsed: latest, refusal: undefined }
+}
+
+/** Returns whether a token was used at this gateway after the day in the status of its object. */
+function isUsedLater({ object, identifier, lastUsed }: TokenReport): boolean {
+  return object.status.identifier === identifier && object.status.lastUsed < lastUsed
 }
 
 /** Returns an intake that keeps parsed objects by namespace and name. */

@@ -38,6 +38,7 @@ class Following {
   readonly errors: string[] = []
   readonly statuses = new Map<string, Record<string, unknown>>()
   isLeader = true
+  isElected = true
   failure: GatewayError | undefined
   outcomes: Partial<TokenOutcome> = {}
   private readonly ended = new AbortController()
@@ -45,6 +46,7 @@ class Following {
     api: this.api,
     home: 'dns',
     isLeader: () => this.isLeader,
+    isElected: () => this.isElected,
     send: async (tokens) => {
       this.lists.push(tokens)
       if (this.failure !== undefined) throw this.failure
@@ -358,5 +360,26 @@ describe('ClientTokens', () => {
     const [error = '', ...more] = following.errors
     assert.match(error, /^cannot write the status of ClientTokens: no right; add to the Cluster/)
     assert.deepEqual(more, [])
+  })
+
+  test('of several gateways have their status from one, and the last day of all', async (t) => {
+    const conditions = [{ type: 'Accepted', status: 'True', reason: 'Accepted', message: '' }]
+    const status = { identifier: 'abc', lastUsed: '2026-01-02', conditions }
+    const following = new Following(t, { ...made(), status }, made('shop/new'))
+    following.isElected = false
+    following.outcomes = { lastUsed: '2026-01-01' }
+    await following.start()
+    assert.deepEqual([...following.statuses], [])
+    following.outcomes = { lastUsed: '2026-01-03' }
+    following.tokens.elected()
+    await following.sends(2)
+    assert.deepEqual([...following.statuses.keys()], ['shop/ci'])
+    assert.equal(following.statuses.get('shop/ci')?.lastUsed, '2026-01-03')
+    following.isElected = true
+    following.outcomes = { lastUsed: null }
+    following.tokens.elected()
+    await following.sends(3)
+    assert.deepEqual([...following.statuses.keys()], ['shop/ci', 'shop/new'])
+    assert.equal(following.statuses.get('shop/ci')?.lastUsed, '2026-01-02')
   })
 })

@@ -19,6 +19,7 @@ import { describeUnless } from '../describe-unless.ts'
 import { freePort } from '../free-port.ts'
 import { type ApiObject, ApiServer } from './api-server.ts'
 import { prepareBinaries } from './binaries.ts'
+import { bindingOf, READ_SECRETS, secret, TOKENS_ROLE, textOf, token } from './client-tokens.ts'
 import { namespace, RIGHTS, shopObjects } from './objects.ts'
 import { start } from './processes.ts'
 
@@ -37,52 +38,6 @@ const TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io'
 const binaries = prepareBinaries()
 const skip = typeof binaries === 'string' ? binaries : false
 
-/** What the exporter needs beyond its other rights. */
-const ROLE = {
-  apiVersion: 'rbac.authorization.k8s.io/v1',
-  kind: 'ClusterRole',
-  metadata: { name: 'kubedoh-client-tokens' },
-  rules: [
-    { apiGroups: ['kubedoh.dev'], resources: ['clienttokens'], verbs: ['list', 'watch'] },
-    { apiGroups: ['kubedoh.dev'], resources: ['clienttokens/status'], verbs: ['update'] },
-    // ServiceAccounts have this one by default; the exporter of this suite is a user.
-    { nonResourceURLs: ['/.well-known/openid-configuration', '/openid/v1/jwks'], verbs: ['get'] },
-  ],
-}
-const READ_SECRETS = {
-  ...ROLE,
-  kind: 'Role',
-  metadata: { name: 'kubedoh-secrets', namespace: 'shop' },
-  rules: [{ apiGroups: [''], resources: ['secrets'], verbs: ['get'] }],
-}
-
-function bindingOf({ kind, metadata }: ApiObject): ApiObject {
-  return {
-    apiVersion: 'rbac.authorization.k8s.io/v1',
-    kind: `${kind}Binding`,
-    metadata,
-    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind, name: metadata.name },
-    subjects: [{ kind: 'Group', name: 'exporters', apiGroup: 'rbac.authorization.k8s.io' }],
-  }
-}
-
-function token(key: string, spec: unknown): ApiObject {
-  const [space = '', name = ''] = key.split('/')
-  const metadata = { namespace: space, name }
-  return { apiVersion: 'kubedoh.dev/v1alpha1', kind: 'ClientToken', metadata, spec }
-}
-
-function secret(key: string, text: string): ApiObject {
-  const [space = '', name = ''] = key.split('/')
-  const data = { token: Buffer.from(text).toString('base64') }
-  return { apiVersion: 'v1', kind: 'Secret', metadata: { namespace: space, name }, data }
-}
-
-/** A text that nobody used before. */
-function textOf(name: string): string {
-  return `kdo_${createHash('sha256').update(name).digest('hex')}`
-}
-
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 
 type Started = { readonly url: string; readonly stop: () => Promise<unknown> }
@@ -100,7 +55,7 @@ describeUnless(skip, 'ClientTokens of a real API server', () => {
     writeFileSync(edge, COREFILE)
     const kubeconfig = `kubeconfig ${api.exporterConfig}`
     writeFileSync(conf, `cluster.local {\n  kubernetes {\n    ${kubeconfig}\n  }\n}\n`)
-    const rights = [...RIGHTS, ROLE, bindingOf(ROLE)]
+    const rights = [...RIGHTS, TOKENS_ROLE, bindingOf(TOKENS_ROLE)]
     for (const object of [...rights, ...shopObjects(), namespace(HOME), namespace('try')]) {
       await api.create(object)
     }

@@ -111,6 +111,8 @@ affinity:
 
 {{/* Rules of rights.yaml that a Corefile needs, as a list: dict "root" "component" "corefile" TEXT */}}
 {{- define "kubedoh.rights" -}}
+{{- /* A gateway with rights follows its cluster as the exporter does. */}}
+{{- $component := ternary "exporter" .component (eq .component "gateway") }}
 {{- $corefile := regexReplaceAll "(^|\\s)#[^\\n]*" .corefile "" }}
 {{- $hosts := list }}
 {{- range regexFindAll "k8s_gateway[^{\\n]*(\\{[^}]*\\})?" $corefile -1 }}
@@ -121,7 +123,7 @@ affinity:
 {{- range .root.Files.Get "rights.yaml" | fromYamlArray }}
 {{- $pattern := .where | default (printf "(?i)\\b(%s)\\b" .host) }}
 {{- $isHere := regexMatch $pattern (ternary $text.host $text.where (hasKey . "host")) }}
-{{- if and $isHere (eq (.only | default $.component) $.component) }}
+{{- if and $isHere (eq (.only | default $component) $component) }}
 - {{ toJson .rule }}
 {{- end }}
 {{- end }}
@@ -145,7 +147,8 @@ metadata: {{- include "kubedoh.metadata" (merge (dict "name" (include "kubedoh.a
 {{- end }}
 
 {{- define "kubedoh.ownsAccount" -}}
-{{- if dig "create" (not (has .component (list "gateway" "node-cache"))) (.values.serviceAccount | default dict) }}true{{ end }}
+{{- $usesApi := or (not (has .component (list "gateway" "node-cache"))) (.values.kubernetes | default dict).enabled }}
+{{- if dig "create" $usesApi (.values.serviceAccount | default dict) }}true{{ end }}
 {{- end }}
 
 {{- define "kubedoh.accountName" -}}

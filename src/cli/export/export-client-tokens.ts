@@ -20,7 +20,10 @@ type ClientTokensParts = {
   readonly api: ObjectApi | undefined
   readonly gateway: GatewayClientOptions
   readonly log: Log
+  /** Whether this process sends the list. */
   readonly isLeader: () => boolean
+  /** Whether it writes the statuses. */
+  readonly isElected: () => boolean
 }
 
 /**
@@ -29,7 +32,7 @@ type ClientTokensParts = {
  */
 export function createClientTokens(
   input: Input,
-  { api, gateway, log, isLeader }: ClientTokensParts,
+  { api, gateway, log, isLeader, isElected }: ClientTokensParts,
 ): ClientTokens | undefined {
   const home = input.env('KUBEDOH_CLIENT_TOKENS')
   if (home === '') return undefined
@@ -44,6 +47,7 @@ export function createClientTokens(
     api,
     home,
     isLeader,
+    isElected,
     send: (tokens, signal) => sendTokens(gateway, tokens, signal),
     onWarning: (message) => log({ level: 'warning', message }),
     onError: (message) => log({ level: 'error', message }),

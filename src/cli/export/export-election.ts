@@ -37,11 +37,24 @@ export function leaseOf(input: Input): LeaseName | undefined {
   return { namespace, name }
 }
 
+/** Of exporters, the elected one publishes. */
+export const ELECTS_PUBLISHER = {
+  elected: 'elected: publishes from now on',
+  follows: 'follows the elected exporter',
+} as const
+/** Of gateways that each follow the cluster, the elected one reports on its objects. */
+export const ELECTS_REPORTER = {
+  elected: 'elected: writes the statuses of objects from now on',
+  follows: 'another gateway writes the statuses of objects',
+} as const
+
 /** What an election needs. */
 type ElectionParts = {
   readonly api: ObjectApi
   readonly log: Log
   readonly metrics: Metrics
+  /** What the log says when this process is elected, and when another one is. */
+  readonly messages: { readonly elected: string; readonly follows: string }
   /** Called when this process becomes the leader. */
   readonly onElected: () => void
 }
@@ -49,7 +62,7 @@ type ElectionParts = {
 /** Creates the election of a Lease, as the host's name with a random part. */
 export function createElection(
   lease: LeaseName,
-  { api, log, metrics, onElected }: ElectionParts,
+  { api, log, metrics, messages, onElected }: ElectionParts,
 ): LeaderElection {
   const identity = `${hostname()}_${randomUUID()}`
   return new LeaderElection({
@@ -58,10 +71,10 @@ export function createElection(
     identity,
     metrics,
     onElected: () => {
-      log({ level: 'info', message: 'elected: publishes from now on', identity })
+      log({ level: 'info', message: messages.elected, identity })
       onElected()
     },
-    onFollow: (leader) => log({ level: 'info', message: 'follows the elected exporter', leader }),
+    onFollow: (leader) => log({ level: 'info', message: messages.follows, leader }),
     onError: (message) => log({ level: 'error', message }),
     sleep,
     random: Math.random,

@@ -2,48 +2,33 @@
  * `kubedoh export`: watches a cluster and publishes its names to a gateway.
  * @module
  */
-import { dirname } from 'node:path'
 import { sleep } from '../../cluster/api/backoff.ts'
-import { hostBoundsFor } from '../../cluster/api/host-budget.ts'
-import { measuredApi, throttledApi } from '../../cluster/api/measured-api.ts'
-import { connectionOf, type ObjectApi } from '../../cluster/api/object-api.ts'
-import { readObjectFiles } from '../../cluster/api/object-files.ts'
+import type { ObjectApi } from '../../cluster/api/object-api.ts'
 import { RecordStatusWriter } from '../../cluster/api/record-status.ts'
-import {
-  createObjectSource,
-  createWatchSource,
-  type ExportSource,
-} from '../../cluster/follow/export-source.ts'
-import { namingOptions, publishedTrees } from '../../cluster/follow/naming.ts'
+import type { ExportSource } from '../../cluster/follow/export-source.ts'
 import type { BuiltSnapshot } from '../../cluster/follow/snapshot-builder.ts'
-import type { ClusterObject } from '../../cluster/objects/objects.ts'
 import type { Log } from '../../dns/telemetry/log.ts'
 import { Metrics } from '../../dns/telemetry/metrics.ts'
 import { ApiIssuer } from '../../exporter/api-issuer.ts'
+import type { Canary } from '../../exporter/canary.ts'
 import { ConflictEvents } from '../../exporter/conflict-events.ts'
 import { Exporter, type ExporterOptions } from '../../exporter/exporter.ts'
-import { createGatewayClient, type GatewayClientOptions } from '../../exporter/gateway-client.ts'
+import { createGatewayClient } from '../../exporter/gateway-client.ts'
 import { Publisher, type PublishReport } from '../../exporter/publisher.ts'
 import { storeCompiledCode } from '../../server/node/compile-cache.ts'
 import { elapsed } from '../../server/node/elapsed.ts'
-import { outsideAddresses } from '../../server/node/local-addresses.ts'
 import { watchLoop } from '../../server/node/loop-watch.ts'
-import { memoryBytes } from '../../server/node/memory-bytes.ts'
 import { allowBufferGarbage, startMemoryTrim } from '../../server/node/memory-trim.ts'
 import { announce, CommandError, createLog, type Output } from '../../server/node/output.ts'
-import { requireTextFile } from '../../server/node/read-files.ts'
 import { untilSignal } from '../../server/node/signals.ts'
-import { CLUSTER_ID } from '../../snapshot/format/manifest.ts'
-import { importPrivateKey, type PrivateKey } from '../../snapshot/format/signature.ts'
 import type { Input } from '../flags/flags.ts'
-import { readGatewayUrl, trimToken } from '../flags/operator-call.ts'
+import { type Destination, readDestination } from './export-address.ts'
 import { createCanary } from './export-canary.ts'
 import { createClientTokens } from './export-client-tokens.ts'
-import { loadExportDirectives } from './export-directive.ts'
-import { createElection, leaseOf } from './export-election.ts'
-import { exportedKeys } from './export-keys.ts'
-import { listenMiniK8s, miniK8sPlace } from './export-mini-k8s.ts'
+import { createElection, ELECTS_PUBLISHER, ELECTS_REPORTER, leaseOf } from './export-election.ts'
+import { listenMiniK8s } from './export-mini-k8s.ts'
 import { createRbac, withRbac } from './export-rbac.ts'
+import { type OpenedSource, openSource } from './export-source.ts'
 import { listenStatus } from './export-status.ts'
 import { createExportTrace, type ExportTrace } from './export-trace.ts'
 
@@ -57,15 +42,23 @@ const CONFIRM_MS = 15_000
 const POLL_MS = 50
 const LISTEN_DEFAULT = '127.0.0.1:9154'
 
+/**
+ * How long `ready` waits for the list of ClientTokens once the gateway has the names: the
+ * definition of these objects, or the right to list them, may be missing for good.
+ */
+const TOKENS_WAIT_MS = 10_000
+
 /** How long `--once` waits for the cluster to be read. */
 const ONCE_MS = 60_000
 
 /** A running export. */
-type RunningExport = {
+export type RunningExport = {
   /** The report of the first publication. */
   readonly first: Promise<PublishReport>
   /** Publishes once, when the cluster has been read. */
   readonly publishOnce: () => Promise<void>
+  /** Resolves when the gateway has the names, and the list of ClientTokens if it gets one. */
+  readonly ready: Promise<void>
   /** Publishes pending changes and stops. */
   readonly stop: () => Promise<void>
 }
@@ -91,25 +84,37 @@ export async function runExport(input: Input, output: Output): Promise<void> {
   }
 }
 
-/** Starts to watch the cluster; without `--once` also publishes until `stop`. */
-export async function startExport(input: Input, output: Output): Promise<RunningExport> {
+/** The gateway in the same process: each has one exporter, which publishes to it alone. */
+export type OwnGateway = Destination & { readonly metrics: Metrics }
+
+/**
+ * Starts to watch the cluster; without `--once` also publishes until `stop`.
+ * @param own the gateway of this process; that of the flags when left out
+ */
+export async function startExport(
+  input: Input,
+  output: Output,
+  own?: OwnGateway,
+): Promise<RunningExport> {
   const isOnce = input.isSet('once')
   const log = createLog(output)
-  const [metrics, ended] = [new Metrics(), new AbortController()]
+  const [metrics, ended] = [own?.metrics ?? new Metrics(), new AbortController()]
   const first = Promise.withResolvers<PublishReport>()
   const lease = leaseOf(input)
-  const isLeader = (): boolean => election?.isLeader ?? true
-  const address = gatewayOf(input)
-  const trace = createExportTrace(input, address, log)
-  const publisher = await createPublisher(input, address, { isLeader, trace })
+  const isElected = (): boolean => election?.isLeader ?? true
+  const isLeader = own === undefined ? isElected : () => true
+  const destination = own ?? (await readDestination(input))
+  const trace = createExportTrace(input, destination.address, log)
+  const publisher = createPublisher(destination, isLeader, trace)
   const onChange = (): void => exporter.mark()
   const toSource = { log, metrics, onChange, trace }
   const { source: named, live, keys, mini } = await openSource(input, toSource)
   const rbac = createRbac(input, live?.lists, { log, onChange })
   const source = withRbac(named, rbac)
-  const reports = live && createReports(live.api, { log, isLeader, signal: ended.signal })
+  const reports = live && createReports(live.api, { log, isElected, signal: ended.signal })
   const issuer = live && createIssuer(live.api, log, onChange)
-  const tokens = createClientTokens(input, { api: live?.api, gateway: address, log, isLeader })
+  const { address: gateway } = destination
+  const tokens = createClientTokens(input, { api: live?.api, gateway, log, isLeader, isElected })
   const parts = {
     ...{ source, publisher, metrics, isLeader, log, trace: trace?.publications },
     onAcknowledged: (built: BuiltSnapshot): void => reports?.take(built),
@@ -123,20 +128,12 @@ export async function startExport(input: Input, output: Output): Promise<Running
     exporter.mark()
     tokens?.elected()
   }
+  const messages = own === undefined ? ELECTS_PUBLISHER : ELECTS_REPORTER
   const election =
-    lease && live && createElection(lease, { api: live.api, log, metrics, onElected })
+    lease && live && createElection(lease, { api: live.api, log, metrics, messages, onElected })
+  // It times the way to a gateway elsewhere.
   const canary =
-    live?.origin &&
-    createCanary(input, {
-      origin: live.origin,
-      log,
-      metrics,
-      isLeader: () => isLeader() && exporter.isReady,
-      change: (service) => {
-        live.set(service)
-        exporter.mark()
-      },
-    })
+    own === undefined ? canaryOf(input, live, { exporter, log, metrics, isLeader }) : undefined
   const status = await listenStatus(isOnce ? '' : listenPlace(input), {
     metrics,
     isReady: () => exporter.isReady,
@@ -155,8 +152,10 @@ export async function startExport(input: Input, output: Output): Promise<Running
   // Lists mark their changes before the watches are open; publishing waits for the watches.
   const isRead = !isOnce && untilRead(source, ended.signal)
   if (isRead) void isRead.then((is) => is && exporter.mark())
+  const hasTokens = tokens && Promise.race([tokens.sent, sleep(TOKENS_WAIT_MS, ended.signal)])
   return {
     first: first.promise,
+    ready: first.promise.then(() => hasTokens),
     publishOnce: async () => {
       await checkRead(source, ended.signal)
       await exporter.publish()
@@ -173,6 +172,27 @@ export async function startExport(input: Input, output: Output): Promise<Running
   }
 }
 
+function canaryOf(
+  input: Input,
+  live: OpenedSource['live'],
+  {
+    exporter,
+    isLeader,
+    ...parts
+  }: { exporter: Exporter; log: Log; metrics: Metrics; isLeader: () => boolean },
+): Canary | undefined {
+  if (live?.origin === undefined) return undefined
+  return createCanary(input, {
+    ...parts,
+    origin: live.origin,
+    isLeader: () => isLeader() && exporter.isReady,
+    change: (service) => {
+      live.set(service)
+      exporter.mark()
+    },
+  })
+}
+
 function warnWith(log: Log): (message: string) => void {
   return (message) => log({ level: 'warning', message })
 }
@@ -185,23 +205,41 @@ function createIssuer(api: ObjectApi, log: Log, onChange: () => void): ApiIssuer
 
 type ReportParts = {
   readonly log: Log
-  readonly isLeader: () => boolean
+  readonly isElected: () => boolean
   readonly signal: AbortSignal
 }
 
 /** Creates what the exporter reports on objects: conditions of DNSRecords, and Events. */
-function createReports(api: ObjectApi, { log, isLeader, signal }: ReportParts) {
+function createReports(api: ObjectApi, { log, isElected, signal }: ReportParts) {
   const onError = warnWith(log)
   const statuses = new RecordStatusWriter({ api, now: Date.now, signal, onError })
-  const events = new ConflictEvents({ api, isLeader, onError, sleep, elapsed, now: Date.now })
+  const events = new ConflictEvents({
+    api,
+    isLeader: isElected,
+    onError,
+    sleep,
+    elapsed,
+    now: Date.now,
+  })
   return {
     take: ({ verdicts = [], conflicts = [] }: BuiltSnapshot): void => {
-      statuses.take(verdicts)
+      if (isElected()) statuses.take(verdicts)
       events.update(conflicts)
     },
     run: () => events.run(signal),
     settled: () => statuses.settled(),
   }
+}
+
+/** @param isLeader whether this process publishes: of several exporters, the elected one does */
+function createPublisher(
+  { address, key }: Destination,
+  isLeader: () => boolean,
+  trace: ExportTrace | undefined,
+): Publisher {
+  const { cluster } = address
+  const gateway = createGatewayClient({ ...trace?.client, ...address })
+  return new Publisher({ cluster, key, gateway, isLeader, now: Date.now })
 }
 
 type ExporterParts = Pick<
@@ -260,116 +298,4 @@ async function checkRead(source: ExportSource, signal: AbortSignal): Promise<voi
   if (await untilRead(source, signal, ONCE_MS)) return
   const limit = `${ONCE_MS / 1000} s`
   throw new CommandError(`Cannot read the cluster within ${limit}; see the errors above`)
-}
-
-/** @throws {CommandError} for an invalid identifier or URL, and without a token */
-function gatewayOf(input: Input): GatewayClientOptions {
-  const cluster = input.text('cluster')
-  if (!CLUSTER_ID.test(cluster)) {
-    throw new CommandError(`--cluster "${cluster}": use at most 63 characters of a-z, 0-9 and "-"`)
-  }
-  const token = trimToken(input.env('KUBEDOH_TOKEN'), 'KUBEDOH_TOKEN')
-  if (token === '') throw new CommandError(`KUBEDOH_TOKEN is not set; ${keysHint(cluster)}`)
-  return { url: readGatewayUrl(input), cluster, token }
-}
-
-async function createPublisher(
-  input: Input,
-  address: GatewayClientOptions,
-  { isLeader, trace }: Pick<SourceParts, 'trace'> & { readonly isLeader: () => boolean },
-): Promise<Publisher> {
-  const { cluster } = address
-  return new Publisher({
-    cluster,
-    key: await readSigningKey(input, cluster),
-    gateway: createGatewayClient({ ...address, ...trace?.client }),
-    isLeader,
-    now: Date.now,
-  })
-}
-
-async function readSigningKey(input: Input, cluster: string): Promise<PrivateKey> {
-  const path = input.text('signing-key')
-  const text = path === '' ? input.env('KUBEDOH_SIGNING_KEY') : requireTextFile(path)
-  const from = path === '' ? 'KUBEDOH_SIGNING_KEY' : path
-  if (text === '') throw new CommandError(`${from} is not set; ${keysHint(cluster)}`)
-  const key = await importPrivateKey(text.trim())
-  if (key !== undefined) return key
-  throw new CommandError(`${from} is not an Ed25519 key as printed by "kubedoh keys ${cluster}"`)
-}
-
-function keysHint(cluster: string): string {
-  return `create it with "kubedoh keys ${cluster}"`
-}
-
-type SourceParts = {
-  readonly log: Log
-  readonly metrics: Metrics
-  readonly onChange: () => void
-  readonly trace: ExportTrace | undefined
-}
-
-/** A source, and what else there is if it watches an API server. */
-type OpenedSource = {
-  readonly source: ExportSource
-  readonly live: LiveParts | undefined
-  readonly keys: ReturnType<typeof exportedKeys>
-  /** What serves the REST paths of mini-k8s, if they are switched on. */
-  readonly mini?: Readonly<Parameters<typeof listenMiniK8s>> | undefined
-}
-type LiveParts = {
-  readonly api: ObjectApi
-  /** The same, with the limits of the directive. */
-  readonly lists: ObjectApi
-  readonly set: (object: ClusterObject) => void
-  /** First origin of the cluster's names. */
-  readonly origin: Uint8Array | undefined
-}
-
-async function openSource(
-  input: Input,
-  { log, metrics, onChange, trace }: SourceParts,
-): Promise<OpenedSource> {
-  const { directive, trees: own, etcd } = loadExportDirectives(input.text('conf'))
-  const localAddresses = outsideAddresses(input.env('LOCAL_IPS'))
-  const naming = namingOptions(directive, localAddresses)
-  const trees = publishedTrees(directive, {
-    localAddresses,
-    cluster: input.text('cluster'),
-    trees: own,
-  })
-  const onWarning = warnWith(log)
-  const isOnce = input.isSet('once')
-  const file = input.text('etcd')
-  const keys = exportedKeys(etcd, { file, isOnce, log, metrics, onChange })
-  const named = { naming, trees, keys: keys?.tree, onWarning, now: Date.now }
-  const paths = input.texts('objects')
-  const place = miniK8sPlace(input)
-  if (paths.length > 0) {
-    const { objects, warnings } = readObjectFiles(paths)
-    for (const warning of warnings) onWarning(warning)
-    const source = createObjectSource(objects, named)
-    const mini = place && ([place, { file: place.file, objects, source, onChange }] as const)
-    return { source, live: undefined, keys, mini }
-  }
-  const { openApi } = await import('../../cluster/follow/watch.ts')
-  const from = { kubeconfig: input.text('kubeconfig'), folder: dirname(input.text('conf')) }
-  const opened = openApi(connectionOf(directive, from))
-  const measured = measuredApi(trace?.around(opened) ?? opened, metrics, elapsed)
-  const runtime = { metrics, sleep, now: elapsed }
-  const api = throttledApi(measured, directive.apiLimits, runtime)
-  const source = createWatchSource({
-    ...named,
-    api,
-    metrics,
-    onChange,
-    onError: (message) => log({ level: 'error', message }),
-    sleep,
-    random: Math.random,
-    elapsed,
-    hostBounds: hostBoundsFor(memoryBytes()),
-  })
-  const [origin] = naming.origins
-  // Renewals of the Lease must not wait behind lists.
-  return { source, live: { api: measured, lists: api, set: source.set, origin }, keys }
 }

@@ -3,7 +3,7 @@
  * @module
  */
 import { readFileSync } from 'node:fs'
-import { setDefaultCACertificates } from 'node:tls'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { checkFiles } from '../../server/keys/tls-identity.ts'
 import { CommandError, whyUnreadable } from '../../server/node/output.ts'
 
@@ -29,4 +29,9 @@ export function readAuthorities(path: string): string {
 /** Makes `fetch` trust only these authorities for the rest of the process. */
 export function trustAuthorities(path: string): void {
   setDefaultCACertificates([readAuthorities(path)])
+}
+
+/** Makes `fetch` trust these authorities, too, beside the system's. */
+export function trustMoreAuthorities(path: string): void {
+  setDefaultCACertificates([...getCACertificates('default'), readAuthorities(path)])
 }

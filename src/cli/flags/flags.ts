@@ -326,6 +326,11 @@ export class Input {
     return this.given.has(name) || (value === undefined && this.environment[env] === '1')
   }
 
+  /** Returns the input of another command, with flags of its own, in the same environment. */
+  withFlags(given: ReadonlyMap<string, readonly string[]>): Input {
+    return new Input([], given, this.environment)
+  }
+
   /** Returns an environment variable; '' when it is not set. */
   env(name: string): string {
     return this.environment[name] ?? ''

@@ -34,6 +34,7 @@ const TRACED = ['serve', 'gateway', 'export']
 const WATCHERS = [
   ...SERVERS,
   'export',
+  'gateway',
   'openshift',
   'router nginx',
   'router gateway-api',
@@ -54,8 +55,8 @@ export const VARIABLES: readonly Variable[] = [
   },
   {
     name: 'KUBEDOH_LEASE',
-    readBy: ['export'],
-    help: 'Lease, NAMESPACE/NAME, that elects one of several exporters to publish',
+    readBy: ['export', 'gateway'],
+    help: 'Lease, NAMESPACE/NAME, that elects one of several exporters, or of several gateways',
   },
   {
     name: 'KUBEDOH_CANARY',
@@ -74,17 +75,17 @@ export const VARIABLES: readonly Variable[] = [
   },
   {
     name: 'KUBEDOH_ETCD',
-    readBy: ['export'],
+    readBy: ['export', 'gateway'],
     help: 'JSON file of keys, [{"key","value"}], to read in place of etcd',
   },
   {
     name: 'KUBEDOH_CLIENT_TOKENS',
-    readBy: ['export'],
+    readBy: ['export', 'gateway'],
     help: 'namespace whose ClientTokens may give the names of any other; unset sends none',
   },
   {
     name: 'KUBEDOH_RBAC',
-    readBy: ['export'],
+    readBy: ['export', 'gateway'],
     help: '1: also publish who may read Services where, for rules of issuers',
   },
   {
@@ -111,6 +112,16 @@ export const VARIABLES: readonly Variable[] = [
     name: 'BROWSER',
     readBy: ['login'],
     help: "program that opens the page of the login (default the system's)",
+  },
+  {
+    name: 'KUBEDOH_CLUSTER',
+    readBy: ['gateway'],
+    help: 'ID of the cluster whose API server the gateway follows itself, without an exporter',
+  },
+  {
+    name: 'KUBEDOH_CLUSTER_COREFILE',
+    readBy: ['gateway'],
+    help: 'Corefile that names what to read of it, as --conf of export does',
   },
   {
     name: 'KUBEDOH_REPLICA_TOKEN',
@@ -235,7 +246,7 @@ export const VARIABLES: readonly Variable[] = [
   },
   {
     name: 'LOCAL_IPS',
-    readBy: [...SERVERS, 'export', 'explain', 'snapshot build'],
+    readBy: [...SERVERS, 'export', 'gateway', 'explain', 'snapshot build'],
     help: "comma-separated addresses instead of those of the machine's interfaces",
   },
   {

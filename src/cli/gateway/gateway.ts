@@ -40,10 +40,12 @@ import {
 import { requireTextFile } from '../../server/node/read-files.ts'
 import { onReloadSignal, untilSignal } from '../../server/node/signals.ts'
 import { parseListenAddress } from '../../server/sockets/listen-address.ts'
+import { trustMoreAuthorities } from '../flags/authorities.ts'
 import { collectorOf } from '../flags/collector.ts'
 import type { FlagName, Input } from '../flags/flags.ts'
 import { readLingerMs } from '../flags/linger.ts'
 import { readGatewayUrl, trimToken } from '../flags/operator-call.ts'
+import type { OwnCluster } from './own-cluster.ts'
 import { variablesReader } from './variable-folder.ts'
 
 /** A running gateway. */
@@ -62,6 +64,10 @@ export type RunningGateway = {
 const FORGETS =
   '--store memory: a restart forgets client tokens, rollbacks and all snapshots; queries get ' +
   'SERVFAIL until the exporters publish again. Use --store file:FOLDER to keep them'
+/** The same of one that follows an API server itself. */
+const FORGETS_LESS =
+  '--store memory: only ClientTokens are tokens of this gateway, and a restart forgets what the ' +
+  'exporters of CLUSTERS published; use --store file:FOLDER to keep both'
 const LISTEN_DEFAULT = '127.0.0.1:8787'
 
 /** Runs the command until SIGINT or SIGTERM. */
@@ -93,29 +99,42 @@ export async function startNodeGateway(input: Input, output: Output): Promise<Ru
   }
   const lingerMs = readLingerMs(input)
   const log = sampledLog({ log: createLog(output), now: elapsed })
-  const readVariables = variablesReader(input)
+  const own = await readOwnCluster(input)
+  const readGiven = variablesReader(input)
+  const readVariables = (): GatewayVariables => own?.addTo(readGiven()) ?? readGiven()
   const variables = readVariables()
-  const server = await createServer(input, log, {
-    config: await readConfig(input, variables),
-    tls,
-    print: createPrint(output),
-  })
-  if (input.text('store') === 'memory' && !input.isSet('follow'))
-    log({ level: 'warning', message: FORGETS })
+  const config = await readConfig(input, variables)
+  const server = await createServer(input, log, { config, tls, own, print: createPrint(output) })
+  await own?.start(server, output)
+  warnOfMemory(input, own, log)
   try {
     const bound = await server.listen(host, port)
     const scheme = tls === undefined ? 'http' : 'https'
     const followed = { server, log, lingerMs, variables, readVariables }
     const url = `${scheme}://${host ?? 'localhost'}:${bound}`
-    return { url, ...followFiles(input, { ...followed, tls }) }
+    return { url, ...followFiles(input, { ...followed, tls, own }) }
   } catch (error) {
+    await own?.stop()
     throw new CommandError(listenMessage(error, `--listen ${address}`), { cause: error })
   }
+}
+
+/** Loads what follows a cluster only where there is one. */
+async function readOwnCluster(input: Input): Promise<OwnCluster | undefined> {
+  if (input.env('KUBEDOH_CLUSTER') === '') return undefined
+  return (await import('./own-cluster.ts')).OwnCluster.read(input)
+}
+
+function warnOfMemory(input: Input, own: OwnCluster | undefined, log: Log): void {
+  if (input.text('store') !== 'memory' || input.isSet('follow')) return
+  if (own === undefined) log({ level: 'warning', message: FORGETS })
+  else log({ level: 'info', message: FORGETS_LESS })
 }
 
 type Followed = {
   readonly server: GatewayServer
   readonly tls: TlsService | undefined
+  readonly own: OwnCluster | undefined
   readonly log: Log
   readonly lingerMs: number
   readonly variables: GatewayVariables
@@ -128,7 +147,7 @@ type Followed = {
  */
 function followFiles(
   input: Input,
-  { server, tls, log, lingerMs, variables, readVariables }: Followed,
+  { server, tls, own, log, lingerMs, variables, readVariables }: Followed,
 ): Pick<RunningGateway, 'reload' | 'stop'> {
   let used = tls
   let usedVariables = variables
@@ -172,6 +191,7 @@ function followFiles(
       await server.drain(lingerMs)
       files?.stop()
       folder?.stop()
+      await own?.stop()
       await server.close()
     },
   }
@@ -180,17 +200,18 @@ function followFiles(
 async function createServer(
   input: Input,
   log: Log,
-  served: {
-    readonly config: GatewayConfig
-    readonly tls: TlsService | undefined
-    readonly print: Print
-  },
+  {
+    own,
+    ...served
+  }: Pick<Followed, 'tls' | 'own'> & { readonly config: GatewayConfig; readonly print: Print },
 ): Promise<GatewayServer> {
-  const store = input.isSet('follow') ? readPrimary(input) : await openStore(input, log)
+  const store = input.isSet('follow') ? readPrimary(input) : await openStore(input, log, own)
   const corefileFolder = dirname(input.text('conf'))
   const collector = collectorOf(input, 'gateway')
+  const followed = own && { metrics: own.metrics, hasRead: () => own.hasRead }
   try {
-    return await createNodeGateway({ ...served, store, corefileFolder, log, collector })
+    const options = { ...served, ...followed, store, corefileFolder, log, collector }
+    return await createNodeGateway(options)
   } catch (error) {
     if (error instanceof GatewayConfigError) throw commandError(error)
     const text = errorText(error)
@@ -214,20 +235,27 @@ function commandError(error: GatewayConfigError): Error {
   return error.cause instanceof ConfigError ? error.cause : new CommandError(error.message)
 }
 
-async function openStore(input: Input, log: Log): Promise<GatewayStore> {
+async function openStore(
+  input: Input,
+  log: Log,
+  own: OwnCluster | undefined,
+): Promise<GatewayStore> {
   const text = input.text('store')
   if (text.startsWith('s3:')) {
     // Loads the client of S3 only where it is used.
     const { openS3Store } = await import('../../server/gateway/s3-store.ts')
     const env = (name: string): string => input.env(name)
-    return openS3Store(text, { env, isInsecure: input.isSet('insecure') }, log)
+    const bucket = await openS3Store(text, { env, isInsecure: input.isSet('insecure') }, log)
+    return own?.storeBeside(bucket) ?? bucket
   }
   const folder = storeFolder(text)
   if (folder !== undefined) prepareFolder(folder, log)
-  return createNodeStore(folder, log)
+  const store = createNodeStore(folder, log)
+  if (own === undefined) return store
+  return folder === undefined ? own.storeInMemory(store) : own.storeBeside(store)
 }
 
-/** Reads `--follow` and the token for it. @throws {CommandError} */
+/** Reads `--follow`, the token and the CAs for it. @throws {CommandError} */
 function readPrimary(input: Input): PrimaryAddress {
   const url = readGatewayUrl(input, 'follow')
   if (input.text('store') !== 'memory') {
@@ -237,6 +265,9 @@ function readPrimary(input: Input): PrimaryAddress {
   const text = path === '' ? input.env('KUBEDOH_REPLICA_TOKEN') : requireTextFile(path)
   const from = path || 'KUBEDOH_REPLICA_TOKEN'
   const token = trimToken(text, from)
+  const ca = input.env('KUBEDOH_CA')
+  // Beside the system's: issuers of clients' tokens have certificates of these.
+  if (ca !== '') trustMoreAuthorities(ca)
   if (token !== '') return { url, token }
   throw new CommandError(`${from} has no token; create one with "kubedoh keys --replica"`)
 }

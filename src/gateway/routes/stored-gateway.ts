@@ -63,10 +63,13 @@ export function withStore(
     const ofMoment: PublicKey = () => currentKeys(clusters.find(cluster)?.publicKey ?? [])
     const publicKey = listed?.publicKey ?? ofMoment
     const warn = (message: string): void => host.log({ level: 'warning', message, cluster })
-    const store = new CheckedStore({ cluster, publicKey, store: clusterStore(cluster), warn })
+    const below = clusterStore(cluster)
+    const store = new CheckedStore({ cluster, publicKey, store: below, warn })
     // No request may wait for what was begun outside of it.
     if (!host.isolatesRequests) store.start()
-    const writer = new LocalWriter({ cluster, publicKey, store, now: host.now })
+    const { generationsMax } = below
+    const target = { cluster, publicKey, store, now: host.now }
+    const writer = new LocalWriter({ ...target, ...(generationsMax && { generationsMax }) })
     const stored = { listed, store, writer }
     opened.set(cluster, stored)
     return stored

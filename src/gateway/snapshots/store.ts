@@ -77,6 +77,8 @@ export type KeptGenerations = {
  * is one writer at a time; `writeManifest` and `pin` are atomic.
  */
 export type ClusterStore = {
+  /** Generations to keep; the writer's default when left out. */
+  readonly generationsMax?: number
   /**
    * Runs a step that reads, checks and writes while no other process does. Left out by a store that
    * only one process writes.

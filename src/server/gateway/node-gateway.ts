@@ -40,6 +40,8 @@ const DRAIN_MS = 5000
 type NodeGatewayOptions = NodeRuntimeOptions & {
   /** Certificate and key; `undefined` for plain HTTP. */
   readonly tls: TlsService | undefined
+  /** Returns whether what this process follows itself was read; nothing when left out. */
+  readonly hasRead?: () => boolean
 }
 
 /** A server that does not listen yet. */
@@ -69,13 +71,13 @@ export type GatewayServer = Pick<AppServer, 'close'> & {
  * @throws {GatewayConfigError} for an invalid Corefile
  */
 export async function createNodeGateway(options: NodeGatewayOptions): Promise<GatewayServer> {
-  const { tls } = options
+  const { tls, hasRead = () => true } = options
   let { config } = options
   const reloads = new Mutex()
   const runtime: GatewayRuntime = { ...createNodeRuntime(options), hasTls: tls !== undefined }
   let served = await openStoredGateway(config, runtime)
   served.gateway.start()
-  const readiness = new Readiness(() => served.gateway.hasLooked())
+  const readiness = new Readiness(async () => hasRead() && (await served.gateway.hasLooked()))
   const app = readiness.beside({
     fetch: (request, env, context) => served.app.fetch(request, env, context),
   })
@@ -134,6 +136,8 @@ type NodeRuntimeOptions = {
   readonly log: Log
   /** Where spans of what exporters publish go, if anywhere. */
   readonly collector?: Collector | undefined
+  /** Where the gateway counts (default: metrics of its own). */
+  readonly metrics?: Metrics
   /** Receives the lines of `log`, as CoreDNS writes them; default: standard output. */
   readonly print?: Print
 }
@@ -156,10 +160,11 @@ export function createNodeRuntime(options: NodeRuntimeOptions): GatewayRuntime {
   return withPrimary(runtime, new Primary({ ...store, id, fetch, after, elapsed }))
 }
 
-function createHost({ corefileFolder, log, print }: NodeRuntimeOptions): PluginHost {
+function createHost(options: NodeRuntimeOptions): PluginHost {
+  const { corefileFolder, log, print, metrics = new Metrics() } = options
   return createNodeHost({
     folder: corefileFolder,
-    metrics: new Metrics(),
+    metrics,
     log,
     print,
     openCluster: () => {

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { createElection, leaseOf } from '../../../src/cli/export/export-election.ts'
+import {
+  createElection,
+  ELECTS_PUBLISHER,
+  leaseOf,
+} from '../../../src/cli/export/export-election.ts'
 import { Input } from '../../../src/cli/flags/flags.ts'
 import { Metrics } from '../../../src/dns/telemetry/metrics.ts'
 import { LEASE, LeaseServer } from '../../cluster/follow/lease-server.ts'
@@ -40,6 +44,7 @@ test('createElection elects this process, and releases the Lease at the end', as
   const [elected, ended] = [Promise.withResolvers<void>(), new AbortController()]
   const logged: string[] = []
   const election = createElection(LEASE, {
+    messages: ELECTS_PUBLISHER,
     api: server.api(),
     log: ({ message }) => logged.push(String(message)),
     metrics: new Metrics(),

@@ -3,7 +3,7 @@ import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { connect } from 'node:tls'
+import { connect, getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { describe, type TestContext, test, vi } from 'vitest'
 import { Input } from '../../../src/cli/flags/flags.ts'
 import { type RunningGateway, startNodeGateway } from '../../../src/cli/gateway/gateway.ts'
@@ -16,6 +16,9 @@ import { within } from '../../server/clients.ts'
 import { failed, runCli, Screen } from '../run-cli.ts'
 
 const ADMIN = 'the-token-of-the-operator'
+const KEYS = { publicKey: 'A'.repeat(43), tokenSha256: '0'.repeat(64) }
+const CLUSTERS = JSON.stringify({ prod: KEYS })
+const NAMES = '. {\n  kubernetes cluster.local\n}\n'
 
 function bearer(token: string): Record<string, string> {
   return { authorization: `Bearer ${token}` }
@@ -102,6 +105,34 @@ describe('kubedoh gateway', () => {
       await replica.running.reload()
     }
     assert.doesNotMatch(replica.screen.text.stderr, /memory|"error"/)
+  })
+
+  test('follows one whose certificate has an authority of its own, by KUBEDOH_CA', async (t) => {
+    const trusted = getCACertificates('default')
+    t.onTestFinished(() => setDefaultCACertificates(trusted))
+    const files = { Corefile: NAMES, cert: SERVER.cert, key: SERVER.key }
+    const flags = '--tls-cert FOLDER/cert --tls-key FOLDER/key'
+    const primary = await start(t, files, flags, {
+      REPLICA_TOKEN_SHA256: await hashToken('secret'),
+      CLUSTERS,
+    })
+    const ca = join(primary.folder, 'ca')
+    writeFileSync(ca, AUTHORITY)
+    const variables = { PUBLIC: '', KUBEDOH_REPLICA_TOKEN: 'secret', CLUSTERS }
+    const readiness = async (more: Readonly<Record<string, string>>): Promise<number> => {
+      const follow = `--follow ${primary.running.url}`
+      const { running } = await start(t, { Corefile: NAMES }, follow, { ...variables, ...more })
+      const { status } = await fetch(`${running.url}/ready`)
+      await running.stop()
+      return status
+    }
+    assert.equal(await readiness({}), 503)
+    assert.equal(await readiness({ KUBEDOH_CA: ca }), 200)
+    const prints = (all: readonly string[]): readonly string[] => [
+      ...new Set(all.map((one) => new X509Certificate(one).fingerprint256)),
+    ]
+    const both = prints([...trusted, AUTHORITY])
+    assert.deepEqual(prints(getCACertificates('default')).toSorted(), both.toSorted())
   })
 
   test('reloads a changed Corefile, and keeps the previous one if it is invalid', async (t) => {
