@@ -22,15 +22,11 @@ export type ExportTrace = {
 }
 
 /** Creates it, if the environment names a collector. @throws {CommandError} */
-export function createExportTrace(
-  input: Input,
-  { cluster }: GatewayClientOptions,
-  log: Log,
-): ExportTrace | undefined {
+export function createExportTrace(input: Input, log: Log): ExportTrace | undefined {
   const collector = collectorOf(input, 'exporter')
   if (collector === undefined) return undefined
   const tracer = createTracer(collector, log)
-  const publications = new PublicationTrace(tracer, cluster)
+  const publications = new PublicationTrace(tracer, input.text('cluster'))
   return {
     publications,
     client: { fetch: publications.fetch },

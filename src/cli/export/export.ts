@@ -103,8 +103,8 @@ export async function startExport(
   const lease = leaseOf(input)
   const isElected = (): boolean => election?.isLeader ?? true
   const isLeader = own === undefined ? isElected : () => true
+  const trace = createExportTrace(input, log)
   const destination = own ?? (await readDestination(input))
-  const trace = createExportTrace(input, destination.address, log)
   const publisher = createPublisher(destination, isLeader, trace)
   const onChange = (): void => exporter.mark()
   const toSource = { log, metrics, onChange, trace }
