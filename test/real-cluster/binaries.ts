@@ -140,24 +140,37 @@ function prepareProgram(name: string, version: string, module: string): string {
  * Clients cannot parse the server's version unless it is set at link time.
  */
 function buildKubernetes(): string {
-  const [major = '', minor = ''] = KUBERNETES.split('.')
-  const versions = ['k8s.io/component-base/version', 'k8s.io/client-go/pkg/version'].flatMap(
-    (name) => [
-      `-X ${name}.gitVersion=v${KUBERNETES}`,
-      `-X ${name}.gitMajor=${major}`,
-      `-X ${name}.gitMinor=${minor}`,
-    ],
-  )
   return buildInModule({
     name: 'kubernetes',
     version: KUBERNETES,
     args: ['build', '.'],
-    flags: versions,
+    flags: versionFlags(),
     prepare: (folder) => {
       copyFileSync(join(import.meta.dirname, 'kubernetes.go'), join(folder, 'main.go'))
       return goModOfKubernetes(folder, 'kubedoh.test/kubernetes')
     },
   })
+}
+
+/** Builds or finds kubeadm, of the packages of Kubernetes. @returns its path */
+export function prepareKubeadm(): string {
+  return buildInModule({
+    name: 'kubeadm',
+    version: KUBERNETES,
+    args: ['build', 'k8s.io/kubernetes/cmd/kubeadm'],
+    flags: versionFlags(),
+    prepare: (folder) =>
+      `${goModOfKubernetes(folder, 'kubedoh.test/kubeadm')}tool k8s.io/kubernetes/cmd/kubeadm\n`,
+  })
+}
+
+function versionFlags(): string[] {
+  const [major = '', minor = ''] = KUBERNETES.split('.')
+  return ['k8s.io/component-base/version', 'k8s.io/client-go/pkg/version'].flatMap((name) => [
+    `-X ${name}.gitVersion=v${KUBERNETES}`,
+    `-X ${name}.gitMajor=${major}`,
+    `-X ${name}.gitMinor=${minor}`,
+  ])
 }
 
 /** `go install` refuses etcd's own main package, because its module has replace directives. */
