@@ -5,8 +5,11 @@ import { describe, type TestContext, test } from 'vitest'
 import { Input } from '../../../src/cli/flags/flags.ts'
 import { type RunningGateway, startNodeGateway } from '../../../src/cli/gateway/gateway.ts'
 import { recordOf } from '../../../src/dns/bytes/unknown.ts'
+import { createGatewayClient } from '../../../src/exporter/gateway-client.ts'
 import { hashToken } from '../../../src/gateway/access/token.ts'
+import { keys } from '../../cluster/follow/memory-gateway.ts'
 import { temporaryFolder } from '../../cluster/follow/temporary-folder.ts'
+import { snapshotOf } from '../../gateway/publishing.ts'
 import { within } from '../../server/clients.ts'
 import { ClusterApi } from '../cluster-api.ts'
 import { failed, runCli, Screen } from '../run-cli.ts'
@@ -26,7 +29,11 @@ type Started = {
 /** Starts a gateway that follows a fake API server. */
 async function start(
   t: TestContext,
-  { whenWatched, store }: { whenWatched?: Promise<void>; store?: 'file' } = {},
+  {
+    whenWatched,
+    store,
+    corefile = COREFILE,
+  }: { whenWatched?: Promise<void>; store?: 'file'; corefile?: string } = {},
   variables: Readonly<Record<string, string>> = {},
 ): Promise<Started> {
   const api = await ClusterApi.start(t, whenWatched)
@@ -36,7 +43,7 @@ async function start(
     return join(folder, name)
   }
   const flags = new Map([
-    ['conf', [file('Corefile', COREFILE)]],
+    ['conf', [file('Corefile', corefile)]],
     ['listen', ['127.0.0.1:0']],
     ['store', [store === 'file' ? `file:${join(folder, 'store')}` : 'memory']],
   ])
@@ -116,6 +123,34 @@ describe('a gateway that follows an API server itself', () => {
       const { code } = recordOf(recordOf(await response.json()).error)
       assert.equal(`${response.status} ${code}`, expected)
     }
+  })
+
+  test('takes the clusters and keys of a changed CLUSTERS', async (t) => {
+    const variables = temporaryFolder(t)
+    const corefile = '. {\n  kubernetes prod.example {\n    cluster prod\n  }\n}\n'
+    const started = await start(t, { corefile }, { KUBEDOH_VARIABLES: variables })
+    const [old, next] = [await keys(), await keys()]
+    const token = 'the-token-of-the-exporter'
+    const tokenSha256 = await hashToken(token)
+    const reload = async ({ publicKeyText: publicKey }: typeof old): Promise<void> => {
+      const lab = { publicKey, tokenSha256 }
+      writeFileSync(join(variables, 'CLUSTERS'), JSON.stringify({ lab }))
+      await started.running.reload()
+    }
+    const client = createGatewayClient({ url: started.running.url, cluster: 'lab', token })
+    const publish = async ({ privateKey }: typeof old, generation: number): Promise<unknown> => {
+      const time = new Date().toISOString()
+      const parts = { generation, time, cluster: 'lab' }
+      const { shards, signed } = await snapshotOf(privateKey, [], parts)
+      for (const [sha256, bytes] of shards) await client.putShard(sha256, bytes)
+      const etag = (await client.state())?.etag
+      return (await client.putManifest(signed.bytes, signed.signature, etag)).kind
+    }
+    await reload(old)
+    assert.equal(await publish(old, 1), 'stored')
+    await reload(next)
+    await assert.rejects(publish(old, 2), { status: 403 })
+    assert.equal(await publish(next, 2), 'stored')
   })
 
   test('keeps tokens in the folder of --store, and no names', async (t) => {
