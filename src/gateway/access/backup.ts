@@ -87,7 +87,8 @@ export async function backupLines(backup: Backup, pause: Pause): Promise<readonl
  * @throws {BackupError} for the first line that is wrong
  */
 export async function parseBackup(text: string, pause: Pause): Promise<Backup> {
-  const lines = text.split('\n')
+  // One text is that after the last line feed, one a line too many.
+  const lines = text.split('\n', LINES_MAX + 2)
   if (lines.at(-1) === '') lines.pop()
   if (lines.length > LINES_MAX) throw new BackupError(LINES_MAX + 1, 'is one line too many')
   const fields: Fields[] = []

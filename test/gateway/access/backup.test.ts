@@ -61,6 +61,16 @@ describe('a backup', () => {
     assert.deepEqual(await parseBackup(text, noPause), BACKUP)
   })
 
+  test('is refused for too many lines without a list of all of them', async () => {
+    const text = '\n'.repeat(16 * 1024 * 1024)
+    const before = process.memoryUsage().heapUsed
+    const parsed = parseBackup(text, noPause)
+    const bytes = process.memoryUsage().heapUsed - before
+    await assert.rejects(parsed, { message: 'is one line too many', line: 20_004 })
+    // It was 151 MB with all lines, 17 MB without.
+    assert.ok(bytes < 64e6, `${bytes} bytes`)
+  })
+
   test('is refused with the line that is damaged, wherever a byte differs', async () => {
     const lines = (await textOf(BACKUP)).split('\n').slice(0, -1)
     for (const [i, line] of lines.entries()) {
