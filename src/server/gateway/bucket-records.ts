@@ -86,13 +86,11 @@ export class BucketVersions<T extends Named> implements RecordVersions<T> {
   ): Promise<boolean> {
     const { bytes, lines } = await formatLines(this.form, records, known)
     const { keepsHistory, now } = this.options
-    const writtenMs = Math.max(now(), (object?.writtenMs ?? 0) + 1)
-    if (keepsHistory && object !== undefined) {
-      await this.bucket.put(
-        `${this.path}.${timeOf(object.writtenMs)}`,
-        object.bytes,
-        object.writtenMs,
-      )
+    // The same bytes may have been written again: then they have the same entity tag.
+    const beforeMs = object && ((await this.bucket.writtenMs(this.path)) ?? object.writtenMs)
+    const writtenMs = Math.max(now(), (beforeMs ?? 0) + 1)
+    if (keepsHistory && object !== undefined && beforeMs !== undefined) {
+      await this.bucket.put(`${this.path}.${timeOf(beforeMs)}`, object.bytes, beforeMs)
     }
     const etag = await this.bucket.swap(this.path, bytes, { before: object?.etag, writtenMs })
     if (etag === undefined) return false

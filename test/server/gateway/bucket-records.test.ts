@@ -77,6 +77,24 @@ describe('the tokens in a bucket', () => {
     })
   })
 
+  test('return to the version of a time also if it has the bytes of an earlier one', async () => {
+    const bucket = new FakeBucket()
+    const [busy, idle] = [open(bucket), open(bucket)]
+    const [kept, revoked, later] = [await tokenRecord(), await tokenRecord(), await tokenRecord()]
+    await busy.add(kept.record)
+    await idle.list()
+    bucket.nowMs = HOUR_MS
+    await busy.add(revoked.record)
+    bucket.nowMs = 2 * HOUR_MS
+    await busy.remove(revoked.record.id)
+    bucket.nowMs = 4 * HOUR_MS
+    // To this process, nothing has changed since the first token.
+    await idle.add(later.record)
+    const found = await busy.restore?.(3 * HOUR_MS)
+    assert.deepEqual(found, { kind: 'restored', atMs: 2 * HOUR_MS })
+    assert.deepEqual(await busy.list(), [kept.record])
+  })
+
   test('of which a broken line authorizes nobody, and takes no other away', async () => {
     const bucket = new FakeBucket()
     const [kept, damaged] = [await tokenRecord(), await tokenRecord()]
