@@ -4,6 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, type TestContext, test, vi } from 'vitest'
 import type { LogEvent } from '../../../src/dns/telemetry/log.ts'
+import type { Bucket } from '../../../src/server/gateway/bucket.ts'
+import { createS3Bucket } from '../../../src/server/gateway/s3-client.ts'
 import {
   openS3Store,
   parseS3Place,
@@ -202,6 +204,47 @@ describe('a gateway on a bucket starts', () => {
       /Cannot use --store s3:\/\/names: the bucket ignores If-None-Match/,
     )
   })
+})
+
+describe('a conditional write that the server makes, but answers with an error,', () => {
+  const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
+
+  /** A server that answers the first write with 503, makes it, and then has `after`. */
+  async function open(t: TestContext, after: string): Promise<Bucket> {
+    let writes = 0
+    const url = await serve(t, ({ method }, response) => {
+      if (method === 'PUT') return refuse(response, writes++ === 0 ? 503 : 412, 'SlowDown')
+      response.writeHead(200, { etag: '"2"' }).end(after)
+    })
+    return createS3Bucket(readS3Options({ bucket: 'b-c', prefix: '' }, at(url)))
+  }
+
+  test('is not taken for that of another writer', async (t) => {
+    const options = { before: '"1"', writtenMs: 0 }
+    const bucket = await open(t, 'ours')
+    assert.equal(await bucket.swap('head', bytes('ours'), options), '"2"')
+    // Whether it was made before the other one is unknown: nothing may be undone.
+    const other = await open(t, 'of another')
+    const swapped = other.swap('head', bytes('ours'), options)
+    await assert.rejects(swapped, { code: 'store_unavailable' })
+  })
+})
+
+test('a bucket refuses an object that no gateway could read again', async () => {
+  const fetched: unknown[] = []
+  const options = readS3Options({ bucket: 'b-c', prefix: '' }, at('https://s3.test'))
+  const fetch = async (...request: unknown[]): Promise<Response> => {
+    fetched.push(request)
+    return new Response(null, { headers: { etag: '"1"' } })
+  }
+  const bucket = createS3Bucket({ ...options, fetch })
+  const [largest, larger] = [new Uint8Array(40_960_000), new Uint8Array(40_960_001)]
+  const conditions = { before: '"0"', writtenMs: 0 }
+  assert.equal(await bucket.swap('tokens', largest, conditions), '"1"')
+  const refusal = { status: 507, code: 'no_space' }
+  await assert.rejects(bucket.swap('tokens', larger, conditions), refusal)
+  await assert.rejects(async () => bucket.put('tokens', larger, 0), refusal)
+  assert.equal(fetched.length, 1)
 })
 
 describe('the keys of a role', () => {
