@@ -238,7 +238,7 @@ function createPublisher(
   trace: ExportTrace | undefined,
 ): Publisher {
   const { cluster } = address
-  const gateway = createGatewayClient({ ...trace?.client, ...address })
+  const gateway = createGatewayClient(trace?.aroundClient(address) ?? address)
   return new Publisher({ cluster, key, gateway, isLeader, now: Date.now })
 }
 

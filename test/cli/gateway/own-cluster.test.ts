@@ -9,6 +9,7 @@ import { createGatewayClient } from '../../../src/exporter/gateway-client.ts'
 import { hashToken } from '../../../src/gateway/access/token.ts'
 import { keys } from '../../cluster/follow/memory-gateway.ts'
 import { temporaryFolder } from '../../cluster/follow/temporary-folder.ts'
+import { type GotSpan, startCollector } from '../../collector.ts'
 import { snapshotOf } from '../../gateway/publishing.ts'
 import { within } from '../../server/clients.ts'
 import { ClusterApi } from '../cluster-api.ts'
@@ -169,6 +170,20 @@ describe('a gateway that follows an API server itself', () => {
     const running = await startNodeGateway(new Input([], again, environment), new Screen())
     t.onTestFinished(() => running.stop())
     assert.equal(await answer({ ...started, running }, WEB), 'null')
+  })
+
+  test('has the spans of its publications in one trace', async (t) => {
+    const { url, spans } = await startCollector(t)
+    await start(t, {}, { OTEL_EXPORTER_OTLP_ENDPOINT: url })
+    const find = (name: RegExp): GotSpan | undefined => spans.find((one) => name.test(one.name))
+    await until(
+      'the spans',
+      async () => find(/^ingest/) !== undefined && find(/^pub/) !== undefined,
+    )
+    const [published, ingested] = [find(/^publish$/), find(/^ingest/)]
+    assert.equal(published?.traceId, ingested?.traceId)
+    assert.equal(published?.service, 'kubedoh-exporter')
+    assert.equal(ingested?.service, 'kubedoh-gateway')
   })
 
   test('is refused with a line for what cannot be followed', async (t) => {
