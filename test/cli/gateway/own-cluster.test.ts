@@ -7,10 +7,12 @@ import { type RunningGateway, startNodeGateway } from '../../../src/cli/gateway/
 import { recordOf } from '../../../src/dns/bytes/unknown.ts'
 import { createGatewayClient } from '../../../src/exporter/gateway-client.ts'
 import { hashToken } from '../../../src/gateway/access/token.ts'
+import { createNodeStore } from '../../../src/server/gateway/node-gateway.ts'
 import { keys } from '../../cluster/follow/memory-gateway.ts'
 import { temporaryFolder } from '../../cluster/follow/temporary-folder.ts'
 import { type GotSpan, startCollector } from '../../collector.ts'
 import { snapshotOf } from '../../gateway/publishing.ts'
+import { tokenRecord } from '../../gateway/tokens.ts'
 import { within } from '../../server/clients.ts'
 import { ClusterApi } from '../cluster-api.ts'
 import { failed, runCli, Screen } from '../run-cli.ts'
@@ -34,11 +36,11 @@ async function start(
     whenWatched,
     store,
     corefile = COREFILE,
-  }: { whenWatched?: Promise<void>; store?: 'file'; corefile?: string } = {},
+    folder = temporaryFolder(t),
+  }: { whenWatched?: Promise<void>; store?: 'file'; corefile?: string; folder?: string } = {},
   variables: Readonly<Record<string, string>> = {},
 ): Promise<Started> {
   const api = await ClusterApi.start(t, whenWatched)
-  const folder = temporaryFolder(t)
   const file = (name: string, text: string): string => {
     writeFileSync(join(folder, name), text)
     return join(folder, name)
@@ -170,6 +172,25 @@ describe('a gateway that follows an API server itself', () => {
     const running = await startNodeGateway(new Input([], again, environment), new Screen())
     t.onTestFinished(() => running.stop())
     assert.equal(await answer({ ...started, running }, WEB), 'null')
+  })
+
+  test('sends no ClientTokens to a store that others share unless it is elected', async (t) => {
+    const folder = temporaryFolder(t)
+    const { tokenStore } = createNodeStore(join(folder, 'store'), () => assert.fail())
+    const { record } = await tokenRecord()
+    await tokenStore.replaceObjects('prod', [{ ...record, by: 'cluster prod' }])
+    const variables = { KUBEDOH_CLIENT_TOKENS: 'dns' }
+    // Its API server has no such object, and no Lease.
+    const KUBEDOH_LEASE = 'dns/gateway'
+    const other = await start(t, { store: 'file', folder }, { ...variables, KUBEDOH_LEASE })
+    await until('readiness', () => isReady(other))
+    assert.deepEqual(
+      (await tokenStore.list()).map(({ id }) => id),
+      [record.id],
+    )
+    const alone = await start(t, { store: 'file', folder }, variables)
+    await until('readiness', () => isReady(alone))
+    assert.deepEqual(await tokenStore.list(), [])
   })
 
   test('has the spans of its publications in one trace', async (t) => {
