@@ -119,6 +119,20 @@ describe('the tokens in a bucket', () => {
 })
 
 describe('the directory of clusters in a bucket', () => {
+  test('keeps a version with a line that it cannot read, as of a later build', async () => {
+    const bucket = new FakeBucket()
+    const bytes = new TextEncoder().encode('{"id":"lab","createdMs":0,"keys":"elsewhere"}\n')
+    bucket.set('clusters', bytes, START_MS)
+    const options = { keepsHistory: false, now: () => START_MS + 1, onBroken: () => undefined }
+    const versions = new BucketVersions(bucket, 'clusters', DIRECTORY_LINES, options)
+    const directory = createRecordDirectory(new RecordList(versions))
+    assert.equal(await directory.add({ id: 'prod', createdMs: 1, keys: [] }), 'added')
+    assert.equal(await directory.add({ id: 'test', createdMs: 1, keys: [] }), 'added')
+    const before = 'clusters.2026-01-01T00-00-00.000Z'
+    assert.deepEqual([...bucket.objects.keys()].sort(), ['clusters', before])
+    assert.deepEqual(bucket.objects.get(before)?.bytes, bytes)
+  })
+
   for (const { name, hold } of DIRECTORY_PROMISES) {
     test(name, () => {
       const options = { keepsHistory: false, now: () => 0, onBroken: () => assert.fail() }
