@@ -39,16 +39,21 @@ export class PublicationTrace {
     return this.inSpan('build', 'internal', build)
   }
 
-  /** Sends a request; during a publication in a span, which goes along in `traceparent`. */
-  readonly fetch: typeof fetch = (input, init) => {
-    const name = `${init?.method ?? 'GET'} ${nameOf(String(input))}`
-    return this.inSpan(name, 'client', async (span, tags) => {
-      const headers = new Headers(init?.headers)
-      if (span !== undefined) headers.set('traceparent', formatTraceparent(span))
-      const response = await fetch(input, { ...init, headers })
-      tags['http.response.status_code'] = String(response.status)
-      return response
-    })
+  /**
+   * Returns a function that sends a request; during a publication in a span, which goes along in
+   * `traceparent`.
+   */
+  around(send: typeof fetch = fetch): typeof fetch {
+    return (input, init) => {
+      const name = `${init?.method ?? 'GET'} ${nameOf(String(input))}`
+      return this.inSpan(name, 'client', async (span, tags) => {
+        const headers = new Headers(init?.headers)
+        if (span !== undefined) headers.set('traceparent', formatTraceparent(span))
+        const response = await send(input, { ...init, headers })
+        tags['http.response.status_code'] = String(response.status)
+        return response
+      })
+    }
   }
 
   private async inSpan<T>(

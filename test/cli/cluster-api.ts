@@ -1,6 +1,6 @@
 /**
- * An API server on loopback that has a cluster, without the multicluster API: it lists what there
- * is, and tells of changes.
+ * An API server on loopback that has a cluster, without the multicluster API and without a right to
+ * Leases: it lists what exists, and sends changes.
  * @module
  */
 import type { ServerResponse } from 'node:http'
@@ -39,6 +39,10 @@ export class ClusterApi {
       if (searchParams.has('watch')) {
         watches.set(resource, response)
         void whenWatched.then(() => openWatch(response))
+        return
+      }
+      if (resource === 'leases' || pathname.includes('/leases/')) {
+        sendJson(response, { message: 'leases is forbidden' }, 403)
         return
       }
       if (pathname.startsWith('/apis/multicluster')) {

@@ -100,8 +100,8 @@ export const TOKEN_STORE_PROMISES: readonly TokenStorePromise[] = [
     name: 'keeps the later of two revocations of a subject',
     hold: async (store) => {
       const nothing = { clusters: [], origins: [], namespaces: [], recurse: false }
-      const revoked = (id: string, createdMs: number): TokenRecord => ({
-        ...{ id, name: '', scope: nothing, identities: ['revoked:https://sso.test ann'] },
+      const revoked = (id: string, createdMs: number, sub = 'ann'): TokenRecord => ({
+        ...{ id, name: '', scope: nothing, identities: [`revoked:https://sso.test ${sub}`] },
         ...{ secrets: [], createdMs, expiresMs: createdMs + 9 },
       })
       await store.add(revoked('a', 5))
@@ -109,6 +109,11 @@ export const TOKEN_STORE_PROMISES: readonly TokenStorePromise[] = [
       same(await store.list(), [revoked('a', 5)])
       same((await store.addAll([revoked('b', 7)])).added, ['a'])
       same(await store.list(), [revoked('a', 7)])
+      same((await store.addAll([revoked('b', 9), revoked('a', 8)])).added, ['a'])
+      same((await store.addAll([revoked('a', 10, 'bob')])).refused, [
+        { id: 'a', reason: 'differs' },
+      ])
+      same(await store.list(), [revoked('a', 9)])
     },
   },
   {

@@ -14,8 +14,8 @@ import type { Input } from '../flags/flags.ts'
 /** What traces an exporter. */
 export type ExportTrace = {
   readonly publications: PublicationTrace
-  /** Options of the client of the gateway. */
-  readonly client: Pick<GatewayClientOptions, 'fetch'>
+  /** Returns options of a client of the gateway whose requests have spans. */
+  readonly aroundClient: (options: GatewayClientOptions) => GatewayClientOptions
   readonly around: (api: ObjectApi) => ObjectApi
   /** Sends the spans that wait. */
   readonly stop: () => void
@@ -29,7 +29,7 @@ export function createExportTrace(input: Input, log: Log): ExportTrace | undefin
   const publications = new PublicationTrace(tracer, input.text('cluster'))
   return {
     publications,
-    client: { fetch: publications.fetch },
+    aroundClient: (options) => ({ ...options, fetch: publications.around(options.fetch) }),
     around: (api) => tracedApi(api, tracer),
     stop: () => tracer.stop(),
   }

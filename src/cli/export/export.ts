@@ -11,6 +11,7 @@ import type { Log } from '../../dns/telemetry/log.ts'
 import { Metrics } from '../../dns/telemetry/metrics.ts'
 import { ApiIssuer } from '../../exporter/api-issuer.ts'
 import type { Canary } from '../../exporter/canary.ts'
+import type { ClientTokens } from '../../exporter/client-tokens.ts'
 import { ConflictEvents } from '../../exporter/conflict-events.ts'
 import { Exporter, type ExporterOptions } from '../../exporter/exporter.ts'
 import { createGatewayClient } from '../../exporter/gateway-client.ts'
@@ -57,7 +58,10 @@ export type RunningExport = {
   readonly first: Promise<PublishReport>
   /** Publishes once, when the cluster has been read. */
   readonly publishOnce: () => Promise<void>
-  /** Resolves when the gateway has the names, and the list of ClientTokens if it gets one. */
+  /**
+   * Resolves when the gateway has the names, and the list of ClientTokens if this process alone
+   * sends one.
+   */
   readonly ready: Promise<void>
   /** Publishes pending changes and stops. */
   readonly stop: () => Promise<void>
@@ -85,7 +89,14 @@ export async function runExport(input: Input, output: Output): Promise<void> {
 }
 
 /** The gateway in the same process: each has one exporter, which publishes to it alone. */
-export type OwnGateway = Destination & { readonly metrics: Metrics }
+export type OwnGateway = Destination & {
+  readonly metrics: Metrics
+  /**
+   * Whether other gateways have the same list of tokens. Then the elected one sends ClientTokens:
+   * one that its API server does not reach would bring back what was deleted.
+   */
+  readonly sharesTokens: boolean
+}
 
 /**
  * Starts to watch the cluster; without `--once` also publishes until `stop`.
@@ -114,7 +125,8 @@ export async function startExport(
   const reports = live && createReports(live.api, { log, isElected, signal: ended.signal })
   const issuer = live && createIssuer(live.api, log, onChange)
   const { address: gateway } = destination
-  const tokens = createClientTokens(input, { api: live?.api, gateway, log, isLeader, isElected })
+  const sends = { isLeader: own?.sharesTokens === true ? isElected : isLeader, isElected }
+  const tokens = createClientTokens(input, { api: live?.api, gateway, log, ...sends })
   const parts = {
     ...{ source, publisher, metrics, isLeader, log, trace: trace?.publications },
     onAcknowledged: (built: BuiltSnapshot): void => reports?.take(built),
@@ -152,7 +164,8 @@ export async function startExport(
   // Lists mark their changes before the watches are open; publishing waits for the watches.
   const isRead = !isOnce && untilRead(source, ended.signal)
   if (isRead) void isRead.then((is) => is && exporter.mark())
-  const hasTokens = tokens && Promise.race([tokens.sent, sleep(TOKENS_WAIT_MS, ended.signal)])
+  const mayFollow = own?.sharesTokens === true && election !== undefined
+  const hasTokens = mayFollow ? undefined : untilSent(tokens, ended.signal)
   return {
     first: first.promise,
     ready: first.promise.then(() => hasTokens),
@@ -238,7 +251,7 @@ function createPublisher(
   trace: ExportTrace | undefined,
 ): Publisher {
   const { cluster } = address
-  const gateway = createGatewayClient({ ...trace?.client, ...address })
+  const gateway = createGatewayClient(trace?.aroundClient(address) ?? address)
   return new Publisher({ cluster, key, gateway, isLeader, now: Date.now })
 }
 
@@ -287,6 +300,11 @@ async function untilRead(
     await sleep(POLL_MS, signal)
   }
   return true
+}
+
+/** Waits until the gateway has ClientTokens; at most {@link TOKENS_WAIT_MS}. */
+async function untilSent(tokens: ClientTokens | undefined, signal: AbortSignal): Promise<void> {
+  if (tokens !== undefined) await Promise.race([tokens.sent, sleep(TOKENS_WAIT_MS, signal)])
 }
 
 function listenPlace(input: Input): string {

@@ -29,7 +29,7 @@ const NAMED_MAX = 10
 export async function runTokenExport(input: Input, { stdout }: Output): Promise<void> {
   const text = await callGateway(input, 'GET', '/v1/backup?only=tokens')
   await parse(text, input.text('gateway'))
-  stdout.write(text)
+  stdout.write(bounded(text))
 }
 
 /** Writes or prints the backup of a gateway, with the generations of pinned clusters. */
@@ -44,7 +44,7 @@ export async function runBackup(input: Input, { stdout, stderr }: Output): Promi
       stderr.write(`warning: ${cluster} does not answer; a pin of it is not in the backup\n`)
     }
   }
-  const text = (await backupLines({ ...backup, pins }, noPause)).join('')
+  const text = bounded((await backupLines({ ...backup, pins }, noPause)).join(''))
   const [file] = input.args
   if (file === undefined) {
     stdout.write(text)
@@ -53,6 +53,12 @@ export async function runBackup(input: Input, { stdout, stderr }: Output): Promi
   await writeWholeFile(file, text).catch((error: unknown) => {
     throw new CommandError(`Cannot write ${file}: ${errorText(error)}`, { cause: error })
   })
+}
+
+/** Returns a document as it is. @throws {CommandError} for one that no gateway would take back */
+function bounded(text: string): string {
+  if (Buffer.byteLength(text) <= BACKUP_BYTES_MAX) return text
+  throw new CommandError('the tokens and clusters have over 16 MiB, which no gateway takes back')
 }
 
 /** Adds the tokens of a file to a gateway. */

@@ -12,7 +12,7 @@ import {
   type GatewayVariables,
   readGatewayConfig,
 } from '../../gateway/config/config.ts'
-import type { GatewayStore } from '../../gateway/snapshots/store.ts'
+import { type GatewayStore, Mutex } from '../../gateway/snapshots/store.ts'
 import type { TlsService } from '../../resolver/contract/feature.ts'
 import {
   createNodeGateway,
@@ -151,10 +151,13 @@ function followFiles(
 ): Pick<RunningGateway, 'reload' | 'stop'> {
   let used = tls
   let usedVariables = variables
-  const renewVariables = async (next: GatewayVariables): Promise<void> => {
-    await server.reload(await readConfig(input, next))
-    usedVariables = next
-  }
+  // What was read last counts, also if a request comes while the files change.
+  const turns = new Mutex()
+  const renewVariables = (next: GatewayVariables): Promise<void> =>
+    turns.run(async () => {
+      await server.reload(await readConfig(input, next))
+      usedVariables = next
+    })
   const files =
     tls &&
     new CertificateFiles({

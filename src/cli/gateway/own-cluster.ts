@@ -58,7 +58,10 @@ export class OwnCluster {
     this.keys = keys
   }
 
-  /** Whether the gateway has the names, and the ClientTokens if it wants any. Stays true. */
+  /**
+   * Whether the gateway has the names, and the ClientTokens if nobody else sends them. Stays
+   * true.
+   */
   get hasRead(): boolean {
     return this.isRead
   }
@@ -73,7 +76,7 @@ export class OwnCluster {
     const clusters = text.trim() === '' ? {} : parseJson(text)
     // What is no object is reported as without this cluster.
     if (!isRecord(clusters)) return variables
-    if (this.id in clusters) {
+    if (Object.hasOwn(clusters, this.id)) {
       const next = 'remove it from one of the two'
       throw new CommandError(`CLUSTERS has the cluster "${this.id}" of KUBEDOH_CLUSTER; ${next}`)
     }
@@ -124,7 +127,8 @@ export class OwnCluster {
       ['conf', [this.input.env('KUBEDOH_CLUSTER_COREFILE')]],
       ['listen', ['']],
     ])
-    const own = { address, key, metrics: this.metrics }
+    const sharesTokens = this.input.text('store') !== 'memory'
+    const own = { address, key, metrics: this.metrics, sharesTokens }
     this.running = await startExport(this.input.withFlags(flags), output, own)
     void this.running.ready.then(() => {
       this.isRead = true

@@ -55,6 +55,8 @@ const SUM_DIGITS = 16
 const LINE = /^(\{.+),"sum":"([0-9a-f]{16})"\}$/s
 const FIELDS: readonly string[] =
   'id name scope identities secrets createdMs expiresMs usedDay by role'.split(' ')
+/** As `toISOString` writes it: commands print it. */
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 /** Characters of the person who created a token. */
 const BY_MAX = 768
 /** Milliseconds since 1970 until which a `Date` counts. */
@@ -87,7 +89,8 @@ export async function backupLines(backup: Backup, pause: Pause): Promise<readonl
  * @throws {BackupError} for the first line that is wrong
  */
 export async function parseBackup(text: string, pause: Pause): Promise<Backup> {
-  const lines = text.split('\n')
+  // One text is that after the last line feed, one a line too many.
+  const lines = text.split('\n', LINES_MAX + 2)
   if (lines.at(-1) === '') lines.pop()
   if (lines.length > LINES_MAX) throw new BackupError(LINES_MAX + 1, 'is one line too many')
   const fields: Fields[] = []
@@ -136,11 +139,14 @@ function readHead({
   created,
   clusters: known,
 }: Fields): Pick<Backup, 'kind' | 'created' | 'known'> {
-  if ((kind !== 'backup' && kind !== 'tokens') || typeof created !== 'string' || !isTexts(known)) {
-    throw new BackupError(1, 'does not begin a backup or an export of tokens')
+  const none = new BackupError(1, 'does not begin a backup or an export of tokens')
+  if ((kind !== 'backup' && kind !== 'tokens') || typeof version !== 'number') throw none
+  if (version !== VERSION) {
+    throw new BackupError(1, `has version ${version}, this build reads ${VERSION}`)
   }
-  if (version === VERSION) return { kind, created, known }
-  throw new BackupError(1, `has version ${String(version)}, this build reads ${VERSION}`)
+  if (typeof created !== 'string' || !TIME.test(created)) throw none
+  if (!isTexts(known) || !known.every((id) => CLUSTER_ID.test(id))) throw none
+  return { kind, created, known }
 }
 
 function addOnce<T extends { readonly id: string }>(map: Map<string, T>, one: T, at: number): void {
@@ -156,7 +162,7 @@ function readToken(value: unknown, at: number): TokenRecord {
     Object.keys(isRecord(value) ? value : {}).find((name) => !FIELDS.includes(name)) ??
     Object.keys(scope).find((name) => !SCOPE_FIELDS.includes(name))
   if (record === undefined || unknown !== undefined) {
-    const why = unknown === undefined ? '' : `: "${unknown.slice(0, 40)}" is unknown`
+    const why = unknown === undefined ? '' : `: ${JSON.stringify(unknown.slice(0, 40))} is unknown`
     throw new BackupError(at, `is no token${why}`)
   }
   const { id, secrets, createdMs, expiresMs, by = '' } = record

@@ -232,24 +232,26 @@ export function addAllTo(
   records: Map<string, TokenRecord>,
   wanted: readonly TokenRecord[],
 ): Additions {
-  const owners = new Map<string, TokenRecord>()
-  for (const record of records.values()) {
-    for (const identity of record.identities) owners.set(identity, record)
+  const all = new Map(records)
+  const ownerOf = new Map<string, string>()
+  for (const { id, identities } of records.values()) {
+    for (const identity of identities) ownerOf.set(identity, id)
   }
   const next = new Map<string, TokenRecord>()
+  const put = (record: TokenRecord): void => {
+    for (const map of [all, next]) map.set(record.id, record)
+    for (const identity of record.identities) ownerOf.set(identity, record.id)
+  }
   const refused: Additions['refused'][number][] = []
-  let room = TOKENS_MAX - records.size
   for (const record of wanted) {
-    const { id, identities } = record
-    const owner = identities.map((one) => owners.get(one)).find((one) => one !== undefined)
-    const known = records.get(id) ?? owner
+    const { id, createdMs, expiresMs } = record
+    const [owner = ''] = record.identities.flatMap((identity) => ownerOf.get(identity) ?? [])
+    const known = all.get(id) ?? all.get(owner)
     if (known === undefined) {
-      if (room-- <= 0) refused.push({ id, reason: 'full' })
-      next.set(id, record)
-      for (const identity of identities) owners.set(identity, record)
-    } else if (known === owner && isRevocation(known) && isRevocation(record)) {
-      const { createdMs, expiresMs } = record
-      if (known.createdMs < createdMs) next.set(known.id, { ...known, createdMs, expiresMs })
+      if (all.size >= TOKENS_MAX) refused.push({ id, reason: 'full' })
+      put(record)
+    } else if (known.id === owner && isRevocation(known) && isRevocation(record)) {
+      if (known.createdMs < createdMs) put({ ...known, createdMs, expiresMs })
     } else if (known.id !== id) {
       refused.push({ id, reason: 'identity_taken' })
     } else if (!isSameToken(known, record)) {

@@ -52,6 +52,8 @@ export type GatewayRuntime = AdmissionRuntime &
     readonly writerOf: (cluster: string, c: Context) => ClusterWriter
     readonly tokenStore: TokenStore
     readonly directory?: DirectoryRuntime
+    /** Takes over a changed CLUSTERS; left out where each gateway has clusters of its own. */
+    readonly configure?: (clusters: GatewayConfig['clusters']) => void
     readonly randomBytes: RandomBytes
     /** The gateway that this one follows, if it is a replica. */
     readonly primary?: Primary

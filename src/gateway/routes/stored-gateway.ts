@@ -86,6 +86,7 @@ export function withStore(
     ...runtime,
     originOf: (id) => open(id).store,
     writerOf: (id) => open(id).writer,
+    configure: (next) => clusters.configure(next),
     tokenStore,
     ...(directory && { directory: { store: directory.store, clusters, removeSnapshots } }),
   }

@@ -1,7 +1,8 @@
 /**
  * Records in one object of a bucket, one record a line, which writers compare and swap. A version
  * that is replaced may stay as `KEY.2026-11-28T10-05-33.123Z`, by the time at which it was written:
- * the newest ones, and those that {@link surplusVersions} leaves.
+ * the newest ones, and those that {@link surplusVersions} leaves; and always one with broken lines,
+ * which may be of a later build.
  * @module
  */
 import type { Bucket, BucketObject } from './bucket.ts'
@@ -31,7 +32,7 @@ export type BucketRecordsOptions = {
   readonly onBroken: (key: string, line: number) => void
 }
 
-type Contents<T> = Pick<ParsedLines<T>, 'records' | 'lines'> & {
+type Contents<T> = ParsedLines<T> & {
   readonly list: readonly T[]
   readonly object: BucketObject | undefined
 }
@@ -46,6 +47,7 @@ export class BucketVersions<T extends Named> implements RecordVersions<T> {
     records: new Map(),
     list: [],
     lines: new Map(),
+    broken: [],
     object: undefined,
   }
 
@@ -81,22 +83,22 @@ export class BucketVersions<T extends Named> implements RecordVersions<T> {
   }
 
   private async writeNext(
-    { lines: known, object }: Contents<T>,
+    { lines: known, broken, object }: Contents<T>,
     records: ReadonlyMap<string, T>,
   ): Promise<boolean> {
     const { bytes, lines } = await formatLines(this.form, records, known)
     const { keepsHistory, now } = this.options
-    const writtenMs = Math.max(now(), (object?.writtenMs ?? 0) + 1)
-    if (keepsHistory && object !== undefined) {
-      await this.bucket.put(
-        `${this.path}.${timeOf(object.writtenMs)}`,
-        object.bytes,
-        object.writtenMs,
-      )
+    // The same bytes may have been written again: then they have the same entity tag.
+    const beforeMs = object && ((await this.bucket.writtenMs(this.path)) ?? object.writtenMs)
+    const writtenMs = Math.max(now(), (beforeMs ?? 0) + 1)
+    const keepsBefore = keepsHistory || broken.length > 0
+    if (keepsBefore && object !== undefined && beforeMs !== undefined) {
+      await this.bucket.put(`${this.path}.${timeOf(beforeMs)}`, object.bytes, beforeMs)
     }
     const etag = await this.bucket.swap(this.path, bytes, { before: object?.etag, writtenMs })
     if (etag === undefined) return false
-    this.last = { records, list: [...records.values()], lines, object: { etag, bytes, writtenMs } }
+    const list = [...records.values()]
+    this.last = { records, list, lines, broken: [], object: { etag, bytes, writtenMs } }
     // The change is made; the next one removes what stays.
     if (keepsHistory) await this.removeSurplus().catch(() => undefined)
     return true
@@ -119,11 +121,11 @@ export class BucketVersions<T extends Named> implements RecordVersions<T> {
   }
 
   private async open(object: BucketObject | undefined): Promise<Contents<T>> {
-    const { records, lines } =
+    const parsed =
       object === undefined
-        ? { records: new Map<string, T>(), lines: new Map<string, T>() }
+        ? { records: new Map<string, T>(), lines: new Map<string, T>(), broken: [] }
         : await this.parse(object)
-    this.last = { records, lines, list: [...records.values()], object }
+    this.last = { ...parsed, list: [...parsed.records.values()], object }
     return this.last
   }
 

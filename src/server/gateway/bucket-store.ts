@@ -143,14 +143,20 @@ class BucketStore {
   }
 
   async dropShards(sha256s: readonly string[]): Promise<void> {
-    const manifests = await this.readManifests()
+    const { generations, manifests } = await this.reading(async (head) => ({
+      generations: head.generations,
+      manifests: await this.loadAll(head.generations),
+    }))
     const listed = new Set(manifests.flatMap(hashesOf))
     for (const sha256 of sha256s) if (listed.has(sha256)) this.corrupt.add(sha256)
     const due = sha256s.filter((sha256) => !listed.has(sha256))
     const { removals } = this
     const undecided = due.filter((sha256) => !removals.isDecided(this.head.known, sha256))
     try {
-      if (undecided.length > 0) await this.head.change((head) => removals.decide(head, undecided))
+      // The manifest of another process may list them by now.
+      const edit = (head: ClusterHead): ClusterHead | undefined =>
+        head.generations === generations ? removals.decide(head, undecided) : undefined
+      if (undecided.length > 0) await this.head.change(edit)
     } catch (error) {
       // The next publication removes what is still unlisted then.
       if (error instanceof LostRace) return

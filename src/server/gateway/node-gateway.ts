@@ -106,11 +106,9 @@ export async function createNodeGateway(options: NodeGatewayOptions): Promise<Ga
     renew: (next) => server.renew(next),
     reload: (next) =>
       reloads.run(async () => {
-        // A replica's gateways each have their own.
-        const known = runtime.directory?.clusters
-        known?.configure(next.clusters)
+        runtime.configure?.(next.clusters)
         const opened = await openStoredGateway(next, runtime).catch((error: unknown) => {
-          known?.configure(config.clusters)
+          runtime.configure?.(config.clusters)
           throw error
         })
         // Loads the snapshots first, so that no query waits for them.

@@ -20,7 +20,10 @@ const REQUEST_MS = 5000
 /** Attempts of a call that the server refuses because it is busy, and the first pause. */
 const ATTEMPTS_MAX = 3
 const PAUSE_MS = 50
-/** Largest object: the tokens, each of which has two hashes, a name and what it may see. */
+/**
+ * Largest object, also to write: the tokens, each of which has two hashes, a name and what it may
+ * see.
+ */
 const OBJECT_BYTES_MAX: number = TOKENS_MAX * 4096
 /** Largest list of a thousand objects, and largest error. */
 const XML_BYTES_MAX = 4 * 1024 * 1024
@@ -69,13 +72,14 @@ export function createS3Bucket(options: S3Options): Bucket {
     if (response.status === 304) return known
     return response.status === 404 ? undefined : objectOf(response)
   }
-  const put = (key: string, body: Uint8Array, writtenMs: number): Call => ({
-    method: 'PUT',
-    key,
-    body,
-    headers: { [WRITTEN_HEADER]: String(writtenMs) },
-    takes: [200],
-  })
+  const put = (key: string, body: Uint8Array, writtenMs: number): Call => {
+    // It would be there, and nobody could read it.
+    if (body.length > OBJECT_BYTES_MAX) {
+      throw new StoreError('ENOSPC', new Error(`${key} would have over ${OBJECT_BYTES_MAX} bytes`))
+    }
+    const headers = { [WRITTEN_HEADER]: String(writtenMs) }
+    return { method: 'PUT', key, body, headers, takes: [200] }
+  }
   return {
     get,
     writtenMs: async (key) => {
@@ -91,10 +95,14 @@ export function createS3Bucket(options: S3Options): Bucket {
         // 404: removed meanwhile; 409: another conditional write is under way.
         const response = await client.send({ ...call, headers, takes: [200, 404, 409, 412] })
         if (response.status === 200) return etagOf(response.headers)
-        if (response.status !== 404 || before !== undefined) return undefined
-        throw client.error(404, 'the bucket does not exist')
+        const { status, attempt } = response
+        if (status === 404 && before === undefined) {
+          throw client.error(status, 'the bucket does not exist')
+        }
+        if (attempt === 1) return undefined
+        throw client.error(status, `after attempt ${attempt - 1} failed`)
       } catch (error) {
-        // Without a response, nobody knows whether the write was made.
+        // Without a response, or after an error, nobody knows whether the write was made.
         const now = await get(key)
         if (now !== undefined && equalBytes(now.bytes, bytes)) return now.etag
         throw error
@@ -121,6 +129,8 @@ async function list(client: S3Client, prefix: string): Promise<readonly ListedOb
 }
 
 type Reply = { readonly status: number; readonly headers: Headers; readonly body: Uint8Array }
+/** A reply, and how many requests it took. */
+type Outcome = Reply & { readonly attempt: number }
 
 class S3Client {
   private readonly options: S3Options
@@ -134,11 +144,11 @@ class S3Client {
   }
 
   /** Sends a request, again while the server is busy. @throws {StoreError} for other statuses */
-  async send(call: Call): Promise<Reply> {
+  async send(call: Call): Promise<Outcome> {
     const signal = AbortSignal.timeout(REQUEST_MS)
     for (let attempt = 1; ; attempt++) {
       const reply = await this.attempt(call, signal)
-      if (call.takes.includes(reply.status)) return reply
+      if (call.takes.includes(reply.status)) return { ...reply, attempt }
       const isBusy = reply.status === 429 || reply.status === 503
       if (!isBusy || attempt >= ATTEMPTS_MAX) throw this.error(reply.status, textOf(reply))
       await sleep(PAUSE_MS * 2 ** attempt)

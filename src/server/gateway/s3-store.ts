@@ -55,16 +55,16 @@ export function parseS3Place(text: string): S3Place | undefined {
  * @throws {CommandError} when a variable is missing or invalid
  */
 export function readS3Options({ bucket }: S3Place, from: S3Environment): S3Options {
-  const endpoint = from.env('AWS_ENDPOINT_URL_S3') || from.env('AWS_ENDPOINT_URL')
+  const endpoint = readEndpoint(from, {
+    AWS_ENDPOINT_URL_S3: from.env('AWS_ENDPOINT_URL_S3'),
+    AWS_ENDPOINT_URL: from.env('AWS_ENDPOINT_URL'),
+  })
   const region = from.env('AWS_REGION') || (endpoint === '' ? '' : 'us-east-1')
   if (region === '')
     throw new CommandError('--store s3:// needs AWS_REGION, the region of the bucket')
   if (!/^[a-z0-9-]{1,40}$/.test(region))
     throw new CommandError(`AWS_REGION is "${region}", no region`)
-  const url =
-    endpoint === ''
-      ? urlAtAws(bucket, region)
-      : `${checkEndpoint(endpoint, from.isInsecure)}/${bucket}`
+  const url = endpoint === '' ? urlAtAws(bucket, region) : `${endpoint}/${bucket}`
   return { url, region, credentials: readCredentials(from, region) }
 }
 
@@ -160,21 +160,33 @@ function messageOf(error: unknown): string {
 
 /** A name with dots is in no certificate as a host of S3. */
 function urlAtAws(bucket: string, region: string): string {
-  const suffix = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com'
-  return bucket.includes('.')
-    ? `https://s3.${region}.${suffix}/${bucket}`
-    : `https://${bucket}.s3.${region}.${suffix}`
+  const host = `s3.${domainAtAws(region)}`
+  return bucket.includes('.') ? `https://${host}/${bucket}` : `https://${bucket}.${host}`
 }
 
-function checkEndpoint(text: string, isInsecure: boolean): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  if (url === undefined || !/^https?:$/.test(url.protocol) || url.search + url.hash !== '') {
-    throw new CommandError(`AWS_ENDPOINT_URL is "${text}", expected https://HOST`)
+function domainAtAws(region: string): string {
+  return `${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`
+}
+
+/**
+ * Reads a URL, without a slash at its end, from the first variable that is set; '' for none.
+ * @throws {CommandError} for an invalid one, and for one that sends secrets unencrypted
+ */
+function readEndpoint(
+  { isInsecure }: S3Environment,
+  variables: Readonly<Record<string, string>>,
+): string {
+  const [name, text] = Object.entries(variables).find(([, value]) => value !== '') ?? []
+  if (name === undefined || text === undefined) return ''
+  const url = URL.parse(text)
+  const isUrl = url !== null && /^https?:$/.test(url.protocol) && url.search + url.hash === ''
+  // Keys have variables of their own, and `fetch` takes none in a URL.
+  if (!isUrl || url.username + url.password !== '') {
+    throw new CommandError(`${name} is not a URL such as https://HOST`)
   }
   if (url.protocol === 'http:' && !isInsecure && !LOOPBACK.has(url.hostname)) {
-    throw new CommandError(
-      `AWS_ENDPOINT_URL ${text} would send hashes of tokens unencrypted; use https:// or pass --insecure`,
-    )
+    const what = 'hashes of tokens, or the token of a role, unencrypted'
+    throw new CommandError(`${name} ${text} would send ${what}; use https:// or pass --insecure`)
   }
   return text.replace(/\/+$/, '')
 }
@@ -197,7 +209,8 @@ function readCredentials(from: S3Environment, region: string): () => Promise<S3C
         'AWS_WEB_IDENTITY_TOKEN_FILE',
     )
   }
-  const url = from.env('AWS_ENDPOINT_URL_STS') || `https://sts.${region}.amazonaws.com`
+  const given = readEndpoint(from, { AWS_ENDPOINT_URL_STS: from.env('AWS_ENDPOINT_URL_STS') })
+  const url = given || `https://sts.${domainAtAws(region)}`
   return webIdentity({
     url,
     role,

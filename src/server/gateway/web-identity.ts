@@ -7,7 +7,7 @@ import { readBody } from '../../gateway/doh/read-body.ts'
 import type { S3Credentials } from './s3-client.ts'
 import { fieldIn } from './s3-xml.ts'
 
-/** How long the exchange may take; a request to the bucket waits for it. */
+/** How long the exchange may take. */
 const EXCHANGE_MS = 5000
 /** Largest response. */
 const RESPONSE_BYTES_MAX = 64 * 1024
@@ -29,37 +29,34 @@ export type WebIdentityOptions = {
 }
 
 /**
- * Returns a function that returns the role's keys, and exchanges the token for new ones five
- * minutes before these end. It throws an error when the exchange fails and the previous ones have
- * ended.
+ * Returns a function that returns the role's keys, and exchanges the token for new ones from five
+ * minutes before these end; nobody waits for that until they have ended. It throws an error when
+ * the exchange fails and the previous ones have ended.
  */
 export function webIdentity(options: WebIdentityOptions): () => Promise<S3Credentials> {
-  let last: { readonly keys: S3Credentials; readonly endMs: number } | undefined
-  let pending: Promise<void> | undefined
-  const renew = async (): Promise<void> => {
-    last = await exchange(options)
+  let last: Session | undefined
+  let pending: Promise<Session> | undefined
+  const renew = async (): Promise<Session> => {
+    try {
+      last = await exchange(options)
+      return last
+    } finally {
+      pending = undefined
+    }
   }
   return async () => {
-    if (last !== undefined && options.now() < last.endMs - EARLY_MS) return last.keys
-    pending ??= renew().finally(() => {
-      pending = undefined
-    })
-    try {
-      await pending
-    } catch (error) {
-      if (last === undefined || options.now() >= last.endMs) throw error
-    }
-    if (last === undefined) throw new Error('no keys')
+    const restMs = last === undefined ? 0 : last.endMs - options.now()
+    if (last !== undefined && restMs >= EARLY_MS) return last.keys
+    pending ??= renew()
+    if (last === undefined || restMs <= 0) return (await pending).keys
+    void pending.catch(() => undefined)
     return last.keys
   }
 }
 
-async function exchange({
-  url,
-  role,
-  readToken,
-  fetch,
-}: WebIdentityOptions): Promise<{ readonly keys: S3Credentials; readonly endMs: number }> {
+type Session = { readonly keys: S3Credentials; readonly endMs: number }
+
+async function exchange({ url, role, readToken, fetch }: WebIdentityOptions): Promise<Session> {
   const token = (await readToken()).trim()
   const response = await fetch(url, {
     method: 'POST',

@@ -10,6 +10,7 @@ import { createNodeStore } from '../../../src/server/gateway/node-gateway.ts'
 import { temporaryFolder } from '../../cluster/follow/temporary-folder.ts'
 import { exporterSide } from '../../gateway/directory-fleet.ts'
 import { snapshotOf, WEB } from '../../gateway/publishing.ts'
+import { tokenRecord } from '../../gateway/tokens.ts'
 import { ADMIN, startOperatedGateway } from '../operated-gateway.ts'
 import { type Ran, runCli } from '../run-cli.ts'
 
@@ -83,6 +84,24 @@ function save(t: TestContext, text: string): string {
 }
 
 describe('kubedoh backup and restore', () => {
+  test('write nothing that no gateway would take back', async (t) => {
+    const store = createNodeStore(undefined, () => undefined)
+    const namespaces = Array.from({ length: 100 }, (_, i) => 'x'.repeat(500) + i)
+    const { record } = await tokenRecord()
+    for (let i = 0; i < 340; i++) {
+      const id = i.toString(16).padStart(12, '0')
+      await store.tokenStore.add({ ...record, id, scope: { ...record.scope, namespaces } })
+    }
+    const url = `http://127.0.0.1:${await startOperatedGateway(t, VARIABLES, { store })}`
+    const file = save(t, 'the backup before')
+    for (const words of [['backup', file], ['backup'], ['token', 'export']]) {
+      const { status, stdout, stderr } = await run(url, ...words)
+      assert.deepEqual([status, stdout], [1, ''])
+      assert.match(stderr, /^kubedoh: the tokens and clusters have over 16 MiB, which no [^\n]+\n$/)
+    }
+    assert.equal(readFileSync(file, 'utf8'), 'the backup before')
+  })
+
   for (const [from, to] of [
     ['a folder', 'a Worker'],
     ['a Worker', 'a folder'],

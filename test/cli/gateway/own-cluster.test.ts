@@ -5,8 +5,14 @@ import { describe, type TestContext, test } from 'vitest'
 import { Input } from '../../../src/cli/flags/flags.ts'
 import { type RunningGateway, startNodeGateway } from '../../../src/cli/gateway/gateway.ts'
 import { recordOf } from '../../../src/dns/bytes/unknown.ts'
+import { createGatewayClient } from '../../../src/exporter/gateway-client.ts'
 import { hashToken } from '../../../src/gateway/access/token.ts'
+import { createNodeStore } from '../../../src/server/gateway/node-gateway.ts'
+import { keys } from '../../cluster/follow/memory-gateway.ts'
 import { temporaryFolder } from '../../cluster/follow/temporary-folder.ts'
+import { type GotSpan, startCollector } from '../../collector.ts'
+import { snapshotOf } from '../../gateway/publishing.ts'
+import { tokenRecord } from '../../gateway/tokens.ts'
 import { within } from '../../server/clients.ts'
 import { ClusterApi } from '../cluster-api.ts'
 import { failed, runCli, Screen } from '../run-cli.ts'
@@ -26,17 +32,21 @@ type Started = {
 /** Starts a gateway that follows a fake API server. */
 async function start(
   t: TestContext,
-  { whenWatched, store }: { whenWatched?: Promise<void>; store?: 'file' } = {},
+  {
+    whenWatched,
+    store,
+    corefile = COREFILE,
+    folder = temporaryFolder(t),
+  }: { whenWatched?: Promise<void>; store?: 'file'; corefile?: string; folder?: string } = {},
   variables: Readonly<Record<string, string>> = {},
 ): Promise<Started> {
   const api = await ClusterApi.start(t, whenWatched)
-  const folder = temporaryFolder(t)
   const file = (name: string, text: string): string => {
     writeFileSync(join(folder, name), text)
     return join(folder, name)
   }
   const flags = new Map([
-    ['conf', [file('Corefile', COREFILE)]],
+    ['conf', [file('Corefile', corefile)]],
     ['listen', ['127.0.0.1:0']],
     ['store', [store === 'file' ? `file:${join(folder, 'store')}` : 'memory']],
   ])
@@ -118,6 +128,34 @@ describe('a gateway that follows an API server itself', () => {
     }
   })
 
+  test('takes the clusters and keys of a changed CLUSTERS', async (t) => {
+    const variables = temporaryFolder(t)
+    const corefile = '. {\n  kubernetes prod.example {\n    cluster prod\n  }\n}\n'
+    const started = await start(t, { corefile }, { KUBEDOH_VARIABLES: variables })
+    const [old, next] = [await keys(), await keys()]
+    const token = 'the-token-of-the-exporter'
+    const tokenSha256 = await hashToken(token)
+    const reload = async ({ publicKeyText: publicKey }: typeof old): Promise<void> => {
+      const lab = { publicKey, tokenSha256 }
+      writeFileSync(join(variables, 'CLUSTERS'), JSON.stringify({ lab }))
+      await started.running.reload()
+    }
+    const client = createGatewayClient({ url: started.running.url, cluster: 'lab', token })
+    const publish = async ({ privateKey }: typeof old, generation: number): Promise<unknown> => {
+      const time = new Date().toISOString()
+      const parts = { generation, time, cluster: 'lab' }
+      const { shards, signed } = await snapshotOf(privateKey, [], parts)
+      for (const [sha256, bytes] of shards) await client.putShard(sha256, bytes)
+      const etag = (await client.state())?.etag
+      return (await client.putManifest(signed.bytes, signed.signature, etag)).kind
+    }
+    await reload(old)
+    assert.equal(await publish(old, 1), 'stored')
+    await reload(next)
+    await assert.rejects(publish(old, 2), { status: 403 })
+    assert.equal(await publish(next, 2), 'stored')
+  })
+
   test('keeps tokens in the folder of --store, and no names', async (t) => {
     const started = await start(t, { store: 'file' })
     await until('readiness', () => isReady(started))
@@ -134,6 +172,39 @@ describe('a gateway that follows an API server itself', () => {
     const running = await startNodeGateway(new Input([], again, environment), new Screen())
     t.onTestFinished(() => running.stop())
     assert.equal(await answer({ ...started, running }, WEB), 'null')
+  })
+
+  test('sends no ClientTokens to a store that others share unless it is elected', async (t) => {
+    const folder = temporaryFolder(t)
+    const { tokenStore } = createNodeStore(join(folder, 'store'), () => assert.fail())
+    const { record } = await tokenRecord()
+    await tokenStore.replaceObjects('prod', [{ ...record, by: 'cluster prod' }])
+    const variables = { KUBEDOH_CLIENT_TOKENS: 'dns' }
+    // Its API server has no such object, and no Lease.
+    const KUBEDOH_LEASE = 'dns/gateway'
+    const other = await start(t, { store: 'file', folder }, { ...variables, KUBEDOH_LEASE })
+    await until('readiness', () => isReady(other))
+    assert.deepEqual(
+      (await tokenStore.list()).map(({ id }) => id),
+      [record.id],
+    )
+    const alone = await start(t, { store: 'file', folder }, variables)
+    await until('readiness', () => isReady(alone))
+    assert.deepEqual(await tokenStore.list(), [])
+  })
+
+  test('has the spans of its publications in one trace', async (t) => {
+    const { url, spans } = await startCollector(t)
+    await start(t, {}, { OTEL_EXPORTER_OTLP_ENDPOINT: url })
+    const find = (name: RegExp): GotSpan | undefined => spans.find((one) => name.test(one.name))
+    await until(
+      'the spans',
+      async () => find(/^ingest/) !== undefined && find(/^pub/) !== undefined,
+    )
+    const [published, ingested] = [find(/^publish$/), find(/^ingest/)]
+    assert.equal(published?.traceId, ingested?.traceId)
+    assert.equal(published?.service, 'kubedoh-exporter')
+    assert.equal(ingested?.service, 'kubedoh-gateway')
   })
 
   test('is refused with a line for what cannot be followed', async (t) => {

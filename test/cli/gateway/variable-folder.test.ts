@@ -21,6 +21,8 @@ class Files {
   readonly folder: string
   readonly screen = new Screen()
   url = ''
+  /** Reloads on request. */
+  reload: () => Promise<void> = assert.fail
 
   private constructor(folder: string) {
     this.folder = folder
@@ -43,6 +45,7 @@ class Files {
     const running = await startNodeGateway(new Input([], given, all), files.screen)
     t.onTestFinished(running.stop)
     files.url = running.url
+    files.reload = running.reload
     return files
   }
 
@@ -126,6 +129,22 @@ describe('KUBEDOH_VARIABLES', () => {
     isOver = true
     await asking
     assert.deepEqual([...answers], [1])
+  })
+
+  test('counts as it was read last, also if it changes while it is read', async (t) => {
+    const [revoked, next] = [await hashToken('revoked'), await hashToken('next')]
+    const files = await Files.start(t, { ADMIN_TOKEN_SHA256: revoked })
+    const { publicKeyText: publicKey } = await keys()
+    const ids = Array.from({ length: 300 }, (_, i) => `c${i}`)
+    const all = ids.map((id) => [id, { publicKey, tokenSha256: next }])
+    // To parse these takes longer than all that follows.
+    files.write('CLUSTERS', JSON.stringify(Object.fromEntries(all)))
+    const first = files.reload()
+    files.write('CLUSTERS', '{}')
+    files.write('ADMIN_TOKEN_SHA256', next)
+    await Promise.all([first, files.reload()])
+    assert.equal(await files.status('/v1/tokens', 'revoked'), 401)
+    assert.equal(await files.status('/v1/tokens', 'next'), 200)
   })
 
   test('is the folder of a Secret that must exist', async (t) => {

@@ -42,7 +42,7 @@ async function textOf(backup: Backup): Promise<string> {
 
 /** Parses what has valid checksums, but for one line with other contents. */
 function withLine(line: object): Promise<Backup> {
-  const head = { kubedoh: 'backup', version: 1, created: '', clusters: [] }
+  const head = { kubedoh: 'backup', version: 1, created: BACKUP.created, clusters: [] }
   return parseBackup(signed([head, line, { end: 2 }]), noPause)
 }
 
@@ -59,6 +59,16 @@ describe('a backup', () => {
     const text = await textOf(BACKUP)
     assert.equal(text.split('\n').length, 1 + 2 + 1 + 1 + 1 + 1)
     assert.deepEqual(await parseBackup(text, noPause), BACKUP)
+  })
+
+  test('is refused for too many lines without a list of all of them', async () => {
+    const text = '\n'.repeat(16 * 1024 * 1024)
+    const before = process.memoryUsage().heapUsed
+    const parsed = parseBackup(text, noPause)
+    const bytes = process.memoryUsage().heapUsed - before
+    await assert.rejects(parsed, { message: 'is one line too many', line: 20_004 })
+    // It was 151 MB with all lines, 17 MB without.
+    assert.ok(bytes < 64e6, `${bytes} bytes`)
   })
 
   test('is refused with the line that is damaged, wherever a byte differs', async () => {
@@ -92,6 +102,20 @@ describe('a backup', () => {
     }
     const twice = await textOf({ ...BACKUP, tokens: [record, record] })
     await assert.rejects(parseBackup(twice, noPause), { line: 3, message: /^repeats "/ })
+  })
+
+  test('says nothing to a terminal that kubedoh did not write', async () => {
+    const head = { kubedoh: 'backup', version: 1, created: BACKUP.created, clusters: [] }
+    for (const fields of [
+      { created: '\u001b]0;title\u0007' },
+      { clusters: ['\u001b[2J'] },
+      { version: '\u001b[2J' },
+    ]) {
+      const parsed = parseBackup(signed([{ ...head, ...fields }, { end: 1 }]), noPause)
+      await assert.rejects(parsed, { line: 1, message: /^does not begin a backup/ })
+    }
+    const message = 'is no token: "\\u001b[2J" is unknown'
+    await assert.rejects(withLine({ token: { ...record, '\u001b[2J': 1 } }), { message })
   })
 
   test('of a later version is refused', async () => {

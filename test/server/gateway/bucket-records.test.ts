@@ -77,6 +77,24 @@ describe('the tokens in a bucket', () => {
     })
   })
 
+  test('return to the version of a time also if it has the bytes of an earlier one', async () => {
+    const bucket = new FakeBucket()
+    const [busy, idle] = [open(bucket), open(bucket)]
+    const [kept, revoked, later] = [await tokenRecord(), await tokenRecord(), await tokenRecord()]
+    await busy.add(kept.record)
+    await idle.list()
+    bucket.nowMs = HOUR_MS
+    await busy.add(revoked.record)
+    bucket.nowMs = 2 * HOUR_MS
+    await busy.remove(revoked.record.id)
+    bucket.nowMs = 4 * HOUR_MS
+    // To this process, nothing has changed since the first token.
+    await idle.add(later.record)
+    const found = await busy.restore?.(3 * HOUR_MS)
+    assert.deepEqual(found, { kind: 'restored', atMs: 2 * HOUR_MS })
+    assert.deepEqual(await busy.list(), [kept.record])
+  })
+
   test('of which a broken line authorizes nobody, and takes no other away', async () => {
     const bucket = new FakeBucket()
     const [kept, damaged] = [await tokenRecord(), await tokenRecord()]
@@ -101,6 +119,20 @@ describe('the tokens in a bucket', () => {
 })
 
 describe('the directory of clusters in a bucket', () => {
+  test('keeps a version with a line that it cannot read, as of a later build', async () => {
+    const bucket = new FakeBucket()
+    const bytes = new TextEncoder().encode('{"id":"lab","createdMs":0,"keys":"elsewhere"}\n')
+    bucket.set('clusters', bytes, START_MS)
+    const options = { keepsHistory: false, now: () => START_MS + 1, onBroken: () => undefined }
+    const versions = new BucketVersions(bucket, 'clusters', DIRECTORY_LINES, options)
+    const directory = createRecordDirectory(new RecordList(versions))
+    assert.equal(await directory.add({ id: 'prod', createdMs: 1, keys: [] }), 'added')
+    assert.equal(await directory.add({ id: 'test', createdMs: 1, keys: [] }), 'added')
+    const before = 'clusters.2026-01-01T00-00-00.000Z'
+    assert.deepEqual([...bucket.objects.keys()].sort(), ['clusters', before])
+    assert.deepEqual(bucket.objects.get(before)?.bytes, bytes)
+  })
+
   for (const { name, hold } of DIRECTORY_PROMISES) {
     test(name, () => {
       const options = { keepsHistory: false, now: () => 0, onBroken: () => assert.fail() }

@@ -111,6 +111,27 @@ describe('the store in a bucket', () => {
     assert.deepEqual(await open(bucket).missingShards([sha256]), [])
   })
 
+  test('removes no old shard that another process lists at that moment', async () => {
+    const bucket = newBucket()
+    const [one, other] = [writer(bucket), writer(bucket)]
+    assert.equal(await publish(one, await snapshot(1)), 'stored')
+    const next = await snapshot(2)
+    // An exporter uploaded it, and ended before it published.
+    for (const [sha256, bytes] of next.shards) await one.putShard(sha256, bytes)
+    bucket.nowMs += UNLISTED_MS
+    const third = await snapshot(3)
+    let isFirst = true
+    bucket.before = async (method, key) => {
+      if (method !== 'swap' || !key.endsWith('/head') || !isFirst) return
+      isFirst = false
+      assert.equal(await publish(other, next, false), 'stored')
+    }
+    const [[sha256, bytes] = ['', new Uint8Array()]] = [...third.shards]
+    assert.equal((await writer(bucket).putShard(sha256, bytes)).kind, 'stored')
+    assert.equal(isFirst, false)
+    for (const listed of next.shards.keys()) assert.ok(await open(bucket).readShard(listed))
+  })
+
   test('removes the manifest that a killed process left, after ten minutes', async () => {
     const bucket = newBucket()
     bucket.set(`${PREFIX}manifests/9-0123456789abcdef`, new Uint8Array(3))

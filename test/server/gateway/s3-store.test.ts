@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { describe, type TestContext, test } from 'vitest'
+import { describe, type TestContext, test, vi } from 'vitest'
 import type { LogEvent } from '../../../src/dns/telemetry/log.ts'
+import type { Bucket } from '../../../src/server/gateway/bucket.ts'
+import { createS3Bucket } from '../../../src/server/gateway/s3-client.ts'
 import {
   openS3Store,
   parseS3Place,
@@ -13,6 +15,7 @@ import {
 import { webIdentity } from '../../../src/server/gateway/web-identity.ts'
 import { runCli } from '../../cli/run-cli.ts'
 import { temporaryFolder } from '../../cluster/follow/temporary-folder.ts'
+import { within } from '../clients.ts'
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
@@ -31,7 +34,17 @@ async function serve(t: TestContext, handle: Handler): Promise<string> {
   return `http://127.0.0.1:${port}`
 }
 
+/** The variables that EKS sets. */
+const ROLE = {
+  ...{ AWS_REGION: 'eu-north-1', AWS_ACCESS_KEY_ID: '' },
+  ...{ AWS_ROLE_ARN: 'arn:aws:iam::1:role/dns', AWS_WEB_IDENTITY_TOKEN_FILE: '/token' },
+}
 const KEYS = { AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'secret' }
+
+/** The variables of a server on this machine. */
+function at(url: string): S3Environment {
+  return environment({ ...KEYS, AWS_ENDPOINT_URL: url })
+}
 
 function environment(
   variables: Readonly<Record<string, string>>,
@@ -44,9 +57,8 @@ async function open(
   url: string,
 ): Promise<{ readonly error: string; readonly warnings: readonly LogEvent[] }> {
   const warnings: LogEvent[] = []
-  const from = environment({ ...KEYS, AWS_ENDPOINT_URL: url })
   try {
-    await openS3Store('s3://names/p', from, (event) => warnings.push(event))
+    await openS3Store('s3://names/p', at(url), (event) => warnings.push(event))
     return { error: '', warnings }
   } catch (error) {
     return { error: error instanceof Error ? error.message : '', warnings }
@@ -85,9 +97,20 @@ describe('s3://BUCKET/PREFIX', () => {
     [{ AWS_ENDPOINT_URL: 'http://localhost:9000' }, 'names', 'http://localhost:9000/names'],
     [{}, 'names', /needs AWS_REGION/],
     [{ AWS_REGION: 'a.b' }, 'names', /AWS_REGION is "a.b"/],
-    [{ AWS_ENDPOINT_URL: 'ftp://x' }, 'names', /expected https:\/\/HOST/],
-    [{ AWS_ENDPOINT_URL: 'http://s3.test' }, 'names', /would send hashes of tokens unencrypted/],
+    [{ AWS_ENDPOINT_URL: 'ftp://x' }, 'names', /AWS_ENDPOINT_URL is not a URL such as https:/],
+    [
+      { AWS_ENDPOINT_URL_S3: 'https://id:key@a.test' },
+      'names',
+      /^AWS_ENDPOINT_URL_S3 is not a URL/,
+    ],
+    [{ AWS_ENDPOINT_URL: 'http://s3.test' }, 'names', /would send hashes of tokens, or/],
     [{ AWS_REGION: 'eu-north-1', AWS_ACCESS_KEY_ID: '' }, 'names', /needs AWS_ACCESS_KEY_ID/],
+    [
+      { ...ROLE, AWS_ENDPOINT_URL_STS: 'http://sts.test' },
+      'names',
+      /_STS http.* the token of a role/,
+    ],
+    [{ ...ROLE, AWS_ENDPOINT_URL_STS: 'sts.test' }, 'names', /AWS_ENDPOINT_URL_STS is not a URL/],
   ] as const) {
     test(`by ${JSON.stringify(variables)} is ${String(expected)}`, () => {
       const read = (): string =>
@@ -159,8 +182,7 @@ describe('a gateway on a bucket starts', () => {
         ? response.writeHead(200, { etag: '"1"' }).end()
         : refuse(response, 404, 'NoSuchKey')
     })
-    const from = environment({ ...KEYS, AWS_ENDPOINT_URL: url })
-    const store = await openS3Store('s3://names/p', from, () => undefined)
+    const store = await openS3Store('s3://names/p', at(url), () => undefined)
     isAway = false
     const added = store.directory?.store.add({ id: 'c', createdMs: 0, keys: [] })
     await assert.rejects(added ?? assert.fail(), { message: /ignores If-None-Match/ })
@@ -182,6 +204,47 @@ describe('a gateway on a bucket starts', () => {
       /Cannot use --store s3:\/\/names: the bucket ignores If-None-Match/,
     )
   })
+})
+
+describe('a conditional write that the server makes, but answers with an error,', () => {
+  const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
+
+  /** A server that answers the first write with 503, makes it, and then has `after`. */
+  async function open(t: TestContext, after: string): Promise<Bucket> {
+    let writes = 0
+    const url = await serve(t, ({ method }, response) => {
+      if (method === 'PUT') return refuse(response, writes++ === 0 ? 503 : 412, 'SlowDown')
+      response.writeHead(200, { etag: '"2"' }).end(after)
+    })
+    return createS3Bucket(readS3Options({ bucket: 'b-c', prefix: '' }, at(url)))
+  }
+
+  test('is not taken for that of another writer', async (t) => {
+    const options = { before: '"1"', writtenMs: 0 }
+    const bucket = await open(t, 'ours')
+    assert.equal(await bucket.swap('head', bytes('ours'), options), '"2"')
+    // Whether it was made before the other one is unknown: nothing may be undone.
+    const other = await open(t, 'of another')
+    const swapped = other.swap('head', bytes('ours'), options)
+    await assert.rejects(swapped, { code: 'store_unavailable' })
+  })
+})
+
+test('a bucket refuses an object that no gateway could read again', async () => {
+  const fetched: unknown[] = []
+  const options = readS3Options({ bucket: 'b-c', prefix: '' }, at('https://s3.test'))
+  const fetch = async (...request: unknown[]): Promise<Response> => {
+    fetched.push(request)
+    return new Response(null, { headers: { etag: '"1"' } })
+  }
+  const bucket = createS3Bucket({ ...options, fetch })
+  const [largest, larger] = [new Uint8Array(40_960_000), new Uint8Array(40_960_001)]
+  const conditions = { before: '"0"', writtenMs: 0 }
+  assert.equal(await bucket.swap('tokens', largest, conditions), '"1"')
+  const refusal = { status: 507, code: 'no_space' }
+  await assert.rejects(bucket.swap('tokens', larger, conditions), refusal)
+  await assert.rejects(async () => bucket.put('tokens', larger, 0), refusal)
+  assert.equal(fetched.length, 1)
 })
 
 describe('the keys of a role', () => {
@@ -217,9 +280,44 @@ describe('the keys of a role', () => {
     isAway = true
     assert.equal(await id(), 'id1')
     isAway = false
-    assert.equal(await id(), 'id2')
+    assert.equal(await id(), 'id1')
+    await vi.waitFor(async () => assert.equal(await id(), 'id2'))
     isAway = true
     nowMs += 3_600_000
     await assert.rejects(id(), { message: /status 400, no$/ })
+  })
+
+  test('come from the partition of the region', async (t) => {
+    const folder = temporaryFolder(t, { token: 'the-token' })
+    const urls: string[] = []
+    vi.stubGlobal('fetch', async (url: string) => {
+      urls.push(url)
+      return answer(1, Date.now() + 3_600_000)
+    })
+    t.onTestFinished(() => void vi.unstubAllGlobals())
+    for (const AWS_REGION of ['eu-north-1', 'cn-north-1']) {
+      const AWS_WEB_IDENTITY_TOKEN_FILE = join(folder, 'token')
+      const variables = { ...ROLE, AWS_REGION, AWS_WEB_IDENTITY_TOKEN_FILE }
+      await readS3Options({ bucket: 'b-c', prefix: '' }, environment(variables)).credentials()
+    }
+    const [first, second] = urls
+    assert.equal(first, 'https://sts.eu-north-1.amazonaws.com')
+    assert.equal(second, 'https://sts.cn-north-1.amazonaws.com.cn')
+  })
+
+  test('are used until they end while the service that renews them hangs', async () => {
+    let nowMs = 0
+    const answers = [Promise.resolve(answer(1, 3_600_000)), new Promise<Response>(() => undefined)]
+    const credentials = webIdentity({
+      url: 'https://sts.test',
+      role: 'arn:aws:iam::1:role/dns',
+      readToken: () => Promise.resolve('the-token'),
+      now: () => nowMs,
+      fetch: () => answers.shift() ?? assert.fail(),
+    })
+    await credentials()
+    nowMs = 3_500_000
+    const keys = await within(Promise.all([credentials(), credentials()]), 'the keys')
+    assert.deepEqual(new Set(keys.map(({ accessKeyId }) => accessKeyId)), new Set(['id1']))
   })
 })
