@@ -60,7 +60,7 @@ describe('pages of distributions', () => {
     }
   })
 
-  for (const page of [OVERVIEW, ...PAGES]) {
+  for (const page of [OVERVIEW, 'docs/gateway.md', ...PAGES]) {
     test(`${page} has commands of a shell, with values of the chart`, () => {
       for (const block of blocksOf(page, 'sh')) {
         const { status, stderr } = spawnSync('sh', ['-n'], { input: block, encoding: 'utf8' })
@@ -84,12 +84,12 @@ describe('pages of distributions', () => {
 
     test(`${page} names commands of kubedoh and labels of its pods`, () => {
       for (const line of commandsOf(page)) {
-        const [, name] = /^kubedoh (\S+)/.exec(line) ?? []
-        if (name !== undefined)
+        if (line.startsWith('kubedoh ')) {
           assert.ok(
-            COMMANDS.some((command) => command.name === name),
+            COMMANDS.some(({ name }) => `${line} `.startsWith(`kubedoh ${name} `)),
             line,
           )
+        }
         for (const [, patch = ''] of line.matchAll(/-p '([^']*)'/g)) {
           const [{ value }] = JSON.parse(patch)
           if (value['app.kubernetes.io/name'] !== 'kubedoh') continue

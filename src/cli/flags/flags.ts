@@ -58,7 +58,7 @@ const TABLE = {
   },
   kubeconfig: {
     value: 'FILE',
-    help: "kubeconfig file; empty uses the pod's service account, or $KUBECONFIG outside a pod",
+    help: "kubeconfig file; empty uses the pod's account, else $KUBECONFIG (doctor: none)",
   },
   http: {
     value: 'HOST:PORT',
@@ -116,7 +116,7 @@ const TABLE = {
   server: {
     value: 'URL',
     env: 'KUBEDOH_SERVER',
-    help: "server to query: HOST:PORT, udp://HOST:PORT, tcp://HOST:PORT, tls://HOST:PORT or https://HOST/dns-query; empty uses the system's resolver",
+    help: "server to query: HOST:PORT, udp://HOST:PORT, tcp://HOST:PORT, tls://HOST:PORT or https://HOST/dns-query; empty uses the system's resolver (doctor: the cluster's)",
   },
   token: { value: 'TOKEN', env: 'KUBEDOH_CLIENT_TOKEN', help: 'client token for the gateway' },
   issuer: { value: 'URL', help: 'issuer to log in at, where the gateway has several' },

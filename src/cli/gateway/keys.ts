@@ -1,5 +1,5 @@
 /**
- * `kubedoh keys`: prints new keys of a cluster or an operator, as shell and wrangler.toml lines.
+ * `kubedoh keys`: prints new keys of a cluster or an operator, as lines for a shell.
  * @module
  */
 import { createClusterKeys, createToken } from '../../exporter/cluster-keys.ts'
@@ -7,6 +7,9 @@ import { CommandError, type Output, UsageError } from '../../server/node/output.
 import { CLUSTER_ID } from '../../snapshot/format/manifest.ts'
 import { generateKeyPair } from '../../snapshot/format/signature.ts'
 import type { Input } from '../flags/flags.ts'
+
+/** A shell takes the line after it as it is; so does TOML, but for the first word. */
+const GATEWAY = '# For the gateway; in wrangler.toml under [vars], without "export":'
 
 /** Prints new keys of a cluster, or the token or key that a flag names. */
 export async function runKeys(input: Input, output: Output): Promise<void> {
@@ -53,8 +56,8 @@ export async function runKeys(input: Input, output: Output): Promise<void> {
       '# For the exporter; keep them secret:',
       `export KUBEDOH_TOKEN=${token}`,
       `export KUBEDOH_SIGNING_KEY=${signingKey}`,
-      '# For the gateway, in wrangler.toml under [vars]:',
-      `# CLUSTERS = '${clusters}'`,
+      GATEWAY,
+      `export CLUSTERS='${clusters}'`,
       '',
     ].join('\n'),
   )
@@ -70,8 +73,8 @@ async function printToken(
     [
       `# For ${use}; keep it secret:`,
       `${before}${token}`,
-      '# For the gateway, in wrangler.toml under [vars]:',
-      `# ${hash} = "${sha256}"`,
+      GATEWAY,
+      `export ${hash}="${sha256}"`,
       '',
     ].join('\n'),
   )

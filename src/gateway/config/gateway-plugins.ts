@@ -71,7 +71,8 @@ export function gatewayNotices(
 
 function noticesFor(directive: Directive, difference: GatewayDifference): Problem[] {
   const { is, idleOptions } = difference
-  if (is === 'ignored' || is === 'noted') {
+  const isNoted = is === 'noted' && directive.args.length > 0
+  if (is === 'ignored' || isNoted) {
     return [problemAt(directive, messageFor(directive.name, difference))]
   }
   if (idleOptions === undefined) return []

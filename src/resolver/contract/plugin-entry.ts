@@ -53,7 +53,8 @@ export type GatewayDifference = {
   readonly at: 'gateway' | 'worker'
   /**
    * `refused`: its directives are errors. `ignored`: they have no effect, and no response depends
-   * on them. `noted`: they work, with a warning. `other`: they work in another way.
+   * on them. `noted`: they work, with a warning if they have arguments. `other`: they work in
+   * another way.
    */
   readonly is: 'refused' | 'ignored' | 'noted' | 'other'
   /** The reason, and what to do instead: the rest of a sentence about the plugin. */

@@ -23,7 +23,7 @@ describe('keys', () => {
     }
     const token = value(/^export KUBEDOH_TOKEN=([\w-]{43})$/)
     const key = await importPrivateKey(value(/^export KUBEDOH_SIGNING_KEY=([\w-]+)$/))
-    const CLUSTERS = value(/^# CLUSTERS = '(.*)'$/)
+    const CLUSTERS = value(/^export CLUSTERS='(.*)'$/)
     const config = await readGatewayConfig({ COREFILE: '. {\n}\n', CLUSTERS })
     const cluster = config.clusters.get('prod')
     assert.ok(key !== undefined && cluster !== undefined)
@@ -31,7 +31,7 @@ describe('keys', () => {
     const signature = await signBytes(key, BYTES)
     assert.ok(await isSignedBy(cluster.publicKey, BYTES, signature))
     assert.deepEqual(
-      lines.filter((line) => !/^(#|export [A-Z_]+=[\w-]+$)/.test(line)),
+      lines.filter((line) => !/^(#|export [A-Z_]+=([\w-]+|'.*')$)/.test(line)),
       [''],
     )
   })
@@ -45,7 +45,7 @@ describe('keys', () => {
       const { status, stdout } = await runCli(['keys', flag])
       assert.equal(status, 0)
       const [, token = ''] = new RegExp(`^${before}(\\S+)$`, 'm').exec(stdout) ?? []
-      const [, sha256] = new RegExp(`^# ${hash} = "(\\S+)"$`, 'm').exec(stdout) ?? []
+      const [, sha256] = new RegExp(`^export ${hash}="(\\S+)"$`, 'm').exec(stdout) ?? []
       assert.equal(sha256, await sha256Hex(new TextEncoder().encode(token)))
     })
   }

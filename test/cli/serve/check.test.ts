@@ -94,13 +94,13 @@ describe('check', () => {
       },
       {
         target: 'gateway',
-        lines: ['health', 'kubernetes a.test { ttl 9 }', 'bind 192.0.2.1', 'prometheus'],
+        lines: ['health', 'kubernetes a.test { ttl 9 }', 'bind 192.0.2.1', 'prometheus :9153'],
         found: [
           '2:1: warning: "health" has no effect at a gateway: it serves /healthz itself',
           '3:1: warning: without "cluster ID", the gateway takes the only cluster in CLUSTERS',
           `4:1: warning: "ttl" has no effect at a gateway: ${OWN}`,
           '6:1: warning: "bind" has no effect at a gateway',
-          '7:1: warning: "prometheus" at a gateway: it opens no port',
+          '7:1: warning: "prometheus" at a gateway: it counts queries, but opens no port',
         ],
       },
       {

@@ -33,9 +33,13 @@ describe('gatewayNotices', () => {
 
   test('names what a gateway ignores or takes in another way', () => {
     assert.deepEqual(notices('gateway', 'prometheus :9153', 'whoami', 'cancel'), [
-      'Corefile:2:3: "prometheus" at a gateway: it opens no port; the metrics are at /metrics of ' +
-        'the gateway itself',
+      'Corefile:2:3: "prometheus" at a gateway: it counts queries, but opens no port; /metrics of ' +
+        'the gateway itself has the metrics',
     ])
+  })
+
+  test('is silent about a plugin that is taken in another way without its arguments', () => {
+    assert.deepEqual(notices('gateway', 'prometheus', 'whoami'), [])
   })
 
   test('names each option that has no effect', () => {

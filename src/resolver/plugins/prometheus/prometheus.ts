@@ -42,7 +42,7 @@ export const prometheusPlugin: PluginEntry = {
   gateways: {
     at: 'gateway',
     is: 'noted',
-    because: 'it opens no port; the metrics are at /metrics of the gateway itself',
+    because: 'it counts queries, but opens no port; /metrics of the gateway itself has the metrics',
   },
   setup: (directives, context) => {
     const directive = onlyDirective(directives)
