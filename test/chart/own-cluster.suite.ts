@@ -64,12 +64,12 @@ describeUnless(typeof binaries === 'string' && binaries, 'gateway.kubernetes', (
     assert.doesNotMatch(String(containers[0].args), /--store|--follow/)
     assert.deepEqual(
       volumes.map(({ name }) => name),
-      ['corefile', 'tls'],
+      ['corefile', 'tls', 'variables'],
     )
-    const { KUBEDOH_LINGER, ...variables } = variablesOf(objects)
+    const { KUBEDOH_LINGER, KUBEDOH_VARIABLES, ...variables } = variablesOf(objects)
     const lease = { KUBEDOH_LEASE: 'kube-system/kubedoh-gateway' }
     assert.deepEqual(variables, { KUBEDOH_CLUSTER: 'own', ...lease })
-    assert.ok(KUBEDOH_LINGER)
+    assert.ok(KUBEDOH_LINGER && KUBEDOH_VARIABLES)
   })
 
   test('keeps the volume that existingClaim names', () => {
@@ -115,6 +115,7 @@ describeUnless(typeof binaries === 'string' && binaries, 'gateway.kubernetes', (
     const gateway = start(KUBEDOH, ['gateway', '--conf', conf, '--listen', listen], {
       ...variablesOf(objects),
       KUBEDOH_LINGER: '',
+      KUBEDOH_VARIABLES: '',
       KUBECONFIG: await api.serviceAccountConfig(account),
       CLIENT_TOKEN_SHA256: client.sha256,
     })
