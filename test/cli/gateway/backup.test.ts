@@ -190,6 +190,20 @@ describe('kubedoh token export and import', () => {
     assert.match(whole.stderr, /has more than tokens; pass it to "kubedoh restore"\n$/)
   })
 
+  test('name each token that is valid again, and no revocation', async (t) => {
+    const [old, fresh] = await Promise.all([nodeIn(t, temporaryFolder(t)), KINDS.memory?.(t)])
+    assert.ok(fresh !== undefined)
+    const ids: string[] = []
+    for (let i = 0; i < 12; i++) ids.push(idOf(await create(old, `t${i}`)))
+    await run(old, 'token', 'revoke', 'https://sso.test', 'ann')
+    const file = save(t, (await run(old, 'token', 'export')).stdout)
+    const { stdout, stderr } = await run(fresh, 'token', 'import', file)
+    assert.equal(stdout, '13 tokens added, 0 as before\n')
+    const [, named = ''] =
+      /^warning: these tokens are valid now, .*Z: ([^\n]*)\n$/.exec(stderr) ?? []
+    assert.deepEqual(named.split(' ').sort(), ids.sort())
+  })
+
   test('refuse a damaged line with its place, before anything is sent', async (t) => {
     const folder = temporaryFolder(t)
     const url = await nodeIn(t, folder)
