@@ -95,11 +95,19 @@ async function add(
   if (backup.kind === 'backup') lines.push(formatAdded('clusters', clusters))
   stdout.write(lines.join(''))
   const clients = new Set(backup.tokens.filter((one) => !isRevocation(one)).map(({ id }) => id))
-  const ids = (isTexts(tokens.added) ? tokens.added : []).filter((id) => clients.has(id))
-  if (ids.length === 0) return
-  // All of them: the operator has to find those that were revoked.
-  const since = `also if they were revoked since ${backup.created}`
-  stderr.write(`warning: these tokens are valid now, ${since}: ${ids.join(' ')}\n`)
+  // All of them: the operator has to find those that were revoked or removed.
+  const warn = (what: string, gone: string, added: unknown): void => {
+    const ids = isTexts(added) ? added : []
+    if (ids.length === 0) return
+    const since = `also if they were ${gone} since ${backup.created}`
+    stderr.write(`warning: these ${what} now, ${since}: ${ids.join(' ')}\n`)
+  }
+  warn(
+    'tokens are valid',
+    'revoked',
+    listOf(tokens.added).filter((id) => clients.has(String(id))),
+  )
+  warn('clusters may publish', 'removed', clusters.added)
 }
 
 function formatAdded(what: string, { added, same }: Readonly<Record<string, unknown>>): string {

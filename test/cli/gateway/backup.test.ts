@@ -130,6 +130,7 @@ describe('kubedoh backup and restore', () => {
       const restored = await run(fresh, 'restore', file)
       assert.equal(restored.status, 0, restored.stderr)
       assert.equal(restored.stdout, '4 tokens added, 0 as before\n1 clusters added, 0 as before\n')
+      assert.match(restored.stderr, /clusters may publish now, also if they were removed .*: lab\n/)
       assert.match(restored.stderr, /prod was pinned to generation 7: .* is not kept\n/)
       await publish(fresh, 'lab', lab)
       assert.deepEqual([await ask(fresh, whole), await ask(fresh, narrow)], [0, 3])
