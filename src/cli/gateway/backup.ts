@@ -13,6 +13,7 @@ import {
   type PinnedCluster,
   parseBackup,
 } from '../../gateway/access/backup.ts'
+import { isRevocation } from '../../gateway/access/token.ts'
 import { CommandError, type Output, whyUnreadable } from '../../server/node/output.ts'
 import { writeWholeFile } from '../../server/node/whole-file.ts'
 import type { Input } from '../flags/flags.ts'
@@ -22,7 +23,7 @@ import { readStatus } from './status.ts'
 
 /** The command itself does nothing meanwhile. */
 const noPause = (): undefined => undefined
-/** Identifiers that a warning names. */
+/** Clusters that a warning names. */
 const NAMED_MAX = 10
 
 /** Prints the tokens of a gateway, as hashes. */
@@ -93,10 +94,20 @@ async function add(
   const lines = [formatAdded('tokens', tokens)]
   if (backup.kind === 'backup') lines.push(formatAdded('clusters', clusters))
   stdout.write(lines.join(''))
-  const ids = isTexts(tokens.added) ? tokens.added : []
-  if (ids.length === 0) return
-  const since = `also if they were revoked since ${backup.created}`
-  stderr.write(`warning: these tokens are valid now, ${since}: ${named(ids)}\n`)
+  const clients = new Set(backup.tokens.filter((one) => !isRevocation(one)).map(({ id }) => id))
+  // All of them: the operator has to find those that were revoked or removed.
+  const warn = (what: string, gone: string, added: unknown): void => {
+    const ids = isTexts(added) ? added : []
+    if (ids.length === 0) return
+    const since = `also if they were ${gone} since ${backup.created}`
+    stderr.write(`warning: these ${what} now, ${since}: ${ids.join(' ')}\n`)
+  }
+  warn(
+    'tokens are valid',
+    'revoked',
+    listOf(tokens.added).filter((id) => clients.has(String(id))),
+  )
+  warn('clusters may publish', 'removed', clusters.added)
 }
 
 function formatAdded(what: string, { added, same }: Readonly<Record<string, unknown>>): string {

@@ -20,7 +20,7 @@ import {
   type GatewayServer,
   type PrimaryAddress,
 } from '../../server/gateway/node-gateway.ts'
-import { prepareStoreFolder } from '../../server/gateway/store-folder.ts'
+import { prepareStoreFolder, warnUnwritable } from '../../server/gateway/store-folder.ts'
 import { LOOPBACK } from '../../server/http/doh-listener.ts'
 import { CertificateFiles } from '../../server/keys/certificate-files.ts'
 import { elapsed } from '../../server/node/elapsed.ts'
@@ -286,13 +286,7 @@ function storeFolder(text: string): string | undefined {
 function prepareFolder(folder: string, log: Log): void {
   try {
     const reason = prepareStoreFolder(folder)
-    if (reason === undefined) return
-    const effect = 'names are answered from what it has, publications and changes are refused'
-    log({
-      level: 'warning',
-      message: `--store file:${folder} cannot be written: ${effect}`,
-      reason,
-    })
+    if (reason !== undefined) warnUnwritable(log, `file:${folder}`, reason)
   } catch (error) {
     throw new CommandError(`Cannot use --store file:${folder}: ${fileReason(error)}`)
   }

@@ -268,8 +268,11 @@ export function hasAdded({ added }: Additions): boolean {
   return added.length > 0
 }
 
-/** Compares by value: the fields of a record in memory may have another order. */
-function isSameToken(known: TokenRecord, record: TokenRecord): boolean {
+/**
+ * Returns whether two records differ in the day of use at most. Compares by value: the fields of a
+ * record in memory may have another order.
+ */
+export function isSameToken(known: TokenRecord, record: TokenRecord): boolean {
   const [had, wanted] = [formatTokenRecord(unused(known)), unused(record)]
   if (had === formatTokenRecord(wanted)) return true
   const read = parseTokenRecord(had)

@@ -6,7 +6,7 @@ import type { Context } from 'hono'
 import { isRecord, parseJson } from '../../dns/bytes/unknown.ts'
 import { noteFacts } from '../access/audit.ts'
 import { DAY_MS, type TokenRecord } from '../access/token.ts'
-import { equalRecords, type TokenStore, unused } from '../access/token-store.ts'
+import { isSameToken, type TokenStore } from '../access/token-store.ts'
 import { HttpError } from '../doh/http-error.ts'
 import { jsonResponse } from '../doh/json-response.ts'
 import { readBody } from '../doh/read-body.ts'
@@ -35,7 +35,8 @@ export async function restoreTokens(
   const after = await tokenStore.list()
   const returned = idsIn(after, before, (other) => other === undefined)
   const removed = idsIn(before, after, (other) => other === undefined)
-  const changed = idsIn(after, before, (other, one) => !isSame(other, one))
+  // A new one does not count as changed.
+  const changed = idsIn(after, before, (other, one) => !isSameToken(other ?? one, one))
   const listed = isoOf(restoration.atMs)
   const [back, gone] = [returned.length, removed.length]
   noteFacts(c, { at: listed, returned: back, removed: gone, changed: changed.length })
@@ -59,12 +60,6 @@ function idsIn(
 ): readonly string[] {
   const byId = new Map(others.map((other) => [other.id, other]))
   return records.filter((one) => fits(byId.get(one.id), one)).map(({ id }) => id)
-}
-
-/** Returns whether a token may do the same, for as long. A new one does not count as changed. */
-function isSame(before: TokenRecord | undefined, after: TokenRecord): boolean {
-  if (before === undefined) return true
-  return equalRecords(unused(before), unused(after))
 }
 
 function missing(oldestMs: number | undefined): HttpError {

@@ -5,6 +5,7 @@
  * @module
  */
 import { equalBytes } from '../../dns/bytes/bytes.ts'
+import { mapConcurrently } from '../../dns/bytes/concurrent.ts'
 import { SnapshotError } from '../../snapshot/format/layout.ts'
 import { allShards } from '../../snapshot/format/manifest.ts'
 import { isSignedBy, type PublicKey, sha256Hex } from '../../snapshot/format/signature.ts'
@@ -203,12 +204,9 @@ export class CheckedStore implements ClusterStore {
   }
 
   private async countMissing(listed: readonly string[]): Promise<number> {
-    let missing = 0
-    const waiting = new Set(listed).values()
-    const readAll = async (): Promise<void> => {
-      for (const sha256 of waiting) if ((await this.readShard(sha256)) === undefined) missing++
-    }
-    await Promise.all(Array.from({ length: READS_MAX }, readAll))
-    return missing
+    const read = async (sha256: string): Promise<boolean> =>
+      (await this.readShard(sha256)) !== undefined
+    const found = await mapConcurrently([...new Set(listed)], READS_MAX, read)
+    return found.filter((isFound) => !isFound).length
   }
 }

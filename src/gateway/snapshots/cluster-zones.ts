@@ -3,11 +3,11 @@
  * to which zone, how old they are, and whether they can be answered from.
  * @module
  */
-
 import { CLUSTER_TREE, type ClusterTree, treeName } from '../../corefile/cluster-tree.ts'
 import type { KubernetesOptions } from '../../corefile/kubernetes-options.ts'
 import { configError } from '../../corefile/problem.ts'
 import { asWordBytes, type SizedBytes } from '../../dns/bytes/bytes.ts'
+import { mapConcurrently } from '../../dns/bytes/concurrent.ts'
 import type { Turns } from '../../dns/bytes/steps.ts'
 import { equalNames, isSubdomain } from '../../dns/names/name.ts'
 import { metricInfo, type Series } from '../../dns/telemetry/metrics.ts'
@@ -85,7 +85,7 @@ const SCOPE = metricInfo(
 )
 const RECORDS = metricInfo('kubedoh_snapshot_records', 'Records in the snapshot.', 'cluster')
 
-/** Clusters and trees whose manifests a scrape of the metrics reads, though nobody queries them. */
+/** Clusters and trees that are loaded at a time, and that a scrape reads though nobody queries. */
 const SCRAPED_MAX = 64
 
 /**
@@ -249,12 +249,12 @@ export class ClusterZones {
     await Promise.all([...loaded, ...some].map((reader) => reader.load()))
   }
 
-  /** Loads what is missing, and lists the clusters whose snapshot is missing or expired. */
+  /** Loads what is missing, not one by one; lists clusters whose snapshot is missing or expired. */
   async notReady(): Promise<readonly string[]> {
-    const waiting: string[] = []
-    const together: string[] = []
-    for (const [id, reader] of this.readers) {
-      if (reader.current() === undefined) await reader.load()
+    const [waiting, together]: [string[], string[]] = [[], []]
+    const all = [...this.readers]
+    await mapConcurrently(all, SCRAPED_MAX, async ([, one]) => one.current() ?? one.load())
+    for (const [id, reader] of all) {
       if (reader.freshness() !== 'expired') continue
       if (this.merged.has(reader)) together.push(id)
       else waiting.push(id)

@@ -3,6 +3,7 @@
  * @module
  */
 import { EMPTY } from '../../dns/bytes/bytes.ts'
+import { mapConcurrently } from '../../dns/bytes/concurrent.ts'
 import { HEADER, SnapshotError } from '../../snapshot/format/layout.ts'
 import { allShards, LABELS_TREE, type Manifest } from '../../snapshot/format/manifest.ts'
 import { parsePublication } from '../../snapshot/format/publication.ts'
@@ -219,22 +220,10 @@ async function ingestListed(
     if ('kind' in room) return room
     dropped.push(...room.dropped)
   }
-  await forEachOf(stored, (sha256) => store.writeShard(sha256, sent.get(sha256) ?? EMPTY, now()))
+  await mapConcurrently(stored, AT_ONCE, (sha256) =>
+    store.writeShard(sha256, sent.get(sha256) ?? EMPTY, now()),
+  )
   return { stored, dropped }
-}
-
-/** Runs a step for each shard, some at a time; rejects, once none runs, if a step did. */
-async function forEachOf(
-  sha256s: readonly string[],
-  step: (sha256: string) => Promise<void>,
-): Promise<void> {
-  const waiting = sha256s.values()
-  const work = async (): Promise<void> => {
-    for (const sha256 of waiting) await step(sha256)
-  }
-  const ended = await Promise.allSettled(Array.from({ length: AT_ONCE }, work))
-  const failed = ended.find((one) => one.status === 'rejected')
-  if (failed !== undefined) throw failed.reason
 }
 
 /**
@@ -256,7 +245,7 @@ async function findMissing(
   if (missing.length > 0) return missing
   const corrupt: string[] = []
   const unchecked = new Set(listed.filter((sha256) => !checked.has(sha256)))
-  await forEachOf([...unchecked], async (sha256) => {
+  await mapConcurrently([...unchecked], AT_ONCE, async (sha256) => {
     if ((await store.readShard(sha256)) === undefined) corrupt.push(sha256)
   })
   return corrupt

@@ -178,21 +178,22 @@ class BucketStore {
     const isKept = (one: number): boolean =>
       one !== generation && (kept?.generations.has(one) ?? true) && kept?.broken?.has(one) !== true
     await this.bucket.put(this.manifestKey(object), joinManifest(manifest), this.options.now())
-    let before: ClusterHead = NO_HEAD
+    let [before, after] = [NO_HEAD, NO_HEAD]
     try {
       await this.head.change((head) => {
         before = head
         const others = head.generations.filter((one) => isKept(one.generation))
         const generations = [...others, { generation, object }]
         generations.sort((a, b) => b.generation - a.generation)
-        return this.removals.decide({ ...head, generations }, kept?.delisted ?? [])
+        after = this.removals.decide({ ...head, generations }, kept?.delisted ?? [])
+        return after
       })
     } catch (error) {
       // After an error of the bucket, the head may name it.
       if (!(error instanceof StoreError)) await this.removeQuietly([object])
       throw error
     }
-    const named = new Set(this.head.known.generations.map((one) => one.object))
+    const named = new Set(after.generations.map((one) => one.object))
     await this.removeQuietly(
       before.generations.map((one) => one.object).filter((one) => !named.has(one)),
     )

@@ -3,6 +3,7 @@
  * these.
  * @module
  */
+import { mapConcurrently } from '../../dns/bytes/concurrent.ts'
 
 /** An object. */
 export type BucketObject = {
@@ -53,16 +54,10 @@ export type Bucket = {
 /** Requests of one call at a time. */
 const AT_ONCE = 16
 
-/** Runs a step for each item, some at a time; resolves with the results in order. */
-export async function forEachOf<T, Result>(
+/** Runs requests of a bucket for each item, some at a time, as {@link mapConcurrently} does. */
+export function forEachOf<T, Result>(
   items: readonly T[],
   step: (item: T) => Promise<Result>,
 ): Promise<readonly Result[]> {
-  const results: Result[] = []
-  const waiting = items.entries()
-  const work = async (): Promise<void> => {
-    for (const [index, item] of waiting) results[index] = await step(item)
-  }
-  await Promise.all(Array.from({ length: Math.min(AT_ONCE, items.length) }, work))
-  return results
+  return mapConcurrently(items, AT_ONCE, step)
 }

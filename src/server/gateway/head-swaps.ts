@@ -2,6 +2,7 @@
  * Reads and swaps the head of a cluster in a bucket.
  * @module
  */
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { HttpError } from '../../gateway/doh/http-error.ts'
 import type { Bucket, BucketObject } from './bucket.ts'
 import { type ClusterHead, formatHead, NO_HEAD, parseHead } from './cluster-head.ts'
@@ -31,6 +32,9 @@ export type HeadSwapsOptions = {
   readonly cleaned: (head: ClusterHead) => ClusterHead
 }
 
+/** The head that a step began with, and has swapped since; `undefined` once it has ended. */
+type Step = { head: ReadHead | undefined }
+
 /** The head of one cluster. */
 export class HeadSwaps {
   private readonly bucket: Bucket
@@ -38,8 +42,8 @@ export class HeadSwaps {
   private readonly options: HeadSwapsOptions
   /** The head as of the last look. */
   private last: ReadHead = { ...NO_HEAD, object: undefined }
-  /** The head that a step began with, and has swapped since. */
-  private step: { head: ReadHead } | undefined
+  /** The step that calls: clients that read meanwhile get the newest head. */
+  private readonly steps = new AsyncLocalStorage<Step>()
 
   constructor(bucket: Bucket, key: string, options: HeadSwapsOptions) {
     this.bucket = bucket
@@ -57,15 +61,15 @@ export class HeadSwaps {
    * swapped the head meanwhile. Call it for one step at a time.
    * @throws {HttpError} 503 when others come first again and again
    */
-  async exclusive<T>(step: () => Promise<T>): Promise<T> {
+  async exclusive<T>(work: () => Promise<T>): Promise<T> {
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-      this.step = { head: await this.read() }
+      const step: Step = { head: await this.look() }
       try {
-        return await step()
+        return await this.steps.run(step, work)
       } catch (error) {
         if (!(error instanceof LostRace)) throw error
       } finally {
-        this.step = undefined
+        step.head = undefined
       }
     }
     throw busy()
@@ -73,7 +77,7 @@ export class HeadSwaps {
 
   /** Reads the head; within a step, the one that the step began with or has written. */
   async read(): Promise<ReadHead> {
-    return this.step?.head ?? this.look()
+    return this.steps.getStore()?.head ?? this.look()
   }
 
   private async look(): Promise<ReadHead> {
@@ -82,6 +86,10 @@ export class HeadSwaps {
     if (object === before.object) return before
     this.last = { ...(object === undefined ? NO_HEAD : parseHead(object.bytes)), object }
     return this.last
+  }
+
+  private get isInStep(): boolean {
+    return this.steps.getStore()?.head !== undefined
   }
 
   /**
@@ -101,7 +109,7 @@ export class HeadSwaps {
       } catch (error) {
         if (!(error instanceof LostRace)) throw error
         if ((await this.look()).object?.etag === head.object?.etag) onLost(error.object)
-        else if (this.step !== undefined) throw error
+        else if (this.isInStep) throw error
       }
     }
     throw busy()
@@ -124,10 +132,11 @@ export class HeadSwaps {
       const etag = await this.bucket.swap(this.key, bytes, { before: object?.etag, writtenMs })
       if (etag !== undefined) {
         this.last = { ...head, object: { etag, bytes, writtenMs } }
-        if (this.step !== undefined) this.step.head = this.last
+        const step = this.steps.getStore()
+        if (step?.head !== undefined) step.head = this.last
         return
       }
-      if (this.step !== undefined) throw new LostRace()
+      if (this.isInStep) throw new LostRace()
     }
     throw busy()
   }

@@ -5,6 +5,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
+import { errorText } from '../../dns/bytes/unknown.ts'
 import type { Log } from '../../dns/telemetry/log.ts'
 import { type GatewayStore, StoreError } from '../../gateway/snapshots/store.ts'
 import { LOOPBACK } from '../http/doh-listener.ts'
@@ -21,6 +22,7 @@ import {
   TOKEN_LINES,
 } from './record-stores.ts'
 import { createS3Bucket, type S3Credentials, type S3Options } from './s3-client.ts'
+import { warnUnwritable } from './store-folder.ts'
 import { webIdentity } from './web-identity.ts'
 
 const PLACE = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([A-Za-z0-9._/-]{0,256}))?$/
@@ -88,12 +90,7 @@ export async function openS3Store(
     await checkBucket(bucket, prefix, Date.now())
   } catch (error) {
     const reason = await whyUnwritable({ bucket, prefix, text }, error)
-    const effect = 'names are answered from what it has, publications and changes are refused'
-    log({
-      level: 'warning',
-      message: `--store ${text} cannot be written: ${effect}`,
-      reason,
-    })
+    warnUnwritable(log, text, reason)
   }
   return createStoreInBucket(checkedBucket(bucket, prefix, Date.now), prefix, log)
 }
@@ -141,8 +138,8 @@ async function whyUnwritable(
 ): Promise<string> {
   const refused = (why: string): CommandError =>
     new CommandError(`Cannot use --store ${text}: ${why}`)
-  if (!(error instanceof StoreError)) throw refused(messageOf(error))
-  const reason = messageOf(error.cause)
+  if (!(error instanceof StoreError)) throw refused(errorText(error))
+  const reason = errorText(error.cause)
   if (error.code === 'store_unavailable' && !/: status (?!408|429)[34]\d\d/.test(reason))
     return reason
   if (error.code !== 'no_access') throw refused(reason)
@@ -152,10 +149,6 @@ async function whyUnwritable(
     throw refused(reason)
   }
   return reason
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }
 
 /** A name with dots is in no certificate as a host of S3. */

@@ -5,6 +5,7 @@
  */
 import { accessSync, constants, mkdirSync } from 'node:fs'
 import { fileReason } from '../../dns/bytes/unknown.ts'
+import type { Log } from '../../dns/telemetry/log.ts'
 import { FOLDER_MODE } from './files.ts'
 
 const { R_OK, W_OK, X_OK } = constants
@@ -27,4 +28,13 @@ export function prepareStoreFolder(
   } catch (error) {
     return fileReason(error)
   }
+}
+
+/**
+ * Logs that a store can only be read, for now.
+ * @param store as `--store` has it
+ */
+export function warnUnwritable(log: Log, store: string, reason: string): void {
+  const effect = 'names are answered from what it has, publications and changes are refused'
+  log({ level: 'warning', message: `--store ${store} cannot be written: ${effect}`, reason })
 }

@@ -130,6 +130,7 @@ describe('kubedoh backup and restore', () => {
       const restored = await run(fresh, 'restore', file)
       assert.equal(restored.status, 0, restored.stderr)
       assert.equal(restored.stdout, '4 tokens added, 0 as before\n1 clusters added, 0 as before\n')
+      assert.match(restored.stderr, /clusters may publish now, also if they were removed .*: lab\n/)
       assert.match(restored.stderr, /prod was pinned to generation 7: .* is not kept\n/)
       await publish(fresh, 'lab', lab)
       assert.deepEqual([await ask(fresh, whole), await ask(fresh, narrow)], [0, 3])
@@ -188,6 +189,20 @@ describe('kubedoh token export and import', () => {
     assert.equal((await fetch(`${fresh}/v1/status`, { headers })).status, 200)
     const whole = await run(fresh, 'token', 'import', save(t, (await run(old, 'backup')).stdout))
     assert.match(whole.stderr, /has more than tokens; pass it to "kubedoh restore"\n$/)
+  })
+
+  test('name each token that is valid again, and no revocation', async (t) => {
+    const [old, fresh] = await Promise.all([nodeIn(t, temporaryFolder(t)), KINDS.memory?.(t)])
+    assert.ok(fresh !== undefined)
+    const ids: string[] = []
+    for (let i = 0; i < 12; i++) ids.push(idOf(await create(old, `t${i}`)))
+    await run(old, 'token', 'revoke', 'https://sso.test', 'ann')
+    const file = save(t, (await run(old, 'token', 'export')).stdout)
+    const { stdout, stderr } = await run(fresh, 'token', 'import', file)
+    assert.equal(stdout, '13 tokens added, 0 as before\n')
+    const [, named = ''] =
+      /^warning: these tokens are valid now, .*Z: ([^\n]*)\n$/.exec(stderr) ?? []
+    assert.deepEqual(named.split(' ').sort(), ids.sort())
   })
 
   test('refuse a damaged line with its place, before anything is sent', async (t) => {

@@ -111,6 +111,30 @@ describe('the store in a bucket', () => {
     assert.deepEqual(await open(bucket).missingShards([sha256]), [])
   })
 
+  test('reads the newest head while a publication of the same process takes long', async () => {
+    const bucket = newBucket()
+    const store = open(bucket)
+    const by = writer(bucket, 2)
+    assert.equal(await publish(by, await snapshot(1)), 'stored')
+    const [began, ends] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const seen: unknown[] = []
+    const long = store.exclusive?.(async () => {
+      began.resolve()
+      await ends.promise
+      seen.push((await store.readManifest())?.generation)
+    })
+    await began.promise
+    // Another gateway publishes, and removes the generation that this one begins with.
+    for (const generation of [2, 3]) {
+      assert.equal(await publish(by, await snapshot(generation)), 'stored')
+    }
+    assert.equal((await store.readManifest())?.generation, 3)
+    ends.resolve()
+    await long
+    // The publication starts again, because what it began with is gone.
+    assert.deepEqual(seen, [3])
+  })
+
   test('removes no old shard that another process lists at that moment', async () => {
     const bucket = newBucket()
     const [one, other] = [writer(bucket), writer(bucket)]

@@ -9,7 +9,7 @@ import { describe, type TestContext, test } from 'vitest'
 import { encodeBase64url } from '../../../src/dns/bytes/base64url.ts'
 import { createGatewayClient } from '../../../src/exporter/gateway-client.ts'
 import { hashToken } from '../../../src/gateway/access/token.ts'
-import { readGatewayConfig } from '../../../src/gateway/config/config.ts'
+import { type GatewayConfig, readGatewayConfig } from '../../../src/gateway/config/config.ts'
 import { createMemoryGatewayStore } from '../../../src/gateway/snapshots/store.ts'
 import {
   createNodeGateway,
@@ -262,6 +262,36 @@ test('plugins work in the background: a changed zone file is read again', async 
   await server.reload(await readGatewayConfig({ COREFILE: corefile(30), PUBLIC: 'true' }))
   write(3, '192.0.2.3')
   await until('192.0.2.3')
+})
+
+test('a reload does not wait for each cluster in turn while the store is silent', async (t) => {
+  const silent = new Promise<never>(() => undefined)
+  const memory = createMemoryGatewayStore()
+  const clusterStore: typeof memory.clusterStore = (id) => ({
+    ...memory.clusterStore(id),
+    readManifest: () => silent,
+  })
+  const ids = Array.from({ length: 8 }, (_, i) => `c${i}`)
+  const blocks = ids.map(
+    (id) => `${id}.test {\n  kubernetes ${id}.test {\n    cluster ${id}\n  }\n}\n`,
+  )
+  const read = async (admin: string): Promise<GatewayConfig> => {
+    const keys = { publicKey, tokenSha256: await hashToken(EXPORTER) }
+    const CLUSTERS = JSON.stringify(Object.fromEntries(ids.map((id) => [id, keys])))
+    const ADMIN_TOKEN_SHA256 = await hashToken(admin)
+    return readGatewayConfig({ COREFILE: blocks.join(''), CLUSTERS, ADMIN_TOKEN_SHA256 })
+  }
+  const place = { store: { ...memory, clusterStore }, corefileFolder: '/', tls: undefined }
+  const config = await read('revoked')
+  const server = await createNodeGateway({ config, ...place, log: () => undefined })
+  t.onTestFinished(() => server.close())
+  const begun = performance.now()
+  await server.reload(await read('next'))
+  // A follower waits for two seconds.
+  assert.ok(performance.now() - begun < 8000)
+  const headers = { authorization: 'Bearer revoked' }
+  const request = new Request('http://127.0.0.1/v1/tokens', { headers })
+  assert.equal((await server.fetch(request, '127.0.0.1')).status, 401)
 })
 
 async function options(
