@@ -56,7 +56,7 @@ describe('pages of distributions', () => {
       assert.match(text, /^## What comes back/m, page)
       assert.ok(section(text, '## Back').trim().length > 0, page)
       const ran = section(text, '## What has run')
-      assert.match(ran, /Nobody of us has run this on|kubeadm itself has not run/, page)
+      assert.match(ran, /Nobody of us has run this on|`kubeadm upgrade` itself has not run/, page)
     }
   })
 

@@ -36,10 +36,13 @@ describeUnless(typeof binaries === 'string' && binaries, 'values on a real node'
   for (const file of FILES) {
     test(`the servers of ${file.split('/').at(-1)} are Ready and answer`, async () => {
       await helmChart(node, 'install', '--values', file)
-      const rollout = ['rollout', 'status', 'deployment/kubedoh-server', '--timeout=90s']
-      await node.kubectl(...SYSTEM, ...rollout)
-      await node.helm('test', 'kubedoh', ...SYSTEM, '--timeout=90s')
-      await node.helm('uninstall', 'kubedoh', ...SYSTEM)
+      try {
+        const rollout = ['rollout', 'status', 'deployment/kubedoh-server', '--timeout=90s']
+        await node.kubectl(...SYSTEM, ...rollout)
+        await node.helm('test', 'kubedoh', ...SYSTEM, '--logs', '--timeout=90s')
+      } finally {
+        await node.helm('uninstall', 'kubedoh', ...SYSTEM)
+      }
     })
   }
 })
