@@ -123,7 +123,7 @@ describeUnless(typeof binaries === 'string' && binaries, 'the chart', () => {
     for (const step of ['--cluster-dns=169.254.20.10', 'kubedoh-exporter --from-literal=token=']) {
       assert.ok(all.includes(step), all)
     }
-    assert.match(all, /kubedoh-gateway-tls .* kubedoh-gateway:/)
+    assert.match(all, /kubedoh-gateway-tls .* kubedoh-gateway \(/)
     assert.doesNotMatch(notes('server.enabled=false'), /kubectl/)
     assert.doesNotMatch(notes('server.service.mode=create'), /coredns/)
   })
