@@ -1,21 +1,18 @@
 /**
- * `npm run plots`: draws the rows of `results.jsonl` for docs/benchmarks.md, for light and dark
- * pages. The only file that imports echarts: it draws SVG without a browser, with types and two
- * packages of its own.
+ * `npm run plots`: draws the rows of `results.jsonl` and `soak.jsonl` for docs/benchmarks.md, for
+ * light and dark pages.
  * @module
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { BarChart, ScatterChart } from 'echarts/charts'
-import { GridComponent, LegendComponent, TitleComponent } from 'echarts/components'
-import { init, use } from 'echarts/core'
-import { SVGRenderer } from 'echarts/renderers'
+import { PARTS, type Turn } from '../test/real-node/soak-turn.ts'
+import { chartSvg } from './chart.ts'
 import type { Row } from './row.ts'
-
-use([BarChart, ScatterChart, GridComponent, LegendComponent, TitleComponent, SVGRenderer])
 
 /** The published rows of `npm run bench -- server gateway edge --json`. */
 export const RESULTS: string = join(import.meta.dirname, 'results.jsonl')
+/** The rows of `npm run soak:long`. */
+export const SOAK: string = join(import.meta.dirname, 'soak.jsonl')
 /** The folder of the pictures. */
 export const PICTURES: string = join(import.meta.dirname, '../docs/pictures')
 
@@ -110,8 +107,16 @@ export function drawPlots(rows: readonly Row[]): ReadonlyMap<string, string> {
   return new Map(files)
 }
 
+/** Draws a soak: memory by time, and what failed. Returns SVG by file name. */
+export function drawSoak(turns: readonly Turn[]): ReadonlyMap<string, string> {
+  const files = Object.entries(THEMES).map(
+    ([theme, colours]) => [`soak-${theme}.svg`, drawTurns(turns, colours)] as const,
+  )
+  return new Map(files)
+}
+
 /** Reads the rows of a file. */
-export function readRows(path: string): Row[] {
+export function readRows<One = Row>(path: string): One[] {
   const lines = readFileSync(path, 'utf8').trim().split('\n')
   return lines.map((line) => JSON.parse(line))
 }
@@ -151,42 +156,91 @@ function draw(plot: Plot, rows: readonly Row[], theme: Theme): string {
   const { labels, values } = seriesOf(plot, rows)
   const bars = plot.isWide ? 1.6 : values.size
   const height = FRAME_HEIGHT + labels.length * (bars * BAR_HEIGHT + GROUP_GAP)
-  const chart = init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height })
   const text = { color: theme.ink, fontFamily: FONT, fontSize: 13 }
-  chart.setOption({
-    animation: false,
-    backgroundColor: 'transparent',
-    title: { text: `${plot.title} (${plot.unit})`, textStyle: { ...text, fontSize: 15 }, left: 0 },
-    legend: { top: 34, left: 0, itemGap: 16, textStyle: text, icon: 'roundRect' },
-    // Room for the longest label: without a browser, echarts guesses how wide a text is.
-    grid: { left: 164, right: 56, top: 66, bottom: 24, outerBoundsMode: 'none' },
-    yAxis: {
-      ...{ type: 'category', inverse: true, data: labels, axisTick: { show: false } },
-      ...{ axisLine: { lineStyle: { color: theme.faint } }, axisLabel: text },
-    },
-    xAxis: {
-      ...{ type: plot.isWide ? 'log' : 'value', axisLabel: { ...text, fontSize: 11 } },
-      splitLine: { lineStyle: { color: theme.faint, opacity: 0.5 } },
-    },
-    series: Array.from(values, ([name, all], i) => ({
-      name,
-      type: plot.isWide ? 'scatter' : 'bar',
-      data: labels.map((_, group) => (all[group] === undefined ? null : rounded(all[group]))),
-      itemStyle: { color: i === 0 ? theme.ours : theme.peers[i - 1], opacity: 1 },
-      ...(plot.isWide ? { symbolSize: 13 } : { barWidth: BAR_HEIGHT - 4, barGap: '20%' }),
-      label: {
-        ...{ show: true, color: theme.ink, fontFamily: FONT, fontSize: 12 },
-        position: plot.isWide ? (i === 0 ? 'top' : 'bottom') : 'right',
+  const svg = chartSvg(
+    { width: WIDTH, height },
+    {
+      title: {
+        text: `${plot.title} (${plot.unit})`,
+        textStyle: { ...text, fontSize: 15 },
+        left: 0,
       },
-    })),
-  })
-  const svg = chart.renderToSVGString()
-  chart.dispose()
-  // Its styles are for a pointer, and their names count the charts of the process.
-  return `${svg
-    .replace(/<style[\s\S]*<\/style>\n?/, '')
-    .replaceAll(/ class="[^"]*"/g, '')
-    .replace('>', ` role="img">\n<title>${plot.title}</title>`)}\n`
+      legend: { top: 34, left: 0, itemGap: 16, textStyle: text, icon: 'roundRect' },
+      // Room for the longest label: without a browser, echarts guesses how wide a text is.
+      grid: { left: 164, right: 56, top: 66, bottom: 24, outerBoundsMode: 'none' },
+      yAxis: {
+        ...{ type: 'category', inverse: true, data: labels, axisTick: { show: false } },
+        ...{ axisLine: { lineStyle: { color: theme.faint } }, axisLabel: text },
+      },
+      xAxis: {
+        ...{ type: plot.isWide ? 'log' : 'value', axisLabel: { ...text, fontSize: 11 } },
+        splitLine: { lineStyle: { color: theme.faint, opacity: 0.5 } },
+      },
+      series: Array.from(values, ([name, all], i) => ({
+        name,
+        type: plot.isWide ? 'scatter' : 'bar',
+        data: labels.map((_, group) => (all[group] === undefined ? null : rounded(all[group]))),
+        itemStyle: { color: i === 0 ? theme.ours : theme.peers[i - 1], opacity: 1 },
+        ...(plot.isWide ? { symbolSize: 13 } : { barWidth: BAR_HEIGHT - 4, barGap: '20%' }),
+        label: {
+          ...{ show: true, color: theme.ink, fontFamily: FONT, fontSize: 12 },
+          position: plot.isWide ? (i === 0 ? 'top' : 'bottom') : 'right',
+        },
+      })),
+    },
+  )
+  return titled(svg, plot.title)
+}
+
+function drawTurns(turns: readonly Turn[], theme: Theme): string {
+  const height = 320
+  const text = { color: theme.ink, fontFamily: FONT, fontSize: 13 }
+  const title = 'Memory (MiB) while pods are replaced and killed, and what failed'
+  const small = { ...text, fontSize: 11 }
+  const axis = { axisLabel: small, splitLine: { lineStyle: { color: theme.faint, opacity: 0.5 } } }
+  const colours = [theme.ours, ...theme.peers]
+  const failures = ({ lost, failed }: Turn): number => lost + failed
+  const svg = chartSvg(
+    { width: WIDTH, height },
+    {
+      title: { text: title, textStyle: { ...text, fontSize: 15 }, left: 0 },
+      legend: { top: 34, left: 0, itemGap: 16, textStyle: text, icon: 'roundRect' },
+      grid: { left: 44, right: 44, top: 74, bottom: 44, outerBoundsMode: 'none' },
+      xAxis: {
+        ...{ type: 'value', name: 'minutes', nameLocation: 'middle', nameGap: 26 },
+        ...{ nameTextStyle: small, ...axis },
+      },
+      yAxis: [
+        { type: 'value', ...axis },
+        {
+          type: 'value',
+          minInterval: 1,
+          max: ({ max }: { max: number }) => Math.max(10, max),
+          ...axis,
+          splitLine: { show: false },
+        },
+      ],
+      series: [
+        ...PARTS.map((part, i) => ({
+          ...{ name: part, type: 'line', symbol: 'none', itemStyle: { color: colours[i] } },
+          data: turns.map(({ minutes, memory }) => [Math.round(minutes * 10) / 10, memory[part]]),
+        })),
+        {
+          ...{ name: 'queries lost and requests failed (right)', type: 'scatter', yAxisIndex: 1 },
+          ...{ symbolSize: 7, itemStyle: { color: theme.peers[2], opacity: 1 } },
+          data: turns
+            .filter((turn) => failures(turn) > 0)
+            .map((turn) => [Math.round(turn.minutes * 10) / 10, failures(turn)]),
+        },
+      ],
+    },
+  )
+  return titled(svg, title)
+}
+
+/** Adds a title for people who do not see the picture. */
+function titled(svg: string, title: string): string {
+  return `${svg.replace('>', ` role="img">\n<title>${title}</title>`)}\n`
 }
 
 /** Rounds to three digits, which is more than a machine repeats. */
@@ -195,5 +249,6 @@ function rounded(value: number): number {
 }
 
 if (import.meta.main) {
-  for (const [name, svg] of drawPlots(readRows(RESULTS))) writeFileSync(join(PICTURES, name), svg)
+  const drawn = [...drawPlots(readRows(RESULTS)), ...drawSoak(readRows(SOAK))]
+  for (const [name, svg] of drawn) writeFileSync(join(PICTURES, name), svg)
 }

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'vitest'
-import { drawPlots, PICTURES, RESULTS, readRows } from '../../bench/plots.ts'
+import { drawPlots, drawSoak, PICTURES, RESULTS, readRows, SOAK } from '../../bench/plots.ts'
+import type { Turn } from '../real-node/soak-turn.ts'
 
 const ROWS = readRows(RESULTS)
 const PLOTS = drawPlots(ROWS)
@@ -37,5 +38,26 @@ describe('the plots of docs/benchmarks.md', () => {
   test('change with a result', () => {
     const changed = ROWS.map((row) => ({ ...row, ours: 2 * row.ours }))
     for (const [name, svg] of drawPlots(changed)) assert.notEqual(svg, PLOTS.get(name))
+  })
+})
+
+describe('the plot of the soak', () => {
+  const turns = readRows<Turn>(SOAK)
+
+  for (const [name, svg] of drawSoak(turns)) {
+    test(`${name} is what its rows give, and on the page`, () => {
+      assert.equal(readFileSync(join(PICTURES, name), 'utf8'), svg)
+      assert.ok(
+        readFileSync(join(PICTURES, '../benchmarks.md'), 'utf8').includes(`pictures/${name}`),
+      )
+    })
+  }
+
+  test('is of rows in which no query was lost', () => {
+    assert.ok(turns.length > 10)
+    assert.deepEqual(
+      turns.filter(({ lost }) => lost > 0),
+      [],
+    )
   })
 })

@@ -202,13 +202,13 @@ export async function evict(node: KubernetesNode, pod: string): Promise<void> {
   await node.kubectlWith(JSON.stringify(eviction), 'create', '--raw', path, '-f', '-')
 }
 
-/** Kills a server's process. Resolves when it has started again. */
+/** Kills the process of a pod in kube-system. Resolves when its container has started again. */
 export async function crash(node: KubernetesNode, pod: string): Promise<void> {
+  const count = 'jsonpath={.status.containerStatuses[0].restartCount}'
+  const restarts = () => node.kubectl('get', 'pod', pod, ...SYSTEM, '-o', count)
+  const before = await restarts()
   process.kill(await node.processOf(...SYSTEM, pod), 'SIGKILL')
-  const restarts = 'jsonpath={.status.containerStatuses[0].restartCount}'
-  await waitFor('the restart', async () => {
-    return (await node.kubectl('get', 'pod', pod, ...SYSTEM, '-o', restarts)) === '1'
-  })
+  await waitFor('the restart', async () => (await restarts()) !== before)
 }
 
 /** Returns how many queries the node cache has answered, or 0 without a cache. */

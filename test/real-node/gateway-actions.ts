@@ -4,7 +4,7 @@
  * @module
  */
 import { createClusterKeys } from '../../src/exporter/cluster-keys.ts'
-import { evict, helmChart, podsOf, SYSTEM } from './cluster.ts'
+import { crash, evict, helmChart, podsOf, SYSTEM } from './cluster.ts'
 import { applySecret, EXPORTER, GATEWAY, type Gateway } from './gateway-setup.ts'
 import { type KubernetesNode, waitFor } from './node.ts'
 
@@ -26,7 +26,10 @@ export const ACTIONS: readonly GatewayAction[] = [
       await waitForGateways(node)
     },
   ],
-  ['helm upgrade --reuse-values', (node) => upgrade(node, 'gateway.podAnnotations.round=two')],
+  [
+    'helm upgrade --reuse-values',
+    (node) => upgrade(node, `gateway.podAnnotations.round=at-${Date.now()}`),
+  ],
   [
     'helm rollback',
     async (node) => {
@@ -49,11 +52,7 @@ export const ACTIONS: readonly GatewayAction[] = [
 /** Kills one of the gateways, and waits until its container has started again. */
 export async function killGateway(node: KubernetesNode): Promise<void> {
   const [pod = ''] = await podsOf(node, GATEWAYS)
-  process.kill(await node.processOf(...SYSTEM, pod), 'SIGKILL')
-  const restarts = 'jsonpath={.status.containerStatuses[0].restartCount}'
-  await waitFor('the restart', async () => {
-    return (await node.kubectl('get', 'pod', pod, ...SYSTEM, '-o', restarts)) === '1'
-  })
+  await crash(node, pod)
   await waitForGateways(node)
 }
 
@@ -65,7 +64,8 @@ export async function gatewayAddresses(node: KubernetesNode): Promise<string[]> 
 }
 
 /** As docs/operations.md has it: the gateway knows both keys while the exporters change. */
-async function rotateKeys(node: KubernetesNode, { variables }: Gateway): Promise<void> {
+async function rotateKeys(node: KubernetesNode, gateway: Gateway): Promise<void> {
+  const { variables } = gateway
   const { token, signingKey, publicKey, tokenSha256 } = await createClusterKeys()
   const { test: old } = JSON.parse(variables.CLUSTERS ?? '')
   const both = {
@@ -73,8 +73,9 @@ async function rotateKeys(node: KubernetesNode, { variables }: Gateway): Promise
     tokenSha256s: [old.tokenSha256, tokenSha256],
   }
   const setClusters = async (clusters: unknown, round: string): Promise<void> => {
-    await applySecret(node, GATEWAY, { ...variables, CLUSTERS: JSON.stringify(clusters) })
-    await upgrade(node, `gateway.podAnnotations.keys=${round}`)
+    gateway.variables = { ...variables, CLUSTERS: JSON.stringify(clusters) }
+    await applySecret(node, GATEWAY, gateway.variables)
+    await upgrade(node, `gateway.podAnnotations.keys=${round}-${Date.now()}`)
   }
   await setClusters({ test: both }, 'both')
   await applySecret(node, EXPORTER, { token, 'signing-key': signingKey })

@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createClusterKeys, createToken } from '../../src/exporter/cluster-keys.ts'
-import { SYSTEM } from './cluster.ts'
+import { helmChart, SYSTEM } from './cluster.ts'
 import type { Asked } from './gateway-request.ts'
 import type { KubernetesNode } from './node.ts'
 import { NODE } from './parts.ts'
@@ -24,8 +24,22 @@ export type Ask = (name: string) => Promise<string>
 export type Gateway = {
   readonly ask: Ask
   readonly asked: Asked
-  readonly variables: Readonly<Record<string, string>>
+  /** The keys of the Secret. */
+  variables: Readonly<Record<string, string>>
 }
+
+/** Two exporters and three gateways. */
+const VALUES = [
+  'gateway.enabled=true',
+  'gateway.replicas=3',
+  // A gateway that stops then lingers for 6 s, 20 by default.
+  'gateway.terminationGracePeriodSeconds=16',
+  'gateway.accessModes[0]=ReadWriteMany',
+  `gateway.caSecretName=${GATEWAY}-tls`,
+  'exporter.enabled=true',
+  'exporter.cluster=test',
+  `exporter.gateway=https://${GATEWAY}.kube-system.svc`,
+]
 
 /** The Pod of the example sees its own namespace. */
 const ISSUERS = [
@@ -42,8 +56,25 @@ const ISSUERS = [
   },
 ]
 
+/**
+ * Installs the chart with two exporters and three gateways on one volume, and what they wait for.
+ * @param options of Helm
+ */
+export async function installGateway(
+  node: KubernetesNode,
+  ...options: readonly string[]
+): Promise<Gateway> {
+  await helmChart(node, 'install', ...VALUES.flatMap((value) => ['--set', value]), ...options)
+  const gateway = await addSecrets(node)
+  await addVolume(node)
+  for (const name of [GATEWAY, EXPORTER]) {
+    await node.kubectl(...SYSTEM, 'rollout', 'status', `deployment/${name}`, '--timeout=60s')
+  }
+  return gateway
+}
+
 /** Creates the Secrets for which gateway and exporters wait. */
-export async function addSecrets(node: KubernetesNode): Promise<Gateway> {
+async function addSecrets(node: KubernetesNode): Promise<Gateway> {
   const jsonpath = 'jsonpath={.spec.clusterIP}'
   const address = await node.kubectl(...SYSTEM, 'get', 'service', GATEWAY, '-o', jsonpath)
   const file = (name: string): string => join(node.folder, `gateway.${name}`)
@@ -99,7 +130,7 @@ export async function applySecret(
 }
 
 /** Provides the volume of the gateway's claim, a folder of the node: nothing else here does. */
-export async function addVolume(node: KubernetesNode): Promise<void> {
+async function addVolume(node: KubernetesNode): Promise<void> {
   const folder = join(node.folder, 'var/gateway')
   mkdirSync(folder)
   // The kubelet does not set the group of folders of the host.

@@ -11,41 +11,15 @@ import { afterAll, beforeAll, test } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
 import { describeUnless } from '../describe-unless.ts'
 import { type Binaries, prepareBinaries } from '../real-cluster/binaries.ts'
-import {
-  CHART,
-  CLIENT_PODS,
-  helmChart,
-  lookUp,
-  SYSTEM,
-  startCluster,
-  waitForDns,
-} from './cluster.ts'
+import { CHART, CLIENT_PODS, lookUp, SYSTEM, startCluster, waitForDns } from './cluster.ts'
 import { ACTIONS, gatewayAddresses, killGateway } from './gateway-actions.ts'
 import { clientsDuring } from './gateway-load.ts'
-import {
-  type Ask,
-  addSecrets,
-  addVolume,
-  EXPORTER,
-  GATEWAY,
-  type Gateway,
-} from './gateway-setup.ts'
+import { type Ask, EXPORTER, GATEWAY, type Gateway, installGateway } from './gateway-setup.ts'
 import { type KubernetesNode, waitFor } from './node.ts'
 import { probeMachine } from './packages.ts'
 import { NODE } from './parts.ts'
 
 const CHANGE = join(import.meta.dirname, 'gateway-change.ts')
-const VALUES = [
-  'gateway.enabled=true',
-  'gateway.replicas=3',
-  // A gateway that stops then lingers for 6 s, 20 by default.
-  'gateway.terminationGracePeriodSeconds=16',
-  'gateway.accessModes[0]=ReadWriteMany',
-  `gateway.caSecretName=${GATEWAY}-tls`,
-  'exporter.enabled=true',
-  'exporter.cluster=test',
-  `exporter.gateway=https://${GATEWAY}.kube-system.svc`,
-]
 /**
  * The cluster once more, by a domain that its own DNS does not know. */
 const COREFILE = `. {
@@ -89,12 +63,7 @@ describeUnless(typeof binaries === 'string' && binaries, 'a gateway on a real no
       writeFileSync(path, text)
       return ['--set-file', `${part}.corefile=${path}`]
     })
-    await helmChart(node, 'install', ...VALUES.flatMap((value) => ['--set', value]), ...files)
-    gateway = await addSecrets(node)
-    await addVolume(node)
-    for (const name of [GATEWAY, EXPORTER]) {
-      await node.kubectl(...SYSTEM, 'rollout', 'status', `deployment/${name}`, '--timeout=60s')
-    }
+    gateway = await installGateway(node, ...files)
     assert.equal(await ask('kubernetes.default.svc.cluster.local'), '10.96.0.1')
   })
 

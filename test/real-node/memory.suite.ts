@@ -15,7 +15,6 @@ import {
   CHART,
   COREDNS_PODS,
   lookUp,
-  podsOf,
   SERVERS,
   SYSTEM,
   scaleCoreDns,
@@ -24,23 +23,15 @@ import {
 } from './cluster.ts'
 import { type KubernetesNode, waitFor } from './node.ts'
 import { probeMachine } from './packages.ts'
+import { type Memory, memoryWithoutRestart } from './pod-memory.ts'
 
 /** Headless Services, and the endpoints of each. */
 const [SERVICES, PER_SERVICE] = [500, 100]
-const MIB = 2 ** 20
 /** The limit of the Deployment that kubeadm creates, which test/real-node/coredns.yaml has. */
 const KUBEADM_MIB = 170
 
 const missing = probeMachine()
 const binaries: Binaries | string = missing ?? prepareBinaries('helm')
-
-/** Memory of a server's container in MiB, as its cgroup counts it. */
-type Memory = {
-  /** Without the page cache, which the kernel takes back before it ends a process. */
-  readonly resident: number
-  /** The maximum since the start, with the page cache. */
-  readonly peak: number
-}
 
 describeUnless(typeof binaries === 'string' && binaries, 'a server with 50,000 endpoints', () => {
   let node: KubernetesNode
@@ -73,7 +64,7 @@ describeUnless(typeof binaries === 'string' && binaries, 'a server with 50,000 e
       await waitForRollout(node)
       await meanwhile()
       await waitForName(node, last)
-      report(`kubedoh, ${name}`, image.size, await memoryOf(node, SERVERS))
+      report(`kubedoh, ${name}`, image.size, await memoryWithoutRestart(node, SERVERS))
     } finally {
       await node.helm('uninstall', 'kubedoh', '--namespace', 'kube-system', '--wait')
     }
@@ -93,7 +84,11 @@ describeUnless(typeof binaries === 'string' && binaries, 'a server with 50,000 e
     execFileSync('strip', ['-o', path, binaries.coredns])
     const { length } = gzipSync(readFileSync(path))
     const name = 'CoreDNS (the stripped binary; its image has that on distroless/static)'
-    report(`${name}, limit ${KUBEADM_MIB}Mi`, length, await memoryOf(node, COREDNS_PODS))
+    report(
+      `${name}, limit ${KUBEADM_MIB}Mi`,
+      length,
+      await memoryWithoutRestart(node, COREDNS_PODS),
+    )
     await scaleCoreDns(node, 0)
   })
 
@@ -142,29 +137,4 @@ function waitForName(node: KubernetesNode, name: string): Promise<void> {
   return waitFor(`the address of ${host}`, async () => {
     return (await lookUp(node, 'musl', [host])).get(host) !== '-'
   })
-}
-
-/**
- * Returns the memory of the largest server that a selector chooses.
- * @throws {AssertionError} when the kernel has ended a process, or a container has restarted
- */
-async function memoryOf(node: KubernetesNode, selector: string): Promise<Memory> {
-  const pods = await podsOf(node, selector)
-  const all = await Promise.all(
-    pods.map(async (pod) => {
-      const pid = await node.processOf(...SYSTEM, pod)
-      const [, path = ''] = /:memory:(.+)/.exec(readFileSync(`/proc/${pid}/cgroup`, 'utf8')) ?? []
-      const read = (name: string): string =>
-        readFileSync(join('/sys/fs/cgroup/memory', path, `memory.${name}`), 'utf8')
-      // Empty unless the container has restarted: then it says why its last process ended.
-      const ended = 'jsonpath={.status.containerStatuses[0].lastState}'
-      assert.equal(await node.kubectl('get', 'pod', pod, ...SYSTEM, '-o', ended), '{}')
-      assert.match(read('oom_control'), /^oom_kill 0$/m)
-      const resident = Number(/^total_rss (\d+)$/m.exec(read('stat'))?.[1])
-      return { resident: resident / MIB, peak: Number(read('max_usage_in_bytes')) / MIB }
-    }),
-  )
-  const [largest] = all.toSorted((a, b) => b.peak - a.peak)
-  assert.ok(largest !== undefined, `no pod of ${selector}`)
-  return largest
 }
