@@ -124,6 +124,9 @@ describe('kubedoh serve under attack', () => {
     }),
     () => ({
       name: 'pipelined TCP queries of a client that reads slowly',
+      // Some four of others' 400 new connections wait for the first burst of 200 attackers: 0.4 to
+      // 0.5 s, which a quiet p99 of 4 to 37 ms may or may not allow by its multiple.
+      p99MsMax: 1000,
       volume: `200 connections × ${1000 * SCALE} × 14 KiB, 4 KiB/s`,
       module: STREAMS,
       run: 'pipelined',
