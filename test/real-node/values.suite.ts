@@ -39,7 +39,7 @@ describeUnless(typeof binaries === 'string' && binaries, 'values on a real node'
       try {
         const rollout = ['rollout', 'status', 'deployment/kubedoh-server', '--timeout=90s']
         await node.kubectl(...SYSTEM, ...rollout)
-        await node.helm('test', 'kubedoh', ...SYSTEM, '--logs', '--timeout=90s')
+        await node.helm('test', 'kubedoh', ...SYSTEM, '--timeout=90s')
       } finally {
         await node.helm('uninstall', 'kubedoh', ...SYSTEM)
       }
