@@ -24,6 +24,8 @@ export type Ask = (name: string) => Promise<string>
 export type Gateway = {
   readonly ask: Ask
   readonly asked: Asked
+  /** A token that reads the metrics only. */
+  readonly metricsToken: string
   /** The keys of the Secret. */
   variables: Readonly<Record<string, string>>
 }
@@ -88,11 +90,12 @@ async function addSecrets(node: KubernetesNode): Promise<Gateway> {
     { stdio: 'ignore' },
   )
   const { token, signingKey, ...publics } = await createClusterKeys()
-  const client = await createToken()
+  const [client, reader] = [await createToken(), await createToken()]
   const certificate = readFileSync(file('crt'), 'utf8')
   const variables = {
     CLUSTERS: JSON.stringify({ test: publics }),
     CLIENT_TOKEN_SHA256: client.sha256,
+    READ_ONLY_TOKEN_SHA256: reader.sha256,
     ISSUERS: JSON.stringify(ISSUERS),
   }
   const secrets = {
@@ -116,7 +119,7 @@ async function addSecrets(node: KubernetesNode): Promise<Gateway> {
     ...{ host: address, port: 443, servername, ca: file('crt'), token: client.token },
     names: [['kubernetes.default.svc.cluster.local', NODE.apiServer]] as const,
   }
-  return { ask, asked, variables }
+  return { ask, asked, variables, metricsToken: reader.token }
 }
 
 /** Creates or replaces a Secret in kube-system. */

@@ -26,12 +26,15 @@ import type { KubernetesNode } from './node.ts'
 import { probeMachine } from './packages.ts'
 import { NODE } from './parts.ts'
 import { memoryOf } from './pod-memory.ts'
+import { SoakPrometheus } from './soak-prometheus.ts'
 import { PARTS, type Turn } from './soak-turn.ts'
 import { countDuring } from './under-load.ts'
 
 const SECONDS = Number(process.env.KUBEDOH_SOAK_SECONDS ?? 45)
 /** File that gets a row of JSON for each turn. */
 const ROWS = process.env.KUBEDOH_SOAK_ROWS ?? ''
+/** Path of a Prometheus that scrapes meanwhile; the dashboards are drawn from it. */
+const PROMETHEUS = process.env.KUBEDOH_SOAK_PROMETHEUS ?? ''
 const PER_SECOND = 500
 /** Services that are created and deleted in each turn. */
 const SERVICES = 100
@@ -93,6 +96,8 @@ describeUnless(typeof binaries === 'string' && binaries, 'the days of a cluster'
 
   test(`${SECONDS} s lose no query`, { timeout: SECONDS * 1000 + 600_000, retry: 0 }, async () => {
     if (ROWS !== '') writeFileSync(ROWS, '')
+    const prometheus =
+      PROMETHEUS === '' ? undefined : await SoakPrometheus.start(PROMETHEUS, node, gateway)
     const actions = [...SERVER_ACTIONS, ...ACTIONS]
     const turns: Turn[] = []
     const begin = performance.now()
@@ -105,6 +110,7 @@ describeUnless(typeof binaries === 'string' && binaries, 'the days of a cluster'
       if (ROWS !== '') appendFileSync(ROWS, `${JSON.stringify(turn)}\n`)
       assert.equal(turn.lost, 0)
     }
+    prometheus?.stop()
     assertLevel(turns)
   })
 })
