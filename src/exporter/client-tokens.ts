@@ -59,7 +59,7 @@ export type ClientTokensOptions = Timing & {
   readonly isLeader: () => boolean
   /**
    * Returns whether to write statuses, of which other processes only write later days of use: of
-   * several gateways that each follow the objects, one. Default: whoever sends.
+   * several gateways that each follow the objects, one. Default: as `isLeader`.
    */
   readonly isElected?: () => boolean
   readonly onWarning: (message: string) => void

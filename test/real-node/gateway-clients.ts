@@ -1,6 +1,6 @@
 /**
  * A program: clients of a gateway, one each 60 ms, each with a connection of its own, until
- * standard input ends. A client whose request fails tries again, as any of ours does. Prints a
+ * standard input ends. A client whose request fails sends it again, at most four times. Prints a
  * {@link ClientCounts} as JSON.
  * @module
  */

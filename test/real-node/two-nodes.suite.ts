@@ -9,6 +9,7 @@ import { afterEach, beforeAll, beforeEach, test } from 'vitest'
 import { buildImage } from '../../build/image/image.ts'
 import type { Image } from '../../build/image/oci.ts'
 import { describeUnless } from '../describe-unless.ts'
+import type { Counts } from '../faults/checking-client.ts'
 import { type Binaries, prepareBinaries } from '../real-cluster/binaries.ts'
 import {
   helmChart,
@@ -71,7 +72,9 @@ describeUnless(typeof binaries === 'string' && binaries, 'two nodes, one lost', 
       return (await queriesOfCache(node)) > 0
     })
     await assertOnBoth(two, 'app.kubernetes.io/component=server')
-    await loseSecond(two, 'kubedoh with its node cache')
+    const { right, late, lost } = await loseSecond(two, 'kubedoh with its node cache')
+    assert.equal(lost, 0)
+    assert.ok(late < right / 100, `${late} late`)
   })
 
   if (IS_SHORT) {
@@ -86,8 +89,11 @@ describeUnless(typeof binaries === 'string' && binaries, 'two nodes, one lost', 
   })
 })
 
-/** Ends the second node while queries come from the first, until Services know of it. */
-async function loseSecond({ node, second }: Two, what: string): Promise<void> {
+/**
+ * Ends the second node while queries come from the first, until Services know. Returns how they
+ * ended.
+ */
+async function loseSecond({ node, second }: Two, what: string): Promise<Counts> {
   const { counts } = await countDuring(
     { node, address: NODE.dns, what: `${what}, one of two nodes lost`, perSecond: PER_SECOND },
     async () => {
@@ -110,6 +116,7 @@ async function loseSecond({ node, second }: Two, what: string): Promise<void> {
   assert.equal(counts.wrong, 0, counts.examples.join(', '))
   // A cache may try a dead server twice, and say so.
   assert.ok(counts.failed < counts.right / 1000, counts.examples.join(', '))
+  return counts
 }
 
 async function assertOnBoth({ node }: Two, selector: string): Promise<void> {
