@@ -131,7 +131,12 @@ export class KubernetesNode {
   }
 
   private async startNode(): Promise<void> {
-    for (const part of nodeParts(this.place)) this.startPart(part)
+    const { engine, others } = nodeParts(this.place)
+    this.startPart(engine)
+    // The kubelet ends when it does not find it.
+    const socket = `/proc/${this.pid}/root/run/containerd/containerd.sock`
+    await waitFor('containerd', () => existsSync(socket))
+    for (const part of others) this.startPart(part)
     const { name } = this.place.node
     const status = '{.status.conditions[?(@.type=="Ready")].status}'
     await this.waitForOutput(['get', 'node', name, '-o', `jsonpath=${status}`], 'True')

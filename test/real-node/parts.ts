@@ -295,12 +295,14 @@ export function controlParts({ binaries, run, lostAfterSeconds }: Place): Part[]
   ]
 }
 
-/** Returns what each node runs: the container engine, kube-proxy and the kubelet. */
-export function nodeParts({ binaries, run, node }: Place): Part[] {
+/** Returns what each node runs: the container engine, then kube-proxy and the kubelet. */
+export function nodeParts({ binaries, run, node }: Place): {
+  readonly engine: Part
+  readonly others: readonly Part[]
+} {
   const path = (name: string): string => join(run, name)
   const { kubernetes } = binaries
-  return [
-    { name: 'containerd', command: ['containerd', '--config', path('containerd.toml')] },
+  const others: readonly Part[] = [
     {
       name: 'kube-proxy',
       command: [kubernetes, 'kube-proxy', `--config=${path('proxy.conf.json')}`],
@@ -317,4 +319,6 @@ export function nodeParts({ binaries, run, node }: Place): Part[] {
       ],
     },
   ]
+  const command = ['containerd', '--config', path('containerd.toml')] as const
+  return { engine: { name: 'containerd', command }, others }
 }

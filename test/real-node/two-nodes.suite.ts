@@ -47,8 +47,9 @@ describeUnless(typeof binaries === 'string' && binaries, 'two nodes, one lost', 
     two = await startTwoNodes(binaries, ...images)
   })
   afterEach(async () => {
-    await two.second.stop()
-    await two.node.stop()
+    // One that has not started has stopped itself.
+    await two?.second.stop()
+    await two?.node.stop()
   })
 
   test('a server on each node', async () => {
