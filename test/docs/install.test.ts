@@ -100,6 +100,15 @@ describe('pages of distributions', () => {
     })
   }
 
+  // A node that is cordoned can keep CoreDNS's pod Pending.
+  for (const page of [...PAGES, ...filesBelow('docs/migration', '.md')]) {
+    test(`${page} uninstalls the chart only once the other server is Ready`, () => {
+      for (const block of blocksOf(page, 'sh')) {
+        assert.doesNotMatch(block, / rollout status [^&]*helm uninstall/)
+      }
+    })
+  }
+
   test('know values that the chart lacks', () => {
     const given = { server: { replica: 1, podLabels: { a: 'b' } }, servers: [] }
     assert.deepEqual(unknownValues(given, VALUES), ['server.replica', 'servers'])
