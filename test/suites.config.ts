@@ -22,6 +22,7 @@ const SUITES = {
   node: 'test/real-node/*.suite.ts',
   modes: 'test/node-modes/*.suite.ts',
   stores: 'test/server/gateway/*.suite.ts',
+  upgrade: 'test/upgrade/*.suite.ts',
   versions: 'test/versions/*.suite.ts',
   views: 'test/views/*.suite.ts',
 }

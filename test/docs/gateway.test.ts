@@ -67,3 +67,10 @@ test('docs/gateway.md makes Secrets that fit together, before, while and after k
   // Of an exporter's keys the gateway has none.
   assert.ok(!existsSync(join(folder, 'gateway.3', 'token')))
 })
+
+test('docs/gateway.md forwards a port once: kubectl keeps the port of a pod that is gone', () => {
+  assert.equal(PAGE.match(/port-forward/g)?.length, 1)
+  for (const command of ['kubedoh generations', 'kubedoh backup', 'kubedoh restore']) {
+    assert.ok(PAGE.includes(`\nforward\n${command}`), command)
+  }
+})

@@ -29,6 +29,16 @@ describe('docs/operations.md', () => {
     assert.deepEqual(securityContext.capabilities, { drop: ['ALL'], add: ['NET_BIND_SERVICE'] })
   })
 
+  test('has a CronJob of the image that npm run image makes, with all that it mounts', () => {
+    const [, text = ''] = /```yaml\n(apiVersion: batch[\s\S]*?)```/.exec(PAGE) ?? []
+    const { containers, volumes } = parse(text).spec.jobTemplate.spec.template.spec
+    const [{ image, volumeMounts }] = containers
+    const { repository } = parse(read('deploy/chart/values.yaml')).image
+    assert.equal(image, `${repository}:${JSON.parse(read('package.json')).version}`)
+    const names = (list: readonly { name: string }[]): string[] => list.map(({ name }) => name)
+    assert.deepEqual(names(volumeMounts), names(volumes))
+  })
+
   test('has sizes that the pages with the measurements have', () => {
     const pages = ['docs/benchmarks.md', 'deploy/README.md', 'docs/exporter.md'].map(read).join(' ')
     const rows = tableRows(section(PAGE, '## Sizes'))

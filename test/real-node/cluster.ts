@@ -93,18 +93,25 @@ async function withPods(
   }
 }
 
-/**
- * Runs `helm ACTION kubedoh` with the chart in kube-system. The pods report slow turns of their
- * event loops to the suite.
- * @param options such as `--set`
- */
-export async function helmChart(
+/** Runs `helm ACTION kubedoh` with a chart in kube-system. */
+export type HelmChart = (
   node: KubernetesNode,
   action: 'install' | 'upgrade',
   ...options: readonly string[]
-): Promise<void> {
-  const values = ['--values', writeSlowTurnValues(node)]
-  await node.helm(action, 'kubedoh', CHART, '--namespace', 'kube-system', ...values, ...options)
+) => Promise<void>
+
+/**
+ * Runs `helm ACTION kubedoh` with the chart in kube-system. The pods report slow turns of their
+ * event loops to the suite. Its options are such as `--set`.
+ */
+export const helmChart: HelmChart = helmChartIn(CHART)
+
+/** Returns a function that does as {@link helmChart} does, with the chart in another folder. */
+export function helmChartIn(chart: string): HelmChart {
+  return async (node, action, ...options) => {
+    const values = ['--values', writeSlowTurnValues(node)]
+    await node.helm(action, 'kubedoh', chart, '--namespace', 'kube-system', ...values, ...options)
+  }
 }
 
 /**

@@ -90,7 +90,7 @@ async function upgrade(node: KubernetesNode, value: string): Promise<void> {
 }
 
 /** Waits until all gateways of the newest version are Ready, and those before are gone. */
-async function waitForGateways(node: KubernetesNode): Promise<void> {
+export async function waitForGateways(node: KubernetesNode): Promise<void> {
   await node.kubectl(...SYSTEM, 'rollout', 'status', `deployment/${GATEWAY}`, '--timeout=120s')
   await waitFor('the end of pods', async () => (await podsOf(node, GATEWAYS)).length === PODS)
 }

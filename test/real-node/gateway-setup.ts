@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createClusterKeys, createToken } from '../../src/exporter/cluster-keys.ts'
-import { helmChart, SYSTEM } from './cluster.ts'
+import { type HelmChart, helmChart, SYSTEM } from './cluster.ts'
 import type { Asked } from './gateway-request.ts'
 import type { KubernetesNode } from './node.ts'
 import { NODE } from './parts.ts'
@@ -62,11 +62,20 @@ const ISSUERS = [
  * Installs the chart with two exporters and three gateways on one volume, and what they wait for.
  * @param options of Helm
  */
-export async function installGateway(
+export function installGateway(
   node: KubernetesNode,
   ...options: readonly string[]
 ): Promise<Gateway> {
-  await helmChart(node, 'install', ...VALUES.flatMap((value) => ['--set', value]), ...options)
+  return installGatewayBy(helmChart, node, ...options)
+}
+
+/** Does as {@link installGateway} does, with another chart. */
+export async function installGatewayBy(
+  helm: HelmChart,
+  node: KubernetesNode,
+  ...options: readonly string[]
+): Promise<Gateway> {
+  await helm(node, 'install', ...VALUES.flatMap((value) => ['--set', value]), ...options)
   const gateway = await addSecrets(node)
   await addVolume(node)
   for (const name of [GATEWAY, EXPORTER]) {

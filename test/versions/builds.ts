@@ -50,19 +50,35 @@ export function prepareEarlier(): Build | string {
     entry: join(folder, 'run.js'),
     worker: join(folder, 'worker.js'),
   }
-  if (existsSync(folder)) return build
-  if (spawnSync('git', ['cat-file', '-e', `${EARLIER}^{commit}`], { cwd: ROOT }).status !== 0) {
-    return `the commit ${EARLIER} is missing in this clone: git fetch --unshallow`
+  const missing = buildEarlier(EARLIER, folder, (tree) => {
+    execFileSync(process.execPath, ['build/package.ts'], { cwd: tree })
+    return join(tree, 'dist')
+  })
+  return missing ?? build
+}
+
+/**
+ * Has a commit's sources built, with the packages that they need, unless the folder exists.
+ * @param make builds in the folder of the sources, and returns what becomes the folder
+ * @returns the reason if this clone lacks the commit
+ */
+export function buildEarlier(
+  commit: string,
+  folder: string,
+  make: (tree: string) => string,
+): string | undefined {
+  if (existsSync(folder)) return undefined
+  if (spawnSync('git', ['cat-file', '-e', `${commit}^{commit}`], { cwd: ROOT }).status !== 0) {
+    return `the commit ${commit} is missing in this clone: git fetch --unshallow`
   }
   mkdirSync(dirname(folder), { recursive: true })
   const tree = mkdtempSync(`${folder}-`)
-  const sources = execFileSync('git', ['archive', EARLIER], { cwd: ROOT, maxBuffer: 2 ** 28 })
+  const sources = execFileSync('git', ['archive', commit], { cwd: ROOT, maxBuffer: 2 ** 28 })
   execFileSync('tar', ['-x', '-C', tree], { input: sources })
   symlinkSync(modulesFor(tree), join(tree, 'node_modules'))
-  execFileSync(process.execPath, ['build/package.ts'], { cwd: tree })
-  renameSync(join(tree, 'dist'), folder)
+  renameSync(make(tree), folder)
   rmSync(tree, { recursive: true })
-  return build
+  return undefined
 }
 
 /**
@@ -75,10 +91,12 @@ function modulesFor(tree: string): string {
   const hash = createHash('sha256').update(lock).digest('hex').slice(0, 16)
   const folder = join(cacheFolder('versions'), `modules-${hash}`)
   if (existsSync(folder)) return join(folder, 'node_modules')
+  mkdirSync(dirname(folder), { recursive: true })
   const scratch = mkdtempSync(`${folder}-`)
-  for (const name of ['package.json', 'package-lock.json', '.npmrc']) {
-    cpSync(join(tree, name), join(scratch, name))
-  }
+  for (const name of ['package-lock.json', '.npmrc']) cpSync(join(tree, name), join(scratch, name))
+  // Scripts of the package itself need its sources.
+  const { scripts: _, ...rest } = JSON.parse(readFileSync(join(tree, 'package.json'), 'utf8'))
+  writeFileSync(join(scratch, 'package.json'), JSON.stringify(rest))
   execFileSync('npm', ['ci'], { cwd: scratch, stdio: ['ignore', 'ignore', 'inherit'] })
   renameSync(scratch, folder)
   return join(folder, 'node_modules')

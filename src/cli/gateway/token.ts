@@ -137,7 +137,9 @@ function printNew(input: Input, output: Output, text: string): void {
   const until = expires ?? 'it is revoked'
   output.stderr.write(`token ${id} is valid until ${until} and is not shown again. Try it:\n`)
   const url = new URL('/resolve', input.text('gateway'))
-  output.stderr.write(`  curl -H "Authorization: Bearer TOKEN" "${url.href}?name=NAME"\n`)
+  const ca = input.text('ca')
+  const trust = ca === '' ? '' : `--cacert "${ca}" `
+  output.stderr.write(`  curl ${trust}-H "Authorization: Bearer TOKEN" "${url.href}?name=NAME"\n`)
 }
 
 function listOf(input: Input, flag: FlagName): string[] {

@@ -48,6 +48,11 @@ test('a kit is for the domains that the token sees, and for its owner only', asy
   const { status, stdout, stderr } = await create(['--origins', 'lab.test', '--kit', kit])
   assert.equal(status, 0)
   assert.ok(stderr.endsWith(`set-up files for devices are in ${kit}; begin with README.md there\n`))
+  // curl reads no KUBEDOH_CA.
+  assert.ok(
+    stderr.includes(`\n  curl --cacert "${join(folder, 'ca.pem')}" -H "Authorization: `),
+    stderr,
+  )
   const policy = JSON.parse(readFileSync(join(kit, 'chromium-policies.json'), 'utf8'))
   assert.equal(policy.DnsOverHttpsTemplates, `${url}/t/${stdout.trim()}/dns-query{?dns}`)
   const profile = readFileSync(join(kit, 'apple.mobileconfig'), 'utf8')
