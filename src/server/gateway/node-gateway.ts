@@ -87,7 +87,11 @@ export async function createNodeGateway(options: NodeGatewayOptions): Promise<Ga
     const admitted = doh.admit(head)
     return admitted && ((body) => doh.answer(admitted, body, keepAlive))
   }
-  const server = createAppServer(app, { direct, ...(tls && { tls }) })
+  const server = createAppServer(app, {
+    direct,
+    ...(tls && { tls }),
+    proxies: () => config.proxies,
+  })
   return {
     fetch: async (request, remoteAddress) =>
       app.fetch(request, { incoming: { socket: { remoteAddress } } }),

@@ -23,7 +23,7 @@ export function createAppServer(
   app: App,
   options: HttpOptions & { readonly direct: Direct },
 ): AppServer {
-  const { direct, tls, bounds, connectionsMax } = options
+  const { direct, tls, bounds, connectionsMax, proxies } = options
   const runtime = findRuntime()
   const needsNode =
     (tls !== undefined && tls.clientAuth !== 'nocert') ||
@@ -32,5 +32,5 @@ export function createAppServer(
     inheritedSockets().length > 0
   return runtime === undefined || needsNode
     ? new HttpServer(app, options)
-    : new FetchServer(runtime, { app, direct, tls })
+    : new FetchServer(runtime, { app, direct, tls, proxies })
 }

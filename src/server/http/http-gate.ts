@@ -6,7 +6,6 @@
  */
 import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
-import { clientNetwork } from '../../dns/names/network.ts'
 import type { FairQueue } from '../sockets/fair-queue.ts'
 
 /** Bytes per piece between requests. The shortest request has 26 bytes, a common one 300. */
@@ -23,6 +22,8 @@ export type Expected = 'request' | 'body' | 'wait'
 
 /** Collaborators of a gate. */
 export type GateOptions = {
+  /** The client whose turn a request takes. */
+  readonly client: string
   readonly queue: FairQueue
   /** Returns what the next bytes belong to. */
   readonly expected: () => Expected
@@ -38,7 +39,6 @@ export class HttpGate extends Duplex {
   readonly localAddress: string | undefined
   readonly localPort: number | undefined
   private readonly options: GateOptions
-  private readonly network: string
   private chunk: Buffer | undefined
   private isWaiting = false
   private hasEnded = false
@@ -55,7 +55,6 @@ export class HttpGate extends Duplex {
     this.remotePort = remotePort
     this.localAddress = localAddress
     this.localPort = localPort
-    this.network = clientNetwork(remoteAddress ?? '')
     source.on('data', (chunk: Buffer) => this.receive(chunk))
     source.on('end', () => {
       this.hasEnded = true
@@ -149,7 +148,7 @@ export class HttpGate extends Duplex {
       if (this.chunk === undefined) this.push(null)
       else this.handOver()
     }
-    this.options.queue.run(this.network, next, followingMs)
+    this.options.queue.run(this.options.client, next, followingMs)
   }
 
   private handOver(): void {
