@@ -25,11 +25,6 @@ export const LEFT_OUT: readonly LeftOut[] = [
     instead: 'use tls:// or https://, to forward and to serve',
   },
   {
-    plugins: ['proxyproto'],
-    reason: 'kubedoh reads no PROXY header',
-    instead: "have the load balancer keep clients' addresses",
-  },
-  {
     plugins: ['sign'],
     reason: 'other tools sign zone files',
     instead: 'serve the output of dnssec-signzone or ldns-signzone with file, or sign with dnssec',

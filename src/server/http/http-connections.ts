@@ -88,6 +88,7 @@ export class HttpConnections {
   }
 }
 
-function endsOf({ remoteAddress, remotePort, localAddress, localPort }: BoundedSocket): string {
-  return `${remoteAddress} ${remotePort} ${localAddress} ${localPort}`
+function endsOf(socket: BoundedSocket): string {
+  const { remoteAddress, remotePort, remoteFamily, localAddress, localPort } = socket
+  return `${remoteAddress} ${remotePort} ${remoteFamily} ${localAddress} ${localPort}`
 }

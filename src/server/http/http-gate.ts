@@ -36,6 +36,7 @@ export class HttpGate extends Duplex {
   readonly encrypted: boolean
   readonly remoteAddress: string | undefined
   readonly remotePort: number | undefined
+  readonly remoteFamily: string | undefined
   readonly localAddress: string | undefined
   readonly localPort: number | undefined
   private readonly options: GateOptions
@@ -50,9 +51,10 @@ export class HttpGate extends Duplex {
     source.allowHalfOpen = true
     this.options = options
     this.encrypted = 'encrypted' in source
-    const { remoteAddress, remotePort, localAddress, localPort } = source
+    const { remoteAddress, remotePort, remoteFamily, localAddress, localPort } = source
     this.remoteAddress = remoteAddress
     this.remotePort = remotePort
+    this.remoteFamily = remoteFamily
     this.localAddress = localAddress
     this.localPort = localPort
     source.on('data', (chunk: Buffer) => this.receive(chunk))

@@ -75,7 +75,7 @@ export type Ends = {
 
 /** The ends of a connection as a socket reports them; undefined after it has closed. */
 export type SocketEnds = Partial<
-  Pick<Socket, 'remoteAddress' | 'remotePort' | 'localAddress' | 'localPort'>
+  Pick<Socket, 'remoteAddress' | 'remotePort' | 'remoteFamily' | 'localAddress' | 'localPort'>
 >
 
 /** Returns both ends of a request's connection from the environment that an app gets. */

@@ -14,6 +14,7 @@ import { contextOptions, isWelcome, serverOptions } from '../keys/tls-service.ts
 import { takeInherited } from '../node/inherited-sockets.ts'
 import { FairQueue } from '../sockets/fair-queue.ts'
 import { listenOnMoreHandles } from '../sockets/listening-handles.ts'
+import { ProxyGate, type ProxyGateOptions } from '../sockets/proxy-gate.ts'
 import { narrowReceiveBuffers } from '../sockets/receive-buffer.ts'
 import { respond } from './direct-response.ts'
 import { CHECK_MS, HttpConnections } from './http-connections.ts'
@@ -84,6 +85,8 @@ export type HttpOptions = {
   readonly bounds?: () => ConnectionBounds
   /** Bounds requests that wait for their clients (default: those of all servers of the process). */
   readonly requestMemory?: RequestMemory
+  /** Reads PROXY headers of connections; none by default. */
+  readonly proxy?: ProxyGateOptions | undefined
   /** Returns the proxies whose connections limits do not count as one client; none by default. */
   readonly proxies?: () => TrustedProxies | undefined
 }
@@ -103,6 +106,7 @@ export class HttpServer {
   private readonly direct: Direct | undefined
   private readonly bounds: () => ConnectionBounds
   private readonly requestMemory: RequestMemory
+  private readonly gate: ProxyGate | undefined
   private readonly proxies: () => TrustedProxies | undefined
   private closed: Promise<void> | undefined
   private isLeaving = false
@@ -111,6 +115,7 @@ export class HttpServer {
   constructor(app: App, options: HttpOptions = {}) {
     const { tls, direct, connectionsMax = CONNECTIONS_MAX, bounds = NO_BOUNDS } = options
     this.requestMemory = options.requestMemory ?? REQUEST_MEMORY
+    this.gate = options.proxy && new ProxyGate(options.proxy)
     this.proxies = options.proxies ?? NO_PROXIES
     this.direct = direct
     this.bounds = bounds
@@ -195,6 +200,7 @@ export class HttpServer {
   close(): Promise<void> {
     const closed = this.stopListening()
     this.http1.close()
+    this.gate?.close()
     this.connections.close()
     return closed
   }
@@ -206,7 +212,10 @@ export class HttpServer {
 
   private createListener(): TcpServer {
     const options = { noDelay: true, pauseOnConnect: true }
-    return createTcpServer(options, (socket) => this.accept(socket))
+    const { gate } = this
+    const accept = (socket: Socket): void => this.accept(socket)
+    if (gate === undefined) return createTcpServer(options, accept)
+    return createTcpServer(options, (socket) => gate.take(socket, accept))
   }
 
   private accept(socket: Socket): void {
