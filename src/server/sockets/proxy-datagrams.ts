@@ -14,6 +14,8 @@ import type { UdpAnswers } from './answer.ts'
 type Source = Pick<Client, 'address' | 'port'>
 type Session = Source & { readonly untilMs: number }
 
+const DROPPED = -1
+
 /** How headers are read. */
 export type ProxyDatagramsOptions = {
   /** Returns from whom headers count; called for each datagram. */
@@ -38,22 +40,17 @@ export class ProxyDatagrams implements UdpAnswers {
     this.options = options
   }
 
-  /** What is dropped, or only a header, goes the slow path, too, where it gets no response. */
   readonly fast: UdpAnswers['fast'] = (datagram, peer, writer) => {
     const message = this.open(datagram, peer)
-    if (message === undefined || message.length === 0) return 0
+    if (message === undefined) this.options.onRefused()
+    // A header alone begins a session.
+    if (message === undefined || message.length === 0) return DROPPED
     return this.answers.fast(message, { ...peer, ...this.source }, writer)
   }
 
   readonly slow: UdpAnswers['slow'] = (datagram, peer) => {
     const message = this.open(datagram, peer)
-    if (message === undefined) {
-      this.options.onRefused()
-      return undefined
-    }
-    return message.length === 0
-      ? undefined
-      : this.answers.slow(message, { ...peer, ...this.source })
+    return message && this.answers.slow(message, { ...peer, ...this.source })
   }
 
   /** Returns the message after the header, and sets its client; `undefined` to drop it. */
