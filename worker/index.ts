@@ -13,6 +13,7 @@ import {
   type GatewayConfig,
   GatewayConfigError,
   readGatewayConfig,
+  refuseProxyProtocol,
 } from '../src/gateway/config/config.ts'
 import { readVariableFiles } from '../src/gateway/config/variable-files.ts'
 import { errorResponse, HttpError } from '../src/gateway/doh/http-error.ts'
@@ -117,6 +118,7 @@ async function openGateway(env: Env): Promise<Served> {
 async function createGateway(env: Env): Promise<Served> {
   const files = readVariableFiles(env)
   const config = await readGatewayConfig(env, { file: 'COREFILE', source: files.source })
+  refuseProxyProtocol(config)
   const scope = readServiceScope(env.SERVICE_SCOPE)
   const runtime = {
     ...createRuntime(env, config, createWebHost({ runtime: 'workerd', files })),

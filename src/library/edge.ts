@@ -8,6 +8,7 @@ import {
   GatewayConfigError,
   type GatewayVariables,
   readGatewayConfig,
+  refuseProxyProtocol,
 } from '../gateway/config/config.ts'
 import { readVariableFiles } from '../gateway/config/variable-files.ts'
 import type { GatewayRuntime } from '../gateway/routes/gateway.ts'
@@ -67,6 +68,7 @@ export async function createEdgeGateway(
 ): Promise<EdgeGateway> {
   const files = readVariableFiles(variables)
   const config = await readGatewayConfig(variables, { file: 'COREFILE', source: files.source })
+  refuseProxyProtocol(config)
   const host = createWebHost({ runtime: 'edge', files, ...(log && { log }) })
   const parts: Parameters<typeof withPrimary>[0] = {
     host,

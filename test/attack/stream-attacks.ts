@@ -37,10 +37,14 @@ export async function hold(options: Connections): Promise<{ readonly closed: num
   return { closed }
 }
 
-/** Opens connections that send a byte of a query at a time. Returns how many the server closed. */
+/**
+ * Opens connections that send a byte at a time, of a query if there is nothing else to send.
+ * Returns how many the server closed.
+ */
 export async function dribble(options: Connections): Promise<{ readonly closed: number }> {
-  const { count, holdMs } = options
-  const message = frame(query({ name: 'a-name-that-is-long-enough.to-take-a-while.cluster.local' }))
+  const { count, holdMs, sends } = options
+  const name = 'a-name-that-is-long-enough.to-take-a-while.cluster.local'
+  const message = sends === undefined ? frame(query({ name })) : Buffer.from(sends, 'hex')
   const sockets = new Set<Socket>()
   let closed = 0
   for (let i = 0; i < count; i++) {

@@ -12,6 +12,8 @@ import { query } from './wire.ts'
 export type Datagrams = {
   /** Address of the target (default: 127.0.0.1). */
   readonly to?: string
+  /** The source address (default: 127.0.0.1 to that). */
+  readonly from?: string
   readonly port: number
   readonly count: number
   /** Datagrams per burst, before a pause of 1 ms: the receive buffer is finite. */
@@ -39,6 +41,12 @@ export async function ask(
   return { answers, bytesPerByte: bytes / sentBytes }
 }
 
+/** Sends one datagram again and again. */
+export async function repeat(options: Datagrams & { readonly sends: string }): Promise<void> {
+  const datagram = Buffer.from(options.sends, 'hex')
+  await flood(options, () => datagram)
+}
+
 /** Queries names whose upstream, which is this process, never answers. */
 export async function silentUpstream(
   options: Datagrams & { readonly name: string; readonly upstreamPort: number },
@@ -52,7 +60,7 @@ export async function silentUpstream(
 }
 
 async function flood(
-  { to = '127.0.0.1', port, count, burst }: Datagrams,
+  { to = '127.0.0.1', from, port, count, burst }: Datagrams,
   next: () => Buffer,
 ): Promise<{ readonly answers: number; readonly bytes: number }> {
   const socket: Socket = createSocket('udp4')
@@ -63,7 +71,7 @@ async function flood(
     answers++
     bytes += length
   })
-  socket.bind(0, to === '127.0.0.1' ? to : '0.0.0.0')
+  socket.bind(0, from ?? (to === '127.0.0.1' ? to : '0.0.0.0'))
   await once(socket, 'listening')
   for (let i = 0; i < count; i++) {
     socket.send(next(), port, to, () => undefined)

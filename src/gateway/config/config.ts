@@ -9,6 +9,7 @@ import { ConfigError, formatProblem } from '../../corefile/problem.ts'
 import type { ServerBlock } from '../../corefile/server-block.ts'
 import { finish, inSlices, type Turns } from '../../dns/bytes/steps.ts'
 import { isRecord } from '../../dns/bytes/unknown.ts'
+import { TrustedProxies } from '../doh/trusted-proxies.ts'
 import {
   type ClusterConfig,
   ClusterEntryError,
@@ -33,6 +34,8 @@ export const GATEWAY_VARIABLES = [
   'EXPIRE_SECONDS',
   'REQUESTS_PER_MINUTE',
   'CORS_ORIGINS',
+  'TRUSTED_PROXIES',
+  'PROXY_PROTOCOL',
   'ACCESS_TEAM',
   'ACCESS_AUDIENCE',
   'ISSUERS',
@@ -62,6 +65,10 @@ export type GatewayConfig = {
   readonly requestsPerMinute: number
   /** Origins of web pages that may query (CORS). */
   readonly corsOrigins: readonly string[]
+  /** Proxies whose headers name the client; `undefined` for none. */
+  readonly proxies: TrustedProxies | undefined
+  /** Whether connections of these begin with a PROXY header. */
+  readonly hasProxyProtocol: boolean
   /** The Cloudflare Access application in front of the gateway; `undefined` for none. */
   readonly application: AccessApplication | undefined
   /** Issuers whose tokens identify clients. */
@@ -134,10 +141,21 @@ export async function readGatewayConfig(
     },
     requestsPerMinute: readRate(variables),
     corsOrigins: readOrigins(variables),
+    ...readProxies(variables),
     application: readApplication(variables),
     issuers: readIssuersOf(variables),
     exchangeKeys: await readExchangeKeys(variables),
   }
+}
+
+/**
+ * Checks that no connection has to begin with a PROXY header, where the platform takes connections.
+ * @throws {GatewayConfigError}
+ */
+export function refuseProxyProtocol({ hasProxyProtocol }: GatewayConfig): void {
+  if (!hasProxyProtocol) return
+  const message = 'PROXY_PROTOCOL is "true", but this platform reads no PROXY header; unset it'
+  throw new GatewayConfigError(message)
 }
 
 async function readBlocks(text: string, origin: CorefileOrigin): Promise<readonly ServerBlock[]> {
@@ -251,6 +269,24 @@ function readOrigins({ CORS_ORIGINS: text = '' }: GatewayVariables): readonly st
   const wrong = origins.find((origin) => !URL.canParse(origin) || new URL(origin).origin !== origin)
   if (wrong === undefined) return origins
   throw new GatewayConfigError(`CORS_ORIGINS: "${wrong}" is not like https://app.example.org`)
+}
+
+function readProxies(
+  variables: GatewayVariables,
+): Pick<GatewayConfig, 'proxies' | 'hasProxyProtocol'> {
+  const proxies = parseProxies(variables)
+  const hasProxyProtocol = readBoolean(variables, 'PROXY_PROTOCOL')
+  if (!hasProxyProtocol || proxies !== undefined) return { proxies, hasProxyProtocol }
+  throw new GatewayConfigError('PROXY_PROTOCOL is "true" without TRUSTED_PROXIES')
+}
+
+function parseProxies({ TRUSTED_PROXIES: text = '' }: GatewayVariables): GatewayConfig['proxies'] {
+  try {
+    return TrustedProxies.parse(text)
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    throw new GatewayConfigError(`TRUSTED_PROXIES ${error.message}`, { cause: error })
+  }
 }
 
 function readApplication(variables: GatewayVariables): AccessApplication | undefined {

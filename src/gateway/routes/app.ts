@@ -10,13 +10,14 @@ import { METRICS_TYPE } from '../../dns/telemetry/metrics.ts'
 import type { ClientVisibility } from '../../resolver/contract/client.ts'
 import { createAudit } from '../access/audit.ts'
 import { createCors } from '../access/cors.ts'
-import { refuseCrossSite } from '../access/cross-site.ts'
+import { createCrossSite } from '../access/cross-site.ts'
 import { checkAdmin, checkStatusReader } from '../access/operators.ts'
 import { createTokenAdvice } from '../access/token-request.ts'
 import type { GatewayConfig } from '../config/config.ts'
 import { jobAudiences } from '../config/job-audiences.ts'
 import { matcherOf } from '../config/text-pattern.ts'
 import { createDohApp } from '../doh/app.ts'
+import { behindProxies } from '../doh/behind-proxies.ts'
 import { createExplainRoute } from '../doh/explain-route.ts'
 import { refuseFinalSlash } from '../doh/final-slash.ts'
 import { errorResponse, HttpError, notFound } from '../doh/http-error.ts'
@@ -43,9 +44,10 @@ import { createTokenRoutes } from './token-routes.ts'
 /** Creates the app of a gateway. */
 export function createGatewayApp(
   config: GatewayConfig,
-  runtime: GatewayRuntime,
+  given: GatewayRuntime,
   gateway: Gateway,
 ): Hono {
+  const runtime = behindProxies(given, config.proxies)
   const { now } = runtime.host
   const { admission } = gateway
   const app = new Hono()
@@ -55,7 +57,7 @@ export function createGatewayApp(
   for (const path of ['/', '/t/:token/']) app.get(path, page)
   app.use(refuseFinalSlash)
   app.use('/v1/*', createAudit(runtime))
-  app.use('/v1/*', refuseCrossSite)
+  app.use('/v1/*', createCrossSite(runtime.urlOf))
   for (const path of ['/v1/*', '/readyz', '/metrics']) {
     app.use(path, async (c, next) => {
       await admission.identify(c)
@@ -115,6 +117,7 @@ export function createGatewayApp(
   })
   const visibilityOf = (c: Context): ClientVisibility | undefined =>
     admission.clientOf(c).visibility
+  const originOf = (c: Context): string => runtime.urlOf(c).origin
   const kit = createKitRoute({ ...config.access, domainsOf, originOf, visibilityOf })
   for (const client of [doh, kit]) {
     app.route('/', client)
@@ -170,11 +173,4 @@ function addStatusRoutes(
     await checkAdmin(c, config.adminSha256s)
     return jsonResponse(200, await gateway.zones.conflicts())
   })
-}
-
-/** Returns the origin that the client used, also where a proxy terminates TLS. */
-function originOf(c: Context): string {
-  const url = new URL(c.req.url)
-  if (c.req.header('x-forwarded-proto') === 'https') url.protocol = 'https:'
-  return url.origin
 }

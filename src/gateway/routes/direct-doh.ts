@@ -23,6 +23,7 @@ import {
   readDirect,
 } from '../doh/direct-message.ts'
 import type { HttpError } from '../doh/http-error.ts'
+import { ForwardedHead } from '../doh/trusted-proxies.ts'
 import type { KeepAlive } from '../timing/follower.ts'
 import type { Gateway } from './gateway.ts'
 
@@ -46,14 +47,20 @@ const NO_TOKEN: TokenPath = { token: undefined, routeStart: 0 }
 export class DirectDoh {
   private readonly gateway: Gateway
   private readonly cors: CorsHeaders | undefined
+  private readonly proxies: GatewayConfig['proxies']
 
-  constructor(gateway: Gateway, { corsOrigins }: Pick<GatewayConfig, 'corsOrigins'>) {
+  constructor(
+    gateway: Gateway,
+    { corsOrigins, proxies }: Pick<GatewayConfig, 'corsOrigins' | 'proxies'>,
+  ) {
     this.gateway = gateway
+    this.proxies = proxies
     if (corsOrigins.length > 0) this.cors = new CorsHeaders(corsOrigins)
   }
 
   /** Admits a request; `undefined` leaves it to the app. */
-  admit(head: RequestHead): DirectRequest | undefined {
+  admit(sent: RequestHead): DirectRequest | undefined {
+    const head = this.proxies === undefined ? sent : new ForwardedHead(sent, this.proxies)
     const { token: pathToken, routeStart } = splitTokenPath(head.path)
     const query = readDirect(head, routeStart)
     if (query === undefined) return undefined

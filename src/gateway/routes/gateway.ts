@@ -30,7 +30,9 @@ import type { TokenStore } from '../access/token-store.ts'
 import { compileGatewayCorefile, gatewayWarnings } from '../config/compile-corefile.ts'
 import { type GatewayConfig, GatewayConfigError } from '../config/config.ts'
 import { variesByClient } from '../config/gateway-plugins.ts'
+import { behindProxies } from '../doh/behind-proxies.ts'
 import { replyBytesMax } from '../doh/negotiate.ts'
+import { ForwardedHead, type TrustedProxies } from '../doh/trusted-proxies.ts'
 import {
   ClusterZones,
   type ClusterZonesRuntime,
@@ -88,6 +90,7 @@ type GatewayParts = {
   readonly warnings: readonly Problem[]
   readonly reach: Reach
   readonly isPrivate: boolean
+  readonly arrivalOf: (c: Context) => Arrival
 }
 
 /** A gateway. */
@@ -103,6 +106,7 @@ export class Gateway {
   readonly isPrivate: boolean
   private readonly runtime: GatewayRuntime
   private readonly reach: Reach
+  private readonly arrivalOf: (c: Context) => Arrival
   private readonly resolver: Resolver
   private readonly warnings: readonly Problem[]
   private readonly clock: HeldClock
@@ -112,7 +116,9 @@ export class Gateway {
   private readonly headers = new WeakMap<Request, Readonly<Record<string, string>>>()
 
   /** Compiles a gateway's Corefile. @throws {GatewayConfigError} when it cannot be compiled */
-  static async open(config: GatewayConfig, runtime: GatewayRuntime): Promise<Gateway> {
+  static async open(config: GatewayConfig, given: GatewayRuntime): Promise<Gateway> {
+    const { proxies } = config
+    const runtime = behindProxies(given, proxies)
     const clock = new HeldClock(runtime.host)
     const tokenIssuerOf: CallerClusters['tokenIssuerOf'] = (cluster) => zones.tokenIssuerOf(cluster)
     const admission = new Admission(config, { ...runtime, tokenIssuerOf }, clock)
@@ -138,7 +144,9 @@ export class Gateway {
     const reach = { isPublic: config.access.isPublic, hasTls, hasHttp3 }
     const isPrivate = !config.access.isPublic || variesByClient(config.blocks, host.plugins)
     const parts = { runtime, clock, admission, zones, clusters, resolver, warnings }
-    return new Gateway({ ...parts, reach, isPrivate })
+    const arrival = (c: Context): Arrival =>
+      arrivalOf(c, proxies && { proxies, address: given.clientOf(c).address })
+    return new Gateway({ ...parts, reach, isPrivate, arrivalOf: arrival })
   }
 
   private constructor(parts: GatewayParts) {
@@ -150,6 +158,7 @@ export class Gateway {
     this.resolver = parts.resolver
     this.warnings = parts.warnings
     this.reach = parts.reach
+    this.arrivalOf = parts.arrivalOf
     this.isPrivate = parts.isPrivate
   }
 
@@ -171,7 +180,7 @@ export class Gateway {
     const incoming = this.read(message, client)
     // The slow path takes the query over, so that it does not change until there is a response.
     const { parsed } = incoming
-    const arrival = { ...arrivalOf(c), caller: this.admission.callerOf(c) }
+    const arrival = { ...this.arrivalOf(c), caller: this.admission.callerOf(c) }
     return andThen(this.answerFor(incoming, this.keeping(c), arrival), (reply) => {
       this.headers.set(c.req.raw, this.ageHeaders(parsed, client.visibility))
       return reply
@@ -225,7 +234,7 @@ export class Gateway {
   /** Answers a message and explains the answer; `undefined` when there are no server blocks. */
   async explain(message: Uint8Array, client: Client, c: Context): Promise<Explanation | undefined> {
     const incoming = this.read(message, client)
-    const reply = answerLocally(incoming.parsed, arrivalOf(c), this.reach)
+    const reply = answerLocally(incoming.parsed, this.arrivalOf(c), this.reach)
     if (reply !== undefined) return { ...UNEXPLAINED, reply, reason: LOCAL }
     this.zones.followFor(incoming.parsed, this.keeping(c))
     return explainMessage(this.resolver, message, client)
@@ -323,12 +332,17 @@ export class Gateway {
   }
 }
 
-function arrivalOf({ req }: Context): Arrival {
+function arrivalOf(
+  { req }: Context,
+  peer: { readonly proxies: TrustedProxies; readonly address: string } | undefined,
+): Arrival {
+  const { method, path, raw: request } = req
   // Requests of HTTP/2 have no Host header.
   const header = (name: string): string | undefined =>
     name === 'host' ? new URL(req.url).host : req.header(name)
-  const head = { path: req.path, header, request: req.raw }
-  return { method: req.path.endsWith('/resolve') ? 'JSON' : req.method, head }
+  const own = { method, path, header, request }
+  const head = peer ? new ForwardedHead({ ...own, address: peer.address }, peer.proxies) : own
+  return { method: path.endsWith('/resolve') ? 'JSON' : method, head }
 }
 
 function probe(name: Uint8Array): Uint8Array {

@@ -191,8 +191,11 @@ function finish({ taken: _, ...draft }: Draft): Listener {
   const features = draft.zones.flatMap(({ chain }) => chain.features)
   const tls = features.find(({ kind }) => kind === 'tls')
   const https = features.find(({ kind }) => kind === 'https')
+  // CoreDNS takes those of the last block (core/dnsserver/server.go).
+  const proxy = features.findLast(({ kind }) => kind === 'proxyproto')
   return {
     ...draft,
+    ...(proxy?.kind === 'proxyproto' && { proxy: proxy.headers }),
     ...(tls?.kind === 'tls' && { tls: tls.service }),
     ...(https?.kind === 'https' && { httpConnectionsMax: https.connectionsMax }),
     zones: draft.zones.toSorted((a, b) => b.zone.length - a.zone.length),

@@ -20,14 +20,14 @@ export const LEFT_OUT: readonly LeftOut[] = [
     instead: 'forward to servers that have it, or serve a copy with file',
   },
   {
-    plugins: ['grpc', 'grpc_server', 'quic', 'https3'],
-    reason: 'Node has no gRPC and no stable QUIC',
+    plugins: ['grpc', 'grpc_server'],
+    reason: 'Node has no gRPC',
     instead: 'use tls:// or https://, to forward and to serve',
   },
   {
-    plugins: ['proxyproto'],
-    reason: 'kubedoh reads no PROXY header',
-    instead: "have the load balancer keep clients' addresses",
+    plugins: ['quic', 'https3'],
+    reason: 'Node has no stable QUIC',
+    instead: 'put dnsdist in front of tls:// or https:// (docs/fronts.md)',
   },
   {
     plugins: ['sign'],

@@ -6,7 +6,7 @@ import type { Transport } from '../../corefile/zone-key.ts'
 import { TYPE } from '../../dns/names/rr-type.ts'
 import { isWithinZone, type Query } from '../../dns/wire/query.ts'
 import type { Client, ClientVisibility } from '../contract/client.ts'
-import type { ConnectionBounds, TlsService } from '../contract/feature.ts'
+import type { ConnectionBounds, ProxyHeaders, TlsService } from '../contract/feature.ts'
 import type { Chain } from './chain.ts'
 
 const { DS } = TYPE
@@ -25,6 +25,8 @@ export type Listener = {
   readonly bounds: ConnectionBounds
   /** Absent: `tls` and `https` are not encrypted. */
   readonly tls?: TlsService
+  /** From whom PROXY headers count; absent where nobody sends any. */
+  readonly proxy?: ProxyHeaders
   /** Concurrent HTTP connections; the runtime's bound when absent. */
   readonly httpConnectionsMax?: number
   /** Sorted by length, the longest first. */

@@ -31,6 +31,23 @@ export type TlsService = {
   readonly clientAuth: ClientAuth
 }
 
+/**
+ * What becomes of a peer's PROXY header: `use` takes the client from it, `require` also closes
+ * connections without one, `ignore` drops it, `reject` closes the connection or drops the datagram,
+ * `skip` reads it as part of the query.
+ */
+export type ProxyPolicy = 'use' | 'require' | 'ignore' | 'reject' | 'skip'
+
+/** From whom PROXY headers count. */
+export type ProxyHeaders = {
+  /** Returns the policy for a peer's address. */
+  readonly policyOf: (address: string) => ProxyPolicy
+  /** How long a datagram's header counts for later ones of its peer without any; 0 for not. */
+  readonly sessionMs: number
+  /** Peers whose header is remembered so. */
+  readonly sessionsMax: number
+}
+
 /** A feature, by the plugin that configures it. */
 export type Feature =
   | { readonly kind: 'health'; readonly address: string; readonly lameduckMs: number }
@@ -43,6 +60,7 @@ export type Feature =
       readonly reread: () => TlsService
     }
   | { readonly kind: 'https'; readonly connectionsMax: number }
+  | { readonly kind: 'proxyproto'; readonly headers: ProxyHeaders }
   | { readonly kind: 'reload'; readonly intervalMs: number; readonly jitterMs: number }
   | { readonly kind: 'timeouts'; readonly bounds: ConnectionBounds }
   | {

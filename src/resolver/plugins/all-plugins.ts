@@ -44,6 +44,7 @@ import { minimalPlugin } from './minimal/minimal.ts'
 import { multisocketPlugin } from './multisocket/multisocket.ts'
 import { nsidPlugin } from './nsid/nsid.ts'
 import { prometheusPlugin } from './prometheus/prometheus.ts'
+import { proxyprotoPlugin } from './proxyproto/proxyproto.ts'
 import { readyPlugin } from './ready/ready.ts'
 import { reloadPlugin } from './reload/reload.ts'
 import { rewritePlugin } from './rewrite/setup.ts'
@@ -78,6 +79,7 @@ export const ALL_PLUGINS: PluginSet<AllPluginsHost> = pluginSet<AllPluginsHost>(
   metadataPlugin,
   geoipPlugin,
   cancelPlugin,
+  proxyprotoPlugin,
   httpsPlugin,
   timeoutsPlugin,
   multisocketPlugin,

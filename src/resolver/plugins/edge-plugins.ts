@@ -46,7 +46,8 @@ import { whoamiPlugin } from './whoami/whoami.ts'
 
 /** Plugins of `kubedoh serve` that Workers ignore or refuse. */
 export const ABSENT_AT_EDGE: Readonly<Record<'ignored' | 'refused', string>> = {
-  ignored: 'https timeouts reload cookies bind trace ready health dnstap tls transfer loop',
+  ignored:
+    'proxyproto https timeouts reload cookies bind trace ready health dnstap tls transfer loop',
   refused: 'geoip tsig dnssec secondary',
 }
 

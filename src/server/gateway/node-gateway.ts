@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import type { Context } from 'hono'
 import type { Log } from '../../dns/telemetry/log.ts'
 import { Metrics } from '../../dns/telemetry/metrics.ts'
-import type { GatewayConfig } from '../../gateway/config/config.ts'
+import { type GatewayConfig, refuseProxyProtocol } from '../../gateway/config/config.ts'
 import type { GatewayRuntime } from '../../gateway/routes/gateway.ts'
 import { openStoredGateway, withPrimary, withStore } from '../../gateway/routes/stored-gateway.ts'
 import { Primary, type PrimaryOptions } from '../../gateway/snapshots/primary.ts'
@@ -17,9 +17,10 @@ import {
   Mutex,
 } from '../../gateway/snapshots/store.ts'
 import type { Client } from '../../resolver/contract/client.ts'
-import type { TlsService } from '../../resolver/contract/feature.ts'
+import type { ProxyPolicy, TlsService } from '../../resolver/contract/feature.ts'
 import type { PluginHost } from '../../resolver/contract/plugin-entry.ts'
 import { type AppServer, createAppServer } from '../http/app-server.ts'
+import { findRuntime } from '../http/fetch-runtime.ts'
 import { type Direct, identitiesOf, remoteOf } from '../http/http-request.ts'
 import type { Print } from '../node/output.ts'
 import { type Collector, createTracer } from '../serve/collector.ts'
@@ -73,6 +74,8 @@ export type GatewayServer = Pick<AppServer, 'close'> & {
 export async function createNodeGateway(options: NodeGatewayOptions): Promise<GatewayServer> {
   const { tls, hasRead = () => true } = options
   let { config } = options
+  const isForeign = findRuntime() !== undefined
+  if (isForeign) refuseProxyProtocol(config)
   const reloads = new Mutex()
   const runtime: GatewayRuntime = { ...createNodeRuntime(options), hasTls: tls !== undefined }
   let served = await openStoredGateway(config, runtime)
@@ -87,7 +90,12 @@ export async function createNodeGateway(options: NodeGatewayOptions): Promise<Ga
     const admitted = doh.admit(head)
     return admitted && ((body) => doh.answer(admitted, body, keepAlive))
   }
-  const server = createAppServer(app, { direct, ...(tls && { tls }) })
+  const server = createAppServer(app, {
+    direct,
+    ...(tls && { tls }),
+    ...(!isForeign && { proxy: { policyOf: (address) => policyOf(config, address) } }),
+    proxies: () => config.proxies,
+  })
   return {
     fetch: async (request, remoteAddress) =>
       app.fetch(request, { incoming: { socket: { remoteAddress } } }),
@@ -106,6 +114,7 @@ export async function createNodeGateway(options: NodeGatewayOptions): Promise<Ga
     renew: (next) => server.renew(next),
     reload: (next) =>
       reloads.run(async () => {
+        if (isForeign) refuseProxyProtocol(next)
         runtime.configure?.(next.clusters)
         const opened = await openStoredGateway(next, runtime).catch((error: unknown) => {
           runtime.configure?.(config.clusters)
@@ -119,6 +128,11 @@ export async function createNodeGateway(options: NodeGatewayOptions): Promise<Ga
         config = next
       }),
   }
+}
+
+/** Returns what becomes of a peer's PROXY header. */
+function policyOf({ proxies, hasProxyProtocol }: GatewayConfig, address: string): ProxyPolicy {
+  return hasProxyProtocol && proxies?.has(address) === true ? 'require' : 'skip'
 }
 
 /** The URL of a gateway to follow, and the token of its replicas. */

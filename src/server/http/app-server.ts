@@ -23,14 +23,15 @@ export function createAppServer(
   app: App,
   options: HttpOptions & { readonly direct: Direct },
 ): AppServer {
-  const { direct, tls, bounds, connectionsMax } = options
+  const { direct, tls, bounds, connectionsMax, proxies, proxy } = options
   const runtime = findRuntime()
   const needsNode =
     (tls !== undefined && tls.clientAuth !== 'nocert') ||
     connectionsMax !== undefined ||
+    proxy !== undefined ||
     Object.keys(bounds?.() ?? {}).length > 0 ||
     inheritedSockets().length > 0
   return runtime === undefined || needsNode
     ? new HttpServer(app, options)
-    : new FetchServer(runtime, { app, direct, tls })
+    : new FetchServer(runtime, { app, direct, tls, proxies })
 }

@@ -19,6 +19,7 @@ import type { Client } from '../../resolver/contract/client.ts'
 import type { ConnectionBounds, TlsService } from '../../resolver/contract/feature.ts'
 import { andThen, type MaybePromise } from '../../resolver/contract/maybe-promise.ts'
 import type { Answer } from '../sockets/answer.ts'
+import type { ProxyGateOptions } from '../sockets/proxy-gate.ts'
 import { type AppServer, createAppServer } from './app-server.ts'
 import { type App, type Direct, type Ends, type Head, remoteOf } from './http-request.ts'
 
@@ -38,6 +39,8 @@ export type DohServerOptions = {
   readonly connectionsMax: number | undefined
   /** Returns the bounds of a connection; called for each new one. */
   readonly bounds: () => ConnectionBounds
+  /** Reads PROXY headers of connections; none when left out. */
+  readonly proxy?: ProxyGateOptions | undefined
   /** Called with the status of each response. */
   readonly onResponse: (status: number) => void
 }
@@ -48,6 +51,7 @@ export function createDohServer({
   tls,
   connectionsMax,
   bounds,
+  proxy,
   onResponse,
 }: DohServerOptions): AppServer {
   const ownAnswer = (message: Uint8Array, client: Client): MaybePromise<Uint8Array | undefined> =>
@@ -92,6 +96,7 @@ export function createDohServer({
     direct,
     ...(connectionsMax && { connectionsMax }),
     bounds,
+    proxy,
   })
 }
 

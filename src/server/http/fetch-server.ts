@@ -7,6 +7,7 @@ import { createSecureContext } from 'node:tls'
 import { sleep } from '../../cluster/api/backoff.ts'
 import { clientNetwork } from '../../dns/names/network.ts'
 import { errorResponse, HttpError } from '../../gateway/doh/http-error.ts'
+import type { TrustedProxies } from '../../gateway/doh/trusted-proxies.ts'
 import type { TlsService } from '../../resolver/contract/feature.ts'
 import { contextOptions } from '../keys/tls-service.ts'
 import { FairQueue } from '../sockets/fair-queue.ts'
@@ -44,6 +45,8 @@ export type FetchServerOptions = {
   readonly tls: TlsService | undefined
   /** Bounds bodies that wait for the rest (default: one bound for the process). */
   readonly requestMemory?: RequestMemory
+  /** Returns the proxies, which name the client of each request; none by default. */
+  readonly proxies?: (() => TrustedProxies | undefined) | undefined
 }
 
 /** A server for one app. */
@@ -120,7 +123,10 @@ export class FetchServer {
     }
     const memory = this.options.requestMemory ?? REQUEST_MEMORY
     this.listener = this.runtime.listen(at, (request, remote) =>
-      inTurn(remote, () => inTime(request, this.answer(request, remote), memory)),
+      inTurn(
+        () => this.clientOf(request, remote),
+        () => inTime(request, this.answer(request, remote), memory),
+      ),
     )
     return this.listener.port
   }
@@ -162,6 +168,13 @@ export class FetchServer {
     return ready instanceof Promise ? ready.then((one) => this.respond(one)) : this.respond(ready)
   }
 
+  private clientOf({ headers }: Request, remote: () => RemoteEnd | null): string {
+    const { address } = remote() ?? NOWHERE
+    const sent = { header: (name: string) => headers.get(name) }
+    const forwarded = this.options.proxies?.()?.find(address, sent)
+    return clientNetwork(forwarded?.address ?? address)
+  }
+
   /** Reads the body without a bound: `direct` has checked its Content-Length. */
   private async answerPost(
     request: Request,
@@ -187,15 +200,17 @@ function isUnshared(bytes: Uint8Array): bytes is Uint8Array<ArrayBuffer> {
   return bytes.buffer instanceof ArrayBuffer
 }
 
-/** Answers at once while this iteration of the event loop has time left, otherwise in turns. */
+/**
+ * Answers at once while this iteration of the event loop has time left, otherwise in turns.
+ * @param clientOf returns the client whose turn the request takes
+ */
 function inTurn(
-  remote: () => RemoteEnd | null,
+  clientOf: () => string,
   answer: () => Response | Promise<Response>,
 ): Response | Promise<Response> {
   if (QUEUE.hasTime) return QUEUE.runNow(answer, RESPONSE_COST_MS)
-  const { address } = remote() ?? NOWHERE
   const { promise, resolve } = Promise.withResolvers<Response>()
-  QUEUE.run(clientNetwork(address), () => resolve(answer()), RESPONSE_COST_MS)
+  QUEUE.run(clientOf(), () => resolve(answer()), RESPONSE_COST_MS)
   return promise
 }
 

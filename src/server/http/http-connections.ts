@@ -34,14 +34,18 @@ export class HttpConnections {
     this.checks.unref()
   }
 
-  /** Adds a new connection, or closes it when there are too many. @returns whether it was added */
-  open(socket: Socket, isSecure: boolean): boolean {
+  /**
+   * Adds a new connection, or closes it when there are too many.
+   * @param key the client that limits count it for (default: that of its address)
+   * @returns whether it was added
+   */
+  open(socket: Socket, isSecure: boolean, key: string = socket.remoteAddress ?? ''): boolean {
     const { table, byEnds } = this
     const { remoteAddress } = socket
     const ends = endsOf(socket)
     const served = new ServedSocket(socket, isSecure, this.now())
     // A socket whose client has already disconnected has no address.
-    if (remoteAddress === undefined || !table.add(remoteAddress, served)) {
+    if (remoteAddress === undefined || !table.add(key, served)) {
       socket.destroy()
       return false
     }
@@ -84,6 +88,7 @@ export class HttpConnections {
   }
 }
 
-function endsOf({ remoteAddress, remotePort, localAddress, localPort }: BoundedSocket): string {
-  return `${remoteAddress} ${remotePort} ${localAddress} ${localPort}`
+function endsOf(socket: BoundedSocket): string {
+  const { remoteAddress, remotePort, remoteFamily, localAddress, localPort } = socket
+  return `${remoteAddress} ${remotePort} ${remoteFamily} ${localAddress} ${localPort}`
 }

@@ -6,7 +6,6 @@
  */
 import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
-import { clientNetwork } from '../../dns/names/network.ts'
 import type { FairQueue } from '../sockets/fair-queue.ts'
 
 /** Bytes per piece between requests. The shortest request has 26 bytes, a common one 300. */
@@ -23,6 +22,8 @@ export type Expected = 'request' | 'body' | 'wait'
 
 /** Collaborators of a gate. */
 export type GateOptions = {
+  /** The client whose turn a request takes. */
+  readonly client: string
   readonly queue: FairQueue
   /** Returns what the next bytes belong to. */
   readonly expected: () => Expected
@@ -35,10 +36,10 @@ export class HttpGate extends Duplex {
   readonly encrypted: boolean
   readonly remoteAddress: string | undefined
   readonly remotePort: number | undefined
+  readonly remoteFamily: string | undefined
   readonly localAddress: string | undefined
   readonly localPort: number | undefined
   private readonly options: GateOptions
-  private readonly network: string
   private chunk: Buffer | undefined
   private isWaiting = false
   private hasEnded = false
@@ -50,12 +51,12 @@ export class HttpGate extends Duplex {
     source.allowHalfOpen = true
     this.options = options
     this.encrypted = 'encrypted' in source
-    const { remoteAddress, remotePort, localAddress, localPort } = source
+    const { remoteAddress, remotePort, remoteFamily, localAddress, localPort } = source
     this.remoteAddress = remoteAddress
     this.remotePort = remotePort
+    this.remoteFamily = remoteFamily
     this.localAddress = localAddress
     this.localPort = localPort
-    this.network = clientNetwork(remoteAddress ?? '')
     source.on('data', (chunk: Buffer) => this.receive(chunk))
     source.on('end', () => {
       this.hasEnded = true
@@ -149,7 +150,7 @@ export class HttpGate extends Duplex {
       if (this.chunk === undefined) this.push(null)
       else this.handOver()
     }
-    this.options.queue.run(this.network, next, followingMs)
+    this.options.queue.run(this.options.client, next, followingMs)
   }
 
   private handOver(): void {

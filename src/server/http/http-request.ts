@@ -5,6 +5,8 @@
 import type { Socket } from 'node:net'
 import { type PeerCertificate, TLSSocket } from 'node:tls'
 import type { Hono } from 'hono'
+import { clientNetwork } from '../../dns/names/network.ts'
+import type { TrustedProxies } from '../../gateway/doh/trusted-proxies.ts'
 import { HttpGate } from './http-gate.ts'
 
 /** Answers requests. */
@@ -73,7 +75,7 @@ export type Ends = {
 
 /** The ends of a connection as a socket reports them; undefined after it has closed. */
 export type SocketEnds = Partial<
-  Pick<Socket, 'remoteAddress' | 'remotePort' | 'localAddress' | 'localPort'>
+  Pick<Socket, 'remoteAddress' | 'remotePort' | 'remoteFamily' | 'localAddress' | 'localPort'>
 >
 
 /** Returns both ends of a request's connection from the environment that an app gets. */
@@ -89,6 +91,19 @@ export function endsOf(socket: SocketEnds | undefined): Ends {
     localAddress: unmapped(socket?.localAddress ?? '127.0.0.1'),
     localPort: socket?.localPort ?? 0,
   }
+}
+
+/**
+ * Returns the key by which limits count a connection: the client's network. Each connection of a
+ * proxy counts for itself, because many clients share it.
+ */
+export function limitKey(
+  { remoteAddress = '', remotePort = 0 }: SocketEnds,
+  proxies: TrustedProxies | undefined,
+): string {
+  return proxies?.has(remoteAddress) === true
+    ? `${remoteAddress} ${remotePort}`
+    : clientNetwork(remoteAddress)
 }
 
 /**

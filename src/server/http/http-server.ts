@@ -8,24 +8,25 @@ import { createServer as createTcpServer, type Socket, type Server as TcpServer 
 import { createServer as createTlsServer, type TLSSocket, type Server as TlsServer } from 'node:tls'
 import type { getRequestListener } from '@hono/node-server'
 import { sleep } from '../../cluster/api/backoff.ts'
-import { clientNetwork } from '../../dns/names/network.ts'
+import type { TrustedProxies } from '../../gateway/doh/trusted-proxies.ts'
 import type { ConnectionBounds, TlsService } from '../../resolver/contract/feature.ts'
 import { contextOptions, isWelcome, serverOptions } from '../keys/tls-service.ts'
 import { takeInherited } from '../node/inherited-sockets.ts'
 import { FairQueue } from '../sockets/fair-queue.ts'
 import { listenOnMoreHandles } from '../sockets/listening-handles.ts'
+import { ProxyGate, type ProxyGateOptions } from '../sockets/proxy-gate.ts'
 import { narrowReceiveBuffers } from '../sockets/receive-buffer.ts'
+import { respond } from './direct-response.ts'
 import { CHECK_MS, HttpConnections } from './http-connections.ts'
 import { HttpGate } from './http-gate.ts'
 import {
-  type Answer,
   type App,
   DIRECT_BODY_BYTES_MAX,
   type Direct,
   endsOf,
   hasValidHost,
   identitiesOfSocket,
-  type Ready,
+  limitKey,
   unmapped,
 } from './http-request.ts'
 import { Http2Connection, type Http2Service } from './http2-connection.ts'
@@ -49,6 +50,7 @@ const CLIENT_SHARE = 0.5
 /** Connections of one client without an answered request, such as those in their handshake. */
 const UNSERVED_PER_CLIENT_MAX = 500
 const NO_BOUNDS = (): ConnectionBounds => ({})
+const NO_PROXIES = (): undefined => undefined
 
 /**
  * CPU time of a TLS handshake, which Node spends when the client's bytes arrive. A burst of new
@@ -83,6 +85,10 @@ export type HttpOptions = {
   readonly bounds?: () => ConnectionBounds
   /** Bounds requests that wait for their clients (default: those of all servers of the process). */
   readonly requestMemory?: RequestMemory
+  /** Reads PROXY headers of connections; none by default. */
+  readonly proxy?: ProxyGateOptions | undefined
+  /** Returns the proxies whose connections limits do not count as one client; none by default. */
+  readonly proxies?: () => TrustedProxies | undefined
 }
 
 /** The listener that `@hono/node-server` creates; it takes HTTP/1.1 and HTTP/2 requests. */
@@ -100,6 +106,8 @@ export class HttpServer {
   private readonly direct: Direct | undefined
   private readonly bounds: () => ConnectionBounds
   private readonly requestMemory: RequestMemory
+  private readonly gate: ProxyGate | undefined
+  private readonly proxies: () => TrustedProxies | undefined
   private closed: Promise<void> | undefined
   private isLeaving = false
 
@@ -107,6 +115,8 @@ export class HttpServer {
   constructor(app: App, options: HttpOptions = {}) {
     const { tls, direct, connectionsMax = CONNECTIONS_MAX, bounds = NO_BOUNDS } = options
     this.requestMemory = options.requestMemory ?? REQUEST_MEMORY
+    this.gate = options.proxy && new ProxyGate(options.proxy)
+    this.proxies = options.proxies ?? NO_PROXIES
     this.direct = direct
     this.bounds = bounds
     this.app = listenerFor(app)
@@ -190,6 +200,7 @@ export class HttpServer {
   close(): Promise<void> {
     const closed = this.stopListening()
     this.http1.close()
+    this.gate?.close()
     this.connections.close()
     return closed
   }
@@ -201,22 +212,25 @@ export class HttpServer {
 
   private createListener(): TcpServer {
     const options = { noDelay: true, pauseOnConnect: true }
-    return createTcpServer(options, (socket) => this.accept(socket))
+    const { gate } = this
+    const accept = (socket: Socket): void => this.accept(socket)
+    if (gate === undefined) return createTcpServer(options, accept)
+    return createTcpServer(options, (socket) => gate.take(socket, accept))
   }
 
   private accept(socket: Socket): void {
     const { secure, connections } = this
     this.applyBounds()
-    if (!connections.open(socket, secure !== undefined)) return
+    const client = limitKey(socket, this.proxies())
+    if (!connections.open(socket, secure !== undefined, client)) return
     if (secure === undefined) {
       this.serveHttp1(socket)
       socket.resume()
     } else {
-      const network = clientNetwork(socket.remoteAddress ?? '')
       const start = (): void => {
         if (!socket.destroyed) secure.emit('connection', socket)
       }
-      QUEUE.run(network, start, HANDSHAKE_COST_MS)
+      QUEUE.run(client, start, HANDSHAKE_COST_MS)
     }
   }
 
@@ -314,6 +328,7 @@ export class HttpServer {
       listener,
       queue: QUEUE,
       requestMemory,
+      proxies: this.proxies(),
       now,
       isLeaving: () => this.isLeaving,
     })
@@ -323,7 +338,8 @@ export class HttpServer {
   private serveHttp1(socket: Socket): void {
     const served = this.connections.find(socket)
     if (served === undefined) return
-    const gate = new HttpGate(socket, { queue: QUEUE, expected: () => served.expected() })
+    const client = limitKey(socket, this.proxies())
+    const gate = new HttpGate(socket, { client, queue: QUEUE, expected: () => served.expected() })
     served.bind(gate)
     this.http1.emit('connection', gate)
   }
@@ -346,47 +362,6 @@ function listenerFor(app: App): Listener {
     const serve = listener ?? (await load())
     await serve(request, response)
   }
-}
-
-/** Sends the response to a request; for a POST, after reading its body. */
-function respond(
-  request: IncomingMessage,
-  { answer, reading }: { readonly answer: Answer; readonly reading: RequestMemory | undefined },
-  send: (ready: Ready) => void,
-): void {
-  if (reading !== undefined) {
-    void readAll(request, reading)
-      .then((body) => answer(body))
-      .then(send)
-      // The client has disconnected, or its request was cut off.
-      .catch(() => request.destroy())
-    return
-  }
-  const ready = answer()
-  if (ready instanceof Promise) void ready.then(send).catch(() => request.destroy())
-  else send(ready)
-}
-
-/** Reads a body. Rejects one that is longer than a DNS message. */
-function readAll(request: IncomingMessage, memory: RequestMemory): Promise<Uint8Array> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
-    let size = 0
-    const holder = { heldBytes: () => size, dropRequests: () => request.destroy() }
-    request.once('close', () => memory.delete(holder))
-    request.on('data', (chunk: Buffer) => {
-      size += chunk.length
-      if (size > DIRECT_BODY_BYTES_MAX) reject(new Error('the body is too long'))
-      else chunks.push(chunk)
-      memory.add(holder)
-      memory.held(chunk.length)
-    })
-    request.on('end', () => {
-      const [only] = chunks
-      resolve(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks))
-    })
-    request.on('error', reject)
-  })
 }
 
 function textOf(value: string | readonly string[] | undefined): string | undefined {

@@ -15,6 +15,7 @@ import {
 import type { TLSSocket } from 'node:tls'
 import { EMPTY } from '../../dns/bytes/bytes.ts'
 import { clientNetwork } from '../../dns/names/network.ts'
+import type { TrustedProxies } from '../../gateway/doh/trusted-proxies.ts'
 import type { FairQueue } from '../sockets/fair-queue.ts'
 import {
   type Answer,
@@ -68,6 +69,9 @@ const SESSION_OPTIONS = {
   },
 }
 
+/** A proxy passes on what each of its clients cancels. */
+const PROXY_OPTIONS = { ...SESSION_OPTIONS, streamResetBurst: 2000, streamResetRate: 1000 }
+
 /** The last stream of a GOAWAY that refuses none yet (RFC 9113 §6.8). */
 const STREAM_ID_MAX = 2 ** 31 - 1
 
@@ -82,6 +86,8 @@ export type Http2Service = {
   readonly queue: FairQueue
   /** Bounds the requests of all connections that wait for their clients. */
   readonly requestMemory: RequestMemory
+  /** Proxies, whose connections have many clients. */
+  readonly proxies?: TrustedProxies | undefined
   /** Returns milliseconds of a monotonic clock. */
   readonly now: () => number
   /** Whether clients are asked to go elsewhere; never when left out. */
@@ -96,7 +102,8 @@ export class Http2Connection implements SelfBounded, RequestHolder {
   private readonly socket: TLSSocket
   private readonly service: Http2Service
   private readonly session: ServerHttp2Session
-  private readonly network: string
+  /** The client whose turn each request takes; `undefined` at a proxy, which names it in each. */
+  private readonly client: string | undefined
   private readonly open = new OpenStreams<ServerHttp2Stream>()
   /** When a stream opened, or a check found that the last one has closed. */
   private changedMs: number
@@ -109,9 +116,11 @@ export class Http2Connection implements SelfBounded, RequestHolder {
   constructor(socket: TLSSocket, service: Http2Service) {
     this.socket = socket
     this.service = service
-    this.network = clientNetwork(socket.remoteAddress ?? '')
+    const { remoteAddress = '' } = socket
+    const isProxy = service.proxies?.has(remoteAddress) === true
+    this.client = isProxy ? undefined : clientNetwork(remoteAddress)
     this.changedMs = service.now()
-    this.session = performServerHandshake(socket, SESSION_OPTIONS)
+    this.session = performServerHandshake(socket, isProxy ? PROXY_OPTIONS : SESSION_OPTIONS)
     // The session destroys itself and its socket.
     this.session.on('error', ignore)
     service.requestMemory.add(this)
@@ -193,9 +202,15 @@ export class Http2Connection implements SelfBounded, RequestHolder {
     this.hold(open, STREAM_BYTES)
     // A stream emits an error when the client resets it.
     stream.on('error', ignore)
-    queue.run(this.network, () => {
+    queue.run(this.client ?? this.clientOf(fields), () => {
       if (!stream.destroyed) this.serve(open, fields)
     })
+  }
+
+  /** Returns the network of the client whose request a proxy passed on. */
+  private clientOf(fields: Fields): string {
+    const head = new StreamHead(fields, this.socket)
+    return clientNetwork(this.service.proxies?.find(head.address, head)?.address ?? head.address)
   }
 
   private hold(open: OpenStream<ServerHttp2Stream>, bytes: number): void {

@@ -7,6 +7,7 @@ import { type Metrics, metricInfo, type Series } from '../../dns/telemetry/metri
 import type { Listener } from '../../resolver/chain/listener.ts'
 import type { ConnectionBounds } from '../../resolver/contract/feature.ts'
 import type { Answer } from '../sockets/answer.ts'
+import type { ProxyGateOptions } from '../sockets/proxy-gate.ts'
 import type { StreamServer, Streams } from '../sockets/sockets.ts'
 import { TCP_LIMITS, TcpServer, TLS_LIMITS } from '../sockets/tcp-server.ts'
 import { createDohServer } from './doh-server.ts'
@@ -21,26 +22,29 @@ const HTTPS_RESPONSES = metricInfo(
 export type StreamParts = {
   readonly answer: () => Answer
   readonly bounds: () => ConnectionBounds
+  /** From whom PROXY headers count; left out where nobody sends any. */
+  readonly proxy?: ProxyGateOptions | undefined
   readonly metrics: Metrics
 }
 
 /** Returns how a listener serves streams. */
 export function streamsOf(
   { transport, port, tls, httpConnectionsMax: connectionsMax }: Listener,
-  { answer, bounds, metrics }: StreamParts,
+  { answer, bounds, proxy, metrics }: StreamParts,
 ): Streams {
   switch (transport) {
     case 'dns':
       return {
         name: 'TCP',
         hasUdp: true,
-        create: () => new TcpServer(answer, () => ({ ...TCP_LIMITS, ...bounds() })),
+        create: () =>
+          new TcpServer(answer, () => ({ ...TCP_LIMITS, ...bounds() }), undefined, proxy),
       }
     case 'tls':
       return {
         name: 'TLS',
         hasUdp: false,
-        create: () => new TcpServer(answer, () => ({ ...TLS_LIMITS, ...bounds() }), tls),
+        create: () => new TcpServer(answer, () => ({ ...TLS_LIMITS, ...bounds() }), tls, proxy),
       }
     case 'https': {
       const counters = new Map<number, Series>()
@@ -53,7 +57,7 @@ export function streamsOf(
         counter.value++
       }
       const create = (): StreamServer => {
-        const server = createDohServer({ answer, tls, connectionsMax, bounds, onResponse })
+        const server = createDohServer({ answer, tls, connectionsMax, bounds, proxy, onResponse })
         return {
           listen: (address, at, reusePort) =>
             server.listen(address, at, { ipv6Only: true, reusePort }),

@@ -7,13 +7,17 @@ import { type Metrics, metricInfo } from '../../dns/telemetry/metrics.ts'
 import { type AnswerResult, Incoming } from '../../resolver/chain/incoming.ts'
 import type { Listener } from '../../resolver/chain/listener.ts'
 import type { Resolver } from '../../resolver/chain/resolver.ts'
-import type { Feature } from '../../resolver/contract/feature.ts'
+import type { Feature, ProxyHeaders } from '../../resolver/contract/feature.ts'
+import { findRuntime } from '../http/fetch-runtime.ts'
 import { streamsOf } from '../http/streams.ts'
+import { elapsed } from '../node/elapsed.ts'
 import { resolveBind } from '../node/local-addresses.ts'
 import { NODE_TURNS } from '../node/node-turns.ts'
 import type { Answer, UdpAnswers } from '../sockets/answer.ts'
+import { ProxyDatagrams, type ProxyDatagramsOptions } from '../sockets/proxy-datagrams.ts'
+import type { ProxyGateOptions } from '../sockets/proxy-gate.ts'
 import { SlowQueries } from '../sockets/slow-queries.ts'
-import { Sockets } from '../sockets/sockets.ts'
+import { ListenError, Sockets } from '../sockets/sockets.ts'
 import { FeatureServers } from './feature-servers.ts'
 import { formatMetrics, mergeInSlices } from './process-metrics.ts'
 
@@ -33,6 +37,11 @@ const QUERIES_DROPPED = metricInfo(
 const RESPONSES_DROPPED = metricInfo(
   'kubedoh_udp_responses_dropped_total',
   'Responses over UDP dropped because the network did not take them.',
+)
+
+const HEADERS_REFUSED = metricInfo(
+  'kubedoh_proxy_headers_refused_total',
+  'Connections closed and datagrams dropped because of their PROXY header, or for the lack of one.',
 )
 
 type Bound = { readonly sockets: Sockets; listener: Listener; resolver: Resolver }
@@ -239,11 +248,35 @@ export class DnsServer {
     }
   }
 
+  /**
+   * Returns how PROXY headers are read; `undefined` for a listener that reads none.
+   * @param current returns from whom they count: that may change while the listener is open
+   */
+  private proxyOf(
+    { proxy }: Listener,
+    current: () => ProxyHeaders | undefined,
+  ): (ProxyGateOptions & ProxyDatagramsOptions) | undefined {
+    if (proxy === undefined) return undefined
+    if (findRuntime() !== undefined) {
+      throw new ListenError('proxyproto needs Node: Bun and Deno cannot read a header before TLS')
+    }
+    const refused = this.metrics.counter(HEADERS_REFUSED)
+    const headers = (): ProxyHeaders => current() ?? proxy
+    return {
+      headers,
+      policyOf: (address) => headers().policyOf(address),
+      onRefused: () => void refused.value++,
+      now: elapsed,
+    }
+  }
+
   private async open(listener: Listener, resolver: Resolver): Promise<Bound> {
     const incoming = new Incoming()
     const answer: Answer = (message, client, writer) =>
       this.count(bound.resolver.answer(bound.listener, incoming.read(message, client), writer))
+    const proxy = this.proxyOf(listener, () => bound.listener.proxy)
     const streams = streamsOf(listener, {
+      proxy,
       answer: () => answer,
       bounds: () => bound.listener.bounds,
       metrics: this.metrics,
@@ -260,7 +293,8 @@ export class DnsServer {
         return this.count(bound.resolver.answerOnSlowPath(bound.listener, read))
       },
     }
-    const sockets = new Sockets(overUdp, streams, {
+    const datagrams = proxy === undefined ? overUdp : new ProxyDatagrams(overUdp, proxy)
+    const sockets = new Sockets(datagrams, streams, {
       queue: this.slow,
       onUnsent: this.onUnsent,
       sharesPort: this.sharesPort(listener, resolver.listeners),
@@ -302,6 +336,6 @@ function placeKey({ transport, port, addresses, except }: Listener): string {
 
 /** Identifies a listener by its place and by the options that cannot change while it is open. */
 function listenerKey(listener: Listener): string {
-  const { tls, httpConnectionsMax } = listener
-  return [placeKey(listener), tls?.clientAuth, httpConnectionsMax].join(' ')
+  const { tls, httpConnectionsMax, proxy } = listener
+  return [placeKey(listener), tls?.clientAuth, httpConnectionsMax, proxy !== undefined].join(' ')
 }

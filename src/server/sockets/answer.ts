@@ -12,7 +12,7 @@ import type { MaybePromise } from '../../resolver/contract/maybe-promise.ts'
 export type UdpAnswers = {
   /**
    * Answers a message on the fast path. Returns the size of the response in the writer, 0 if the
-   * message must take the slow path. Keeps nothing.
+   * message must take the slow path, a negative number to drop it. Keeps nothing.
    */
   readonly fast: (message: Uint8Array, client: Client, writer: ReplyWriter) => number
   /** Answers a message, which it may keep with the client. */

@@ -172,6 +172,7 @@ export class CatchAll {
     }
     const { answers, writer } = this
     const size = answers.fast(received.message, client, writer)
+    if (size < 0) return
     if (size > 0) {
       socket.send(writer.bytes.subarray(0, size), received)
       return

@@ -4,13 +4,14 @@
  */
 
 import { createServer, type Server, type Socket } from 'node:net'
-import { createServer as createTlsServer, Server as TlsServer } from 'node:tls'
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:tls'
 import type { TlsService } from '../../resolver/contract/feature.ts'
 import { contextOptions, HANDSHAKE_MS, isWelcome, serverOptions } from '../keys/tls-service.ts'
 import { elapsed } from '../node/elapsed.ts'
 import { takeInherited } from '../node/inherited-sockets.ts'
 import type { Answer } from './answer.ts'
 import { type Connection, type ConnectionLimits, ConnectionTable } from './connection-table.ts'
+import { ProxyGate, type ProxyGateOptions } from './proxy-gate.ts'
 import { type ConnectionTimes, TcpConnection } from './tcp-connection.ts'
 
 /** Bounds of connections. */
@@ -43,6 +44,9 @@ const SOCKET_OPTIONS = { allowHalfOpen: true, noDelay: true }
 /** A listening TCP socket, with or without TLS. */
 export class TcpServer {
   private readonly server: Server
+  /** Gets the connections of `server` that begin with a PROXY header. */
+  private readonly secure: TlsServer | undefined
+  private readonly gate: ProxyGate | undefined
   private readonly answer: () => Answer
   private readonly limits: () => TcpLimits
   private readonly connections: ConnectionTable<Accepted>
@@ -54,18 +58,29 @@ export class TcpServer {
    * @param answer returns the function that answers; called for each message
    * @param limits returns the bounds of a connection; called for each new one
    * @param tls for DNS over TLS (RFC 7858)
+   * @param proxy reads PROXY headers of connections
    * @throws {Error} when the certificate or key is invalid
    */
-  constructor(answer: () => Answer, limits: () => TcpLimits = () => TCP_LIMITS, tls?: TlsService) {
+  constructor(
+    answer: () => Answer,
+    limits: () => TcpLimits = () => TCP_LIMITS,
+    tls?: TlsService,
+    proxy?: ProxyGateOptions,
+  ) {
     this.answer = answer
     this.limits = limits
     this.connections = new ConnectionTable(limits)
-    this.server = tls === undefined ? this.createPlain() : this.createSecure(tls)
+    this.secure = tls && this.createSecure(tls)
+    this.gate = proxy && new ProxyGate(proxy)
+    this.server =
+      this.gate === undefined
+        ? (this.secure ?? this.createPlain())
+        : this.createGated(this.gate, this.secure ?? this.createPlain())
   }
 
   /** Replaces the certificate. @throws {Error} when the certificate or key is invalid */
   renew(service: TlsService): void {
-    if (this.server instanceof TlsServer) this.server.setSecureContext(contextOptions(service))
+    this.secure?.setSecureContext(contextOptions(service))
   }
 
   /**
@@ -101,8 +116,19 @@ export class TcpServer {
   /** Stops listening and closes all connections. */
   close(): Promise<void> {
     const closed = this.stopListening()
+    this.gate?.close()
     for (const accepted of this.connections.all()) accepted.destroy()
     return closed
+  }
+
+  /** Reads the headers before a server that does not listen itself gets the connections. */
+  private createGated(gate: ProxyGate, inner: Server): Server {
+    return createServer({ ...SOCKET_OPTIONS, pauseOnConnect: true }, (socket) => {
+      gate.take(socket, () => {
+        inner.emit('connection', socket)
+        if (this.secure === undefined) socket.resume()
+      })
+    })
   }
 
   private createPlain(): Server {
@@ -187,6 +213,6 @@ class Accepted implements Connection {
 }
 
 /** Returns a key that is unique among open connections. */
-function endsOf({ remoteAddress, remotePort, localAddress }: Socket): string {
-  return `${remoteAddress} ${remotePort} ${localAddress}`
+function endsOf({ remoteAddress, remotePort, remoteFamily, localAddress }: Socket): string {
+  return `${remoteAddress} ${remotePort} ${remoteFamily} ${localAddress}`
 }

@@ -186,6 +186,7 @@ export class UdpServer implements SlowAnswers {
     const { isSending } = this
     const writer = isSending ? this.spare : this.writer
     const size = this.answers.fast(message, this.clientAt(address, port), writer)
+    if (size < 0) return
     if (size === 0) this.queue.take(this, message, address, port)
     else if (isSending) this.send(writer.bytes.slice(0, size), address, port)
     else this.sendWritten(size, address, port)
@@ -224,6 +225,7 @@ export class UdpServer implements SlowAnswers {
     const { spare } = this
     const message = batch.message(index)
     const size = this.answers.fast(message, this.clientAt(address, port), spare)
+    if (size < 0) return
     if (size === 0) this.queue.take(this, message, address, port)
     else if (!batch.respond(index, spare.bytes, size)) {
       this.send(spare.bytes.slice(0, size), address, port)

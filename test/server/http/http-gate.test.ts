@@ -23,7 +23,7 @@ async function gated(t: TestContext, expected: () => Expected): Promise<Gated> {
     source.destroy()
     server.close()
   })
-  return { client, source, gate: new HttpGate(source, { queue, expected }) }
+  return { client, source, gate: new HttpGate(source, { client: '127.0.0.1', queue, expected }) }
 }
 
 describe('HttpGate', () => {
