@@ -17,12 +17,12 @@ export const LEFT_OUT: readonly LeftOut[] = [
   {
     plugins: ['route53', 'azure', 'clouddns', 'nomad'],
     reason: 'its records come from the API of a cloud or of Nomad',
-    instead: 'forward to servers that have it, or serve a copy with file',
+    instead: 'forward to a CoreDNS that has it, or serve a copy with file',
   },
   {
-    plugins: ['grpc', 'grpc_server', 'quic', 'https3'],
-    reason: 'Node has no gRPC and no stable QUIC',
-    instead: 'use tls:// or https://, to forward and to serve',
+    plugins: ['quic', 'https3'],
+    reason: 'Node has no stable QUIC',
+    instead: 'put dnsdist in front of tls:// or https:// (docs/fronts.md)',
   },
   {
     plugins: ['proxyproto'],

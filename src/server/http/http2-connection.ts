@@ -7,12 +7,12 @@ import {
   constants,
   Http2ServerRequest,
   Http2ServerResponse,
-  type IncomingHttpHeaders,
   performServerHandshake,
   type ServerHttp2Session,
   type ServerHttp2Stream,
+  type ServerOptions,
 } from 'node:http2'
-import type { TLSSocket } from 'node:tls'
+import type { Socket } from 'node:net'
 import { EMPTY } from '../../dns/bytes/bytes.ts'
 import { clientNetwork } from '../../dns/names/network.ts'
 import type { FairQueue } from '../sockets/fair-queue.ts'
@@ -20,18 +20,14 @@ import {
   type Answer,
   DIRECT_BODY_BYTES_MAX,
   type Direct,
-  type Ends,
-  endsOf,
-  type Head,
   hasValidHost,
-  identitiesOfSocket,
   type Ready,
-  unmapped,
 } from './http-request.ts'
 import { type OpenStream, OpenStreams } from './open-streams.ts'
 import type { RequestHolder, RequestMemory } from './request-memory.ts'
 import { ResponseFields } from './response-fields.ts'
 import type { PhaseTimes, SelfBounded } from './served-socket.ts'
+import { type Fields, StreamHead } from './stream-head.ts'
 
 /** Bytes of unfinished bodies that a connection buffers, without those that the app reads. */
 const HELD_BYTES_MAX = 1_048_576
@@ -68,11 +64,24 @@ const SESSION_OPTIONS = {
   },
 }
 
+const TOO_MUCH = constants.NGHTTP2_ENHANCE_YOUR_CALM
+/** Streams without another bound; the largest that Node's options take. */
+const STREAMS_MAX = 2 ** 31 - 1
+
 /** The last stream of a GOAWAY that refuses none yet (RFC 9113 §6.8). */
 const STREAM_ID_MAX = 2 ** 31 - 1
 
 /** Shared by all connections. */
 const FIELDS = new ResponseFields()
+
+/** A server of HTTP/2 alone. */
+export type Http2Only = {
+  /** Concurrent streams of a connection; Infinity for as many as its memory allows. */
+  readonly streamsMax: number
+  readonly bodyBytesMax: number
+  /** The response to a longer body. */
+  readonly tooLong: Ready
+}
 
 /** How to answer the requests of a connection. */
 export type Http2Service = {
@@ -86,14 +95,12 @@ export type Http2Service = {
   readonly now: () => number
   /** Whether clients are asked to go elsewhere; never when left out. */
   readonly isLeaving?: () => boolean
+  readonly http2Only?: Http2Only | undefined
 }
 
-/** The header fields of a request, as an object and as sent. */
-type Fields = { readonly headers: IncomingHttpHeaders; readonly rawHeaders: readonly string[] }
-
-/** Serves one TLS socket. */
+/** Serves one socket. */
 export class Http2Connection implements SelfBounded, RequestHolder {
-  private readonly socket: TLSSocket
+  private readonly socket: Socket
   private readonly service: Http2Service
   private readonly session: ServerHttp2Session
   private readonly network: string
@@ -106,12 +113,12 @@ export class Http2Connection implements SelfBounded, RequestHolder {
   /** Whether a request was answered with a status below 400. */
   hasServed = false
 
-  constructor(socket: TLSSocket, service: Http2Service) {
+  constructor(socket: Socket, service: Http2Service) {
     this.socket = socket
     this.service = service
     this.network = clientNetwork(socket.remoteAddress ?? '')
     this.changedMs = service.now()
-    this.session = performServerHandshake(socket, SESSION_OPTIONS)
+    this.session = performServerHandshake(socket, sessionOptions(service.http2Only))
     // The session destroys itself and its socket.
     this.session.on('error', ignore)
     service.requestMemory.add(this)
@@ -137,7 +144,7 @@ export class Http2Connection implements SelfBounded, RequestHolder {
         this.close()
         return
       }
-      if (nowMs - startMs >= readMs && !isComplete(stream)) stream.close(constants.NGHTTP2_CANCEL)
+      if (nowMs - startMs >= readMs && !isComplete(stream)) fail(stream, constants.NGHTTP2_CANCEL)
     }
     const isOpen = open.length > 0
     if (this.wasOpen && !isOpen) this.changedMs = nowMs
@@ -160,7 +167,7 @@ export class Http2Connection implements SelfBounded, RequestHolder {
       return
     }
     for (const { stream, memoryBytes } of this.open.all()) {
-      if (memoryBytes > 0) stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM)
+      if (memoryBytes > 0) fail(stream, TOO_MUCH)
     }
   }
 
@@ -263,10 +270,12 @@ export class Http2Connection implements SelfBounded, RequestHolder {
       const [only = EMPTY] = chunks
       this.answer(open, answer, chunks.length < 2 ? only : Buffer.concat(chunks))
     }
+    const { bodyBytesMax = DIRECT_BODY_BYTES_MAX, tooLong } = this.service.http2Only ?? {}
     stream.on('data', (chunk: Buffer) => {
       chunks.push(chunk)
       open.heldBytes += chunk.length
-      if (this.isTooMuch(open.heldBytes)) stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM)
+      if (open.heldBytes > bodyBytesMax && tooLong !== undefined) this.cut(open, tooLong)
+      else if (this.isTooMuch(open.heldBytes, bodyBytesMax)) fail(stream, TOO_MUCH)
       else if (open.heldBytes === length) finish()
       else this.hold(open, chunk.length)
     })
@@ -274,8 +283,18 @@ export class Http2Connection implements SelfBounded, RequestHolder {
     if (!(length > 0)) stream.on('end', finish)
   }
 
-  private isTooMuch(size: number): boolean {
-    return size > DIRECT_BODY_BYTES_MAX || this.open.heldBytes() > HELD_BYTES_MAX
+  private isTooMuch(size: number, bodyBytesMax: number): boolean {
+    return size > bodyBytesMax || this.open.heldBytes() > HELD_BYTES_MAX
+  }
+
+  /** Responds before the end of a body, of which no more is read (RFC 9113 §8.1). */
+  private cut(open: OpenStream<ServerHttp2Stream>, ready: Ready): void {
+    const { stream } = open
+    stream.removeAllListeners('data')
+    stream.removeAllListeners('end')
+    open.heldBytes = 0
+    this.respond(open, ready)
+    fail(stream, constants.NGHTTP2_NO_ERROR)
   }
 
   private answer(open: OpenStream<ServerHttp2Stream>, answer: Answer, body?: Uint8Array): void {
@@ -290,57 +309,26 @@ export class Http2Connection implements SelfBounded, RequestHolder {
     }
   }
 
-  private respond(open: OpenStream<ServerHttp2Stream>, { status, headers, body }: Ready): void {
+  private respond(open: OpenStream<ServerHttp2Stream>, ready: Ready): void {
     const { stream } = open
+    const { status, headers, body, trailers } = ready
     if (stream.closed) return
     this.hold(open, STREAM_BYTES + (body?.length ?? 0))
-    stream.respond(FIELDS.of(status, headers))
-    stream.end(body)
-    this.responded(status)
+    const fields = FIELDS.of(status, headers)
+    if (trailers !== undefined) {
+      stream.respond(fields, { waitForTrailers: true })
+      stream.once('wantTrailers', () => stream.sendTrailers(trailers))
+      stream.end(body)
+    } else if (body.length === 0) stream.respond(fields, { endStream: true })
+    else {
+      stream.respond(fields)
+      stream.end(body)
+    }
+    if (!('grpc-status' in headers)) this.responded(status)
   }
 
   private responded(status: number): void {
     if (status < 400) this.hasServed = true
-  }
-}
-
-/** A request's head for `direct`. */
-class StreamHead implements Head {
-  readonly method: string
-  readonly path: string
-  private readonly rawHeaders: readonly string[]
-  private readonly socket: TLSSocket
-
-  constructor({ headers, rawHeaders }: Fields, socket: TLSSocket) {
-    this.method = headers[':method'] ?? ''
-    this.path = headers[':path'] ?? ''
-    this.rawHeaders = rawHeaders
-    this.socket = socket
-  }
-
-  get address(): string {
-    return unmapped(this.socket.remoteAddress ?? '')
-  }
-
-  /** Joins fields with the same name, as the app sees them; `node:http2` drops some duplicates. */
-  header(name: string): string | undefined {
-    const { rawHeaders } = this
-    let found: string | undefined
-    for (let i = 0; i < rawHeaders.length; i += 2) {
-      if (rawHeaders[i] !== name) continue
-      const value = rawHeaders[i + 1] ?? ''
-      found = found === undefined ? value : `${found}, ${value}`
-    }
-    // RFC 9113 §8.3.1: HTTP/2 has the host in a pseudo-header.
-    return found === undefined && name === 'host' ? this.header(':authority') : found
-  }
-
-  identities(): readonly string[] {
-    return identitiesOfSocket(this.socket)
-  }
-
-  ends(): Ends {
-    return endsOf(this.socket)
   }
 }
 
@@ -353,12 +341,22 @@ function isTooLarge(rawHeaders: readonly string[]): boolean {
   return size > HEADER_LIST_BYTES_MAX
 }
 
+function sessionOptions(http2Only: Http2Only | undefined): ServerOptions {
+  if (http2Only === undefined) return SESSION_OPTIONS
+  const maxConcurrentStreams = Math.min(http2Only.streamsMax, STREAMS_MAX)
+  return { ...SESSION_OPTIONS, settings: { ...SESSION_OPTIONS.settings, maxConcurrentStreams } }
+}
+
 function isComplete(stream: ServerHttp2Stream): boolean {
   return stream.endAfterHeaders || stream.readableEnded
 }
 
-function fail(stream: ServerHttp2Stream): void {
-  stream.close(constants.NGHTTP2_INTERNAL_ERROR)
+/**
+ * Resets a stream, in a later turn: Node ends the process if that happens while it writes a
+ * response that trailers follow (nodejs/node#41458).
+ */
+function fail(stream: ServerHttp2Stream, code: number = constants.NGHTTP2_INTERNAL_ERROR): void {
+  setImmediate(() => stream.close(code))
 }
 
 function ignore(): void {}

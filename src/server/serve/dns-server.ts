@@ -302,6 +302,6 @@ function placeKey({ transport, port, addresses, except }: Listener): string {
 
 /** Identifies a listener by its place and by the options that cannot change while it is open. */
 function listenerKey(listener: Listener): string {
-  const { tls, httpConnectionsMax } = listener
-  return [placeKey(listener), tls?.clientAuth, httpConnectionsMax].join(' ')
+  const { tls, httpConnectionsMax, streamsMax } = listener
+  return [placeKey(listener), tls?.clientAuth, httpConnectionsMax, streamsMax].join(' ')
 }
