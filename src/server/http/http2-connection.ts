@@ -65,6 +65,7 @@ const SESSION_OPTIONS = {
 }
 
 const TOO_MUCH = constants.NGHTTP2_ENHANCE_YOUR_CALM
+const FAILED = constants.NGHTTP2_INTERNAL_ERROR
 /** Streams without another bound; the largest that Node's options take. */
 const STREAMS_MAX = 2 ** 31 - 1
 
@@ -144,7 +145,9 @@ export class Http2Connection implements SelfBounded, RequestHolder {
         this.close()
         return
       }
-      if (nowMs - startMs >= readMs && !isComplete(stream)) fail(stream, constants.NGHTTP2_CANCEL)
+      if (nowMs - startMs >= readMs && !isComplete(stream)) {
+        this.reset(stream, constants.NGHTTP2_CANCEL)
+      }
     }
     const isOpen = open.length > 0
     if (this.wasOpen && !isOpen) this.changedMs = nowMs
@@ -166,8 +169,9 @@ export class Http2Connection implements SelfBounded, RequestHolder {
       this.close()
       return
     }
-    for (const { stream, memoryBytes } of this.open.all()) {
-      if (memoryBytes > 0) fail(stream, TOO_MUCH)
+    for (const one of this.open.all()) {
+      if (one.memoryBytes > 0) this.reset(one.stream, TOO_MUCH)
+      one.memoryBytes = 0
     }
   }
 
@@ -275,7 +279,7 @@ export class Http2Connection implements SelfBounded, RequestHolder {
       chunks.push(chunk)
       open.heldBytes += chunk.length
       if (open.heldBytes > bodyBytesMax && tooLong !== undefined) this.cut(open, tooLong)
-      else if (this.isTooMuch(open.heldBytes, bodyBytesMax)) fail(stream, TOO_MUCH)
+      else if (this.isTooMuch(open.heldBytes, bodyBytesMax)) this.reset(stream, TOO_MUCH)
       else if (open.heldBytes === length) finish()
       else this.hold(open, chunk.length)
     })
@@ -294,7 +298,7 @@ export class Http2Connection implements SelfBounded, RequestHolder {
     stream.removeAllListeners('end')
     open.heldBytes = 0
     this.respond(open, ready)
-    fail(stream, constants.NGHTTP2_NO_ERROR)
+    this.reset(stream, constants.NGHTTP2_NO_ERROR)
   }
 
   private answer(open: OpenStream<ServerHttp2Stream>, answer: Answer, body?: Uint8Array): void {
@@ -303,9 +307,9 @@ export class Http2Connection implements SelfBounded, RequestHolder {
     try {
       const ready = answer(body)
       if (!(ready instanceof Promise)) this.respond(open, ready)
-      else ready.then((one) => this.respond(open, one)).catch(() => fail(stream))
+      else ready.then((one) => this.respond(open, one)).catch(() => this.reset(stream, FAILED))
     } catch {
-      fail(stream)
+      this.reset(stream, FAILED)
     }
   }
 
@@ -325,6 +329,14 @@ export class Http2Connection implements SelfBounded, RequestHolder {
       stream.end(body)
     }
     if (!('grpc-status' in headers)) this.responded(status)
+  }
+
+  /**
+   * Resets a stream in a later turn: Node ends the process if that happens while it writes a
+   * response that trailers follow (nodejs/node#41458).
+   */
+  private reset(stream: ServerHttp2Stream, code: number): void {
+    setImmediate(() => this.service.queue.run(this.network, () => stream.close(code)))
   }
 
   private responded(status: number): void {
@@ -349,14 +361,6 @@ function sessionOptions(http2Only: Http2Only | undefined): ServerOptions {
 
 function isComplete(stream: ServerHttp2Stream): boolean {
   return stream.endAfterHeaders || stream.readableEnded
-}
-
-/**
- * Resets a stream, in a later turn: Node ends the process if that happens while it writes a
- * response that trailers follow (nodejs/node#41458).
- */
-function fail(stream: ServerHttp2Stream, code: number = constants.NGHTTP2_INTERNAL_ERROR): void {
-  setImmediate(() => stream.close(code))
 }
 
 function ignore(): void {}
