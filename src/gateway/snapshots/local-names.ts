@@ -64,8 +64,8 @@ const writer = new ReplyWriter()
 const EXTENDED_ERRORS = '0,3,14-15,17,19-20,22'
 
 /**
- * Answers a query for such a name: `_dns.resolver.arpa` SVCB, RESINFO of the gateway, NODATA for the
- * rest of `resolver.arpa`, NXDOMAIN for the canary. `undefined` for all other names.
+ * Answers a query for such a name: `_dns.resolver.arpa` SVCB, RESINFO of the gateway, NODATA for
+ * the rest of `resolver.arpa`, NXDOMAIN for the canary. `undefined` for all other names.
  */
 export function answerLocally(
   parsed: Query | Refusal,
