@@ -17,7 +17,7 @@ export type GrpcAttack = Attack & {
 }
 
 const { END_STREAM, END_HEADERS } = FLAG
-const CALLS_EACH = 20
+const CALLS_EACH = 10
 /** Calls on each connection that takes no responses, or does not end its calls. */
 const OPEN_CALLS = 200
 /** The longest payload of a frame unless SETTINGS allow more (RFC 9113 §4.2). */
