@@ -1,6 +1,7 @@
 /**
  * `npm run assets`: writes what the gateway serves into a module that Node, esbuild and wrangler
- * import: the page of `page/`, and the templates of the onboarding kit. Git ignores the module; all
+ * import: the page of `page/`, the templates of the onboarding kit, and the description of the
+ * routes. Git ignores the module; all
  * that starts or bundles the gateway calls this first.
  * @module
  */
@@ -8,12 +9,14 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
+import { parse } from 'yaml'
 
 const ROOT = join(import.meta.dirname, '..')
 const TARGET = join(ROOT, 'src/gateway/built/assets.js')
 const TEMPLATES = 'src/gateway/onboarding/templates'
 /** What the module is made of; package-lock.json has the versions of hono and esbuild. */
-const INPUTS = ['build/assets.ts', 'package-lock.json', 'page', 'src/dns', TEMPLATES]
+const DESCRIPTION = 'src/gateway/openapi.yaml'
+const INPUTS = ['build/assets.ts', 'package-lock.json', 'page', 'src/dns', TEMPLATES, DESCRIPTION]
 
 /**
  * Writes the module, declared in `src/gateway/built/assets.d.ts`, unless it fits its sources
@@ -26,7 +29,11 @@ export async function buildAssets(target: string = TARGET): Promise<boolean> {
   if (existsSync(target) && readFileSync(target, 'utf8').startsWith(mark)) return false
   const names = readdirSync(join(ROOT, TEMPLATES))
   const templates = names.map((name) => [name, readText(`${TEMPLATES}/${name}`)])
-  const assets = { ...(await bundlePage()), TEMPLATES: Object.fromEntries(templates) }
+  const assets = {
+    ...(await bundlePage()),
+    TEMPLATES: Object.fromEntries(templates),
+    OPENAPI: describeRoutes(),
+  }
   const lines = Object.entries(assets).map(
     ([name, value]) => `export const ${name} = ${JSON.stringify(value)}\n`,
   )
@@ -46,6 +53,14 @@ function textsIn(path: string): readonly string[] {
 
 function readText(path: string): string {
   return readFileSync(join(ROOT, path), 'utf8')
+}
+
+/** Returns the description as JSON, without the parts that it only repeats. */
+function describeRoutes(): string {
+  const options = { merge: true, maxAliasCount: -1 }
+  const parsed: object = parse(readText(DESCRIPTION), options)
+  const entries = Object.entries(parsed).filter(([name]) => !name.startsWith('x-'))
+  return JSON.stringify(Object.fromEntries(entries))
 }
 
 async function bundlePage() {

@@ -103,7 +103,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
 
 /** Packages that live behind exactly one file, so that replacing one is a change of one file. */
 const DOORS: Readonly<Record<string, string>> = {
-  '@hono/node-server': 'src/server/http/http-server.ts',
+  '@hono/node-server': 'src/server/http/app-listener.ts',
   '@kubernetes/client-node': 'src/cluster/follow/watch.ts',
   aws4fetch: 'src/server/gateway/s3-client.ts',
   commander: 'src/cli/main.ts',

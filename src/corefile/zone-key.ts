@@ -9,7 +9,7 @@ import { nameOf, parseName } from '../dns/names/name.ts'
 import { configError, type Position } from './problem.ts'
 
 /** Transport of a server block's queries. */
-export type Transport = 'dns' | 'tls' | 'https'
+export type Transport = 'dns' | 'tls' | 'https' | 'grpc'
 
 /** A zone on a port. */
 export type ZoneKey = Position & {
@@ -23,10 +23,10 @@ export type ZoneKey = Position & {
 const SCHEME = /^([a-z0-9]+):\/\/(.*)$/
 /** A sign is one of Go's numbers. */
 const PORT = /^(.*):([+-]?\d+)$/
+const TRANSPORTS: readonly Transport[] = ['dns', 'tls', 'https', 'grpc']
 const UNSUPPORTED_SCHEMES: ReadonlyMap<string, string> = new Map([
-  ['grpc', 'DNS over gRPC is not supported; use "tls://" or "https://"'],
-  ['quic', 'DNS over QUIC is not supported; use "tls://" or "https://"'],
-  ['https3', 'HTTP/3 is not supported; use "https://", a proxy before it can add HTTP/3'],
+  ['quic', 'DNS over QUIC is not supported; put dnsdist in front of "tls://" (docs/fronts.md)'],
+  ['https3', 'HTTP/3 is not supported; put dnsdist in front of "https://" (docs/fronts.md)'],
 ])
 
 /**
@@ -38,8 +38,9 @@ export function parseZoneKey(text: string, at: Position): ZoneKey[] {
   const [, scheme = 'dns', rest = text] = SCHEME.exec(text) ?? []
   const unsupported = UNSUPPORTED_SCHEMES.get(scheme)
   if (unsupported !== undefined) throw configError(at, `"${text}": ${unsupported}`)
-  if (scheme !== 'dns' && scheme !== 'tls' && scheme !== 'https') {
-    throw configError(at, `"${text}": unknown scheme "${scheme}", expected dns, tls or https`)
+  const transport = TRANSPORTS.find((known) => known === scheme)
+  if (transport === undefined) {
+    throw configError(at, `"${text}": unknown scheme "${scheme}", expected dns, tls, https or grpc`)
   }
   const [, host = rest, digits] = PORT.exec(rest) ?? []
   if (host === '' && digits !== undefined) {
@@ -49,7 +50,7 @@ export function parseZoneKey(text: string, at: Position): ZoneKey[] {
   if (rest.endsWith(':') || (port !== undefined && !(port >= 0 && port <= 65535))) {
     throw configError(at, `"${text}" has no port from 0 to 65535 after the colon`)
   }
-  return parseHost(host, at).map((zone) => ({ ...position(at), transport: scheme, zone, port }))
+  return parseHost(host, at).map((zone) => ({ ...position(at), transport, zone, port }))
 }
 
 /**

@@ -29,6 +29,7 @@ describe('parseZoneKey takes', () => {
       text: 'TLS://a.b',
       keys: ['tls://a.b.'],
     },
+    { name: 'gRPC', text: 'grpc://a:8443', keys: ['grpc://a.:8443'] },
     {
       name: 'what is not a number after a colon as a name, as CoreDNS does',
       text: 'a:b',
@@ -163,30 +164,28 @@ describe('parseZoneKey refuses', () => {
       message: '".:65536" has no port from 0 to 65535 after the colon',
     },
     {
-      name: 'gRPC',
-      text: 'grpc://.',
-      message: '"grpc://.": DNS over gRPC is not supported; use "tls://" or "https://"',
-    },
-    {
       name: 'QUIC',
       text: 'quic://.:853',
-      message: '"quic://.:853": DNS over QUIC is not supported; use "tls://" or "https://"',
+      message:
+        '"quic://.:853": DNS over QUIC is not supported; ' +
+        'put dnsdist in front of "tls://" (docs/fronts.md)',
     },
     {
       name: 'HTTP/3',
       text: 'https3://.',
       message:
-        '"https3://.": HTTP/3 is not supported; use "https://", a proxy before it can add HTTP/3',
+        '"https3://.": HTTP/3 is not supported; ' +
+        'put dnsdist in front of "https://" (docs/fronts.md)',
     },
     {
       name: 'another scheme',
       text: 'http://a',
-      message: '"http://a": unknown scheme "http", expected dns, tls or https',
+      message: '"http://a": unknown scheme "http", expected dns, tls, https or grpc',
     },
     {
       name: "the names of an object's properties as schemes",
       text: 'constructor://a',
-      message: '"constructor://a": unknown scheme "constructor", expected dns, tls or https',
+      message: '"constructor://a": unknown scheme "constructor", expected dns, tls, https or grpc',
     },
   ]
   for (const { name, text, message } of cases) {

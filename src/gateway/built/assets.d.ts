@@ -11,3 +11,5 @@ export declare const SCRIPT_SOURCE: string
 export declare const STYLE_SOURCE: string
 /** Texts of `onboarding/templates` by file name, with places such as `${origin}`. */
 export declare const TEMPLATES: Readonly<Record<string, string>>
+/** The description of the routes by OpenAPI 3.1, as JSON. */
+export declare const OPENAPI: string

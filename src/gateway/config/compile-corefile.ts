@@ -88,10 +88,12 @@ export function publishedCluster(options: KubernetesOptions, clusters?: readonly
  * @throws {Error} for any other upstream
  */
 export function checkWorkerUpstream(
-  { url, serverName }: Upstream,
+  { transport, url, serverName }: Upstream,
   { tls, sourceAddress, resolvers }: UpstreamOptions,
 ): string {
-  if (url === undefined) throw new Error('a Worker queries upstreams over https:// only')
+  if (transport !== 'https' || url === undefined) {
+    throw new Error('a Worker queries upstreams over https:// only')
+  }
   const isPlain = serverName === undefined && tls.ca === undefined && tls.cert === undefined
   if (!isPlain)
     throw new Error('a Worker cannot choose certificates: remove "tls" and "tls_servername"')

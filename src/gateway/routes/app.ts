@@ -13,6 +13,7 @@ import { createCors } from '../access/cors.ts'
 import { createCrossSite } from '../access/cross-site.ts'
 import { checkAdmin, checkStatusReader } from '../access/operators.ts'
 import { createTokenAdvice } from '../access/token-request.ts'
+import { OPENAPI } from '../built/assets.js'
 import type { GatewayConfig } from '../config/config.ts'
 import { jobAudiences } from '../config/job-audiences.ts'
 import { matcherOf } from '../config/text-pattern.ts'
@@ -153,6 +154,7 @@ function addStatusRoutes(
 ): void {
   // Probes and load balancers cannot keep a token, so this reveals nothing about the names.
   app.get('/healthz', () => uncached(200, null))
+  app.get('/openapi.json', () => uncached(200, OPENAPI, { 'content-type': 'application/json' }))
   for (const path of ['/readyz', '/metrics']) {
     app.use(path, async (c, next) => {
       await checkStatusReader(c, config, gateway.clusters)

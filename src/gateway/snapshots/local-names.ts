@@ -3,7 +3,8 @@
  *
  * `resolver.arpa` describes the resolver that gets the query (RFC 9462 §6.4). A forwarded query
  * would lead clients to another resolver, which does not know the clusters. `_dns.resolver.arpa`
- * SVCB has the gateway itself, by the name that the client used.
+ * SVCB has the gateway itself, by the name that the client used. RESINFO (RFC 9606), for that name
+ * and for `resolver.arpa`, says which extended errors the gateway sends, and where its page is.
  *
  * Firefox queries `use-application-dns.net` through the system's resolver to learn whether it may
  * use another one (support.mozilla.org, "canary domain"). NXDOMAIN disables that, because only the
@@ -12,7 +13,7 @@
  */
 import { asWordBytes } from '../../dns/bytes/bytes.ts'
 import { HEADER_BYTES, MESSAGE_BYTES_MAX } from '../../dns/names/limits.ts'
-import { nameOf } from '../../dns/names/name.ts'
+import { nameOf, parseName } from '../../dns/names/name.ts'
 import { RCODE } from '../../dns/names/rcode.ts'
 import { CLASS } from '../../dns/names/rr-class.ts'
 import { TYPE } from '../../dns/names/rr-type.ts'
@@ -55,11 +56,16 @@ const TTL_SECONDS = 300
 const AUTHORITY = /^((?:[a-z0-9-]{1,63}\.)*[a-z][a-z0-9-]{0,62})(?::(\d{1,5}))?$/
 /** A token in a path; `\` and `"` have a meaning in presentation format. */
 const TOKEN_PATH = /^\/t\/[\w.~-]{1,512}(?=\/)/
+/** The longest URL in a string of 255 bytes (RFC 1035 §3.3.14). */
+const URL_MAX = 247
 const writer = new ReplyWriter()
 
+/** The extended errors of our own (RFC 8914); a response of an upstream may have others. */
+const EXTENDED_ERRORS = '0,3,14-15,17,19-20,22'
+
 /**
- * Answers a query for such a name: `_dns.resolver.arpa` SVCB, NODATA for the rest of
- * `resolver.arpa`, NXDOMAIN for the canary. `undefined` for all other names.
+ * Answers a query for such a name: `_dns.resolver.arpa` SVCB, RESINFO of the gateway, NODATA for
+ * the rest of `resolver.arpa`, NXDOMAIN for the canary. `undefined` for all other names.
  */
 export function answerLocally(
   parsed: Query | Refusal,
@@ -68,18 +74,20 @@ export function answerLocally(
 ): Uint8Array | undefined {
   if (parsed.kind === 'refusal') return undefined
   const isCanary = endsIn(parsed, CANARY)
-  if (!isCanary && !endsIn(parsed, RESOLVER_ARPA)) return undefined
+  const isInfo = asksForInfo(parsed, arrival)
+  if (!isCanary && !isInfo && !endsIn(parsed, RESOLVER_ARPA)) return undefined
   writer.begin(parsed, { bytesMax: MESSAGE_BYTES_MAX })
   const isDesignation =
     parsed.type === TYPE.SVCB &&
     parsed.class === CLASS.IN &&
     parsed.nameBytes === DESIGNATED.size &&
     endsIn(parsed, DESIGNATED)
-  const rdata = isDesignation ? designation(arrival, reach) : undefined
+  const designated = isDesignation ? designation(arrival, reach) : undefined
+  const rdata = isInfo ? resolverInfo(arrival, reach) : designated
   if (rdata !== undefined) {
     writer.pointOwner(HEADER_BYTES)
-    writer.beginRecord(TYPE.SVCB, CLASS.IN, TTL_SECONDS)
-    writeRdata(writer, TYPE.SVCB, rdata)
+    writer.beginRecord(parsed.type, CLASS.IN, TTL_SECONDS)
+    writeRdata(writer, parsed.type, rdata)
     writer.endRecord(SECTION.ANSWER)
   }
   const rcode = isCanary ? RCODE.NXDOMAIN : RCODE.NOERROR
@@ -95,12 +103,37 @@ function designation(
   { head }: Arrival,
   { isPublic, hasTls, hasHttp3 }: Reach,
 ): Uint8Array | undefined {
-  const isSecure = hasTls || head.header('x-forwarded-proto') === 'https'
-  const [, host, port = '443'] = AUTHORITY.exec((head.header('host') ?? '').toLowerCase()) ?? []
+  const { host, port, isSecure } = placeOf(head, hasTls)
   const [tokenPath] = TOKEN_PATH.exec(head.path) ?? []
   const path = tokenPath ?? (isPublic ? '' : undefined)
   if (!isSecure || host === undefined || path === undefined) return undefined
   const params = [...(port === '443' ? [] : [`port=${port}`]), `dohpath=${path}/dns-query{?dns}`]
   const alpn = hasHttp3 ? 'alpn=h3,h2,http/1.1' : 'alpn=h2,http/1.1'
   return parseRdata(TYPE.SVCB, ['1', `${host}.`, alpn, ...params], ROOT)
+}
+
+/** Returns the host and port that the client used, and whether it did so over TLS. */
+function placeOf(
+  head: Arrival['head'],
+  hasTls: boolean,
+): { readonly host: string | undefined; readonly port: string; readonly isSecure: boolean } {
+  const [, host, port = '443'] = AUTHORITY.exec((head.header('host') ?? '').toLowerCase()) ?? []
+  return { host, port, isSecure: hasTls || head.header('x-forwarded-proto') === 'https' }
+}
+
+/** Whether a query is for RESINFO of `resolver.arpa` or of the name that the client used. */
+function asksForInfo(query: Query, { head }: Arrival): boolean {
+  if (query.type !== TYPE.RESINFO || query.class !== CLASS.IN) return false
+  if (query.nameBytes === RESOLVER_ARPA.size && endsIn(query, RESOLVER_ARPA)) return true
+  const { host } = placeOf(head, true)
+  const own = host === undefined ? undefined : parseName(host)
+  return own !== undefined && query.nameBytes === own.length && endsIn(query, asWordBytes(own))
+}
+
+/** Returns what the gateway says of itself (RFC 9606 §5); its page only by a name, over TLS. */
+function resolverInfo({ head }: Arrival, { hasTls }: Reach): Uint8Array | undefined {
+  const { host, port, isSecure } = placeOf(head, hasTls)
+  const url = `https://${host}${port === '443' ? '' : `:${port}`}/`
+  const page = isSecure && host !== undefined && url.length <= URL_MAX ? [`infourl=${url}`] : []
+  return parseRdata(TYPE.RESINFO, [`exterr=${EXTENDED_ERRORS}`, ...page], ROOT)
 }

@@ -190,14 +190,15 @@ function takenBy(
 function finish({ taken: _, ...draft }: Draft): Listener {
   const features = draft.zones.flatMap(({ chain }) => chain.features)
   const tls = features.find(({ kind }) => kind === 'tls')
-  const https = features.find(({ kind }) => kind === 'https')
   // CoreDNS takes those of the last block (core/dnsserver/server.go).
   const proxy = features.findLast(({ kind }) => kind === 'proxyproto')
+  const bounds = features.find(({ kind }) => kind === draft.transport)
   return {
     ...draft,
     ...(proxy?.kind === 'proxyproto' && { proxy: proxy.headers }),
     ...(tls?.kind === 'tls' && { tls: tls.service }),
-    ...(https?.kind === 'https' && { httpConnectionsMax: https.connectionsMax }),
+    ...(bounds?.kind === 'https' && { httpConnectionsMax: bounds.connectionsMax }),
+    ...(bounds?.kind === 'grpc' && bounds.limits),
     zones: draft.zones.toSorted((a, b) => b.zone.length - a.zone.length),
     takesAnyClass: draft.zones.some(({ chain }) => chain.takesAnyClass),
   }

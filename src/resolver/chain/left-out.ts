@@ -17,12 +17,7 @@ export const LEFT_OUT: readonly LeftOut[] = [
   {
     plugins: ['route53', 'azure', 'clouddns', 'nomad'],
     reason: 'its records come from the API of a cloud or of Nomad',
-    instead: 'forward to servers that have it, or serve a copy with file',
-  },
-  {
-    plugins: ['grpc', 'grpc_server'],
-    reason: 'Node has no gRPC',
-    instead: 'use tls:// or https://, to forward and to serve',
+    instead: 'forward to a CoreDNS that has it, or serve a copy with file',
   },
   {
     plugins: ['quic', 'https3'],

@@ -27,8 +27,10 @@ export type Listener = {
   readonly tls?: TlsService
   /** From whom PROXY headers count; absent where nobody sends any. */
   readonly proxy?: ProxyHeaders
-  /** Concurrent HTTP connections; the runtime's bound when absent. */
+  /** Concurrent connections of HTTPS or gRPC; the runtime's bound when absent. */
   readonly httpConnectionsMax?: number
+  /** Concurrent queries on a connection of gRPC; the runtime's bound when absent. */
+  readonly streamsMax?: number
   /** Sorted by length, the longest first. */
   readonly zones: readonly ServedZone[]
   readonly takesAnyClass: boolean

@@ -37,5 +37,5 @@ export function advertisedTo(query: Query): number {
 
 /** Returns the block that responses to a client are padded to; 0 for no padding. */
 export function paddingBlock({ transport }: Client): number {
-  return transport === 'https' || transport === 'tls' ? PADDING_BLOCK : 0
+  return transport === 'udp' || transport === 'tcp' ? 0 : PADDING_BLOCK
 }

@@ -172,8 +172,10 @@ export class Resolver {
       return isRefused ? this.refuse(listener, incoming, []) : refusalReply(incoming.query, parsed)
     }
     if (isOtherClass) return this.refuse(listener, incoming, [])
-    // A response over HTTPS is one message (RFC 8484 §4.2), a transfer any number (RFC 5936 §2.2).
-    if (client.transport === 'https' && isTransferType(parsed.type)) {
+    // A response over HTTPS or gRPC is one message (RFC 8484 §4.2), a transfer any number (RFC 5936
+    // §2.2).
+    const { transport } = client
+    if ((transport === 'https' || transport === 'grpc') && isTransferType(parsed.type)) {
       return this.refuse(listener, incoming, [])
     }
     const chain = findChain(listener, parsed, client)

@@ -9,7 +9,7 @@ import type { Visibility } from '../../snapshot/read/visibility.ts'
 export type Client = {
   readonly address: string
   readonly port: number
-  readonly transport: 'udp' | 'tcp' | 'tls' | 'https'
+  readonly transport: 'udp' | 'tcp' | 'tls' | 'https' | 'grpc'
   /**
    * The server's own address and port, where the runtime knows them. The address is `::` for UDP on
    * a wildcard socket, as in CoreDNS.

@@ -61,6 +61,11 @@ export type Feature =
     }
   | { readonly kind: 'https'; readonly connectionsMax: number }
   | { readonly kind: 'proxyproto'; readonly headers: ProxyHeaders }
+  | {
+      readonly kind: 'grpc'
+      /** Fields of the listener; the runtime's bounds hold where absent. */
+      readonly limits: { readonly httpConnectionsMax?: number; readonly streamsMax?: number }
+    }
   | { readonly kind: 'reload'; readonly intervalMs: number; readonly jitterMs: number }
   | { readonly kind: 'timeouts'; readonly bounds: ConnectionBounds }
   | {

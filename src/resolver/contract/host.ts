@@ -15,11 +15,11 @@ import type { MaybePromise } from './maybe-promise.ts'
 
 /** An upstream server and how to reach it. */
 export type Upstream = {
-  readonly transport: 'dns' | 'tls' | 'https'
+  readonly transport: 'dns' | 'tls' | 'https' | 'grpc'
   /** An address, or a hostname, which is resolved again when its TTL ends. */
   readonly address: string
   readonly port: number
-  /** The URL of the server, for `https`. */
+  /** The URL of the server, for `https` and `grpc`; `grpc` is not encrypted at `http://`. */
   readonly url?: string
   /** The name in its certificate; that of `address` or `url` when absent. */
   readonly serverName?: string

@@ -7,8 +7,8 @@ import type { Transport } from '../../corefile/zone-key.ts'
 /** Ports where a Corefile names none. */
 export type DefaultPorts = Readonly<Record<Transport, number>>
 
-/** The registered ports of the transports (RFC 1035, RFC 7858, RFC 8484). */
-export const STANDARD_PORTS: DefaultPorts = { dns: 53, tls: 853, https: 443 }
+/** The registered ports of the transports (RFC 1035, RFC 7858, RFC 8484); CoreDNS's for gRPC. */
+export const STANDARD_PORTS: DefaultPorts = { dns: 53, tls: 853, https: 443, grpc: 443 }
 
 /** An address that a server listens on. */
 export type ServerAddress = {

@@ -28,6 +28,8 @@ import { etcdPlugin } from './etcd/setup.ts'
 import { filePlugin } from './file/setup.ts'
 import { forwardPlugin } from './forward/setup.ts'
 import { geoipPlugin } from './geoip/setup.ts'
+import { grpcPlugin } from './grpc/grpc.ts'
+import { grpcServerPlugin } from './grpc-server/grpc-server.ts'
 import { headerPlugin } from './header/header.ts'
 import { healthPlugin } from './health/health.ts'
 import { hostsPlugin } from './hosts/hosts.ts'
@@ -80,6 +82,7 @@ export const ALL_PLUGINS: PluginSet<AllPluginsHost> = pluginSet<AllPluginsHost>(
   geoipPlugin,
   cancelPlugin,
   proxyprotoPlugin,
+  grpcServerPlugin,
   httpsPlugin,
   timeoutsPlugin,
   multisocketPlugin,
@@ -123,6 +126,7 @@ export const ALL_PLUGINS: PluginSet<AllPluginsHost> = pluginSet<AllPluginsHost>(
   etcdPlugin,
   loopPlugin,
   forwardPlugin,
+  grpcPlugin,
   erraticPlugin,
   whoamiPlugin,
   viewPlugin,

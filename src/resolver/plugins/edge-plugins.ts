@@ -47,8 +47,8 @@ import { whoamiPlugin } from './whoami/whoami.ts'
 /** Plugins of `kubedoh serve` that Workers ignore or refuse. */
 export const ABSENT_AT_EDGE: Readonly<Record<'ignored' | 'refused', string>> = {
   ignored:
-    'proxyproto https timeouts reload cookies bind trace ready health dnstap tls transfer loop',
-  refused: 'geoip tsig dnssec secondary',
+    'proxyproto grpc_server https timeouts reload cookies bind trace ready health dnstap tls transfer loop',
+  refused: 'geoip tsig dnssec secondary grpc',
 }
 
 /** The plugins of Workers, in the order of `ALL_PLUGINS`; those without code at the end. */

@@ -29,6 +29,8 @@ export type Ready = {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array
+  /** Fields after the body, for gRPC; over HTTP/2 only. */
+  readonly trailers?: Readonly<Record<string, string>>
 }
 
 /** Answers a request that a {@link Direct} accepted; a POST needs its body. */

@@ -1,12 +1,11 @@
 /**
- * The HTTP server on Node: HTTP/1.1 and, over TLS, HTTP/2. Only this file uses hono's adapter.
+ * The HTTP server on Node: HTTP/1.1 and, over TLS, HTTP/2; or HTTP/2 alone.
  * @module
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2'
 import { createServer as createTcpServer, type Socket, type Server as TcpServer } from 'node:net'
-import { createServer as createTlsServer, type TLSSocket, type Server as TlsServer } from 'node:tls'
-import type { getRequestListener } from '@hono/node-server'
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:tls'
 import { sleep } from '../../cluster/api/backoff.ts'
 import type { TrustedProxies } from '../../gateway/doh/trusted-proxies.ts'
 import type { ConnectionBounds, TlsService } from '../../resolver/contract/feature.ts'
@@ -16,6 +15,7 @@ import { FairQueue } from '../sockets/fair-queue.ts'
 import { listenOnMoreHandles } from '../sockets/listening-handles.ts'
 import { ProxyGate, type ProxyGateOptions } from '../sockets/proxy-gate.ts'
 import { narrowReceiveBuffers } from '../sockets/receive-buffer.ts'
+import { type AppListener, listenerFor } from './app-listener.ts'
 import { respond } from './direct-response.ts'
 import { CHECK_MS, HttpConnections } from './http-connections.ts'
 import { HttpGate } from './http-gate.ts'
@@ -29,9 +29,9 @@ import {
   limitKey,
   unmapped,
 } from './http-request.ts'
-import { Http2Connection, type Http2Service } from './http2-connection.ts'
+import { Http2Connection, type Http2Only, type Http2Service } from './http2-connection.ts'
 import { RequestMemory } from './request-memory.ts'
-import type { PhaseTimes, ServedSocket } from './served-socket.ts'
+import type { PhaseTimes } from './served-socket.ts'
 
 const HEADERS_TIMEOUT_MS = 10_000
 const REQUEST_TIMEOUT_MS = 15_000
@@ -79,6 +79,8 @@ export type HttpOptions = {
   readonly tls?: TlsService
   /** Answers common requests without the app. */
   readonly direct?: Direct
+  /** Serves HTTP/2 alone, with and without TLS; every request goes to `direct`. */
+  readonly http2Only?: Http2Only
   /** Connections at a time (default 2,000); one client may have half of them. */
   readonly connectionsMax?: number
   /** Returns the bounds of a connection; called for each new one. */
@@ -91,9 +93,6 @@ export type HttpOptions = {
   readonly proxies?: () => TrustedProxies | undefined
 }
 
-/** The listener that `@hono/node-server` creates; it takes HTTP/1.1 and HTTP/2 requests. */
-type Listener = ReturnType<typeof getRequestListener>
-
 /** An HTTP server for one app. */
 export class HttpServer {
   private readonly server: TcpServer
@@ -102,8 +101,9 @@ export class HttpServer {
   private readonly secure: TlsServer | undefined
   private readonly http1: Server
   private readonly connections: HttpConnections
-  private readonly app: Listener
+  private readonly app: AppListener
   private readonly direct: Direct | undefined
+  private readonly http2Only: Http2Only | undefined
   private readonly bounds: () => ConnectionBounds
   private readonly requestMemory: RequestMemory
   private readonly gate: ProxyGate | undefined
@@ -118,6 +118,7 @@ export class HttpServer {
     this.gate = options.proxy && new ProxyGate(options.proxy)
     this.proxies = options.proxies ?? NO_PROXIES
     this.direct = direct
+    this.http2Only = options.http2Only
     this.bounds = bounds
     this.app = listenerFor(app)
     // Other runtimes join duplicate headers too; Node keeps the first by default.
@@ -224,7 +225,8 @@ export class HttpServer {
     const client = limitKey(socket, this.proxies())
     if (!connections.open(socket, secure !== undefined, client)) return
     if (secure === undefined) {
-      this.serveHttp1(socket)
+      if (this.http2Only === undefined) this.serveHttp1(socket)
+      else this.serveHttp2(socket)
       socket.resume()
     } else {
       const start = (): void => {
@@ -302,11 +304,13 @@ export class HttpServer {
 
   /** Creates a TLS server that serves each connection by its negotiated protocol (ALPN). */
   private createSecure(tls: TlsService): TlsServer {
-    const server = createTlsServer({ ...serverOptions(tls), ALPNProtocols: PROTOCOLS })
+    const ALPNProtocols = this.http2Only === undefined ? PROTOCOLS : ['h2']
+    const server = createTlsServer({ ...serverOptions(tls), ALPNProtocols })
     server.on('secureConnection', (socket) => {
       const served = this.connections.find(socket)
       if (served === undefined || !isWelcome(socket, tls.clientAuth)) socket.destroy()
-      else if (socket.alpnProtocol === 'h2') this.serveHttp2(socket, served)
+      else if (socket.alpnProtocol === 'h2') this.serveHttp2(socket)
+      else if (this.http2Only !== undefined) socket.destroy()
       else {
         served.secured(this.connections.now())
         this.serveHttp1(socket)
@@ -317,8 +321,8 @@ export class HttpServer {
     return server
   }
 
-  private serveHttp2(socket: TLSSocket, served: ServedSocket): void {
-    const { direct, connections, requestMemory } = this
+  private serveHttp2(socket: Socket): void {
+    const { direct, connections, requestMemory, http2Only } = this
     const { now } = connections
     const listener: Http2Service['listener'] = (request, response) => {
       this.serveByApp(request, response)
@@ -331,8 +335,9 @@ export class HttpServer {
       proxies: this.proxies(),
       now,
       isLeaving: () => this.isLeaving,
+      http2Only,
     })
-    served.secured(now(), connection)
+    connections.find(socket)?.secured(now(), connection)
   }
 
   private serveHttp1(socket: Socket): void {
@@ -342,25 +347,6 @@ export class HttpServer {
     const gate = new HttpGate(socket, { client, queue: QUEUE, expected: () => served.expected() })
     served.bind(gate)
     this.http1.emit('connection', gate)
-  }
-}
-
-/**
- * Returns the listener of an app. Imports the adapter at the first request: it loads Node's own
- * undici, 50 ms of CPU time and 16 MB, which servers that answer directly do not need.
- */
-function listenerFor(app: App): Listener {
-  let listener: Listener | undefined
-  const load = async (): Promise<Listener> => {
-    const { getRequestListener } = await import('@hono/node-server')
-    listener ??= getRequestListener((request, env) => app.fetch(request, env), {
-      overrideGlobalObjects: false,
-    })
-    return listener
-  }
-  return async (request, response) => {
-    const serve = listener ?? (await load())
-    await serve(request, response)
   }
 }
 

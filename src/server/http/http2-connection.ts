@@ -7,12 +7,12 @@ import {
   constants,
   Http2ServerRequest,
   Http2ServerResponse,
-  type IncomingHttpHeaders,
   performServerHandshake,
   type ServerHttp2Session,
   type ServerHttp2Stream,
+  type ServerOptions,
 } from 'node:http2'
-import type { TLSSocket } from 'node:tls'
+import type { Socket } from 'node:net'
 import { EMPTY } from '../../dns/bytes/bytes.ts'
 import { clientNetwork } from '../../dns/names/network.ts'
 import type { TrustedProxies } from '../../gateway/doh/trusted-proxies.ts'
@@ -21,18 +21,14 @@ import {
   type Answer,
   DIRECT_BODY_BYTES_MAX,
   type Direct,
-  type Ends,
-  endsOf,
-  type Head,
   hasValidHost,
-  identitiesOfSocket,
   type Ready,
-  unmapped,
 } from './http-request.ts'
 import { type OpenStream, OpenStreams } from './open-streams.ts'
 import type { RequestHolder, RequestMemory } from './request-memory.ts'
 import { ResponseFields } from './response-fields.ts'
 import type { PhaseTimes, SelfBounded } from './served-socket.ts'
+import { type Fields, StreamHead } from './stream-head.ts'
 
 /** Bytes of unfinished bodies that a connection buffers, without those that the app reads. */
 const HELD_BYTES_MAX = 1_048_576
@@ -71,12 +67,25 @@ const SESSION_OPTIONS = {
 
 /** A proxy passes on what each of its clients cancels. */
 const PROXY_OPTIONS = { ...SESSION_OPTIONS, streamResetBurst: 2000, streamResetRate: 1000 }
+const TOO_MUCH = constants.NGHTTP2_ENHANCE_YOUR_CALM
+const FAILED = constants.NGHTTP2_INTERNAL_ERROR
+/** Streams without another bound; the largest that Node's options take. */
+const STREAMS_MAX = 2 ** 31 - 1
 
 /** The last stream of a GOAWAY that refuses none yet (RFC 9113 §6.8). */
 const STREAM_ID_MAX = 2 ** 31 - 1
 
 /** Shared by all connections. */
 const FIELDS = new ResponseFields()
+
+/** A server of HTTP/2 alone. */
+export type Http2Only = {
+  /** Concurrent streams of a connection; Infinity for as many as its memory allows. */
+  readonly streamsMax: number
+  readonly bodyBytesMax: number
+  /** The response to a longer body. */
+  readonly tooLong: Ready
+}
 
 /** How to answer the requests of a connection. */
 export type Http2Service = {
@@ -92,14 +101,12 @@ export type Http2Service = {
   readonly now: () => number
   /** Whether clients are asked to go elsewhere; never when left out. */
   readonly isLeaving?: () => boolean
+  readonly http2Only?: Http2Only | undefined
 }
 
-/** The header fields of a request, as an object and as sent. */
-type Fields = { readonly headers: IncomingHttpHeaders; readonly rawHeaders: readonly string[] }
-
-/** Serves one TLS socket. */
+/** Serves one socket. */
 export class Http2Connection implements SelfBounded, RequestHolder {
-  private readonly socket: TLSSocket
+  private readonly socket: Socket
   private readonly service: Http2Service
   private readonly session: ServerHttp2Session
   /** The client whose turn each request takes; `undefined` at a proxy, which names it in each. */
@@ -113,14 +120,14 @@ export class Http2Connection implements SelfBounded, RequestHolder {
   /** Whether a request was answered with a status below 400. */
   hasServed = false
 
-  constructor(socket: TLSSocket, service: Http2Service) {
+  constructor(socket: Socket, service: Http2Service) {
     this.socket = socket
     this.service = service
     const { remoteAddress = '' } = socket
     const isProxy = service.proxies?.has(remoteAddress) === true
     this.client = isProxy ? undefined : clientNetwork(remoteAddress)
     this.changedMs = service.now()
-    this.session = performServerHandshake(socket, isProxy ? PROXY_OPTIONS : SESSION_OPTIONS)
+    this.session = performServerHandshake(socket, sessionOptions(service.http2Only, isProxy))
     // The session destroys itself and its socket.
     this.session.on('error', ignore)
     service.requestMemory.add(this)
@@ -146,7 +153,9 @@ export class Http2Connection implements SelfBounded, RequestHolder {
         this.close()
         return
       }
-      if (nowMs - startMs >= readMs && !isComplete(stream)) stream.close(constants.NGHTTP2_CANCEL)
+      if (nowMs - startMs >= readMs && !isComplete(stream)) {
+        this.reset(stream, constants.NGHTTP2_CANCEL)
+      }
     }
     const isOpen = open.length > 0
     if (this.wasOpen && !isOpen) this.changedMs = nowMs
@@ -168,8 +177,9 @@ export class Http2Connection implements SelfBounded, RequestHolder {
       this.close()
       return
     }
-    for (const { stream, memoryBytes } of this.open.all()) {
-      if (memoryBytes > 0) stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM)
+    for (const one of this.open.all()) {
+      if (one.memoryBytes > 0) this.reset(one.stream, TOO_MUCH)
+      one.memoryBytes = 0
     }
   }
 
@@ -278,10 +288,12 @@ export class Http2Connection implements SelfBounded, RequestHolder {
       const [only = EMPTY] = chunks
       this.answer(open, answer, chunks.length < 2 ? only : Buffer.concat(chunks))
     }
+    const { bodyBytesMax = DIRECT_BODY_BYTES_MAX, tooLong } = this.service.http2Only ?? {}
     stream.on('data', (chunk: Buffer) => {
       chunks.push(chunk)
       open.heldBytes += chunk.length
-      if (this.isTooMuch(open.heldBytes)) stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM)
+      if (open.heldBytes > bodyBytesMax && tooLong !== undefined) this.cut(open, tooLong)
+      else if (this.isTooMuch(open.heldBytes, bodyBytesMax)) this.reset(stream, TOO_MUCH)
       else if (open.heldBytes === length) finish()
       else this.hold(open, chunk.length)
     })
@@ -289,8 +301,18 @@ export class Http2Connection implements SelfBounded, RequestHolder {
     if (!(length > 0)) stream.on('end', finish)
   }
 
-  private isTooMuch(size: number): boolean {
-    return size > DIRECT_BODY_BYTES_MAX || this.open.heldBytes() > HELD_BYTES_MAX
+  private isTooMuch(size: number, bodyBytesMax: number): boolean {
+    return size > bodyBytesMax || this.open.heldBytes() > HELD_BYTES_MAX
+  }
+
+  /** Responds before the end of a body, of which no more is read (RFC 9113 §8.1). */
+  private cut(open: OpenStream<ServerHttp2Stream>, ready: Ready): void {
+    const { stream } = open
+    stream.removeAllListeners('data')
+    stream.removeAllListeners('end')
+    open.heldBytes = 0
+    this.respond(open, ready)
+    this.reset(stream, constants.NGHTTP2_NO_ERROR)
   }
 
   private answer(open: OpenStream<ServerHttp2Stream>, answer: Answer, body?: Uint8Array): void {
@@ -299,63 +321,41 @@ export class Http2Connection implements SelfBounded, RequestHolder {
     try {
       const ready = answer(body)
       if (!(ready instanceof Promise)) this.respond(open, ready)
-      else ready.then((one) => this.respond(open, one)).catch(() => fail(stream))
+      else ready.then((one) => this.respond(open, one)).catch(() => this.reset(stream, FAILED))
     } catch {
-      fail(stream)
+      this.reset(stream, FAILED)
     }
   }
 
-  private respond(open: OpenStream<ServerHttp2Stream>, { status, headers, body }: Ready): void {
+  private respond(open: OpenStream<ServerHttp2Stream>, ready: Ready): void {
     const { stream } = open
+    const { status, headers, body, trailers } = ready
     if (stream.closed) return
     this.hold(open, STREAM_BYTES + (body?.length ?? 0))
-    stream.respond(FIELDS.of(status, headers))
-    stream.end(body)
-    this.responded(status)
+    const fields = FIELDS.of(status, headers)
+    if (trailers !== undefined) {
+      stream.respond(fields, { waitForTrailers: true })
+      stream.once('wantTrailers', () => stream.sendTrailers(trailers))
+      stream.end(body)
+    } else if (body.length === 0) stream.respond(fields, { endStream: true })
+    else {
+      stream.respond(fields)
+      stream.end(body)
+    }
+    if (!('grpc-status' in headers)) this.responded(status)
+  }
+
+  /**
+   * Resets a stream in a later turn: Node ends the process if that happens while it writes a
+   * response that trailers follow (nodejs/node#41458).
+   */
+  private reset(stream: ServerHttp2Stream, code: number): void {
+    const client = this.client ?? clientNetwork(this.socket.remoteAddress ?? '')
+    setImmediate(() => this.service.queue.run(client, () => stream.close(code)))
   }
 
   private responded(status: number): void {
     if (status < 400) this.hasServed = true
-  }
-}
-
-/** A request's head for `direct`. */
-class StreamHead implements Head {
-  readonly method: string
-  readonly path: string
-  private readonly rawHeaders: readonly string[]
-  private readonly socket: TLSSocket
-
-  constructor({ headers, rawHeaders }: Fields, socket: TLSSocket) {
-    this.method = headers[':method'] ?? ''
-    this.path = headers[':path'] ?? ''
-    this.rawHeaders = rawHeaders
-    this.socket = socket
-  }
-
-  get address(): string {
-    return unmapped(this.socket.remoteAddress ?? '')
-  }
-
-  /** Joins fields with the same name, as the app sees them; `node:http2` drops some duplicates. */
-  header(name: string): string | undefined {
-    const { rawHeaders } = this
-    let found: string | undefined
-    for (let i = 0; i < rawHeaders.length; i += 2) {
-      if (rawHeaders[i] !== name) continue
-      const value = rawHeaders[i + 1] ?? ''
-      found = found === undefined ? value : `${found}, ${value}`
-    }
-    // RFC 9113 §8.3.1: HTTP/2 has the host in a pseudo-header.
-    return found === undefined && name === 'host' ? this.header(':authority') : found
-  }
-
-  identities(): readonly string[] {
-    return identitiesOfSocket(this.socket)
-  }
-
-  ends(): Ends {
-    return endsOf(this.socket)
   }
 }
 
@@ -368,12 +368,14 @@ function isTooLarge(rawHeaders: readonly string[]): boolean {
   return size > HEADER_LIST_BYTES_MAX
 }
 
-function isComplete(stream: ServerHttp2Stream): boolean {
-  return stream.endAfterHeaders || stream.readableEnded
+function sessionOptions(http2Only: Http2Only | undefined, isProxy: boolean): ServerOptions {
+  if (http2Only === undefined) return isProxy ? PROXY_OPTIONS : SESSION_OPTIONS
+  const maxConcurrentStreams = Math.min(http2Only.streamsMax, STREAMS_MAX)
+  return { ...SESSION_OPTIONS, settings: { ...SESSION_OPTIONS.settings, maxConcurrentStreams } }
 }
 
-function fail(stream: ServerHttp2Stream): void {
-  stream.close(constants.NGHTTP2_INTERNAL_ERROR)
+function isComplete(stream: ServerHttp2Stream): boolean {
+  return stream.endAfterHeaders || stream.readableEnded
 }
 
 function ignore(): void {}

@@ -1,5 +1,5 @@
 /**
- * How listeners serve streams: TCP, TLS (RFC 7858) or HTTPS (RFC 8484).
+ * How listeners serve streams: TCP, TLS (RFC 7858), HTTPS (RFC 8484) or gRPC.
  * @module
  */
 
@@ -10,7 +10,9 @@ import type { Answer } from '../sockets/answer.ts'
 import type { ProxyGateOptions } from '../sockets/proxy-gate.ts'
 import type { StreamServer, Streams } from '../sockets/sockets.ts'
 import { TCP_LIMITS, TcpServer, TLS_LIMITS } from '../sockets/tcp-server.ts'
+import type { AppServer } from './app-server.ts'
 import { createDohServer } from './doh-server.ts'
+import { createGrpcServer } from './grpc-server.ts'
 
 const HTTPS_RESPONSES = metricInfo(
   'coredns_dns_https_responses_total',
@@ -29,7 +31,7 @@ export type StreamParts = {
 
 /** Returns how a listener serves streams. */
 export function streamsOf(
-  { transport, port, tls, httpConnectionsMax: connectionsMax }: Listener,
+  { transport, port, tls, httpConnectionsMax: connectionsMax, streamsMax }: Listener,
   { answer, bounds, proxy, metrics }: StreamParts,
 ): Streams {
   switch (transport) {
@@ -56,17 +58,27 @@ export function streamsOf(
         }
         counter.value++
       }
-      const create = (): StreamServer => {
-        const server = createDohServer({ answer, tls, connectionsMax, bounds, proxy, onResponse })
-        return {
-          listen: (address, at, reusePort) =>
-            server.listen(address, at, { ipv6Only: true, reusePort }),
-          renew: (service) => server.renew(service),
-          stopListening: () => server.stopListening(),
-          close: () => server.close(),
-        }
-      }
+      const create = (): StreamServer =>
+        streamServer(createDohServer({ answer, tls, connectionsMax, bounds, proxy, onResponse }))
       return { name: 'HTTPS', hasUdp: false, create }
     }
+    case 'grpc':
+      return {
+        name: 'gRPC',
+        hasUdp: false,
+        create: () =>
+          streamServer(
+            createGrpcServer({ answer, tls, connectionsMax, streamsMax, bounds, proxy }),
+          ),
+      }
+  }
+}
+
+function streamServer(server: AppServer): StreamServer {
+  return {
+    listen: (address, at, reusePort) => server.listen(address, at, { ipv6Only: true, reusePort }),
+    renew: (service) => server.renew(service),
+    stopListening: () => server.stopListening(),
+    close: () => server.close(),
   }
 }

@@ -336,6 +336,7 @@ function placeKey({ transport, port, addresses, except }: Listener): string {
 
 /** Identifies a listener by its place and by the options that cannot change while it is open. */
 function listenerKey(listener: Listener): string {
-  const { tls, httpConnectionsMax, proxy } = listener
-  return [placeKey(listener), tls?.clientAuth, httpConnectionsMax, proxy !== undefined].join(' ')
+  const { tls, httpConnectionsMax, streamsMax, proxy } = listener
+  const bounds = [httpConnectionsMax, streamsMax, proxy !== undefined]
+  return [placeKey(listener), tls?.clientAuth, ...bounds].join(' ')
 }

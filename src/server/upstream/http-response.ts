@@ -12,9 +12,13 @@ export type ResponseHead = {
   readonly age: unknown
 }
 
-/** Reads a body of at most 64 KiB. @throws {Error} with the reason */
-export async function readResponse(head: ResponseHead, body: Readable): Promise<Response> {
-  const bytes = await readAll(body)
+/** Reads a body of at most 64 KiB, or another bound. @throws {Error} with the reason */
+export async function readResponse(
+  head: ResponseHead,
+  body: Readable,
+  bytesMax: number = MESSAGE_BYTES_MAX,
+): Promise<Response> {
+  const bytes = await readAll(body, bytesMax)
   const headers = new Headers()
   if (head.type !== undefined) headers.set('content-type', head.type)
   if (typeof head.age === 'string') headers.set('age', head.age)
@@ -23,14 +27,14 @@ export async function readResponse(head: ResponseHead, body: Readable): Promise<
   return new Response(status === 200 ? bytes : null, { status, headers })
 }
 
-function readAll(stream: Readable): Promise<Uint8Array<ArrayBuffer>> {
+function readAll(stream: Readable, bytesMax: number): Promise<Uint8Array<ArrayBuffer>> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
     stream.on('data', (chunk: Buffer) => {
       size += chunk.length
-      if (size <= MESSAGE_BYTES_MAX) chunks.push(chunk)
-      else stream.destroy(new Error(`the response exceeds ${MESSAGE_BYTES_MAX} bytes`))
+      if (size <= bytesMax) chunks.push(chunk)
+      else stream.destroy(new Error(`the response exceeds ${bytesMax} bytes`))
     })
     stream.once('end', () => resolve(new Uint8Array(Buffer.concat(chunks))))
     stream.once('error', reject)

@@ -1,19 +1,31 @@
 /**
- * One connection to an HTTPS server, over TLS, for requests over HTTP/2.
+ * One connection to a server for requests over HTTP/2, over TLS or, for gRPC, over plain TCP.
  * @module
  */
 
-import { type ClientHttp2Session, connect as connectHttp2 } from 'node:http2'
-import type { ConnectionOptions } from 'node:tls'
-import { connect, type TLSSocket } from 'node:tls'
+import {
+  type ClientHttp2Session,
+  connect as connectHttp2,
+  type IncomingHttpHeaders,
+} from 'node:http2'
+import { connect as connectPlain, type Socket } from 'node:net'
+import { type ConnectionOptions, connect, TLSSocket } from 'node:tls'
+import { MESSAGE_BYTES_MAX } from '../../dns/names/limits.ts'
+import { GRPC_BYTES_MAX } from '../../dns/wire/grpc-message.ts'
 import type { DohRequest } from '../../gateway/doh/doh-client.ts'
 import { readResponse } from './http-response.ts'
+
+/** The names of fields after a body that belong to its response, in gRPC. */
+const TRAILERS = ['grpc-status', 'grpc-message']
 
 /** The server's address, and options of connections. */
 export type HttpsServer = {
   readonly address: string
   readonly port: number
-  readonly tls: ConnectionOptions
+  /** Absent for plain TCP. */
+  readonly tls: ConnectionOptions | undefined
+  /** Whether a server without HTTP/2 is of no use; not by default. */
+  readonly onlyHttp2?: boolean
   readonly expireMs: number
   readonly idleMax: number
   readonly sourceAddress: string | undefined
@@ -29,15 +41,21 @@ export class Http2Client {
   readonly openedMs: number = performance.now()
   /** When it received its last response. */
   answeredMs: number | undefined
-  private readonly socket: TLSSocket
+  private readonly socket: Socket
+  private readonly bodyBytesMax: number
   private readonly ready: Promise<boolean>
   private session: ClientHttp2Session | undefined
   private isRetired = false
 
   constructor(server: HttpsServer) {
-    const { address: host, port, tls, sourceAddress, expireMs } = server
+    const { address: host, port, tls, sourceAddress, expireMs, onlyHttp2 } = server
+    this.bodyBytesMax = onlyHttp2 === true ? GRPC_BYTES_MAX : MESSAGE_BYTES_MAX
     const local = sourceAddress === undefined ? {} : { localAddress: sourceAddress }
-    this.socket = connect({ host, port, ...local, ...tls, ALPNProtocols: ['h2', 'http/1.1'] })
+    const ALPNProtocols = onlyHttp2 ? ['h2'] : ['h2', 'http/1.1']
+    this.socket =
+      tls === undefined
+        ? connectPlain({ host, port, noDelay: true, ...local })
+        : connect({ host, port, ...local, ...tls, ALPNProtocols })
     this.ready = this.negotiate(expireMs)
     this.ready.catch(() => undefined)
   }
@@ -83,7 +101,7 @@ export class Http2Client {
       const stream = session.request(
         {
           ':method': method,
-          ':scheme': 'https',
+          ':scheme': target.protocol.slice(0, -1),
           ':authority': target.host,
           ':path': `${target.pathname}${target.search}`,
           ...headers,
@@ -91,15 +109,23 @@ export class Http2Client {
         { signal, endStream: false },
       )
       stream.once('error', reject)
+      let trailers: IncomingHttpHeaders = {}
+      stream.once('trailers', (fields) => {
+        trailers = fields
+      })
       stream.once('response', (found) => {
         this.answeredMs = performance.now()
         const { ':status': status = 0, 'content-type': type, age } = found
         const settle = (response: Response): void => {
+          for (const name of TRAILERS) {
+            const value = trailers[name] ?? found[name]
+            if (typeof value === 'string') response.headers.set(name, value)
+          }
           // A lost connection ends the stream without an error.
           if (stream.rstCode === undefined || stream.rstCode === 0) resolve(response)
           else reject(new Error('the response broke off'))
         }
-        readResponse({ status, type, age }, stream).then(settle, reject)
+        readResponse({ status, type, age }, stream, this.bodyBytesMax).then(settle, reject)
       })
       stream.end(body)
     })
@@ -109,22 +135,22 @@ export class Http2Client {
   private async negotiate(expireMs: number): Promise<boolean> {
     const { socket } = this
     const timer = setTimeout(() => {
-      socket.destroy(new Error('no connection over HTTPS in time'))
+      socket.destroy(new Error('no connection over HTTP/2 in time'))
     }, CONNECT_MS)
     try {
       await new Promise((resolve, reject) => {
-        socket.once('secureConnect', resolve)
+        socket.once(socket instanceof TLSSocket ? 'secureConnect' : 'connect', resolve)
         socket.once('error', reject)
         socket.once('close', () => reject(new Error('the upstream closed the connection')))
       })
     } finally {
       clearTimeout(timer)
     }
-    if (socket.alpnProtocol !== 'h2') {
+    if (socket instanceof TLSSocket && socket.alpnProtocol !== 'h2') {
       socket.destroy()
       return false
     }
-    const session = connectHttp2('https://upstream', { createConnection: () => socket })
+    const session = connectHttp2('http://upstream', { createConnection: () => socket })
     session.on('error', () => undefined)
     session.setTimeout(expireMs, () => {
       session.close()

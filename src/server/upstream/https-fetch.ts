@@ -1,6 +1,7 @@
 /**
  * Requests to one HTTPS server at a given address over persistent connections: HTTP/2 if the server
- * supports it, else HTTP/1.1. `fetch` lets us choose neither the address nor the certificates.
+ * supports it, else HTTP/1.1, and the same for gRPC. `fetch` lets us choose neither the address nor
+ * the certificates.
  * @module
  */
 
@@ -46,7 +47,8 @@ export class HttpsFetch {
   ): Promise<Response> {
     const sentMs = performance.now()
     const target = new URL(url)
-    const isHttp2 = target.protocol === 'https:' && this.speaksHttp2
+    const { onlyHttp2 = false } = this.server
+    const isHttp2 = onlyHttp2 || (target.protocol === 'https:' && this.speaksHttp2)
     const client = isHttp2 ? this.currentClient(ageMsMax) : undefined
     try {
       return client === undefined
@@ -57,7 +59,8 @@ export class HttpsFetch {
       const { reason } = wanted.signal
       if (!(reason instanceof DOMException) || reason.name !== 'TimeoutError') throw cause
       this.leaveSilent(sentMs, client)
-      throw new Error('no response over HTTPS in time', { cause })
+      const over = onlyHttp2 ? 'gRPC' : 'HTTPS'
+      throw new Error(`no response over ${over} in time`, { cause })
     }
   }
 
@@ -94,6 +97,7 @@ export class HttpsFetch {
   private async fetchBy(client: Http2Client, target: URL, wanted: DohRequest): Promise<Response> {
     const { signal } = wanted
     if (!(await client.isReady(signal))) {
+      if (this.server.onlyHttp2 === true) throw new Error('the upstream does not support HTTP/2')
       this.speaksHttp2 = false
       return this.fetchHttp1(target, wanted)
     }

@@ -1,5 +1,5 @@
 /**
- * Queries upstreams over UDP, TCP, TLS and HTTPS.
+ * Queries upstreams over UDP, TCP, TLS, HTTPS and gRPC.
  * @module
  */
 import { connect, isIP } from 'node:net'
@@ -14,6 +14,7 @@ import type {
 import { tlsOptions } from '../keys/tls-identity.ts'
 import { timerMs } from '../node/timer-ms.ts'
 import { ConnectionPool } from './connection-pool.ts'
+import { askGrpc } from './grpc-client.ts'
 import { addressesOf, type HostAddresses } from './host-addresses.ts'
 import { HttpsFetch } from './https-fetch.ts'
 import { UdpPool } from './udp-pool.ts'
@@ -109,7 +110,8 @@ function openAt(upstream: Upstream, address: string, options: UpstreamOptions): 
     case 'tls':
       return openTls(upstream, address, options)
     case 'https':
-      return openHttps(upstream, address, options)
+    case 'grpc':
+      return openHttp(upstream, address, options)
   }
 }
 
@@ -166,15 +168,26 @@ function openTls(
   }
 }
 
-function openHttps(upstream: Upstream, address: string, options: UpstreamOptions): UpstreamClient {
-  const { url, port, token } = upstream
-  if (url === undefined) throw new Error('an HTTPS upstream needs a URL')
-  const { tls, expireMs, idleMax, sourceAddress, dohMethod: method } = options
-  const secure = tlsOptions(upstream, tls)
-  const https = new HttpsFetch({ address, port, tls: secure, expireMs, idleMax, sourceAddress })
+function openHttp(upstream: Upstream, address: string, options: UpstreamOptions): UpstreamClient {
+  const { transport, url, port, token } = upstream
+  if (url === undefined) throw new Error('an upstream over HTTP needs a URL')
+  const { expireMs, idleMax, sourceAddress, dohMethod: method } = options
+  const onlyHttp2 = transport === 'grpc'
+  const isPlain = onlyHttp2 && url.startsWith('http:')
+  const tls = isPlain ? undefined : tlsOptions(upstream, options.tls)
+  const https = new HttpsFetch({
+    address,
+    port,
+    tls,
+    onlyHttp2,
+    expireMs,
+    idleMax,
+    sourceAddress,
+  })
+  const ask = onlyHttp2 ? askGrpc : askDoh
   return {
     exchange: (message, { timeoutMs, signal, connectionAgeMsMax }) =>
-      askDoh(url, message, {
+      ask(url, message, {
         fetch: (to, request) => https.fetch(to, request, connectionAgeMsMax),
         signal: AbortSignal.any([
           AbortSignal.timeout(Math.ceil(timeoutMs)),

@@ -338,10 +338,10 @@ describe('the command serve', () => {
     },
     {
       name: 'a transport that is not served',
-      corefile: 'grpc://. {\n  bind 127.0.0.1\n  whoami\n}\n',
+      corefile: 'quic://. {\n  bind 127.0.0.1\n  whoami\n}\n',
       line:
-        'FOLDER/Corefile:1:1: "grpc://.": DNS over gRPC is not supported; ' +
-        'use "tls://" or "https://"',
+        'FOLDER/Corefile:1:1: "quic://.": DNS over QUIC is not supported; ' +
+        'put dnsdist in front of "tls://" (docs/fronts.md)',
     },
     {
       name: 'an invalid port',

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
+import { EXTENDED_ERROR } from '../../../src/dns/wire/edns.ts'
 import { parseQuery } from '../../../src/dns/wire/query.ts'
 import { answerLocally, type Reach } from '../../../src/gateway/snapshots/local-names.ts'
+import { filesBelow, read } from '../../docs/pages.ts'
 import { formatReply, parseQuestion } from '../../message-text.ts'
 
 const REACH: Reach = { isPublic: true, hasTls: true, hasHttp3: false }
@@ -85,6 +87,83 @@ describe('_dns.resolver.arpa SVCB', () => {
       assert.deepEqual(designated(reach, way), to === undefined ? [] : [`${owner} ${to}`])
     })
   }
+})
+
+describe('RESINFO of a gateway (RFC 9606)', () => {
+  const errors = '"exterr=0,3,14-15,17,19-20,22"'
+  const page = '"infourl=https://dns.example.net/"'
+  const cases: {
+    name: string
+    question: string
+    reach?: Partial<Reach>
+    way?: Way
+    wanted: string | undefined
+  }[] = [
+    {
+      name: 'for resolver.arpa',
+      question: 'resolver.arpa',
+      wanted: `resolver.arpa. 300 IN RESINFO ${errors} ${page}`,
+    },
+    {
+      name: 'for its own name, in any letter case',
+      question: 'DNS.Example.net',
+      wanted: `DNS.Example.net. 300 IN RESINFO ${errors} ${page}`,
+    },
+    {
+      name: 'at another port',
+      question: 'dns.example.net',
+      way: { headers: { host: 'dns.example.net:8443' } },
+      wanted: `dns.example.net. 300 IN RESINFO ${errors} "infourl=https://dns.example.net:8443/"`,
+    },
+    {
+      name: 'without a page where it has no TLS',
+      question: 'resolver.arpa',
+      reach: { hasTls: false },
+      wanted: `resolver.arpa. 300 IN RESINFO ${errors}`,
+    },
+    {
+      name: 'without a page by an address',
+      question: 'resolver.arpa',
+      way: { headers: { host: '192.0.2.1' } },
+      wanted: `resolver.arpa. 300 IN RESINFO ${errors}`,
+    },
+    {
+      name: 'without a page by a name that is too long for it',
+      question: 'resolver.arpa',
+      way: { headers: { host: `${'a'.repeat(60)}.`.repeat(4) + 'test' } },
+      wanted: `resolver.arpa. 300 IN RESINFO ${errors}`,
+    },
+    { name: 'not for another name', question: 'www.dns.example.net', wanted: undefined },
+    {
+      name: 'not for a name that no client used',
+      question: 'dns.example.net',
+      way: { headers: {} },
+      wanted: undefined,
+    },
+  ]
+  for (const { name, question, reach = {}, way = {}, wanted } of cases) {
+    test(name, () => {
+      const { message } = parseQuestion(`${question} RESINFO`)
+      const reply = ask(message, { ...REACH, ...reach }, way)
+      assert.deepEqual(reply && formatReply(reply).slice(1), wanted && [wanted])
+    })
+  }
+
+  test('names the extended errors that the code sends', () => {
+    const known: Readonly<Record<string, number>> = EXTENDED_ERROR
+    const sent = filesBelow('src', '.ts')
+      .flatMap((file) => [...read(file).matchAll(/EXTENDED_ERROR\.([A-Z_]+)/g)])
+      .map(([, name = '']) => known[name] ?? -1)
+    const [, text = ''] = /exterr=([\d,-]+)/.exec(errors) ?? []
+    const listed = text.split(',').flatMap((range) => {
+      const [first = 0, last = first] = range.split('-').map(Number)
+      return Array.from({ length: last - first + 1 }, (_, i) => first + i)
+    })
+    assert.deepEqual(
+      listed,
+      [...new Set(sent)].sort((a, b) => a - b),
+    )
+  })
 })
 
 describe('names that a gateway answers by itself', () => {

@@ -35,6 +35,7 @@ const OPENINGS: Readonly<Record<string, string>> = {
   hosts: 'hosts {\n fallthrough',
   file: 'file db.example.org {',
   forward: 'forward . 127.0.0.1 {',
+  grpc: 'grpc . 127.0.0.1 {',
   view: 'view internal {',
 }
 

@@ -18,7 +18,7 @@ describe('what is left out', () => {
     assert.equal(
       leftOutBecause('azure'),
       'plugin "azure" is not supported: its records come from the API of a cloud or of Nomad; ' +
-        'forward to servers that have it, or serve a copy with file',
+        'forward to a CoreDNS that has it, or serve a copy with file',
     )
     assert.equal(leftOutBecause('cache'), undefined)
   })

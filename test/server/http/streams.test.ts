@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'vitest'
 import { Metrics } from '../../../src/dns/telemetry/metrics.ts'
+import { GRPC_PATH } from '../../../src/dns/wire/grpc-message.ts'
 import { createResolver } from '../../../src/resolver/chain/create-resolver.ts'
 import type { UpstreamClient } from '../../../src/resolver/contract/host.ts'
 import { DnsServer } from '../../../src/server/serve/dns-server.ts'
@@ -18,7 +19,7 @@ const A = 'www.example.org. 3600 IN A 192.0.2.1'
 /** Serves a block on loopback, with or without TLS. Returns a client for it. */
 async function serveAt(
   t: TestContext,
-  transport: 'tls' | 'https',
+  transport: 'tls' | 'https' | 'grpc',
   lines: readonly string[],
 ): Promise<{ client: UpstreamClient; metrics: Metrics; port: number }> {
   const port = await freePort()
@@ -33,8 +34,9 @@ async function serveAt(
   const server = new DnsServer(metrics)
   t.onTestFinished(() => server.close())
   await server.serve(createResolver(parseBlocks(corefile), new FakeHost({ files: FILES })))
-  const url = `https://127.0.0.1:${port}/dns-query`
-  const upstream = { transport, address: '127.0.0.1', port, ...(transport === 'https' && { url }) }
+  const path = transport === 'grpc' ? GRPC_PATH : '/dns-query'
+  const url = `https://127.0.0.1:${port}${path}`
+  const upstream = { transport, address: '127.0.0.1', port, ...(transport !== 'tls' && { url }) }
   const client = openUpstream(upstream, {
     tls: { ca: AUTHORITY },
     expireMs: LONG_MS,
@@ -54,7 +56,7 @@ async function ask(client: UpstreamClient, question: string): Promise<string[]> 
 }
 
 describe('server blocks', () => {
-  for (const transport of ['tls', 'https'] as const) {
+  for (const transport of ['tls', 'https', 'grpc'] as const) {
     test(`answer over ${transport}, padded for clients that pad (RFC 8467)`, async (t) => {
       const { client } = await serveAt(t, transport, ['tls cert.pem key.pem'])
       assert.deepEqual(await ask(client, 'www.example.org A'), ['NOERROR aa rd', A])

@@ -23,6 +23,7 @@ import { parseRcode, RCODE } from '../../../dns/names/rcode.ts'
 import type { Upstream, UpstreamOptions } from '../../contract/host.ts'
 import { wrongRcode } from '../../plugin-kit/rcode-words.ts'
 import { readNamedFile, tlsIdentity } from '../../plugin-kit/tls-files.ts'
+import type { Fallthrough } from '../../plugin-kit/zones.ts'
 import {
   type NamedUpstreams,
   parseResolver,
@@ -35,6 +36,8 @@ export type Policy = 'random' | 'round_robin' | 'sequential'
 
 /** The options of a `forward` directive. */
 export type ForwardOptions = {
+  /** The plugin that has the directive. */
+  readonly plugin: 'forward' | 'grpc'
   readonly from: Uint8Array
   readonly upstreams: readonly Upstream[]
   /** Files that list upstreams. */
@@ -63,6 +66,8 @@ export type ForwardOptions = {
   readonly next: readonly number[]
   /** Whether it goes there for NODATA as well. */
   readonly nextOnNodata: boolean
+  /** Zones of which `grpc` passes NXDOMAIN and failures to the next plugin; absent for none. */
+  readonly fallthrough?: Fallthrough
   readonly connections: Omit<UpstreamOptions, 'onConnection'>
 }
 
@@ -70,14 +75,15 @@ export type ForwardOptions = {
 const WORDS_MAX = 15
 const COUNT_MAX = 0xffffffff
 
-type Draft = { -readonly [Key in keyof ForwardOptions]: ForwardOptions[Key] } & {
+/** Options while they are read. */
+export type Draft = { -readonly [Key in keyof ForwardOptions]: ForwardOptions[Key] } & {
   serverName?: string
   token?: string
   /** Reads certificate files. */
   readonly readOwn: ReadText
 }
 /** Reads a file; `undefined` if it does not exist. */
-type ReadText = (path: string) => string | undefined
+export type ReadText = (path: string) => string | undefined
 
 /**
  * Reads `forward FROM TO… { … }`.
@@ -90,25 +96,40 @@ export function parseForward(
   readText: ReadText,
   readOwn: ReadText = readText,
 ): ForwardOptions {
+  const draft = draftOf(directive, 'forward', { readText, readOwn })
+  readOptions(directive, FORWARD_OPTIONS, draft)
+  return finish(draft, directive)
+}
+
+/**
+ * Reads the arguments of a directive, `FROM TO…`, and sets the defaults of its options.
+ * @throws {ConfigError} with the position of the mistake
+ */
+export function draftOf(
+  directive: Directive,
+  plugin: ForwardOptions['plugin'],
+  { readText, readOwn }: { readonly readText: ReadText; readonly readOwn: ReadText },
+): Draft {
   const [from, first, ...more] = directive.args
   if (from === undefined || first === undefined) {
-    throw configError(directive, '"forward" needs a zone and at least one upstream')
+    throw configError(directive, `"${plugin}" needs a zone and at least one upstream`)
   }
   if (more.length >= WORDS_MAX) {
     throw configError(directive, `${more.length + 1} upstreams, at most ${WORDS_MAX}`)
   }
   const named = parseUpstreams([first, ...more], readText)
-  const draft: Draft = {
+  return {
     ...defaults(named.upstreams.length),
     ...named,
+    plugin,
     from: parseZones(from.text, from)[0] ?? ROOT,
     readOwn,
   }
-  readOptions(directive, READERS, draft)
-  return finish(draft, directive)
 }
 
-function defaults(upstreamCount: number): Omit<ForwardOptions, 'from' | keyof NamedUpstreams> {
+function defaults(
+  upstreamCount: number,
+): Omit<ForwardOptions, 'plugin' | 'from' | keyof NamedUpstreams> {
   return {
     except: [],
     protocol: 'as-client',
@@ -162,7 +183,8 @@ function finish(
   return { ...draft, upstreams }
 }
 
-const READERS: OptionReaders<Draft> = {
+/** Parsers of the options of `forward`. */
+export const FORWARD_OPTIONS: OptionReaders<Draft> = {
   except: (option, draft) => {
     argTexts(option, 1, Infinity)
     const zones = option.args.flatMap((word) => parseZones(word.text, word))

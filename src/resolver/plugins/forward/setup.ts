@@ -14,10 +14,10 @@ import { failure } from '../../contract/outcome.ts'
 import type { Plugin } from '../../contract/plugin.ts'
 import type { PluginEntry } from '../../contract/plugin-entry.ts'
 import type { Request } from '../../contract/request.ts'
-import type { Setup } from '../../contract/setup.ts'
+import type { Setup, SetupContext, SetupResult } from '../../contract/setup.ts'
 import { showsErrors } from '../errors/errors.ts'
 import { type BlockOptions, Forward, type Relayed } from './forward.ts'
-import { type ForwardOptions, parseForward } from './options.ts'
+import { type ForwardOptions, parseForward, type ReadText } from './options.ts'
 import { adviseOnUpstreams } from './upstream-advice.ts'
 import { noticesOfFiles, readListing, UpstreamFiles } from './upstream-files.ts'
 import { isHostName, upstreamName } from './upstreams.ts'
@@ -29,23 +29,46 @@ type Parsed = { readonly directive: Directive; readonly options: ForwardOptions 
 
 /** Configures `forward FROM TO… { … }`, once for each zone. */
 const setup: Setup = (directives, context) => {
-  const { host, zones, block, peers, pathOf } = context
+  const last = directives.at(-1)
+  return relaySetup(directives, context, {
+    parse: parseForward,
+    // `next` passes the query to another `forward`; after the last one, this outcome counts.
+    leaves: ({ goesOn }, _, { directive }) => goesOn && directive !== last,
+  })
+}
+
+/** How the directives of a plugin are read, and which queries they leave to the next plugin. */
+export type Relay = {
+  readonly parse: (directive: Directive, readText: ReadText, readOwn: ReadText) => ForwardOptions
+  readonly leaves: (relayed: Relayed, request: Request, parsed: Parsed) => boolean
+}
+
+/**
+ * Sets up directives that relay queries.
+ * @throws {ConfigError} with the position of the mistake
+ */
+export function relaySetup(
+  directives: readonly Directive[],
+  { host, zones, block, peers, pathOf }: SetupContext,
+  { parse: parseWith, leaves }: Relay,
+): SetupResult {
   const upstreams: Upstreams = new WeakMap()
   const readOwn = (path: string): string | undefined => host.readText(pathOf(path))
   const parse = (directive: Directive): ForwardOptions =>
-    parseForward(directive, (path) => readListing(host, path), readOwn)
+    parseWith(directive, (path) => readListing(host, path), readOwn)
   const parsed: Parsed[] = directives.map((directive) => ({ directive, options: parse(directive) }))
   const relays = (visibility: ClientVisibility): boolean =>
     visibility.mayRecurse || isOpenTo(visibility, zones)
-  const plugins = parsed.map(({ directive, options }, i): Plugin => {
+  const plugins = parsed.map((one): Plugin => {
+    const { directive, options } = one
     const beside = { showsErrors: showsErrors(block), observeExchange: observerOf(peers) }
     const forward = openForward(directive, () => new Forward(options, host, beside))
     const files = new UpstreamFiles(options.files, host, () => {
       reread(forward, host, () => parse(directive))
     })
-    const isLast = i === parsed.length - 1
+    const { plugin: name } = options
     return {
-      name: 'forward',
+      name,
       relays,
       start: () => files.start(),
       stop: () => {
@@ -53,17 +76,17 @@ const setup: Setup = (directives, context) => {
         forward.stop()
       },
       metadata: (label, { trace }) =>
-        label === 'forward/upstream' && trace !== undefined ? upstreams.get(trace) : undefined,
+        label === `${name}/upstream` && trace !== undefined ? upstreams.get(trace) : undefined,
       serve: (request, next) => {
         const { visibility } = request.client
         const isAllowed = visibility === undefined || relays(visibility)
         if (!isAllowed || !forward.takes(request)) return next(request)
-        return andThen(forward.relay(request), ({ outcome, upstream, goesOn }: Relayed) => {
+        return andThen(forward.relay(request), (relayed: Relayed) => {
+          const { outcome, upstream } = relayed
           upstreams.set(request.trace, upstream)
           // What looks a name up needs an outcome to go on with.
           if (outcome.kind === 'drop' && request.isLookup === true) return failure(RCODE.SERVFAIL)
-          // `next` passes the query to another `forward`; after the last one, this outcome counts.
-          return goesOn && !isLast ? next(request) : outcome
+          return leaves(relayed, request, one) ? next(request) : outcome
         })
       },
     }

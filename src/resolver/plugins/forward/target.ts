@@ -15,6 +15,7 @@ import {
 } from '../../contract/host.ts'
 import type { UpstreamExchange } from '../../contract/observation.ts'
 import type { Request } from '../../contract/request.ts'
+import { countCall, DURATION_BOUNDS } from '../grpc/call-metrics.ts'
 import { restoreCase, withRandomCase } from './letter-case.ts'
 import type { ForwardOptions } from './options.ts'
 import { reasonOf } from './reason.ts'
@@ -27,7 +28,6 @@ const DURATION = metricInfo(
   'Histogram of the time each request took.',
   'proxy_name to rcode',
 )
-const DURATION_BOUNDS: readonly number[] = Array.from({ length: 16 }, (_, i) => 0.00025 * 2 ** i)
 const CONNECTION_LABELS = 'proxy_name to proto'
 const CONNECTION_HITS = metricInfo(
   'coredns_proxy_conn_cache_hits_total',
@@ -105,7 +105,7 @@ export class Target {
     const client = host.openUpstream(upstream, {
       ...options.connections,
       onConnection: (protocol, isReused) => {
-        const labels = ['forward', name, protocol]
+        const labels = [options.plugin, name, protocol]
         host.metrics.counter(isReused ? CONNECTION_HITS : CONNECTION_MISSES, labels).value++
       },
     })
@@ -167,9 +167,12 @@ export class Target {
         result = await this.exchange(sent, 'tcp')
       }
       if (result.kind === 'unusable') return `${name} sent ${result.why}`
-      const labels = ['forward', name, formatRcode(result.rcode)]
-      const series = host.metrics.histogram(DURATION, DURATION_BOUNDS, labels)
-      observe(series, DURATION_BOUNDS, (host.elapsed() - startMs) / 1000)
+      const [rcode, seconds] = [formatRcode(result.rcode), (host.elapsed() - startMs) / 1000]
+      if (options.plugin === 'grpc') countCall(host.metrics, name, { rcode, seconds })
+      else {
+        const series = host.metrics.histogram(DURATION, DURATION_BOUNDS, ['forward', name, rcode])
+        observe(series, DURATION_BOUNDS, seconds)
+      }
       return result
     } catch (error) {
       return error instanceof OverloadError ? OVERLOADED : reasonOf(problem, error)

@@ -40,7 +40,7 @@ export class UpstreamHealth {
         'Counter of the number of failed healthchecks.',
         'proxy_name to',
       ),
-      ['forward', checked.name],
+      [checked.options.plugin, checked.name],
     )
   }
 

@@ -6,6 +6,7 @@
 
 import {
   checkArgs,
+  type Option,
   type OptionReaders,
   onlyDirective,
   onlyWord,
@@ -16,12 +17,9 @@ import { configError } from '../../../corefile/problem.ts'
 import type { PluginEntry } from '../../contract/plugin-entry.ts'
 
 const READERS: OptionReaders<{ connectionsMax?: number }> = {
-  max_connections: (option, { connectionsMax }) => {
-    if (connectionsMax === undefined) {
-      return { connectionsMax: parseCount(onlyWord(option), 0, 0x7fffffff) }
-    }
-    throw configError(option, '"max_connections" appears twice; remove one')
-  },
+  max_connections: (option, { connectionsMax }) => ({
+    connectionsMax: readLimit(option, connectionsMax),
+  }),
 }
 
 /** Configures `https { max_connections COUNT }`; 0 means no limit. */
@@ -39,6 +37,16 @@ export const httpsPlugin: PluginEntry = {
     checkArgs(directive, 0)
     const { connectionsMax } = readOptions(directive, READERS, {})
     if (connectionsMax === undefined) return {}
-    return { features: [{ kind: 'https', connectionsMax: connectionsMax || Infinity }] }
+    return { features: [{ kind: 'https', connectionsMax }] }
   },
+}
+
+/**
+ * Reads a limit of a server, of which 0 means none: Infinity.
+ * @param before the value of the same option on a line before
+ * @throws {ConfigError} for other words, and at a second line
+ */
+export function readLimit(option: Option, before: number | undefined): number {
+  if (before !== undefined) throw configError(option, `"${option.name}" appears twice; remove one`)
+  return parseCount(onlyWord(option), 0, 0x7fffffff) || Infinity
 }

@@ -37,6 +37,7 @@ describe('options of forward', () => {
     assert.equal(upstreams.length, 1)
     assert.equal(formatName(healthCheckName), '.')
     assert.deepEqual(rest, {
+      plugin: 'forward',
       files: [],
       except: [],
       protocol: 'as-client',
