@@ -15,8 +15,8 @@ import {
   parseRelativeName,
 } from '../../dns/names/name.ts'
 import type { ClientVisibility } from '../../resolver/contract/client.ts'
-import { sentToken } from '../access/caller.ts'
 import { KnownClusters } from '../access/known-clusters.ts'
+import { sentToken } from '../access/sent-token.ts'
 import type { GatewayConfig } from '../config/config.ts'
 import { directiveZones } from '../config/directive-zones.ts'
 import { HttpError, notFound } from '../doh/http-error.ts'

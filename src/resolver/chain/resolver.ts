@@ -173,7 +173,9 @@ export class Resolver {
     }
     if (isOtherClass) return this.refuse(listener, incoming, [])
     // A response over HTTPS is one message (RFC 8484 §4.2), a transfer any number (RFC 5936 §2.2).
-    if (client.transport === 'https' && isTransferType(parsed.type)) {
+    // A gateway transfers no zone over TLS either: `sendAhead` is absent there.
+    const isEncrypted = client.transport === 'https' || client.transport === 'tls'
+    if (isEncrypted && client.sendAhead === undefined && isTransferType(parsed.type)) {
       return this.refuse(listener, incoming, [])
     }
     const chain = findChain(listener, parsed, client)

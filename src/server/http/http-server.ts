@@ -26,6 +26,7 @@ import {
   hasValidHost,
   identitiesOfSocket,
   type Ready,
+  serverNameOfSocket,
   unmapped,
 } from './http-request.ts'
 import { Http2Connection, type Http2Service } from './http2-connection.ts'
@@ -274,6 +275,7 @@ export class HttpServer {
       header: (name) => textOf(request.headers[name]),
       address: unmapped(request.socket.remoteAddress ?? ''),
       identities: () => identitiesOfSocket(request.socket),
+      serverName: () => serverNameOfSocket(request.socket),
       ends: () => endsOf(request.socket),
     })
     if (answer === undefined) return false

@@ -26,6 +26,7 @@ import {
   hasValidHost,
   identitiesOfSocket,
   type Ready,
+  serverNameOfSocket,
   unmapped,
 } from './http-request.ts'
 import { type OpenStream, OpenStreams } from './open-streams.ts'
@@ -337,6 +338,10 @@ class StreamHead implements Head {
 
   identities(): readonly string[] {
     return identitiesOfSocket(this.socket)
+  }
+
+  serverName(): string | undefined {
+    return serverNameOfSocket(this.socket)
   }
 
   ends(): Ends {

@@ -43,7 +43,7 @@ const SOCKET_OPTIONS = { allowHalfOpen: true, noDelay: true }
 /** A listening TCP socket, with or without TLS. */
 export class TcpServer {
   private readonly server: Server
-  private readonly answer: () => Answer
+  private readonly answer: (socket: Socket) => Answer
   private readonly limits: () => TcpLimits
   private readonly connections: ConnectionTable<Accepted>
   /** TLS handshakes, by both ends: the TLS socket is not the TCP socket that was accepted. */
@@ -51,12 +51,16 @@ export class TcpServer {
   private closed: Promise<void> | undefined
 
   /**
-   * @param answer returns the function that answers; called for each message
+   * @param answer returns the function that answers a connection; called for each message
    * @param limits returns the bounds of a connection; called for each new one
    * @param tls for DNS over TLS (RFC 7858)
    * @throws {Error} when the certificate or key is invalid
    */
-  constructor(answer: () => Answer, limits: () => TcpLimits = () => TCP_LIMITS, tls?: TlsService) {
+  constructor(
+    answer: (socket: Socket) => Answer,
+    limits: () => TcpLimits = () => TCP_LIMITS,
+    tls?: TlsService,
+  ) {
     this.answer = answer
     this.limits = limits
     this.connections = new ConnectionTable(limits)
@@ -143,7 +147,8 @@ export class TcpServer {
   }
 
   private start(socket: Socket, accepted: Accepted, transport: 'tcp' | 'tls'): void {
-    const { answer, connections } = this
+    const { connections } = this
+    const answer = (): Answer => this.answer(socket)
     const onChange = (): void => connections.changed(accepted)
     const service = { answer, limits: this.limits(), transport, onChange }
     accepted.connection = new TcpConnection(socket, service)

@@ -25,6 +25,7 @@ class Fixture {
     domainsOf: () => [],
     audiences: { github: '', gitlab: '' },
     adminSha256s: [adminSha256],
+    tokenDomain: '',
     tokenStore: this.store,
     randomBytes,
     now: () => this.nowMs,
@@ -150,7 +151,7 @@ describe('the tokens of clients', () => {
       host: NO_TIME,
       domainsOf: () => [],
       audiences: { github: '', gitlab: '' },
-      ...{ adminSha256s: [adminSha256], randomBytes, now: () => START_MS },
+      ...{ adminSha256s: [adminSha256], tokenDomain: '', randomBytes, now: () => START_MS },
       tokenStore: { ...fixture.store, replace: () => Promise.resolve(false) },
     })
     app.onError((error) => (error instanceof HttpError ? errorResponse(error) : new Response()))
@@ -211,6 +212,7 @@ describe('the tokens of clients', () => {
     const store = createMemoryTokenStore()
     const app = createTokenRoutes({
       adminSha256s: [],
+      tokenDomain: '',
       tokenStore: store,
       randomBytes,
       now: () => 0,

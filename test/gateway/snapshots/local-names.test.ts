@@ -4,7 +4,13 @@ import { parseQuery } from '../../../src/dns/wire/query.ts'
 import { answerLocally, type Reach } from '../../../src/gateway/snapshots/local-names.ts'
 import { formatReply, parseQuestion } from '../../message-text.ts'
 
-const REACH: Reach = { isPublic: true, hasTls: true, hasHttp3: false }
+const REACH: Reach = {
+  isPublic: true,
+  hasTls: true,
+  hasHttp3: false,
+  tokenDomain: '',
+  dotPort: undefined,
+}
 
 type Way = { readonly path?: string; readonly headers?: Readonly<Record<string, string>> }
 
