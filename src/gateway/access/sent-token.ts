@@ -61,6 +61,9 @@ export function sentToken(sent: Pick<Credentials, 'header'>): string | undefined
   }
 }
 
+/** An address as a host (RFC 3986 §3.2.2), perhaps with a port. */
+const ADDRESS = /^(?:\[.*\]|[\d.]+)(?::\d*)?$/
+
 /** Where a request went to. */
 export type Destination = {
   /** The host of the URL, perhaps with a port; '' without one. */
@@ -80,7 +83,8 @@ export function findHostToken(
   domain: string,
 ): string | HttpError | undefined {
   if (domain === '') return undefined
-  const name = bareName(host)
+  // CoreDNS sends the address of its upstream as the host, and the name in the handshake only.
+  const name = bareName(serverName !== undefined && ADDRESS.test(host) ? serverName : host)
   const label = labelBelow(name, domain)
   if (serverName !== undefined) {
     const opened = bareName(serverName)

@@ -115,7 +115,8 @@ export function createGatewayApp(
   })
   const visibilityOf = (c: Context): ClientVisibility | undefined =>
     admission.clientOf(c).visibility
-  const kit = createKitRoute({ ...config.access, domainsOf, originOf, visibilityOf })
+  const hostnameOf = (token: string): Promise<string> => admission.hostnameOf(token)
+  const kit = createKitRoute({ ...config.access, domainsOf, originOf, hostnameOf, visibilityOf })
   for (const client of [doh, kit]) {
     app.route('/', client)
     app.route('/t/:token', client)

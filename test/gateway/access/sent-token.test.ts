@@ -85,6 +85,8 @@ describe('the token in a hostname', () => {
     { name: 'another handshake', host: HOST, serverName: DOMAIN, is: 'misdirected' },
     { name: 'of another token', host: HOST, serverName: `${other}.${DOMAIN}`, is: 'misdirected' },
     { name: 'only in the handshake', host: 'a.test', serverName: HOST, is: 'misdirected' },
+    { name: 'an address and a handshake', host: '192.0.2.1:8443', serverName: HOST, is: hostToken },
+    { name: 'such an address of IPv6', host: '[2001:db8::1]', serverName: HOST, is: hostToken },
     { name: 'in neither', host: 'a.test', serverName: 'b.test', is: undefined },
   ]
   for (const { name, host, serverName, domain = DOMAIN, is } of cases) {
