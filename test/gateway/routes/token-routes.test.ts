@@ -61,9 +61,10 @@ describe('the tokens of clients', () => {
       namespaces: ['shop'],
       expiresInSeconds: 60,
     })
-    const { token, domains, audiences, warnings, ...created } = made.body
+    const { token, hostname, domains, audiences, warnings, ...created } = made.body
     assert.deepEqual([made.status, domains, warnings], [201, [], []])
     assert.deepEqual(audiences, { github: '', gitlab: '' })
+    assert.equal(hostname, null)
     assert.ok(typeof token === 'string' && tokenId(token) === created.id)
     assert.deepEqual(created, {
       id: created.id,
