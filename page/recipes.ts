@@ -99,7 +99,7 @@ const DEVICES: Readonly<Record<Exclude<System, 'Terminal'>, (place: Place) => re
     Android: (place) => [
       {
         title: 'Chrome',
-        text: `${SECURE_DNS} Android’s own “Private DNS” takes no token.`,
+        text: `${SECURE_DNS} “Private DNS” takes the name in the kit’s hostname.txt.`,
         command: dohUrl(place),
       },
     ],

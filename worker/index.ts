@@ -6,7 +6,6 @@ import { WorkerEntrypoint } from 'cloudflare:workers'
 import type { Hono } from 'hono'
 import { isRecord } from '../src/dns/bytes/unknown.ts'
 import { KnownClusters } from '../src/gateway/access/known-clusters.ts'
-import { readServiceScope } from '../src/gateway/access/service-scope.ts'
 import { usesLabels } from '../src/gateway/access/token.ts'
 import { parseTokenUpdate, type TokenStore } from '../src/gateway/access/token-store.ts'
 import {
@@ -15,6 +14,7 @@ import {
   readGatewayConfig,
   refuseProxyProtocol,
 } from '../src/gateway/config/config.ts'
+import { readServiceScope } from '../src/gateway/config/service-scope.ts'
 import { readVariableFiles } from '../src/gateway/config/variable-files.ts'
 import { errorResponse, HttpError } from '../src/gateway/doh/http-error.ts'
 import type { JsonReply } from '../src/gateway/doh/json-reply.ts'
@@ -24,7 +24,6 @@ import { createGatewayApp } from '../src/gateway/routes/app.ts'
 import { DirectDoh } from '../src/gateway/routes/direct-doh.ts'
 import { Gateway, type GatewayRuntime } from '../src/gateway/routes/gateway.ts'
 import { createNameService } from '../src/gateway/routes/name-service.ts'
-import { answerRequest } from '../src/gateway/routes/web-request.ts'
 import {
   type BlobStore,
   type ClusterBlobs,
@@ -32,6 +31,7 @@ import {
   writerWithBlobs,
 } from '../src/gateway/snapshots/blob-store.ts'
 import { createWebHost, logError } from '../src/library/web-host.ts'
+import { answerRequest } from '../src/library/web-request.ts'
 import { pointWriter } from './analytics.ts'
 import type { AuditObject } from './audit-object.ts'
 import { blobsOf } from './blob-stores.ts'

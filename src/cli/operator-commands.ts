@@ -52,6 +52,20 @@ export const OPERATOR_COMMANDS: readonly CliCommand[] = [
     run: async (input, output) =>
       (await import('./gateway/token.ts')).runTokenRotate(input, output),
   }),
+  {
+    name: 'token host',
+    summary: 'print the hostname with a client token in it, for clients that take a name only',
+    args: ['DOMAIN'],
+    examples: [
+      'export KUBEDOH_CLIENT_TOKEN=…   # printed by: kubedoh token create',
+      'kubedoh token host doh.example.org',
+    ],
+    notes: [
+      'DOMAIN is TOKEN_DOMAIN of the gateway. The hostname follows from the token in',
+      'KUBEDOH_CLIENT_TOKEN; the token does not follow from the hostname.',
+    ],
+    run: async (input, output) => (await import('./gateway/token.ts')).runTokenHost(input, output),
+  },
   ofOperator({
     name: 'token restore',
     summary: 'return to the client tokens of an earlier time, at most 30 days ago',

@@ -13,10 +13,10 @@ import {
 import { readVariableFiles } from '../gateway/config/variable-files.ts'
 import type { GatewayRuntime } from '../gateway/routes/gateway.ts'
 import { openStoredGateway, withPrimary, withStore } from '../gateway/routes/stored-gateway.ts'
-import { answerRequest } from '../gateway/routes/web-request.ts'
 import { Primary } from '../gateway/snapshots/primary.ts'
 import { createMemoryGatewayStore, type GatewayStore } from '../gateway/snapshots/store.ts'
 import { createWebHost } from './web-host.ts'
+import { answerRequest } from './web-request.ts'
 
 export type { JsonRecord, JsonReply } from '../gateway/doh/json-reply.ts'
 export type { NameResolver } from '../gateway/doh/name-resolver.ts'

@@ -27,7 +27,7 @@ describe('the completion of bash', () => {
     { words: ['to'], offers: ['token'] },
     {
       words: ['token', ''],
-      offers: ['create', 'list', 'revoke', 'rotate', 'restore', 'export', 'import'],
+      offers: ['create', 'list', 'revoke', 'rotate', 'host', 'restore', 'export', 'import'],
     },
     { words: ['token', 'create', '--n'], offers: ['--namespaces'] },
     { words: ['serve', '--c'], offers: ['--conf'] },

@@ -112,6 +112,11 @@ export class TlsGateways {
     return one
   }
 
+  /** Returns the last lines that each program printed. */
+  printed(): readonly string[] {
+    return this.running.map((one) => one.tail())
+  }
+
   /** Creates a token. @returns its text */
   async makeToken(at: number, wish: unknown): Promise<string> {
     const url = `https://localhost:${at}/v1/tokens`

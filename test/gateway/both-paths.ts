@@ -8,11 +8,12 @@ import type { Hono } from 'hono'
 import { encodeBase64url } from '../../src/dns/bytes/base64url.ts'
 import type { RequestHead } from '../../src/gateway/access/caller.ts'
 import type { RateLimiter } from '../../src/gateway/access/rate-limiter.ts'
-import type { TokenRecord } from '../../src/gateway/access/token.ts'
+import { hostTokenOf, type TokenRecord } from '../../src/gateway/access/token.ts'
 import { createMemoryTokenStore } from '../../src/gateway/access/token-store.ts'
 import { type GatewayVariables, readGatewayConfig } from '../../src/gateway/config/config.ts'
 import { createGatewayApp } from '../../src/gateway/routes/app.ts'
 import { DirectDoh } from '../../src/gateway/routes/direct-doh.ts'
+import { DirectDot, TlsHead } from '../../src/gateway/routes/direct-dot.ts'
 import { Gateway } from '../../src/gateway/routes/gateway.ts'
 import { createMemoryStore } from '../../src/gateway/snapshots/store.ts'
 import { keys } from '../cluster/follow/memory-gateway.ts'
@@ -32,6 +33,8 @@ export const WEB_QUESTION: string = 'web.shop.svc.shop.test A'
 const known = await tokenRecord()
 /** A token that the gateway knows. */
 export const token: string = known.token
+/** Its form for hostnames. */
+export const hostToken: string = await hostTokenOf(token)
 /** Its record. */
 export const record: TokenRecord = known.record
 /** An identity that the gateway knows. */
@@ -52,7 +55,9 @@ export class BothPaths {
   readonly store: ReturnType<typeof createMemoryStore> = createMemoryStore()
   /** What the runtime has checked of the next sender. */
   identities: readonly string[] = []
-  private parts: { readonly app: Hono; readonly direct: DirectDoh } | undefined
+  /** The name in the handshake of the next sender. */
+  serverName: string | undefined
+  private parts: Parts | undefined
 
   private async open(
     config: Awaited<ReturnType<typeof readGatewayConfig>>,
@@ -70,17 +75,18 @@ export class BothPaths {
       randomBytes,
       clientOf: () => ({ address: ADDRESS, port: 0, transport: 'https' as const }),
       identitiesOf: () => this.identities,
+      serverNameOf: () => this.serverName,
       fetch: (url: string) => team.fetch(url),
       keepAlive: () => undefined,
       ...(limiter === undefined ? {} : { limiter }),
     }
     const gateway = await Gateway.open(config, runtime)
     const app = createGatewayApp(config, runtime, gateway)
-    this.parts = { app, direct: new DirectDoh(gateway, config) }
+    this.parts = { app, direct: new DirectDoh(gateway, config), dot: new DirectDot(gateway) }
     return this
   }
 
-  private get started(): { readonly app: Hono; readonly direct: DirectDoh } {
+  private get started(): Parts {
     return this.parts ?? assert.fail('it has not started')
   }
 
@@ -98,7 +104,7 @@ export class BothPaths {
   /** By the app: status, headers and bytes. */
   async byApp(sent: Sent): Promise<Got> {
     const { method, path, headers, body } = sent
-    const url = `https://dns.test${path}`
+    const url = `https://${headers.host ?? 'dns.test'}${path}`
     const response = await this.started.app.request(url, {
       method,
       headers,
@@ -111,6 +117,13 @@ export class BothPaths {
     }
   }
 
+  /** By DNS over TLS, with `serverName` in the handshake. */
+  async overTls(message: Uint8Array, serverName?: string): Promise<Uint8Array | undefined> {
+    const client = { address: ADDRESS, port: 853, transport: 'tls' } as const
+    const head = new TlsHead(client, serverName, () => this.identities)
+    return this.started.dot.answer(message, head, () => undefined)
+  }
+
   /** The other way; `undefined` when it leaves the request to the app. */
   async directly({ method, path, headers, body }: Sent): Promise<Got | undefined> {
     const header: RequestHead['header'] = (name) => headers[name]
@@ -121,12 +134,15 @@ export class BothPaths {
       header,
       identities,
       address: ADDRESS,
+      serverName: () => this.serverName,
     })
     if (admitted === undefined) return undefined
     const ready = await this.started.direct.answer(admitted, body, () => undefined)
     return { status: ready.status, headers: { ...ready.headers }, body: [...ready.body] }
   }
 }
+
+type Parts = { readonly app: Hono; readonly direct: DirectDoh; readonly dot: DirectDot }
 
 /** A request. */
 export type Sent = {

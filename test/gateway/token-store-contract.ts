@@ -332,6 +332,7 @@ async function routesOf(store: TokenStore): Promise<Send> {
     domainsOf: () => [],
     audiences: { github: '', gitlab: '' },
     adminSha256s: [await hashToken(ADMIN)],
+    tokenDomain: '',
     tokenStore: store,
     randomBytes: (size) => crypto.getRandomValues(new Uint8Array(size)),
     now: () => 0,

@@ -12,13 +12,13 @@ export async function tokenRecord(
   fields: Partial<TokenRecord> = {},
 ): Promise<{ readonly token: string; readonly record: TokenRecord }> {
   const id = newTokenId(randomBytes)
-  const { token, sha256 } = await newSecret(id, randomBytes)
+  const { token, sha256, hostSha256 } = await newSecret(id, randomBytes)
   const record = {
     id,
     name: '',
     scope: WHOLE_SCOPE,
     identities: [],
-    secrets: [{ sha256, expiresMs: undefined }],
+    secrets: [{ sha256, hostSha256, expiresMs: undefined }],
     createdMs: 0,
     expiresMs: undefined,
     ...fields,

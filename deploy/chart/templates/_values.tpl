@@ -11,7 +11,7 @@ move to them, and parts that an earlier chart did not have (`helm upgrade --reus
 {{- range $part := list "service" "autoscaling" "proportional" "coredns" }}
 {{- $_ := set $.Values.server $part (get $.Values.server $part | default dict) }}
 {{- end }}
-{{- range $part := list "service" "ingress" "httpRoute" }}
+{{- range $part := list "service" "ingress" "httpRoute" "dot" }}
 {{- $_ := set $.Values.gateway $part (get $.Values.gateway $part | default dict) }}
 {{- end }}
 {{- $_ := set .Values "commonLabels" (merge (dict) (.Values.commonLabels | default dict) (.Values.customLabels | default dict)) }}

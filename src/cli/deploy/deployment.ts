@@ -7,7 +7,6 @@
 import { readCorefile } from '../../corefile/parse-corefile.ts'
 import { formatProblem, problemAt } from '../../corefile/problem.ts'
 import type { ServerBlock } from '../../corefile/server-block.ts'
-import { readServiceScope } from '../../gateway/access/service-scope.ts'
 import {
   CLUSTER_READERS,
   GatewayConfigError,
@@ -15,6 +14,7 @@ import {
   withOnlyCluster,
 } from '../../gateway/config/config.ts'
 import { readJurisdiction, readLocation } from '../../gateway/config/location.ts'
+import { readServiceScope } from '../../gateway/config/service-scope.ts'
 import { readVariableFiles } from '../../gateway/config/variable-files.ts'
 import { CommandError, type Output } from '../../server/node/output.ts'
 import { checkCorefile, printFindings } from '../serve/check.ts'

@@ -19,8 +19,9 @@ const SHAPES: readonly (readonly [shape: RegExp, instead: string])[] = [
   [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g, REDACTED],
   // JSON Web Tokens (RFC 7519), as those of service accounts.
   [/\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*/g, REDACTED],
-  // Tokens of clients.
+  // Tokens of clients; those in hostnames.
   [/\bkdt_[0-9a-f]{12}_[\w-]+/g, REDACTED],
+  [/\b(?=[a-z]*\d)(?=\d*[a-z])[0-9a-hjkmnp-tv-z]{26}(?=\.)/gi, REDACTED],
   [/\b(Bearer|Basic) +[^\s"',]+/gi, `$1 ${REDACTED}`],
   // Users, passwords and queries of URLs (RFC 3986).
   [/(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/?#@"']*@/gi, `$1${REDACTED}@`],

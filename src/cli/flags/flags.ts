@@ -80,6 +80,10 @@ const TABLE = {
     value: 'HOST:PORT',
     help: 'also serve DNS over HTTP without TLS on this loopback address',
   },
+  'dot.listen': {
+    value: 'HOST:PORT',
+    help: 'also serve DNS over TLS on this address; needs --tls-cert and --tls-key',
+  },
   insecure: { env: 'KUBEDOH_INSECURE', help: 'allow plain HTTP to and from other machines' },
   etcd: {
     value: 'FILE',

@@ -68,6 +68,9 @@ const FORGETS =
 const FORGETS_LESS =
   '--store memory: only ClientTokens are tokens of this gateway, and a restart forgets what the ' +
   'exporters of CLUSTERS published; use --store file:FOLDER to keep both'
+/** Warning of DNS over TLS that refuses every query. */
+const NOBODY =
+  '--dot.listen refuses every query: set TOKEN_DOMAIN for tokens in server names, or --client-ca'
 const LISTEN_DEFAULT = '127.0.0.1:8787'
 
 /** Runs the command until SIGINT or SIGTERM. */
@@ -104,19 +107,47 @@ export async function startNodeGateway(input: Input, output: Output): Promise<Ru
   const readVariables = (): GatewayVariables => own?.addTo(readGiven()) ?? readGiven()
   const variables = readVariables()
   const config = await readConfig(input, variables)
-  const server = await createServer(input, log, { config, tls, own, print: createPrint(output) })
+  const dot = readDotAddress(input, tls)
+  const served = { config, tls, own, print: createPrint(output), dotPort: dot?.port }
+  const server = await createServer(input, log, served)
+  if (dot !== undefined && admitsNobody(input, config)) log({ level: 'warning', message: NOBODY })
   await own?.start(server, output)
   warnOfMemory(input, own, log)
   try {
     const bound = await server.listen(host, port)
+    if (dot !== undefined) await listenDot(server, dot)
     const scheme = tls === undefined ? 'http' : 'https'
     const followed = { server, log, lingerMs, variables, readVariables }
     const url = `${scheme}://${host ?? 'localhost'}:${bound}`
     return { url, ...followFiles(input, { ...followed, tls, own }) }
   } catch (error) {
     await own?.stop()
+    await server.close()
+    if (error instanceof CommandError) throw error
     throw new CommandError(listenMessage(error, `--listen ${address}`), { cause: error })
   }
+}
+
+type DotAddress = ReturnType<typeof parseListenAddress> & { readonly text: string }
+
+/** Reads where to serve DNS over TLS, if anywhere. @throws {CommandError} without a certificate */
+function readDotAddress(input: Input, tls: TlsService | undefined): DotAddress | undefined {
+  const text = input.text('dot.listen')
+  if (text === '') return undefined
+  if (tls !== undefined) return { ...parseListenAddress(text), text }
+  throw new CommandError('--dot.listen needs --tls-cert and --tls-key')
+}
+
+async function listenDot(server: GatewayServer, { host, port, text }: DotAddress): Promise<void> {
+  try {
+    await server.listenDot?.(host, port)
+  } catch (error) {
+    throw new CommandError(listenMessage(error, `--dot.listen ${text}`), { cause: error })
+  }
+}
+
+function admitsNobody(input: Input, { access, tokenDomain }: GatewayConfig): boolean {
+  return !access.isPublic && tokenDomain === '' && input.text('client-ca') === ''
 }
 
 /** Loads what follows a cluster only where there is one. */
@@ -200,13 +231,16 @@ function followFiles(
   }
 }
 
+type ServedOptions = {
+  readonly config: GatewayConfig
+  readonly print: Print
+  readonly dotPort: number | undefined
+}
+
 async function createServer(
   input: Input,
   log: Log,
-  {
-    own,
-    ...served
-  }: Pick<Followed, 'tls' | 'own'> & { readonly config: GatewayConfig; readonly print: Print },
+  { own, ...served }: Pick<Followed, 'tls' | 'own'> & ServedOptions,
 ): Promise<GatewayServer> {
   const store = input.isSet('follow') ? readPrimary(input) : await openStore(input, log, own)
   const corefileFolder = dirname(input.text('conf'))

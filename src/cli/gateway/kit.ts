@@ -43,14 +43,15 @@ export function checkKit(input: Input): void {
  * @throws {CommandError} when the token sees no domain, or a file cannot be written or signed
  */
 export async function writeKit(input: Input, created: string): Promise<void> {
-  const { token, domains, audiences } = recordOf(JSON.parse(created))
+  const { token, domains, audiences, hostname } = recordOf(JSON.parse(created))
   const to = domainsOf(input, isTexts(domains) ? domains : [])
   const folder = input.text('kit')
   if (to.length === 0)
     throw new CommandError('The token sees no domain of a cluster; set KUBEDOH_KIT_DOMAINS')
   const { github, gitlab } = recordOf(audiences)
   const jobs = { github: textOf(github), gitlab: textOf(gitlab) }
-  const kit = withoutKitError(() => readKit(readGatewayUrl(input), String(token), to, jobs))
+  const extras = { audiences: jobs, hostname: textOf(hostname) }
+  const kit = withoutKitError(() => readKit(readGatewayUrl(input), String(token), to, extras))
   const files = await kitFiles(kit)
   try {
     mkdirSync(folder, { recursive: true, mode: FOLDER_MODE })

@@ -3,6 +3,8 @@
  * @module
  */
 import { isTexts, recordOf } from '../../dns/bytes/unknown.ts'
+import { hostTokenOf, tokenId } from '../../gateway/access/token.ts'
+import { isTokenDomain } from '../../gateway/config/config.ts'
 import { TOKEN_ROLES } from '../../gateway/config/issuers.ts'
 import { CommandError, type Output } from '../../server/node/output.ts'
 import { durationSeconds } from '../flags/duration.ts'
@@ -94,6 +96,17 @@ export async function runTokenRotate(input: Input, output: Output): Promise<void
   printNew(input, output, await callGateway(input, 'POST', path))
 }
 
+/** Prints the hostname with a token in it. @throws {CommandError} without the gateway's token */
+export async function runTokenHost(input: Input, output: Output): Promise<void> {
+  const token = input.env('KUBEDOH_CLIENT_TOKEN').trim()
+  if (tokenId(token) === undefined) {
+    throw new CommandError('KUBEDOH_CLIENT_TOKEN has no token of "kubedoh token create"')
+  }
+  const [domain = ''] = input.args
+  if (!isTokenDomain(domain)) throw new CommandError(`"${domain}" is not like doh.example.org`)
+  output.stdout.write(`${await hostTokenOf(token)}.${domain}\n`)
+}
+
 /** Returns to the tokens of a time, and prints which came back, went and changed. */
 export async function runTokenRestore(input: Input, output: Output): Promise<void> {
   const body = JSON.stringify({ at: input.text('at') })
@@ -129,7 +142,7 @@ function printNew(input: Input, output: Output, text: string): void {
     output.stdout.write(text)
     return
   }
-  const { token, id, expires, warnings } = recordOf(JSON.parse(text))
+  const { token, id, expires, warnings, hostname } = recordOf(JSON.parse(text))
   for (const warning of isTexts(warnings) ? warnings : []) {
     output.stderr.write(`warning: ${warning}\n`)
   }
@@ -140,6 +153,9 @@ function printNew(input: Input, output: Output, text: string): void {
   const ca = input.text('ca')
   const trust = ca === '' ? '' : `--cacert "${ca}" `
   output.stderr.write(`  curl ${trust}-H "Authorization: Bearer TOKEN" "${url.href}?name=NAME"\n`)
+  if (typeof hostname !== 'string') return
+  const domain = hostname.slice(hostname.indexOf('.') + 1)
+  output.stderr.write(`as a hostname, for clients without URLs: kubedoh token host ${domain}\n`)
 }
 
 function listOf(input: Input, flag: FlagName): string[] {

@@ -7,11 +7,11 @@ import type { Context } from 'hono'
 import type { Client } from '../../resolver/contract/client.ts'
 import type { Host } from '../../resolver/contract/host.ts'
 import type { MaybePromise } from '../../resolver/contract/maybe-promise.ts'
-import { isClientToken } from '../../snapshot/format/client-tokens.ts'
 import type { ClusterConfig } from '../config/cluster-entry.ts'
 import type { Access, GatewayConfig } from '../config/config.ts'
 import type { ExplainFor } from '../doh/explain-route.ts'
 import { HttpError } from '../doh/http-error.ts'
+import type { KeepAlive } from '../timing/follower.ts'
 import type { HeldClock } from '../timing/held-clock.ts'
 import { noteFacts } from './audit.ts'
 import {
@@ -21,7 +21,6 @@ import {
   type CallerRuntime,
   type ExchangeOutcome,
   type RequestHead,
-  sentToken,
 } from './caller.ts'
 import { isAdmin, isExplainer, unauthorized } from './operators.ts'
 import { notePerson } from './persons.ts'
@@ -33,8 +32,9 @@ import {
   type RateLimits,
   tooMany,
 } from './rate-limiter.ts'
-import { tokenId } from './token.ts'
-import type { TokenBook } from './token-book.ts'
+import { type Credentials, tokenOf } from './sent-token.ts'
+import { hostTokenOf, tokenId } from './token.ts'
+import { isFoundByHash, type TokenBook } from './token-book.ts'
 import type { TokenStore } from './token-store.ts'
 import { TokenUse } from './token-use.ts'
 
@@ -46,6 +46,8 @@ export type AdmissionRuntime = CallerRuntime & {
   readonly clientOf: (c: Context) => Client
   /** Returns the client identities that the runtime has verified: `cert:SHA256`. */
   readonly identitiesOf: (c: Context) => readonly string[]
+  /** Returns the name in the TLS handshake of a request (SNI), where the runtime knows it. */
+  readonly serverNameOf?: (c: Context) => string | undefined
   /** Keeps a promise alive beyond the response. */
   readonly keepAlive: (c: Context, promise: Promise<void>) => void
   /** The platform's rate limiter; without one, each process or isolate counts in memory. */
@@ -56,6 +58,13 @@ export type AdmissionRuntime = CallerRuntime & {
 export type Admitted = {
   readonly caller: Caller
   readonly isWithinRate: MaybePromise<boolean>
+}
+
+/** Who opened a connection of DNS over TLS; its server name (SNI) is the header `host`. */
+type TlsCredentials = {
+  readonly client: Client
+  readonly identities: () => readonly string[]
+  header(name: string): string | undefined
 }
 
 /** Decides which requests are answered, and for which caller. */
@@ -94,8 +103,8 @@ export class Admission {
   /** Returns whether the token of a request waits for the first list of tokens. */
   isCold(c: Context, pathToken: string | undefined): boolean {
     if (this.config.access.isPublic || !this.finder.tokens.isCold) return false
-    const token = pathToken ?? sentToken({ header: (name) => c.req.header(name) })
-    return token !== undefined && (tokenId(token) !== undefined || isClientToken(token))
+    const token = tokenOf(this.credentialsOf(c), pathToken, this.finder.tokenDomain)
+    return typeof token === 'string' && (tokenId(token) !== undefined || isFoundByHash(token))
   }
 
   /** Reads the tokens or clusters that an operator has just changed; logs a failure. */
@@ -132,21 +141,60 @@ export class Admission {
 
   /**
    * Admits the caller of a request for DNS; {@link clientOf} then returns it.
-   * @throws {HttpError} 401 without a valid credential, 429 over the rate limit, 503 when the
-   * tokens or Cloudflare Access cannot be checked
+   * @throws {HttpError} 401 without a valid credential, 400 and 421 for a wrong hostname, 429 over
+   * the rate limit, 503 when the tokens or Cloudflare Access cannot be checked
    */
   async admit(c: Context, pathToken: string | undefined, access?: Access): Promise<Caller> {
     const sent = {
+      ...this.credentialsOf(c),
       client: this.runtime.clientOf(c),
-      header: (name: string) => c.req.header(name),
-      identities: () => this.runtime.identitiesOf(c),
       keepAlive: (promise: Promise<void>) => this.runtime.keepAlive(c, promise),
     }
     const caller = await this.finder.find(sent, pathToken, access)
     this.callers.set(c.req.raw, caller)
+    await this.countCaller(caller)
+    return caller
+  }
+
+  /** As {@link admit}, the client of a connection of DNS over TLS; counts a refusal, too. */
+  async admitTls(head: TlsCredentials, keepAlive: KeepAlive): Promise<Caller> {
+    const { client, identities } = head
+    const header = (name: string): string | undefined => head.header(name)
+    try {
+      const caller = await this.finder.find({ client, header, identities, keepAlive }, undefined)
+      await this.countCaller(caller)
+      return caller
+    } catch (error) {
+      const isRefused = error instanceof HttpError && error.status === 401
+      if (isRefused) await this.count(refusedKey(client))
+      throw error
+    }
+  }
+
+  private async countCaller(caller: Caller): Promise<void> {
     await this.count(rateKey(caller))
     if (caller.tokenId !== undefined) this.use.note(caller.tokenId)
-    return caller
+  }
+
+  /** Requests of HTTP/2 have no Host header. */
+  private credentialsOf(c: Context): Credentials {
+    return {
+      header: (name) => (name === 'host' ? new URL(c.req.url).host : c.req.header(name)),
+      identities: () => this.runtime.identitiesOf(c),
+      serverName: () => this.runtime.serverNameOf?.(c),
+    }
+  }
+
+  /**
+   * Returns the hostname with a token in it; '' without TOKEN_DOMAIN, and for tokens that have no
+   * such form.
+   * @throws {HttpError} as {@link admit}
+   */
+  async hostnameOf(token: string): Promise<string> {
+    const { tokenDomain, tokens } = this.finder
+    if (tokenDomain === '' || tokenId(token) === undefined) return ''
+    const hostToken = await hostTokenOf(token)
+    return (await tokens.find(hostToken)) === undefined ? '' : `${hostToken}.${tokenDomain}`
   }
 
   /**
@@ -259,7 +307,7 @@ export class Admission {
 
   /** Counts a 401 against the client's address, to slow down guessing. @throws {HttpError} 429 */
   async countRefused(c: Context): Promise<void> {
-    await this.count(`refused ${networkKey(this.runtime.clientOf(c))}`)
+    await this.count(refusedKey(this.runtime.clientOf(c)))
   }
 }
 
@@ -273,6 +321,10 @@ function createLimiter(
   const message = 'the rate limiter fails; requests are counted in memory meanwhile'
   const onError = (error: string): void => log({ level: 'error', message, error })
   return new FallbackLimiter({ platform, memory, onError })
+}
+
+function refusedKey(client: Client): string {
+  return `refused ${networkKey(client)}`
 }
 
 /** Callers with a token share its limit, or that of their subject, wherever they are. */

@@ -170,7 +170,9 @@ function readToken(value: unknown, at: number): TokenRecord {
   const isValid =
     /^[0-9a-f]{12}$/.test(id) &&
     secrets.length <= SECRETS_MAX &&
-    secrets.every(({ sha256 }) => TOKEN_SHA256.test(sha256)) &&
+    secrets.every(({ sha256, hostSha256 = sha256 }) =>
+      [sha256, hostSha256].every((hash) => TOKEN_SHA256.test(hash)),
+    ) &&
     times.every((timeMs) => Number.isSafeInteger(timeMs) && 0 <= timeMs && timeMs <= TIME_MAX) &&
     by.length <= BY_MAX &&
     objectCluster(record) === undefined

@@ -23,6 +23,7 @@ import type { ClusterDirectory } from './cluster-directory.ts'
 import { type Exchanged, Issuers, type KnownSubject } from './issuers.ts'
 import type { KnownClusters } from './known-clusters.ts'
 import type { Person } from './persons.ts'
+import { type Credentials, sentToken, tokenOf } from './sent-token.ts'
 import { hasHash, tokenId } from './token.ts'
 import { type KnownToken, TokenBook } from './token-book.ts'
 import type { TokenStore } from './token-store.ts'
@@ -45,14 +46,6 @@ export type ExchangeOutcome = Exchanged | 'too long' | 'by object' | undefined
 /** A client that was admitted. */
 export type Caller = Client & Grant
 
-/** The credentials of a request. */
-type Credentials = {
-  /** Returns a header by its name in lower case. */
-  header(name: string): string | null | undefined
-  /** Client identities that the runtime has verified: `cert:SHA256`. None when left out. */
-  identities?(): readonly string[]
-}
-
 /** A request whose credentials may have to be read from the store. */
 type Sent = Credentials & { readonly keepAlive: KeepAlive }
 
@@ -60,6 +53,8 @@ type Sent = Credentials & { readonly keepAlive: KeepAlive }
 export type RequestHead = MessageHead &
   Credentials & {
     readonly address: string
+    /** DNS over TLS; HTTPS when left out. */
+    readonly transport?: 'tls'
     /** The request itself, where the runtime has one. */
     readonly request?: Request
   }
@@ -67,7 +62,7 @@ export type RequestHead = MessageHead &
 /** What finding callers needs of the configuration. */
 type CallerConfig = Pick<
   GatewayConfig,
-  'access' | 'application' | 'issuers' | 'exchangeKeys' | 'objectClusters'
+  'access' | 'application' | 'issuers' | 'exchangeKeys' | 'objectClusters' | 'tokenDomain'
 >
 
 /** What finding callers needs of the runtime. */
@@ -98,6 +93,8 @@ export class CallerFinder {
   /** The issuers whose tokens identify clients. */
   readonly issuers: Issuers
   private readonly access: Access
+  /** TOKEN_DOMAIN. */
+  readonly tokenDomain: string
   private readonly clusters: KnownClusters | undefined
   private readonly assertions: IssuerTokens<readonly string[]> | undefined
   private readonly clock: GatewayClock
@@ -106,7 +103,7 @@ export class CallerFinder {
   private readonly clientTokens = new Set<string>()
 
   constructor(
-    { access, application, issuers, exchangeKeys, objectClusters }: CallerConfig,
+    { access, application, issuers, exchangeKeys, objectClusters, tokenDomain }: CallerConfig,
     {
       host: { after, log },
       tokenStore: store,
@@ -119,6 +116,7 @@ export class CallerFinder {
     const onError = (error: string): void =>
       log({ level: 'error', message: 'cannot read the tokens', error })
     this.access = access
+    this.tokenDomain = tokenDomain
     this.clock = clock
     this.log = log
     const listed = directory && { directory: directory.store, clusters: directory.clusters }
@@ -135,8 +133,8 @@ export class CallerFinder {
   /**
    * Finds the caller of a request.
    * @param pathToken the token in the path, for clients that cannot send headers
-   * @throws {HttpError} 401, the same for a missing, wrong, revoked and expired token; 503 when the
-   *   tokens or Cloudflare Access cannot be checked
+   * @throws {HttpError} 401, the same for a missing, wrong, revoked and expired token; 400 and 421
+   *   as {@link tokenOf}; 503 when the tokens or Cloudflare Access cannot be checked
    */
   async find(
     sent: Sent & { readonly client: Client },
@@ -157,7 +155,8 @@ export class CallerFinder {
     bytesMax: number | undefined,
   ): Caller | undefined {
     if (this.access.isPublic) return new RemoteCaller(head, EVERYBODY, bytesMax)
-    const token = pathToken ?? sentToken(head)
+    const token = tokenOf(head, pathToken, this.tokenDomain)
+    if (token instanceof HttpError) return undefined
     if (token !== undefined && this.clientTokens.has(token)) {
       return new RemoteCaller(head, CLIENT_TOKEN, bytesMax)
     }
@@ -185,7 +184,8 @@ export class CallerFinder {
     { isPublic, sha256 }: Access,
   ): Promise<Grant> {
     if (isPublic) return EVERYBODY
-    const token = pathToken ?? sentToken(sent)
+    const token = tokenOf(sent, pathToken, this.tokenDomain)
+    if (token instanceof HttpError) throw token
     if (token !== undefined) {
       // First, because it needs no list of tokens, which may be away.
       if (sha256 !== undefined && (await hasHash(token, sha256))) {
@@ -308,7 +308,7 @@ export class CallerFinder {
 /** A caller whose address is formatted only when it is read: on Bun that takes 1.5 µs. */
 class RemoteCaller implements Caller {
   readonly port = 0
-  readonly transport = 'https'
+  readonly transport: 'https' | 'tls'
   readonly tokenId: string | undefined
   readonly mayExplain: boolean
   readonly subject?: string
@@ -322,6 +322,7 @@ class RemoteCaller implements Caller {
     bytesMax: number | undefined,
   ) {
     this.head = head
+    this.transport = head.transport ?? 'https'
     this.tokenId = tokenId
     this.mayExplain = mayExplain
     if (subject !== undefined) this.subject = subject
@@ -355,27 +356,4 @@ function subjectGrant({ visibility, mayExplain, subject }: KnownSubject): Grant 
 /** Browsers add their certificate or login to requests that a page of another site sends. */
 function isCrossSite(sent: Credentials): boolean {
   return sent.header('sec-fetch-site') === 'cross-site'
-}
-
-/**
- * Returns the token of a Bearer header (RFC 6750 §2.1), or the password of a Basic one (RFC 7617);
- * the user name when the password is empty.
- */
-export function sentToken(sent: Pick<Credentials, 'header'>): string | undefined {
-  const authorization = sent.header('authorization') ?? ''
-  // The regular expression takes as long as the answer.
-  if (authorization.startsWith('Bearer ') && !authorization.includes(' ', 7)) {
-    return authorization.slice(7)
-  }
-  const [, scheme = '', value = ''] = /^(\w+)\s+(\S+)$/.exec(authorization) ?? []
-  if (scheme.toLowerCase() === 'bearer') return value
-  if (scheme.toLowerCase() !== 'basic') return undefined
-  try {
-    const text = atob(value)
-    const colon = text.indexOf(':')
-    const password = text.slice(colon + 1)
-    return password === '' ? text.slice(0, Math.max(0, colon)) : password
-  } catch {
-    return undefined
-  }
 }

@@ -9,9 +9,9 @@ import type { GatewayConfig } from '../config/config.ts'
 import { matcherOf } from '../config/text-pattern.ts'
 import { HttpError } from '../doh/http-error.ts'
 import { noteOperator } from './audit.ts'
-import { sentToken } from './caller.ts'
 import type { KnownClusters } from './known-clusters.ts'
 import { type Person, personWith } from './persons.ts'
+import { sentToken } from './sent-token.ts'
 import { equalSecrets, hashToken } from './token.ts'
 
 type AdminHashes = GatewayConfig['adminSha256s']

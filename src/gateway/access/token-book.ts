@@ -22,6 +22,7 @@ import {
   equalSecrets,
   hashToken,
   isAlive,
+  isHostToken,
   type TokenRecord,
   tokenId,
   usesLabels,
@@ -78,7 +79,7 @@ export class TokenBook {
   private readonly changes = new Changes()
   private byId: ReadonlyMap<string, TokenRecord> = new Map()
   private byIdentity: ReadonlyMap<string, TokenRecord> = new Map()
-  /** Records of ClientTokens, by the SHA-256 of the token. */
+  /** Records of ClientTokens, by the SHA-256 of the token; others by that of the host's form. */
   private byHash: ReadonlyMap<string, TokenRecord> = new Map()
   /** Those of ClientTokens that name clients of issuers. */
   private subjects = new ObjectSubjects([])
@@ -139,7 +140,7 @@ export class TokenBook {
    */
   async find(token: string, keepAlive?: KeepAlive): Promise<KnownToken | undefined> {
     const id = tokenId(token)
-    if (id === undefined && !isClientToken(token)) return undefined
+    if (id === undefined && !isFoundByHash(token)) return undefined
     const sha256 = this.hashes.get(token)?.sha256 ?? (await hashToken(token))
     const known = await this.known(() => {
       const record = id === undefined ? this.byHash.get(sha256) : this.byId.get(id)
@@ -248,7 +249,11 @@ export class TokenBook {
 
   /** Finds the valid secret with a hash. */
   private secretOf({ secrets }: TokenRecord, sha256: string): KnownHash['secret'] {
-    return secrets.find((one) => this.holds(one.sha256, one) && equalSecrets(one.sha256, sha256))
+    return secrets.find(
+      (one) =>
+        this.holds(one.sha256, one) &&
+        (equalSecrets(one.sha256, sha256) || equalSecrets(one.hostSha256 ?? '', sha256)),
+    )
   }
 
   private seen(record: TokenRecord): KnownToken | undefined {
@@ -321,7 +326,10 @@ export class TokenBook {
       const cluster = objectCluster(record)
       // Without a visibility, a record counts for nothing.
       if (cluster !== undefined && this.options.takesObjects?.(cluster) !== true) continue
-      if (cluster !== undefined) for (const { sha256 } of record.secrets) byHash.set(sha256, record)
+      for (const { sha256, hostSha256 } of record.secrets) {
+        if (cluster !== undefined) byHash.set(sha256, record)
+        if (hostSha256 !== undefined) byHash.set(hostSha256, record)
+      }
       visibilities.set(record, this.visibilities.get(record) ?? visibilityIn(known, record))
     }
     this.visibilities = visibilities
@@ -339,6 +347,11 @@ export class TokenBook {
     if (this.hashes.size >= HASHES_MAX) this.hashes.clear()
     this.hashes.set(token, { ...hash, record: undefined, secret: undefined })
   }
+}
+
+/** Returns whether a text is a token without an identifier, whose hash finds its record. */
+export function isFoundByHash(token: string): boolean {
+  return isClientToken(token) || isHostToken(token)
 }
 
 function isSameList(a: readonly TokenRecord[], b: readonly TokenRecord[]): boolean {

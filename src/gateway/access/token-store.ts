@@ -153,7 +153,11 @@ export function parseTokenRecord(text: string): TokenRecord | undefined {
     name,
     scope,
     identities,
-    secrets: secrets.map(({ sha256, expiresMs: endMs }) => ({ sha256, expiresMs: endMs })),
+    secrets: secrets.map(({ sha256, hostSha256, expiresMs: endMs }) => ({
+      sha256,
+      ...(hostSha256 !== undefined && { hostSha256 }),
+      expiresMs: endMs,
+    })),
     createdMs,
     expiresMs,
     ...(by !== undefined && { by }),
@@ -208,6 +212,7 @@ function isScope(value: unknown): value is TokenScope {
 
 function isSecret(value: unknown): value is TokenSecret {
   if (!isRecord(value) || typeof value.sha256 !== 'string') return false
+  if (value.hostSha256 !== undefined && typeof value.hostSha256 !== 'string') return false
   return isOptionalTime(value.expiresMs)
 }
 

@@ -2,7 +2,8 @@
  * Client tokens, and the records that the gateway keeps of them.
  *
  * A token reads `kdt_ID_SECRET`. The identifier finds the record and is not secret. The store keeps
- * only the SHA-256 of the whole text, so reading the store does not allow queries.
+ * only the SHA-256 of the whole text, and of its form for hostnames, so reading the store does not
+ * allow queries.
  * @module
  */
 import { encodeBase64url } from '../../dns/bytes/base64url.ts'
@@ -25,6 +26,8 @@ const REVOKED = 'revoked:'
 export type TokenSecret = {
   /** SHA-256 of the whole token, 64 hexadecimal digits. */
   readonly sha256: string
+  /** The same of its form for hostnames; without it, the token has no such form. */
+  readonly hostSha256?: string
   /** When it expires, in milliseconds since 1970; `undefined` with the token. */
   readonly expiresMs: number | undefined
 }
@@ -71,6 +74,17 @@ export function isRevocation({ scope, identities, secrets }: TokenRecord): boole
   return isNothing && scope.explain !== true && REVOKED_SUBJECT.test(subject)
 }
 
+/** Digits of base 32, without the letters that are read as others: i, l, o, u (Crockford's). */
+const DIGITS = '0123456789abcdefghjkmnpqrstvwxyz'
+const SECRET_DIGITS = 23
+const SECRET_BITS = 5 * SECRET_DIGITS
+const HOST_FORM = /^[0-9a-hjkmnp-tv-z]{26}$/
+/** Before the token in what is hashed. */
+const HOST_PURPOSE = 'kubedoh host token 1:'
+/** CRC-15 (ISO 11898-1): finds each wrong letter, and each pair of swapped neighbours. */
+const POLYNOMIAL = 0x4599
+const TOP_BIT = 0x4000
+const MASK = 0x7fff
 /** Milliseconds of a day. */
 export const DAY_MS: number = 24 * 3600 * 1000
 const ID_BYTES = 6
@@ -90,13 +104,54 @@ export function newTokenId(randomBytes: RandomBytes): string {
   return formatHex(randomBytes(ID_BYTES))
 }
 
-/** Creates the text of a token, with a secret of 256 bits, and its hash. */
-export async function newSecret(
-  id: string,
-  randomBytes: RandomBytes,
-): Promise<{ readonly token: string; readonly sha256: string }> {
+/** A new token: its text, that for hostnames, and the hashes of both. */
+type NewSecret = {
+  readonly token: string
+  readonly hostToken: string
+  readonly sha256: string
+  readonly hostSha256: string
+}
+
+/** Creates the text of a token, with a secret of 256 bits, and its hashes. */
+export async function newSecret(id: string, randomBytes: RandomBytes): Promise<NewSecret> {
   const token = `kdt_${id}_${encodeBase64url(randomBytes(SECRET_BYTES))}`
-  return { token, sha256: await hashToken(token) }
+  const hostToken = await hostTokenOf(token)
+  const [sha256, hostSha256] = [await hashToken(token), await hashToken(hostToken)]
+  return { token, hostToken, sha256, hostSha256 }
+}
+
+/**
+ * Returns the form of a token that fits into a hostname, for clients that have a name only, such as
+ * those of DNS over TLS: 26 letters and digits.
+ *
+ * It is 115 bits of a SHA-256 of the token, and a checksum. So the holder of a token can compute
+ * it, but who sees a hostname (resolvers, and observers of TLS handshakes, which have it in the
+ * clear) does not get the token itself.
+ */
+export async function hostTokenOf(token: string): Promise<string> {
+  const hash = BigInt(`0x${await sha256Hex(new TextEncoder().encode(HOST_PURPOSE + token))}`)
+  const plain = BigInt.asUintN(SECRET_BITS, hash).toString(32).padStart(SECRET_DIGITS, '0')
+  const secret = [...plain].map((digit) => DIGITS[Number.parseInt(digit, 32)]).join('')
+  return secret + checksum(secret)
+}
+
+/** Returns whether a text has the form, in lower case, and the checksum. */
+export function isHostToken(text: string): boolean {
+  return (
+    HOST_FORM.test(text) && checksum(text.slice(0, SECRET_DIGITS)) === text.slice(SECRET_DIGITS)
+  )
+}
+
+function checksum(secret: string): string {
+  // The first bits count, too: the register does not begin with 0.
+  let crc = 1
+  for (const digit of secret) {
+    crc ^= DIGITS.indexOf(digit) << 10
+    for (let bit = 0; bit < 5; bit++) {
+      crc = ((crc << 1) ^ ((crc & TOP_BIT) === 0 ? 0 : POLYNOMIAL)) & MASK
+    }
+  }
+  return [crc >> 10, (crc >> 5) & 31, crc & 31].map((value) => DIGITS[value]).join('')
 }
 
 /** Returns the SHA-256 of a token's text, 64 hexadecimal digits. */

@@ -29,6 +29,7 @@ export const GATEWAY_VARIABLES = [
   'CLIENT_TOKEN_SHA256',
   'PUBLIC',
   'CLIENT_TOKEN_CLUSTERS',
+  'TOKEN_DOMAIN',
   'PUBLIC_RECURSE',
   'STALE_SECONDS',
   'EXPIRE_SECONDS',
@@ -58,6 +59,8 @@ export type GatewayConfig = {
   readonly readOnlySha256s: readonly string[]
   /** SHA-256 of the tokens of gateways that follow this one. */
   readonly replicaSha256s: readonly string[]
+  /** The domain whose subdomains have tokens as first labels, in lower case; '' for none. */
+  readonly tokenDomain: string
   /** Patterns of the clusters whose ClientTokens count. */
   readonly objectClusters: readonly string[]
   readonly times: ReaderTimes
@@ -102,6 +105,9 @@ export class GatewayConfigError extends Error {
 const COREFILE_NAME = 'COREFILE'
 /** Most tokens of operators of one kind. */
 const OPERATOR_TOKENS_MAX = 4
+/** Leaves room for the label of a token (RFC 1035 §2.3.4); the last label is no number. */
+const TOKEN_DOMAIN =
+  /^(?=.{1,226}$)(?:(?!-)[a-z0-9-]{1,63}(?<!-)\.)+(?!-)(?=.*[a-z])[a-z0-9-]{1,63}(?<!-)$/
 const REFRESH_MS = 250
 const STALE_SECONDS_DEFAULT = 60
 const EXPIRE_SECONDS_DEFAULT = 24 * 3600
@@ -133,6 +139,7 @@ export async function readGatewayConfig(
     adminSha256s: readHashes(variables, 'ADMIN_TOKEN_SHA256'),
     readOnlySha256s: readHashes(variables, 'READ_ONLY_TOKEN_SHA256'),
     replicaSha256s: readHashes(variables, 'REPLICA_TOKEN_SHA256'),
+    tokenDomain: readTokenDomain(variables),
     objectClusters: readObjectClusters(variables),
     times: {
       refreshMs: REFRESH_MS,
@@ -242,6 +249,21 @@ function readHashes(variables: GatewayVariables, name: Name): readonly string[] 
   }
   if (hashes.every((hash) => SHA256.test(hash))) return hashes
   throw new GatewayConfigError(`${name} is not 64 hexadecimal digits`)
+}
+
+/**
+ * Returns whether a text may be TOKEN_DOMAIN: labels of LDH (RFC 5890 §2.3.1) in lower case, at
+ * least two, without a final dot.
+ */
+export function isTokenDomain(text: string): boolean {
+  return TOKEN_DOMAIN.test(text)
+}
+
+/** Reads TOKEN_DOMAIN in lower case. @throws {GatewayConfigError} */
+function readTokenDomain({ TOKEN_DOMAIN: text = '' }: GatewayVariables): string {
+  const domain = text.toLowerCase()
+  if (domain === '' || isTokenDomain(domain)) return domain
+  throw new GatewayConfigError(`TOKEN_DOMAIN is "${text}", expected a domain like doh.example.org`)
 }
 
 function readObjectClusters({ CLIENT_TOKEN_CLUSTERS: text = '' }: GatewayVariables): string[] {

@@ -19,11 +19,16 @@ export type Kit = {
   readonly domains: readonly string[]
   /** The client token; '' for a public gateway. */
   readonly token: string
+  /** The hostname with the token in it; '' where there is none. */
+  readonly hostname: string
   readonly audiences: JobAudiences
 }
 
 /** The audience that a job of a CI system asks its identity for; '' where it needs a token. */
 export type JobAudiences = { readonly github: string; readonly gitlab: string }
+
+/** What some gateways have more; nothing by default. */
+type KitExtras = Partial<Pick<Kit, 'audiences' | 'hostname'>>
 
 const NO_AUDIENCES: JobAudiences = { github: '', gitlab: '' }
 
@@ -55,15 +60,17 @@ const AUDIENCE = /^[\w.:/~-]{0,256}$/
  * Checks what a kit is for.
  * @param gateway URL of the gateway; only its origin counts
  * @param token '' for a public gateway
- * @param audiences those of the gateway's issuers, for makers of tokens only; else jobs need one
+ * @param extras audiences are those of the gateway's issuers, for makers of tokens only; else jobs
+ *   need a token
  * @throws {KitError} for a URL without TLS, and for text that some file could not carry
  */
 export function readKit(
   gateway: string,
   token: string,
   domains: readonly string[],
-  audiences: JobAudiences = NO_AUDIENCES,
+  extras: KitExtras = {},
 ): Kit {
+  const { audiences = NO_AUDIENCES, hostname = '' } = extras
   const url = URL.canParse(gateway) ? new URL(gateway) : undefined
   if (url?.protocol !== 'https:' || !HOST.test(url.hostname)) {
     const why = 'devices send DNS over HTTPS to https:// URLs only'
@@ -83,11 +90,15 @@ export function readKit(
   }
   const { origin, hostname: host } = url
   const dohUrl = `${origin}${token === '' ? '' : `/t/${token}`}/dns-query`
-  return { origin, host, dohUrl, domains: plain, token, audiences }
+  if (hostname !== '' && !HOST.test(hostname)) throw new KitError('The hostname is none')
+  return { origin, host, dohUrl, domains: plain, token, hostname, audiences }
 }
 
 /** Gets a token for the identity of a job; only where the gateway has an issuer for one. */
 const TOKEN_SCRIPT = 'kubedoh-token.sh'
+
+/** Settings of clients that take a hostname; only where the gateway has one for the token. */
+const HOST_FILE = 'hostname.txt'
 
 /** The files after the README with their media types, as the README lists those with the token. */
 const FILES: readonly (readonly [name: string, type: string])[] = [
@@ -109,6 +120,7 @@ const FILES: readonly (readonly [name: string, type: string])[] = [
   [TOKEN_SCRIPT, 'text/plain'],
   ['Dockerfile', 'text/plain'],
   ['devcontainer.json', 'application/json'],
+  [HOST_FILE, 'text/plain'],
   ['curl.sh', 'text/plain'],
   ['node.mjs', 'text/plain'],
   ['python.py', 'text/plain'],
@@ -123,17 +135,23 @@ export async function kitFiles(kit: Kit): Promise<readonly KitFile[]> {
   const { token, audiences } = kit
   const values = await valuesOf(kit)
   const hasIdentities = Object.values(audiences).some((audience) => audience !== '')
-  const names = FILES.filter(([name]) => name !== TOKEN_SCRIPT || hasIdentities)
+  const names = FILES.filter(
+    ([name]) =>
+      (name !== TOKEN_SCRIPT || hasIdentities) && (name !== HOST_FILE || kit.hostname !== ''),
+  )
   const files = names.map(([name, type]) => {
     const text = fill(name, values)
     const isForWindows = /\.(?:ps1|reg)$/.test(name)
     return { name, type, text: isForWindows ? text.replaceAll('\n', '\r\n') : text }
   })
-  const secret = files.filter(({ text }) => token !== '' && text.includes(token))
+  const secret = files.filter(
+    ({ name, text }) => name === HOST_FILE || (token !== '' && text.includes(token)),
+  )
   const list = secret.map(({ name }) => `\`${name}\``).join(', ')
   const secrets =
     token === '' ? '' : `These files contain the token, so keep them secret: ${list}. `
-  const readme = fill('README.md', { ...values, secrets })
+  const hostLine = kit.hostname === '' ? NO_HOSTNAME : HOSTNAME
+  const readme = fill('README.md', { ...values, secrets, hostLine })
   return [{ name: 'README.md', type: 'text/markdown', text: readme }, ...files]
 }
 
@@ -146,7 +164,8 @@ function fill(name: string, values: Values): string {
   return text.replace(PLACE, (place, key) => values[key] ?? place)
 }
 
-async function valuesOf({ origin, host, dohUrl, domains, token, audiences }: Kit): Promise<Values> {
+async function valuesOf(kit: Kit): Promise<Values> {
+  const { origin, host, dohUrl, domains, token, hostname, audiences } = kit
   const each = (format: (domain: string) => string, between = ', '): string =>
     domains.map(format).join(between)
   return {
@@ -154,6 +173,7 @@ async function valuesOf({ origin, host, dohUrl, domains, token, audiences }: Kit
     host,
     dohUrl,
     token,
+    tokenHost: hostname,
     version: VERSION,
     domains: domains.join(', '),
     authority: origin.replace('https://', ''),
@@ -187,6 +207,14 @@ function jobValues({ github, gitlab }: JobAudiences): Values {
     takeToken: github === '' ? '' : TAKE_TOKEN,
   }
 }
+
+/** Lines of the README, which never has the hostname: it contains the token. */
+const HOSTNAME =
+  '- Clients that take a hostname only, such as Android\'s "Private DNS", CoreDNS and AdGuard ' +
+  'Home: `hostname.txt` has it, and their settings.\n'
+const NO_HOSTNAME =
+  '- Android\'s "Private DNS" cannot use the gateway: it takes a hostname, and the gateway has ' +
+  'none with the token in it.\n'
 
 const ACTION = 'to `.github/actions/kubedoh`; then `uses: ./.github/actions/kubedoh`'
 const GITHUB_SECRET =

@@ -19,7 +19,7 @@ export type Answered = {
   readonly rcode: string
   /** The query type, such as `AAAA`; '' for a malformed query. */
   readonly type: string
-  /** `GET`, `HEAD`, `POST`, `JSON` for the JSON API, `SERVICE` for a service binding. */
+  /** `GET`, `HEAD`, `POST`, `JSON` for the JSON API, `SERVICE` for a service binding, `DOT`. */
   readonly method: string
   /** The freshness of each cluster (`fresh`, `stale`, `expired`), separated by spaces. */
   readonly freshness: string

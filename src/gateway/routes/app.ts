@@ -119,7 +119,8 @@ export function createGatewayApp(
   const visibilityOf = (c: Context): ClientVisibility | undefined =>
     admission.clientOf(c).visibility
   const originOf = (c: Context): string => runtime.urlOf(c).origin
-  const kit = createKitRoute({ ...config.access, domainsOf, originOf, visibilityOf })
+  const hostnameOf = (token: string): Promise<string> => admission.hostnameOf(token)
+  const kit = createKitRoute({ ...config.access, domainsOf, originOf, hostnameOf, visibilityOf })
   for (const client of [doh, kit]) {
     app.route('/', client)
     app.route('/t/:token', client)

@@ -63,6 +63,8 @@ export type GatewayRuntime = AdmissionRuntime &
     readonly hasTls?: boolean
     /** Whether the platform serves the gateway over HTTP/3, too; it does not when left out. */
     readonly hasHttp3?: boolean
+    /** The port of its DNS over TLS; it has none when left out. */
+    readonly dotPort?: number | undefined
     /** Whether the visibility of some caller without a token depends on labels of namespaces. */
     readonly usesLabels?: boolean
     /** Begins the spans of what exporters publish; there are none when left out. */
@@ -140,9 +142,10 @@ export class Gateway {
     }
     const resolver = await compile(config, host)
     const warnings = [...resolver.notices, ...gatewayWarnings(config.blocks, host)]
-    const { hasTls = false, hasHttp3 = false } = runtime
-    const reach = { isPublic: config.access.isPublic, hasTls, hasHttp3 }
-    const isPrivate = !config.access.isPublic || variesByClient(config.blocks, host.plugins)
+    const { hasTls = false, hasHttp3 = false, dotPort } = runtime
+    const { access, tokenDomain } = config
+    const reach = { isPublic: access.isPublic, hasTls, hasHttp3, tokenDomain, dotPort }
+    const isPrivate = !access.isPublic || variesByClient(config.blocks, host.plugins)
     const parts = { runtime, clock, admission, zones, clusters, resolver, warnings }
     const arrival = (c: Context): Arrival =>
       arrivalOf(c, proxies && { proxies, address: given.clientOf(c).address })

@@ -15,8 +15,8 @@ import {
   parseRelativeName,
 } from '../../dns/names/name.ts'
 import type { ClientVisibility } from '../../resolver/contract/client.ts'
-import { sentToken } from '../access/caller.ts'
 import { KnownClusters } from '../access/known-clusters.ts'
+import { sentToken } from '../access/sent-token.ts'
 import type { GatewayConfig } from '../config/config.ts'
 import { directiveZones } from '../config/directive-zones.ts'
 import { HttpError, notFound } from '../doh/http-error.ts'
@@ -32,6 +32,8 @@ type KitRouteOptions = {
   readonly isPublic: boolean
   /** Returns the origin by which the client reaches the gateway. */
   readonly originOf: (c: Context) => string
+  /** Returns the hostname with a token in it; '' where there is none. */
+  readonly hostnameOf: (token: string) => Promise<string>
   readonly visibilityOf: (c: Context) => ClientVisibility | undefined
 }
 
@@ -100,7 +102,8 @@ async function filesFor(c: Context, options: KitRouteOptions): Promise<readonly 
   }
   try {
     const domains = options.domainsOf(options.visibilityOf(c))
-    return await kitFiles(readKit(options.originOf(c), token, domains))
+    const hostname = isPublic ? '' : await options.hostnameOf(token)
+    return await kitFiles(readKit(options.originOf(c), token, domains, { hostname }))
   } catch (error) {
     if (error instanceof KitError) throw new HttpError(400, 'no_kit', error.message)
     throw error

@@ -16,12 +16,14 @@ import type { SnapshotOrigin } from '../snapshots/snapshot-follower.ts'
 import type { GatewayStore } from '../snapshots/store.ts'
 import { createGatewayApp } from './app.ts'
 import { DirectDoh } from './direct-doh.ts'
+import { DirectDot } from './direct-dot.ts'
 import { Gateway, type GatewayRuntime } from './gateway.ts'
 
 /** The app and the fast path of one configuration. */
 export type StoredGateway = {
   readonly app: Hono
   readonly direct: DirectDoh
+  readonly dot: DirectDot
   readonly gateway: Gateway
 }
 
@@ -33,7 +35,7 @@ export async function openStoredGateway(
   const gateway = await Gateway.open(config, runtime)
   for (const message of gateway.notices) runtime.host.log({ level: 'warning', message })
   const app = createGatewayApp(config, withReload(runtime, gateway), gateway)
-  return { app, direct: new DirectDoh(gateway, config), gateway }
+  return { app, direct: new DirectDoh(gateway, config), dot: new DirectDot(gateway), gateway }
 }
 
 /** A cluster's snapshots, and their single writer. */

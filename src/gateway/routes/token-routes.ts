@@ -17,6 +17,7 @@ import {
   type RandomBytes,
   SECRETS_MAX,
   type TokenRecord,
+  type TokenSecret,
   visibilityOf,
 } from '../access/token.ts'
 import { readTokenRequest, type TokenAdvice } from '../access/token-request.ts'
@@ -39,7 +40,7 @@ const ATTEMPTS_MAX = 10
 const RETRY_SECONDS = '1'
 
 /** What the routes need. */
-type TokenRoutesOptions = Pick<GatewayConfig, 'adminSha256s'> & {
+type TokenRoutesOptions = Pick<GatewayConfig, 'adminSha256s' | 'tokenDomain'> & {
   /** Returns whether the ClientTokens of a cluster count. */
   readonly takesObjects: (cluster: string) => boolean
   readonly tokenStore: TokenStore
@@ -91,10 +92,8 @@ export function createTokenRoutes(options: TokenRoutesOptions): Hono {
   return app
 }
 
-async function create(
-  c: Context,
-  { tokenStore, now, randomBytes, advise, domainsOf, audiences }: TokenRoutesOptions,
-): Promise<Response> {
+async function create(c: Context, options: TokenRoutesOptions): Promise<Response> {
+  const { tokenStore, now, randomBytes, advise, domainsOf, audiences } = options
   const body = await readBody(c.req.raw, BODY_BYTES_MAX)
   const request = readTokenRequest(new TextDecoder().decode(body))
   const person = personWith(c, 'issuer')
@@ -105,12 +104,12 @@ async function create(
   }
   const nowMs = now()
   const id = newTokenId(randomBytes)
-  const { token, sha256 } = await newSecret(id, randomBytes)
+  const { texts, secret } = await newTexts(id, options)
   const { lifeMs, ...requested } = request
   const record: TokenRecord = {
     id,
     ...requested,
-    secrets: [{ sha256, expiresMs: undefined }],
+    secrets: [secret],
     createdMs: nowMs,
     expiresMs: lifeMs === undefined ? undefined : nowMs + lifeMs,
     ...(person && { by: person.subject }),
@@ -120,7 +119,20 @@ async function create(
   noteFacts(c, { token: id, name: record.name })
   const domains = domainsOf(visibilityOf(record.scope))
   const warnings = advise(request)
-  return jsonResponse(201, { token, ...describe(record, nowMs), domains, audiences, warnings })
+  return jsonResponse(201, { ...texts, ...describe(record, nowMs), domains, audiences, warnings })
+}
+
+/** Creates a secret, and what the response says of it: the only time that anybody sees it. */
+async function newTexts(
+  id: string,
+  { randomBytes, tokenDomain }: Pick<TokenRoutesOptions, 'randomBytes' | 'tokenDomain'>,
+): Promise<{
+  readonly texts: { readonly token: string; readonly hostname: string | null }
+  readonly secret: TokenSecret
+}> {
+  const { token, hostToken, ...hashes } = await newSecret(id, randomBytes)
+  const hostname = tokenDomain === '' ? null : `${hostToken}.${tokenDomain}`
+  return { texts: { token, hostname }, secret: { ...hashes, expiresMs: undefined } }
 }
 
 function refusedAddition(addition: Addition): HttpError {
@@ -137,22 +149,19 @@ function refusedAddition(addition: Addition): HttpError {
  * Adds a secret to a token. The previous ones stay valid for a while, so that clients can switch.
  * Starts again when the token changes meanwhile.
  */
-async function rotate(
-  c: Context,
-  id: string,
-  { tokenStore, now, randomBytes }: TokenRoutesOptions,
-): Promise<Response> {
+async function rotate(c: Context, id: string, options: TokenRoutesOptions): Promise<Response> {
+  const { tokenStore, now } = options
   const graceMs = 1000 * readGrace(c.req.query('graceSeconds'))
-  const { token, sha256 } = await newSecret(id, randomBytes)
+  const { texts, secret } = await newTexts(id, options)
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
     const record = await findOwn(c, id, tokenStore)
     if (record === undefined) throw unknownToken()
     if (objectCluster(record) !== undefined) throw ofObject(record)
     const nowMs = now()
     const kept = limitSecrets(record, nowMs, graceMs)
-    const next = { ...record, secrets: [...kept, { sha256, expiresMs: undefined }] }
+    const next = { ...record, secrets: [...kept, secret] }
     if (await tokenStore.replace(record, next)) {
-      return jsonResponse(200, { token, ...describe(next, nowMs) })
+      return jsonResponse(200, { ...texts, ...describe(next, nowMs) })
     }
   }
   throw new HttpError(503, 'busy', 'The token was changed by others meanwhile; try again', {

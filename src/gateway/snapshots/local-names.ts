@@ -22,10 +22,11 @@ import { parseRdata } from '../../dns/wire/rdata-text.ts'
 import { writeRdata } from '../../dns/wire/rdata-wire.ts'
 import { ReplyWriter, SECTION } from '../../dns/wire/reply-writer.ts'
 import { PADDING_BLOCK } from '../../resolver/chain/reply-bounds.ts'
+import { findHostToken } from '../access/sent-token.ts'
 
 /** How a message reached the gateway. */
 export type Arrival = {
-  /** `GET`, `HEAD`, `POST`, `JSON` or `SERVICE`. */
+  /** `GET`, `HEAD`, `POST`, `JSON`, `SERVICE`, or `DOT` for DNS over TLS. */
   readonly method: string
   /** The request's path and query, and its headers by their names in lower case. */
   readonly head: {
@@ -45,6 +46,10 @@ export type Reach = {
   readonly hasTls: boolean
   /** Whether clients reach it over HTTP/3, too, at the same port. */
   readonly hasHttp3: boolean
+  /** TOKEN_DOMAIN, in lower case; '' for none. */
+  readonly tokenDomain: string
+  /** The port of DNS over TLS; `undefined` without it. */
+  readonly dotPort: number | undefined
 }
 
 const RESOLVER_ARPA = asWordBytes(nameOf('resolver.arpa'))
@@ -82,9 +87,9 @@ export function answerLocally(
     parsed.class === CLASS.IN &&
     parsed.nameBytes === DESIGNATED.size &&
     endsIn(parsed, DESIGNATED)
-  const designated = isDesignation ? designation(arrival, reach) : undefined
-  const rdata = isInfo ? resolverInfo(arrival, reach) : designated
-  if (rdata !== undefined) {
+  const designated = isDesignation ? designations(arrival, reach) : []
+  const info = isInfo ? resolverInfo(arrival, reach) : undefined
+  for (const rdata of info === undefined ? designated : [info]) {
     writer.pointOwner(HEADER_BYTES)
     writer.beginRecord(parsed.type, CLASS.IN, TTL_SECONDS)
     writeRdata(writer, parsed.type, rdata)
@@ -95,30 +100,50 @@ export function answerLocally(
 }
 
 /**
- * Returns the gateway as a designated resolver (RFC 9461, RFC 9462 §4) by the name and the token of
- * the request. `undefined` without TLS, for an address as its name, and for a token in a header,
- * which a client that discovers the URL would not send.
+ * Returns the gateway as designated resolvers (RFC 9461, RFC 9462 §4) by the name and the token of
+ * the request: DNS over HTTPS, then DNS over TLS where the name has the token or nobody needs one.
+ * None without TLS, for an address as its name, and for a token in a header, which a client that
+ * discovers the URL would not send. Over TLS, the port of HTTPS is not known.
  */
-function designation(
-  { head }: Arrival,
-  { isPublic, hasTls, hasHttp3 }: Reach,
-): Uint8Array | undefined {
-  const { host, port, isSecure } = placeOf(head, hasTls)
+function designations(
+  { method, head }: Arrival,
+  { isPublic, hasTls, hasHttp3, tokenDomain, dotPort }: Reach,
+): readonly Uint8Array[] {
+  const { authority, host, port, isSecure } = placeOf(head, hasTls)
   const [tokenPath] = TOKEN_PATH.exec(head.path) ?? []
-  const path = tokenPath ?? (isPublic ? '' : undefined)
-  if (!isSecure || host === undefined || path === undefined) return undefined
-  const params = [...(port === '443' ? [] : [`port=${port}`]), `dohpath=${path}/dns-query{?dns}`]
+  const needsNoPath =
+    isPublic ||
+    typeof findHostToken({ host: authority, serverName: undefined }, tokenDomain) === 'string'
+  const path = tokenPath ?? (needsNoPath ? '' : undefined)
+  if (!isSecure || host === undefined || path === undefined) return []
   const alpn = hasHttp3 ? 'alpn=h3,h2,http/1.1' : 'alpn=h2,http/1.1'
-  return parseRdata(TYPE.SVCB, ['1', `${host}.`, alpn, ...params], ROOT)
+  const doh = [alpn, ...portParam(Number(port), 443), `dohpath=${path}/dns-query{?dns}`]
+  const dot = dotPort === undefined ? [] : ['alpn=dot', ...portParam(dotPort, 853)]
+  const all = [...(method === 'DOT' ? [] : [doh]), ...(needsNoPath && dot.length > 0 ? [dot] : [])]
+  return all.flatMap(
+    (params, i) => parseRdata(TYPE.SVCB, [String(i + 1), `${host}.`, ...params], ROOT) ?? [],
+  )
+}
+
+/** Returns the parameter for a port, which is left out where it is the protocol's own. */
+function portParam(port: number, own: number): readonly string[] {
+  return port === own ? [] : [`port=${port}`]
 }
 
 /** Returns the host and port that the client used, and whether it did so over TLS. */
 function placeOf(
   head: Arrival['head'],
   hasTls: boolean,
-): { readonly host: string | undefined; readonly port: string; readonly isSecure: boolean } {
-  const [, host, port = '443'] = AUTHORITY.exec((head.header('host') ?? '').toLowerCase()) ?? []
-  return { host, port, isSecure: hasTls || head.header('x-forwarded-proto') === 'https' }
+): {
+  readonly authority: string
+  readonly host: string | undefined
+  readonly port: string
+  readonly isSecure: boolean
+} {
+  const authority = (head.header('host') ?? '').toLowerCase()
+  const [, host, port = '443'] = AUTHORITY.exec(authority) ?? []
+  const isSecure = hasTls || head.header('x-forwarded-proto') === 'https'
+  return { authority, host, port, isSecure }
 }
 
 /** Whether a query is for RESINFO of `resolver.arpa` or of the name that the client used. */

@@ -173,9 +173,10 @@ export class Resolver {
     }
     if (isOtherClass) return this.refuse(listener, incoming, [])
     // A response over HTTPS or gRPC is one message (RFC 8484 §4.2), a transfer any number (RFC 5936
-    // §2.2).
-    const { transport } = client
-    if ((transport === 'https' || transport === 'grpc') && isTransferType(parsed.type)) {
+    // §2.2). A gateway transfers no zone over TLS either: `sendAhead` is absent there.
+    const { transport, sendAhead } = client
+    const isEncrypted = transport === 'https' || transport === 'grpc' || transport === 'tls'
+    if (isEncrypted && sendAhead === undefined && isTransferType(parsed.type)) {
       return this.refuse(listener, incoming, [])
     }
     const chain = findChain(listener, parsed, client)

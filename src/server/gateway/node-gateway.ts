@@ -3,11 +3,13 @@
  * @module
  */
 import { randomBytes } from 'node:crypto'
+import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import type { Context } from 'hono'
 import type { Log } from '../../dns/telemetry/log.ts'
 import { Metrics } from '../../dns/telemetry/metrics.ts'
 import { type GatewayConfig, refuseProxyProtocol } from '../../gateway/config/config.ts'
+import { TlsHead } from '../../gateway/routes/direct-dot.ts'
 import type { GatewayRuntime } from '../../gateway/routes/gateway.ts'
 import { openStoredGateway, withPrimary, withStore } from '../../gateway/routes/stored-gateway.ts'
 import { Primary, type PrimaryOptions } from '../../gateway/snapshots/primary.ts'
@@ -16,15 +18,26 @@ import {
   type GatewayStore,
   Mutex,
 } from '../../gateway/snapshots/store.ts'
+import type { AnswerResult } from '../../resolver/chain/incoming.ts'
 import type { Client } from '../../resolver/contract/client.ts'
 import type { ProxyPolicy, TlsService } from '../../resolver/contract/feature.ts'
 import type { PluginHost } from '../../resolver/contract/plugin-entry.ts'
 import { type AppServer, createAppServer } from '../http/app-server.ts'
 import { findRuntime } from '../http/fetch-runtime.ts'
-import { type Direct, identitiesOf, remoteOf } from '../http/http-request.ts'
+import {
+  type Direct,
+  endsOf,
+  identitiesOf,
+  identitiesOfSocket,
+  remoteOf,
+  serverNameOf,
+  serverNameOfSocket,
+} from '../http/http-request.ts'
 import type { Print } from '../node/output.ts'
 import { type Collector, createTracer } from '../serve/collector.ts'
 import { createNodeHost } from '../serve/node-host.ts'
+import type { Answer } from '../sockets/answer.ts'
+import { TlsListener } from '../sockets/tls-listener.ts'
 import { createFileDirectory } from './file-directory.ts'
 import { createFileStore } from './file-store.ts'
 import { createFileTokenStore } from './file-token-store.ts'
@@ -41,16 +54,23 @@ const DRAIN_MS = 5000
 type NodeGatewayOptions = NodeRuntimeOptions & {
   /** Certificate and key; `undefined` for plain HTTP. */
   readonly tls: TlsService | undefined
+  /** Port of DNS over TLS, for clients that discover it; none when left out. */
+  readonly dotPort?: number | undefined
   /** Returns whether what this process follows itself was read; nothing when left out. */
   readonly hasRead?: () => boolean
 }
 
-/** A server that does not listen yet. */
+/** A server that does not listen yet; `listenDot` is for DNS over TLS. */
 export type GatewayServer = Pick<AppServer, 'close'> & {
   /** Answers a request that came otherwise; `address` is the client's. */
   readonly fetch: (request: Request, address: string) => Promise<Response>
   /** Starts to listen, and resolves with the port. */
   readonly listen: (host: string | undefined, port: number) => Promise<number>
+  /**
+   * Starts to listen for DNS over TLS, and resolves with the port. Absent without a
+   * certificate.
+   */
+  readonly listenDot?: (host: string | undefined, port: number) => Promise<number>
   /**
    * Replaces the Corefile and the variables, with the same stores. Requests in flight end as they
    * began; several reloads follow each other.
@@ -77,7 +97,9 @@ export async function createNodeGateway(options: NodeGatewayOptions): Promise<Ga
   const isForeign = findRuntime() !== undefined
   if (isForeign) refuseProxyProtocol(config)
   const reloads = new Mutex()
-  const runtime: GatewayRuntime = { ...createNodeRuntime(options), hasTls: tls !== undefined }
+  const { dotPort } = options
+  const hasTls = tls !== undefined
+  const runtime: GatewayRuntime = { ...createNodeRuntime(options), hasTls, dotPort }
   let served = await openStoredGateway(config, runtime)
   served.gateway.start()
   const readiness = new Readiness(async () => hasRead() && (await served.gateway.hasLooked()))
@@ -90,28 +112,35 @@ export async function createNodeGateway(options: NodeGatewayOptions): Promise<Ga
     const admitted = doh.admit(head)
     return admitted && ((body) => doh.answer(admitted, body, keepAlive))
   }
+  const proxy = isForeign ? undefined : { policyOf: (address: string) => policyOf(config, address) }
   const server = createAppServer(app, {
     direct,
     ...(tls && { tls }),
-    ...(!isForeign && { proxy: { policyOf: (address) => policyOf(config, address) } }),
+    proxy,
     proxies: () => config.proxies,
   })
+  const answerDot = dotAnswers((message, head) => served.dot.answer(message, head, keepAlive))
+  const dot = tls && new TlsListener(answerDot, tls, proxy)
   return {
     fetch: async (request, remoteAddress) =>
       app.fetch(request, { incoming: { socket: { remoteAddress } } }),
     listen: (host, port) => server.listen(host, port),
+    ...(dot && { listenDot: (host: string | undefined, port: number) => dot.listen(host, port) }),
     close: async () => {
       await served.gateway.stop()
-      await server.close()
+      await Promise.all([server.close(), dot?.close()])
       runtime.tracer?.stop()
     },
     drain: async (lingerMs) => {
       readiness.end()
       server.leave()
       await new Promise((resolve) => setTimeout(resolve, lingerMs))
-      await server.drain(DRAIN_MS)
+      await Promise.all([server.drain(DRAIN_MS), dot?.drain(DRAIN_MS)])
     },
-    renew: (next) => server.renew(next),
+    renew: (next) => {
+      server.renew(next)
+      dot?.renew(next)
+    },
     reload: (next) =>
       reloads.run(async () => {
         if (isForeign) refuseProxyProtocol(next)
@@ -133,6 +162,23 @@ export async function createNodeGateway(options: NodeGatewayOptions): Promise<Ga
 /** Returns what becomes of a peer's PROXY header. */
 function policyOf({ proxies, hasProxyProtocol }: GatewayConfig, address: string): ProxyPolicy {
   return hasProxyProtocol && proxies?.has(address) === true ? 'require' : 'skip'
+}
+
+/** Returns what answers a connection of DNS over TLS: it remembers who opened each. */
+function dotAnswers(
+  answer: (message: Uint8Array, head: TlsHead) => AnswerResult,
+): (socket: Socket) => Answer {
+  const heads = new WeakMap<Socket, TlsHead>()
+  return (socket) => (message) => {
+    let head = heads.get(socket)
+    if (head === undefined) {
+      const client = { ...endsOf(socket), transport: 'tls' } as const
+      const identities = (): readonly string[] => identitiesOfSocket(socket)
+      head = new TlsHead(client, serverNameOfSocket(socket), identities)
+      heads.set(socket, head)
+    }
+    return answer(message, head)
+  }
 }
 
 /** The URL of a gateway to follow, and the token of its replicas. */
@@ -162,6 +208,7 @@ export function createNodeRuntime(options: NodeRuntimeOptions): GatewayRuntime {
     fetch: (url: string) => fetch(url, { redirect: 'manual' }),
     clientOf: (c: Context): Client => ({ ...remoteOf(c.env), transport: 'https' }),
     identitiesOf: (c: Context) => identitiesOf(c.env),
+    serverNameOf: (c: Context) => serverNameOf(c.env),
     keepAlive: (_: Context, promise: Promise<void>) => void promise,
     ...(options.collector && { tracer: createTracer(options.collector, options.log) }),
   }

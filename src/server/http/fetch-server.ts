@@ -146,7 +146,7 @@ export class FetchServer {
     const answer = direct({
       method,
       path: url.slice(url.indexOf('/', url.indexOf('//') + 2)),
-      header: (name) => headers.get(name) ?? undefined,
+      header: (name) => headers.get(name) ?? (name === 'host' ? hostOf(url) : undefined),
       // Lazy: looking it up takes longer than answering.
       get address() {
         return ends().address
@@ -193,6 +193,11 @@ export class FetchServer {
       headers: created,
     })
   }
+}
+
+/** Returns the host of a request, which HTTP/2 has in no header. */
+function hostOf(url: string): string | undefined {
+  return URL.canParse(url) ? new URL(url).host : undefined
 }
 
 /** Whether a response may copy these bytes itself, as the Fetch standard says. */

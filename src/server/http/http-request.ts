@@ -21,6 +21,8 @@ export type Head = {
   readonly address: string
   /** Identities of a verified client certificate; empty without one. */
   identities?(): readonly string[]
+  /** The name in the TLS handshake (SNI), where the runtime knows it. */
+  serverName?(): string | undefined
   ends(): Ends
 }
 
@@ -129,7 +131,7 @@ const IDENTITIES = new WeakMap<object, readonly string[]>()
  * unless a configured authority signed the certificate.
  */
 export function identitiesOfSocket(carrier: object): readonly string[] {
-  const socket = carrier instanceof HttpGate ? carrier.source : carrier
+  const socket = socketOf(carrier)
   if (!(socket instanceof TLSSocket) || !socket.authorized) return []
   const known = IDENTITIES.get(socket)
   if (known !== undefined) return known
@@ -139,6 +141,22 @@ export function identitiesOfSocket(carrier: object): readonly string[] {
   const identities = sha256 === undefined ? [] : [`cert:${sha256}`]
   IDENTITIES.set(socket, identities)
   return identities
+}
+
+/** Returns {@link serverNameOfSocket} for the environment that an app gets. */
+export function serverNameOf(env: unknown): string | undefined {
+  return hasIncoming(env) ? serverNameOfSocket(env.incoming.socket) : undefined
+}
+
+/** Returns the name in the handshake of a TLS connection (SNI); `undefined` without one. */
+export function serverNameOfSocket(carrier: object): string | undefined {
+  const socket = socketOf(carrier)
+  const { servername }: { servername?: unknown } = socket instanceof TLSSocket ? socket : {}
+  return typeof servername === 'string' && servername !== '' ? servername : undefined
+}
+
+function socketOf(carrier: object): object {
+  return carrier instanceof HttpGate ? carrier.source : carrier
 }
 
 function hasIncoming(env: unknown): env is { readonly incoming: { readonly socket: Socket } } {

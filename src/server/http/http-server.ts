@@ -27,6 +27,7 @@ import {
   hasValidHost,
   identitiesOfSocket,
   limitKey,
+  serverNameOfSocket,
   unmapped,
 } from './http-request.ts'
 import { Http2Connection, type Http2Only, type Http2Service } from './http2-connection.ts'
@@ -290,6 +291,7 @@ export class HttpServer {
       header: (name) => textOf(request.headers[name]),
       address: unmapped(request.socket.remoteAddress ?? ''),
       identities: () => identitiesOfSocket(request.socket),
+      serverName: () => serverNameOfSocket(request.socket),
       ends: () => endsOf(request.socket),
     })
     if (answer === undefined) return false

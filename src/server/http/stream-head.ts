@@ -4,7 +4,14 @@
  */
 import type { IncomingHttpHeaders } from 'node:http2'
 import type { Socket } from 'node:net'
-import { type Ends, endsOf, type Head, identitiesOfSocket, unmapped } from './http-request.ts'
+import {
+  type Ends,
+  endsOf,
+  type Head,
+  identitiesOfSocket,
+  serverNameOfSocket,
+  unmapped,
+} from './http-request.ts'
 
 /** The header fields of a request, as an object and as sent. */
 export type Fields = {
@@ -45,6 +52,10 @@ export class StreamHead implements Head {
 
   identities(): readonly string[] {
     return identitiesOfSocket(this.socket)
+  }
+
+  serverName(): string | undefined {
+    return serverNameOfSocket(this.socket)
   }
 
   ends(): Ends {

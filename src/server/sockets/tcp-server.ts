@@ -47,7 +47,7 @@ export class TcpServer {
   /** Gets the connections of `server` that begin with a PROXY header. */
   private readonly secure: TlsServer | undefined
   private readonly gate: ProxyGate | undefined
-  private readonly answer: () => Answer
+  private readonly answer: (socket: Socket) => Answer
   private readonly limits: () => TcpLimits
   private readonly connections: ConnectionTable<Accepted>
   /** TLS handshakes, by both ends: the TLS socket is not the TCP socket that was accepted. */
@@ -55,14 +55,14 @@ export class TcpServer {
   private closed: Promise<void> | undefined
 
   /**
-   * @param answer returns the function that answers; called for each message
+   * @param answer returns the function that answers a connection; called for each message
    * @param limits returns the bounds of a connection; called for each new one
    * @param tls for DNS over TLS (RFC 7858)
    * @param proxy reads PROXY headers of connections
    * @throws {Error} when the certificate or key is invalid
    */
   constructor(
-    answer: () => Answer,
+    answer: (socket: Socket) => Answer,
     limits: () => TcpLimits = () => TCP_LIMITS,
     tls?: TlsService,
     proxy?: ProxyGateOptions,
@@ -169,7 +169,8 @@ export class TcpServer {
   }
 
   private start(socket: Socket, accepted: Accepted, transport: 'tcp' | 'tls'): void {
-    const { answer, connections } = this
+    const { connections } = this
+    const answer = (): Answer => this.answer(socket)
     const onChange = (): void => connections.changed(accepted)
     const service = { answer, limits: this.limits(), transport, onChange }
     accepted.connection = new TcpConnection(socket, service)

@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it, test } from 'vitest'
-import {
-  type Caller,
-  CallerFinder,
-  type RequestHead,
-  sentToken,
-} from '../../../src/gateway/access/caller.ts'
+import { type Caller, CallerFinder, type RequestHead } from '../../../src/gateway/access/caller.ts'
+import { sentToken } from '../../../src/gateway/access/sent-token.ts'
 import { hashToken, type TokenRecord } from '../../../src/gateway/access/token.ts'
 import type { Access } from '../../../src/gateway/config/config.ts'
 import { HttpError } from '../../../src/gateway/doh/http-error.ts'
@@ -36,7 +32,14 @@ function finderOf(records: readonly TokenRecord[], access = CLOSED): CallerFinde
   const tokenIssuerOf = fetch
   const runtime = { host, tokenStore: storeOf(records), fetch, tokenIssuerOf }
   return new CallerFinder(
-    { access, application: undefined, issuers: [], exchangeKeys: [], objectClusters: [] },
+    {
+      access,
+      application: undefined,
+      issuers: [],
+      exchangeKeys: [],
+      objectClusters: [],
+      tokenDomain: '',
+    },
     runtime,
     host,
   )
@@ -155,7 +158,14 @@ test('the configured token needs no list of tokens, whatever its form', async ()
   const host = new FakeHost()
   const access = { isPublic: false, sha256: await hashToken(token) }
   const finder = new CallerFinder(
-    { access, application: undefined, issuers: [], exchangeKeys: [], objectClusters: [] },
+    {
+      access,
+      application: undefined,
+      issuers: [],
+      exchangeKeys: [],
+      objectClusters: [],
+      tokenDomain: '',
+    },
     { host, tokenStore, fetch, tokenIssuerOf: fetch },
     host,
   )

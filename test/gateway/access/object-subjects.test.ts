@@ -78,6 +78,7 @@ class World {
         issuers: readIssuers(JSON.stringify(issuers)),
         exchangeKeys: exchangeKey === undefined ? [] : [exchangeKey],
         objectClusters,
+        tokenDomain: '',
       },
       {
         host: this.host,

@@ -14,6 +14,7 @@ describe('readKit', () => {
       dohUrl: `${URL}:8443/t/${TOKEN}/dns-query`,
       domains: ['prod.example.org'],
       token: TOKEN,
+      hostname: '',
       audiences: { github: '', gitlab: '' },
     })
   })
@@ -21,7 +22,7 @@ describe('readKit', () => {
   test('refuses an audience that a shell would read', () => {
     for (const github of ["a'b", 'a b', '$(id)', 'a\n', 'a'.repeat(257)]) {
       const audiences = { github, gitlab: '' }
-      assert.throws(() => readKit(URL, TOKEN, ['a.test'], audiences), KitError, github)
+      assert.throws(() => readKit(URL, TOKEN, ['a.test'], { audiences }), KitError, github)
     }
   })
 
@@ -56,6 +57,15 @@ describe('readKit', () => {
 })
 
 describe('kitFiles', () => {
+  test('have the hostname in one file only, where there is one', async () => {
+    const hostname = '0wkp1p09z9e7g10he8vhtar2er.doh.example.org'
+    const files = await kitFiles(readKit(URL, TOKEN, ['a.test'], { hostname }))
+    const having = files.filter(({ text }) => text.includes(hostname)).map(({ name }) => name)
+    assert.deepEqual(having, ['hostname.txt'])
+    assert.match(files[0]?.text ?? '', /keep them secret:.*`hostname\.txt`/)
+    assert.throws(() => readKit(URL, TOKEN, ['a.test'], { hostname: 'a b' }), KitError)
+  })
+
   const names = async (token: string): Promise<readonly string[]> => {
     const files = await kitFiles(readKit(URL, token, ['a.test', 'b.test']))
     return files.filter(({ text }) => text.includes('kdt_')).map(({ name }) => name)
@@ -77,7 +87,7 @@ describe('kitFiles', () => {
     const audiences = { github: 'one', gitlab: 'two' }
     for (const kit of [
       readKit(URL, TOKEN, ['a.test']),
-      readKit(URL, TOKEN, ['b.test'], audiences),
+      readKit(URL, TOKEN, ['b.test'], { audiences }),
     ]) {
       const [readme, ...files] = await kitFiles(kit)
       for (const { name } of files) assert.ok(readme?.text.includes(name), name)
@@ -87,7 +97,9 @@ describe('kitFiles', () => {
 
   test('takes the identity of jobs only where the gateway has an issuer for it', async () => {
     const filesOf = async (github: string, gitlab: string): Promise<Map<string, string>> => {
-      const files = await kitFiles(readKit(URL, TOKEN, ['a.test'], { github, gitlab }))
+      const files = await kitFiles(
+        readKit(URL, TOKEN, ['a.test'], { audiences: { github, gitlab } }),
+      )
       return new Map(files.map(({ name, text }) => [name, text]))
     }
     const none = await filesOf('', '')

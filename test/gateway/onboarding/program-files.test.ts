@@ -33,7 +33,7 @@ test('the action installs this version and passes the token by the environment o
 
 test('the action takes the identity of the job where there is no token, and masks it', async () => {
   const audiences = { github: 'kubedoh', gitlab: '' }
-  const kit = readKit('https://dns.example.net', 'kdt_1_a', ['a.test'], audiences)
+  const kit = readKit('https://dns.example.net', 'kdt_1_a', ['a.test'], { audiences })
   const action = (await kitFiles(kit)).find(({ name }) => name === 'action.yml')
   const { inputs, runs } = parse(action?.text ?? '')
   assert.equal(inputs.token.required, false)

@@ -9,7 +9,10 @@ import { kitFiles, readKit } from '../../../src/gateway/onboarding/kit.ts'
 const FOLDER = join(import.meta.dirname, '../../../src/gateway/onboarding/templates')
 const audiences = { github: 'kubedoh', gitlab: 'kubedoh' }
 const domains = ['a.test', 'b.test']
-const files = await kitFiles(readKit('https://dns.example.net', 'kdt_1_a', domains, audiences))
+const hostname = '0wkp1p09z9e7g10he8vhtar2er.doh.example.org'
+const files = await kitFiles(
+  readKit('https://dns.example.net', 'kdt_1_a', domains, { audiences, hostname }),
+)
 const PLIST = 'import plistlib, sys; plistlib.loads(sys.stdin.buffer.read())'
 const PARSE = 'import ast, sys; ast.parse(sys.stdin.read())'
 /** What reads a file from its standard input, complains and fails. */

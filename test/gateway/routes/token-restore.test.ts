@@ -27,6 +27,7 @@ async function post(
     domainsOf: () => [],
     audiences: { github: '', gitlab: '' },
     adminSha256s: [adminSha256],
+    tokenDomain: '',
     tokenStore: store,
     randomBytes: () => assert.fail(),
     now: () => NOW_MS,

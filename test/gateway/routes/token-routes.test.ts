@@ -25,6 +25,7 @@ class Fixture {
     domainsOf: () => [],
     audiences: { github: '', gitlab: '' },
     adminSha256s: [adminSha256],
+    tokenDomain: '',
     tokenStore: this.store,
     randomBytes,
     now: () => this.nowMs,
@@ -60,9 +61,10 @@ describe('the tokens of clients', () => {
       namespaces: ['shop'],
       expiresInSeconds: 60,
     })
-    const { token, domains, audiences, warnings, ...created } = made.body
+    const { token, hostname, domains, audiences, warnings, ...created } = made.body
     assert.deepEqual([made.status, domains, warnings], [201, [], []])
     assert.deepEqual(audiences, { github: '', gitlab: '' })
+    assert.equal(hostname, null)
     assert.ok(typeof token === 'string' && tokenId(token) === created.id)
     assert.deepEqual(created, {
       id: created.id,
@@ -150,7 +152,7 @@ describe('the tokens of clients', () => {
       host: NO_TIME,
       domainsOf: () => [],
       audiences: { github: '', gitlab: '' },
-      ...{ adminSha256s: [adminSha256], randomBytes, now: () => START_MS },
+      ...{ adminSha256s: [adminSha256], tokenDomain: '', randomBytes, now: () => START_MS },
       tokenStore: { ...fixture.store, replace: () => Promise.resolve(false) },
     })
     app.onError((error) => (error instanceof HttpError ? errorResponse(error) : new Response()))
@@ -211,6 +213,7 @@ describe('the tokens of clients', () => {
     const store = createMemoryTokenStore()
     const app = createTokenRoutes({
       adminSha256s: [],
+      tokenDomain: '',
       tokenStore: store,
       randomBytes,
       now: () => 0,

@@ -6,7 +6,13 @@ import { answerLocally, type Reach } from '../../../src/gateway/snapshots/local-
 import { filesBelow, read } from '../../docs/pages.ts'
 import { formatReply, parseQuestion } from '../../message-text.ts'
 
-const REACH: Reach = { isPublic: true, hasTls: true, hasHttp3: false }
+const REACH: Reach = {
+  isPublic: true,
+  hasTls: true,
+  hasHttp3: false,
+  tokenDomain: '',
+  dotPort: undefined,
+}
 
 type Way = { readonly path?: string; readonly headers?: Readonly<Record<string, string>> }
 
@@ -164,6 +170,66 @@ describe('RESINFO of a gateway (RFC 9606)', () => {
       [...new Set(sent)].sort((a, b) => a - b),
     )
   })
+})
+
+describe('_dns.resolver.arpa SVCB with DNS over TLS', () => {
+  const tokenHost = '0wkp1p09z9e7g10he8vhtar2er.doh.example.org'
+  const owner = '_dns.resolver.arpa. 300 IN SVCB'
+  const doh = 'alpn="h2,http/1.1" dohpath="/dns-query{?dns}"'
+  const cases: {
+    readonly name: string
+    readonly reach?: Partial<Reach>
+    readonly host?: string
+    readonly method?: string
+    readonly to: readonly string[]
+  }[] = [
+    {
+      name: 'a public gateway',
+      host: 'a.test',
+      reach: { isPublic: true },
+      to: [`1 a.test. ${doh}`, '2 a.test. alpn="dot"'],
+    },
+    {
+      name: 'a token in the hostname',
+      to: [`1 ${tokenHost}. ${doh}`, `2 ${tokenHost}. alpn="dot"`],
+    },
+    {
+      name: 'another port',
+      reach: { dotPort: 8853 },
+      to: [`1 ${tokenHost}. ${doh}`, `2 ${tokenHost}. alpn="dot" port="8853"`],
+    },
+    {
+      name: 'over TLS, where the port of HTTPS is not known',
+      method: 'DOT',
+      to: [`1 ${tokenHost}. alpn="dot"`],
+    },
+    { name: 'without DNS over TLS', reach: { dotPort: undefined }, to: [`1 ${tokenHost}. ${doh}`] },
+    { name: 'a name without a token', host: 'a.test', to: [] },
+  ]
+  for (const { name, reach = {}, host = tokenHost, method = 'GET', to } of cases) {
+    test(name, () => {
+      const head = {
+        path: '/dns-query',
+        header: (key: string) => (key === 'host' ? host : undefined),
+      }
+      const all = {
+        ...REACH,
+        isPublic: false,
+        tokenDomain: 'doh.example.org',
+        dotPort: 853,
+        ...reach,
+      }
+      const { message } = parseQuestion('_dns.resolver.arpa SVCB')
+      const reply = answerLocally(parseQuery(message), { method, head }, all)
+      const records = formatReply(reply ?? message).filter((record) => record.includes('SVCB'))
+      assert.deepEqual(
+        records
+          .filter((record) => record.startsWith(owner))
+          .map((record) => record.slice(owner.length + 1)),
+        to,
+      )
+    })
+  }
 })
 
 describe('names that a gateway answers by itself', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { readServiceScope } from '../../../src/gateway/access/service-scope.ts'
+import { readServiceScope } from '../../../src/gateway/config/service-scope.ts'
 import { WHOLE_SCOPE } from '../whole-scope.ts'
 
 describe('SERVICE_SCOPE', () => {

@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { KeepAlive } from '../timing/follower.ts'
-import type { DirectDoh } from './direct-doh.ts'
+import type { DirectDoh } from '../gateway/routes/direct-doh.ts'
+import type { KeepAlive } from '../gateway/timing/follower.ts'
 
 /** What the runtime knows of a request beside it. */
 export type Sender = {
@@ -48,7 +48,8 @@ async function answerDirectly(
   const admitted = direct.admit({
     method,
     path: url.slice(url.indexOf('/', 'https://'.length)),
-    header: (name) => sent.get(name),
+    // Runtimes differ in whether they add the header.
+    header: (name) => (name === 'host' ? new URL(url).host : sent.get(name)),
     address,
     identities,
     request,

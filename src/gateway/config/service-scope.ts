@@ -2,8 +2,8 @@
  * What other Workers of the account see by a service binding: SERVICE_SCOPE.
  * @module
  */
-import { GatewayConfigError } from '../config/config.ts'
-import { readScope, ScopeError, type TokenScope } from '../config/token-scope.ts'
+import { GatewayConfigError } from './config.ts'
+import { readScope, ScopeError, type TokenScope } from './token-scope.ts'
 
 /**
  * Reads comma-separated patterns of namespaces and labels, as those of a token. A scope covers all
