@@ -155,9 +155,8 @@ export function directive(head: string, ...options: readonly string[]): string {
 
 function clientOf(words: QuestionWords): Client {
   const transports = ['tcp', 'tls', 'https'] as const
-  return {
-    ...CLIENT,
-    address: words.get('from') ?? CLIENT.address,
-    transport: transports.find((transport) => words.has(transport)) ?? 'udp',
-  }
+  const transport = transports.find((one) => words.has(one)) ?? 'udp'
+  // As the servers of streams of `serve`; a gateway transfers no zone.
+  const stream = transport === 'tls' ? { sendAhead: () => Promise.resolve() } : {}
+  return { ...CLIENT, address: words.get('from') ?? CLIENT.address, transport, ...stream }
 }

@@ -117,7 +117,7 @@ export const REFUSED: readonly RefusedCorefile[] = [
     problems: [
       '1:1: "a..b" is not a domain name',
       '1:6: ".:65536" has no port from 0 to 65535 after the colon',
-      '3:1: "http://d": unknown scheme "http", expected dns, tls or https',
+      '3:1: "http://d": unknown scheme "http", expected dns, tls, https or grpc',
     ],
   },
   {

@@ -8,7 +8,10 @@ import { listPlaces } from './place.ts'
 /** Plugins that are compared with the original elsewhere, and where. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   cookies: 'CoreDNS has none: test/resolver/plugins/cookies',
+  grpc: 'upstreams by gRPC: test/clients/grpc.suite.ts',
+  grpc_server: 'of blocks with gRPC: test/clients/grpc.suite.ts',
   https: 'of blocks with HTTPS: test/clients',
+  proxyproto: 'headers of proxies: test/clients/proxyproto.suite.ts',
   tls: 'of blocks with TLS: test/clients',
   k8s_gateway: 'CoreDNS is built without it: recorded answers in test/resolver/plugins/k8s-gateway',
 }

@@ -65,8 +65,8 @@ export const VARIABLES: readonly Variable[] = [
   },
   {
     name: 'KUBEDOH_CLIENT_TOKEN',
-    readBy: ['export'],
-    help: 'client token with which KUBEDOH_CANARY queries the gateway',
+    readBy: ['export', 'token host'],
+    help: 'client token: export queries with it for KUBEDOH_CANARY, token host prints its name',
   },
   {
     name: 'KUBEDOH_CLIENT_TOKEN_FILE',
@@ -291,7 +291,11 @@ export function variablesOf(command: string): readonly Variable[] {
   return VARIABLES.filter(({ readBy }) => isOf(command, readBy))
 }
 
+/** Commands that ask nobody, unlike others with the same first word. */
+const ALONE: ReadonlySet<string> = new Set(['token host'])
+
 /** Returns whether a command is in a list of commands, or its first word is. */
 export function isOf(command: string, list: readonly string[]): boolean {
+  if (ALONE.has(command)) return list.includes(command)
   return list.some((one) => one === command || command.startsWith(`${one} `))
 }
