@@ -19,7 +19,7 @@ import { faultOf, query } from './wire.ts'
 const HOLD_MS = 3000
 /**
  * The quiet client's p99. Without TLS, 16 KiB of one connection have a hundred calls, and those of
- * twelve connections take turns of 90 ms: measured were 50 to 360 ms on two cores; others are slower.
+ * twelve connections take turns of 90 ms: measured were 50 to 360 ms, on two cores.
  */
 const P99_MS_MAX = 1000
 /** Connections of each kind, as in the floods over HTTPS. */
