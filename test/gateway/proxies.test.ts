@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { readGatewayConfig } from '../../src/gateway/config/config.ts'
-import { BothPaths, get, type Sent, WEB_QUESTION } from './both-paths.ts'
+import { BothPaths, get, hostToken, type Sent, WEB_QUESTION } from './both-paths.ts'
 
 const COREFILE =
   '. {\n  acl {\n    block net 203.0.113.0/24\n  }\n  template IN A {\n    answer "{{ .Name }} 60 IN A 192.0.2.9"\n  }\n}\n'
@@ -68,6 +68,61 @@ describe('the kit has the URL of', () => {
   test('a trusted proxy', async () =>
     assert.match(await kit(TRUSTED), /'https:\/\/dns\.example\.org'/))
   test('no other', async () => assert.match(await kit({}), /'https:\/\/dns\.test'/))
+})
+
+describe('a token in the hostname', () => {
+  const TOKEN_DOMAIN = 'doh.example.org'
+  const HOST = `${hostToken}.${TOKEN_DOMAIN}`
+  const PROXY = 'front.example.net'
+  const cases: {
+    readonly name: string
+    readonly proxies: string
+    readonly headers: Record<string, string>
+    readonly serverName: string
+    readonly status: number
+  }[] = [
+    {
+      name: 'counts as a trusted proxy names it, whatever its own handshake named',
+      proxies: '192.0.2.1',
+      headers: { host: PROXY, 'x-forwarded-host': HOST },
+      serverName: PROXY,
+      status: 200,
+    },
+    {
+      name: 'counts where a trusted proxy keeps it, whatever its own handshake named',
+      proxies: '192.0.2.1',
+      headers: { host: HOST },
+      serverName: PROXY,
+      status: 200,
+    },
+    {
+      name: 'does not count as any other names it',
+      proxies: '192.0.2.2',
+      headers: { host: PROXY, 'x-forwarded-host': HOST },
+      serverName: PROXY,
+      status: 401,
+    },
+    {
+      name: 'is compared with the handshake of any other',
+      proxies: '192.0.2.2',
+      headers: { host: HOST },
+      serverName: PROXY,
+      status: 421,
+    },
+  ]
+  for (const { name, proxies, headers, serverName, status } of cases) {
+    test(name, async () => {
+      const fixture = await BothPaths.start({ TOKEN_DOMAIN, TRUSTED_PROXIES: proxies })
+      await fixture.byApp({ ...get(WEB_QUESTION), headers: { host: HOST } })
+      fixture.serverName = serverName
+      const { authorization: _, ...own } = get(WEB_QUESTION).headers
+      const sent = { ...get(WEB_QUESTION), headers: { ...own, ...headers } }
+      assert.equal((await fixture.byApp(sent)).status, status)
+      // What is not admitted at once is left to the app.
+      const directly = await fixture.directly(sent)
+      assert.equal(directly?.status, status === 200 ? 200 : undefined)
+    })
+  }
 })
 
 describe('variables', () => {

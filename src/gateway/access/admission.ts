@@ -9,6 +9,7 @@ import type { Host } from '../../resolver/contract/host.ts'
 import type { MaybePromise } from '../../resolver/contract/maybe-promise.ts'
 import type { ClusterConfig } from '../config/cluster-entry.ts'
 import type { Access, GatewayConfig } from '../config/config.ts'
+import type { BehindProxies } from '../doh/behind-proxies.ts'
 import type { ExplainFor } from '../doh/explain-route.ts'
 import { HttpError } from '../doh/http-error.ts'
 import type { KeepAlive } from '../timing/follower.ts'
@@ -70,14 +71,18 @@ type TlsCredentials = {
 /** Decides which requests are answered, and for which caller. */
 export class Admission {
   private readonly config: GatewayConfig
-  private readonly runtime: AdmissionRuntime
+  private readonly runtime: AdmissionRuntime & BehindProxies
   private readonly clock: HeldClock
   private readonly finder: CallerFinder
   private readonly use: TokenUse
   private readonly limiter: RateLimiter
   private readonly callers = new WeakMap<Request, Caller>()
 
-  constructor(config: GatewayConfig, runtime: AdmissionRuntime & CallerClusters, clock: HeldClock) {
+  constructor(
+    config: GatewayConfig,
+    runtime: AdmissionRuntime & BehindProxies & CallerClusters,
+    clock: HeldClock,
+  ) {
     this.config = config
     this.runtime = runtime
     this.clock = clock
@@ -176,10 +181,10 @@ export class Admission {
     if (caller.tokenId !== undefined) this.use.note(caller.tokenId)
   }
 
-  /** Requests of HTTP/2 have no Host header. */
   private credentialsOf(c: Context): Credentials {
     return {
-      header: (name) => (name === 'host' ? new URL(c.req.url).host : c.req.header(name)),
+      // Requests of HTTP/2 have no Host header.
+      header: (name) => (name === 'host' ? this.runtime.urlOf(c).host : c.req.header(name)),
       identities: () => this.runtime.identitiesOf(c),
       serverName: () => this.runtime.serverNameOf?.(c),
     }

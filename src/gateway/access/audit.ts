@@ -64,7 +64,7 @@ export type AuditRuntime = {
 /** Most characters of a method, path or fact. */
 const TEXT_MAX = 256
 /** A client token, which an operator may send in place of its identifier, to its last character. */
-const TOKEN = /(kdt_[0-9a-f]{12}_|kdo_)[^/?&\s]+|\b()[0-9a-hjkmnp-tv-z]{26}\b/gi
+const TOKEN = /(kdt_[0-9a-f]{12}_|kdo_)[^/?&\s]+|\b[0-9a-hjkmnp-tv-z]{26}\b/gi
 /** A character that is encoded in a URL, perhaps more than once. */
 const ENCODED = /%(?:25)*([2-7][0-9a-f])/gi
 

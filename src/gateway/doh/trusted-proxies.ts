@@ -114,6 +114,7 @@ type Head = MessageHead & {
   readonly address: string
   readonly request?: Request
   identities?(): readonly string[]
+  serverName?(): string | undefined
 }
 
 /** A request's head as the client sent it, if a trusted proxy passed it on. */
@@ -146,6 +147,11 @@ export class ForwardedHead implements Head {
 
   identities(): readonly string[] {
     return this.head.identities?.() ?? []
+  }
+
+  /** Returns the name in the handshake (SNI); that of a proxy's handshake does not count. */
+  serverName(): string | undefined {
+    return this.forwarded === undefined ? this.head.serverName?.() : undefined
   }
 
   private get forwarded(): Forwarded | undefined {

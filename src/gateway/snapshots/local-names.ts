@@ -155,10 +155,14 @@ function asksForInfo(query: Query, { head }: Arrival): boolean {
   return own !== undefined && query.nameBytes === own.length && endsIn(query, asWordBytes(own))
 }
 
-/** Returns what the gateway says of itself (RFC 9606 §5); its page only by a name, over TLS. */
-function resolverInfo({ head }: Arrival, { hasTls }: Reach): Uint8Array | undefined {
+/**
+ * Returns what the gateway publishes about itself (RFC 9606 §5); its page only to clients of HTTPS
+ * by a name: the port of HTTPS is not known over TLS.
+ */
+function resolverInfo({ method, head }: Arrival, { hasTls }: Reach): Uint8Array | undefined {
   const { host, port, isSecure } = placeOf(head, hasTls)
   const url = `https://${host}${port === '443' ? '' : `:${port}`}/`
-  const page = isSecure && host !== undefined && url.length <= URL_MAX ? [`infourl=${url}`] : []
+  const hasPage = isSecure && method !== 'DOT' && host !== undefined && url.length <= URL_MAX
+  const page = hasPage ? [`infourl=${url}`] : []
   return parseRdata(TYPE.RESINFO, [`exterr=${EXTENDED_ERRORS}`, ...page], ROOT)
 }

@@ -14,12 +14,17 @@ const REACH: Reach = {
   dotPort: undefined,
 }
 
-type Way = { readonly path?: string; readonly headers?: Readonly<Record<string, string>> }
+type Way = {
+  readonly method?: string
+  readonly path?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
 
 function ask(message: Uint8Array, reach = REACH, way: Way = {}): Uint8Array | undefined {
-  const { path = '/dns-query?dns=AAAA', headers = { host: 'dns.example.net' } } = way
+  const { method = 'GET', path = '/dns-query?dns=AAAA' } = way
+  const { headers = { host: 'dns.example.net' } } = way
   const head = { path, header: (name: string) => headers[name] }
-  return answerLocally(parseQuery(message), { method: 'GET', head }, reach)
+  return answerLocally(parseQuery(message), { method, head }, reach)
 }
 
 function answerTo(question: string): string[] | undefined {
@@ -137,6 +142,12 @@ describe('RESINFO of a gateway (RFC 9606)', () => {
       name: 'without a page by a name that is too long for it',
       question: 'resolver.arpa',
       way: { headers: { host: `${'a'.repeat(60)}.`.repeat(4) + 'test' } },
+      wanted: `resolver.arpa. 300 IN RESINFO ${errors}`,
+    },
+    {
+      name: 'without a page over TLS, where the port of HTTPS is not known',
+      question: 'resolver.arpa',
+      way: { method: 'DOT' },
       wanted: `resolver.arpa. 300 IN RESINFO ${errors}`,
     },
     { name: 'not for another name', question: 'www.dns.example.net', wanted: undefined },
