@@ -50,7 +50,8 @@ describe("CoreDNS's READMEs", () => {
       // Without a server block, CoreDNS listens on port 53 for no plugin; kubedoh refuses the file.
       const isSnippet = /^\(\w+\) \{/.test(block.corefile)
       const said = await check(isSnippet ? `${block.corefile}. {\n}\n` : block.corefile, files)
-      if (said !== undefined) wrong.push(`${placeOf(block)}: ${said}`)
+      const isDeviation = deviationOf({ plugin: block.plugin, input: block.corefile }) !== undefined
+      if (said !== undefined && !isDeviation) wrong.push(`${placeOf(block)}: ${said}`)
     }
     process.stdout.write(`README blocks: ${blocks.length}, left out: ${left.length}\n`)
     ok(blocks.length > 100, `${blocks.length} blocks`)
