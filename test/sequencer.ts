@@ -14,7 +14,6 @@ const PROJECTS = ['worker', 'processes', 'pure']
 /** What takes longest for its size, in this order; vitest sorts the others. */
 const LONGEST = [
   'test/conformance/worker.test.ts',
-  'test/build/package.test.ts',
   'test/conformance/',
   'test/server/serve/worker-pool.test.ts',
   'test/server/node/signals.test.ts',

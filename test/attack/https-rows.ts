@@ -29,6 +29,8 @@ const MANY = 40
 /** Duration of attacks after their connections are open, and of byte-at-a-time attacks. */
 const HOLD_MS = 2000
 const SLOW_MS = 3000
+/** 500 handshakes at once, for which new connections of others wait, on a machine that is slow. */
+const HANDSHAKES_MS = 2000
 
 /** Returns the rows. */
 export function httpsRows({ port, name, token }: Attacked): readonly Row[] {
@@ -85,10 +87,13 @@ export function httpsRows({ port, name, token }: Attacked): readonly Row[] {
       ...of(500, HOLD_MS, ONE),
       ...{ request: `${head}${authorization}\r\n`, requestsEach: 100 },
     }),
-    row('HTTP/2: 200 requests each, responses never read', HTTP2, 'unread', {
-      ...of(500, HOLD_MS, ONE),
-      ...{ path, fields, kinds: [] },
-    }),
+    {
+      ...row('HTTP/2: 200 requests each, responses never read', HTTP2, 'unread', {
+        ...of(500, HOLD_MS, ONE),
+        ...{ path, fields, kinds: [] },
+      }),
+      p99MsMax: HANDSHAKES_MS,
+    },
     floods('resets', ['rapid reset', 'made you reset']),
     floods('headers', ['CONTINUATION', 'HPACK bomb', 'HPACK resizes']),
     floods('control frames', [

@@ -2,7 +2,7 @@
  * The first hour with kubedoh as transcripts, `first-hour/*.txt`: commands, what they print, and
  * their exit status. They run from a checkout and from the package that npm would publish, with the
  * Node of the optional package and with one on the PATH. `WRITE_TRANSCRIPTS=1` writes them anew.
- * `test/build/package.test.ts` packs the package.
+ * `test/image/package.suite.ts` packs the package.
  * @module
  */
 import assert from 'node:assert/strict'

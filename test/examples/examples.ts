@@ -1,5 +1,5 @@
 /**
- * The examples, each with the package as npm would publish it; `test/build/package.test.ts` packs
+ * The examples, each with the package as npm would publish it; `test/image/package.suite.ts` packs
  * that. The one for Deno is in `test/clients/examples.suite.ts`, the Pod in
  * `test/real-node/gateway.suite.ts`.
  * @module
