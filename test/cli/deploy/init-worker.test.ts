@@ -124,18 +124,15 @@ describe('init worker', () => {
   test('takes a custom domain, which staging does not get', async (t) => {
     const folder = await initInstalled(t, 'worker', '--hostname', 'DNS.example.org.')
     const toml = readFileSync(join(folder, 'wrangler.toml'), 'utf8')
-    const read = (env: string): unknown => {
-      const code = `const { unstable_readConfig: read } = require('wrangler')
-        const { routes, workers_dev } = read({ config: 'wrangler.toml', env: '${env}' })
-        console.log(JSON.stringify({ routes, workers_dev }))`
-      return JSON.parse(runIn(folder, ['-e', code]))
-    }
-    assert.deepEqual(read(''), {
-      routes: [{ pattern: 'dns.example.org', custom_domain: true }],
-      workers_dev: false,
-    })
-    assert.deepEqual(read('staging'), { routes: [], workers_dev: true })
-    runIn(folder, COMMAND)
+    const code = `const { unstable_readConfig: read } = require('wrangler')
+      console.log(JSON.stringify(['', 'staging'].map((env) => {
+        const { routes, workers_dev } = read({ config: 'wrangler.toml', env })
+        return { routes, workers_dev }
+      })))`
+    assert.deepEqual(JSON.parse(runIn(folder, ['-e', code])), [
+      { routes: [{ pattern: 'dns.example.org', custom_domain: true }], workers_dev: false },
+      { routes: [], workers_dev: true },
+    ])
     const readme = readFileSync(join(folder, 'README.md'), 'utf8')
     assert.ok(readme.includes(' --gateway https://dns.example.org --cluster a\n'), readme)
     assert.doesNotMatch(readme, /YOUR-WORKER/)
