@@ -155,7 +155,7 @@ export async function editObject(attack: {
   let edits = 0
   for (const startMs = performance.now(); performance.now() < startMs + holdMs; ) {
     await fetch(url, { method: 'PUT', body: JSON.stringify(object(edits++)) })
-    await sleep(startMs + (edits * 1000) / perSecond - performance.now())
+    await sleep(Math.max(0, startMs + (edits * 1000) / perSecond - performance.now()))
   }
   await fetch(url, { method: 'DELETE' })
   return edits

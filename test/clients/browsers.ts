@@ -14,6 +14,26 @@ export const BROWSERS = { chrome: 'chromium', firefox: 'firefox-esr' } as const
 /** A browser. */
 export type BrowserName = keyof typeof BROWSERS
 
+/** How a page may look. */
+export type Look = { readonly isDark: boolean; readonly width: 1280 | 375 }
+
+/**
+ * The looks to check in a browser: each colour at each width in Chromium; in Firefox, which takes
+ * twice the time, each colour and each width once.
+ */
+export const LOOKS: Readonly<Record<BrowserName, readonly Look[]>> = {
+  chrome: [
+    { isDark: false, width: 1280 },
+    { isDark: false, width: 375 },
+    { isDark: true, width: 1280 },
+    { isDark: true, width: 375 },
+  ],
+  firefox: [
+    { isDark: false, width: 1280 },
+    { isDark: true, width: 375 },
+  ],
+}
+
 /** How to start a browser. */
 export type BrowserOptions = {
   readonly isDark?: boolean

@@ -17,6 +17,7 @@ import {
   BROWSERS,
   type BrowserName,
   type BrowserOptions,
+  LOOKS,
   type OpenBrowser,
   openBrowser,
 } from './browsers.ts'
@@ -141,27 +142,25 @@ for (const [name, program] of Object.entries(BROWSERS) as [BrowserName, string][
       assert.deepEqual(problems, [])
     })
 
-    for (const isDark of [false, true]) {
-      for (const width of [1280, 375]) {
-        test(`is accessible: ${isDark ? 'dark' : 'light'}, ${width} wide`, async () => {
-          const state = `${isDark ? 'dark' : 'light'}-${width}`
-          const page = await visit({ isDark, width, height: width === 375 ? 2400 : 1500 })
-          await until(page, shows('With a token'))
-          await checkAccessible(page, `${state} before a login`)
-          await picture(page, `${state}-before`)
-          await signIn(page, 'ada')
-          await until(page, shows(width === 375 ? 'ada of Acme' : 'ada of Acme, until'))
-          await until(page, shows('It counts until'))
-          await checkAccessible(page, `${state} after a login`)
-          await picture(page, `${state}-after`)
-          await click(page, 'Sign out')
-          await signIn(await visit({ isDark, width, height: 1500 }), 'eve')
-          const { page: other } = opened ?? { page }
-          await until(other, shows('No rule of this gateway allows'))
-          await checkAccessible(other, `${state} without a rule`)
-          await picture(other, `${state}-no-rule`)
-        })
-      }
+    for (const { isDark, width } of LOOKS[name]) {
+      test(`is accessible: ${isDark ? 'dark' : 'light'}, ${width} wide`, async () => {
+        const state = `${isDark ? 'dark' : 'light'}-${width}`
+        const page = await visit({ isDark, width, height: width === 375 ? 2400 : 1500 })
+        await until(page, shows('With a token'))
+        await checkAccessible(page, `${state} before a login`)
+        await picture(page, `${state}-before`)
+        await signIn(page, 'ada')
+        await until(page, shows(width === 375 ? 'ada of Acme' : 'ada of Acme, until'))
+        await until(page, shows('It counts until'))
+        await checkAccessible(page, `${state} after a login`)
+        await picture(page, `${state}-after`)
+        await click(page, 'Sign out')
+        await signIn(await visit({ isDark, width, height: 1500 }), 'eve')
+        const { page: other } = opened ?? { page }
+        await until(other, shows('No rule of this gateway allows'))
+        await checkAccessible(other, `${state} without a rule`)
+        await picture(other, `${state}-no-rule`)
+      })
     }
 
     test('gives a person her own names and steps, and forgets her', async () => {

@@ -14,6 +14,7 @@ import {
   BROWSERS,
   type BrowserName,
   type BrowserOptions,
+  LOOKS,
   type OpenBrowser,
   openBrowser,
 } from './browsers.ts'
@@ -86,32 +87,30 @@ for (const [name, program] of Object.entries(BROWSERS) as [BrowserName, string][
       assert.deepEqual(problems, [])
     })
 
-    for (const isDark of [false, true]) {
-      for (const width of [1280, 375]) {
-        test(`is accessible: ${isDark ? 'dark' : 'light'}, ${width} wide`, async () => {
-          const state = `${isDark ? 'dark' : 'light'}-${width}`
-          const page = await visit('/', { isDark, width, height: width === 375 ? 2400 : 1500 })
-          await until(page, shows('You need a token'))
-          await checkAccessible(page, `${state} without a token`)
-          await picture(page, `${state}-no-token`)
-          await paste(page, '#token', whole.token)
-          await click(page, 'Use token')
-          await until(page, shows('payments'))
-          await paste(page, '#name', '_sql._tcp.postgres.data.svc.demo.test')
-          await page.select('#type', 'SRV')
-          await until(page, shows('3 endpoints.'))
-          await click(page, 'Why this answer')
-          await until(page, shows('postgres'))
-          await checkAccessible(page, `${state} with records`)
-          await picture(page, `${state}-records`)
-          await click(page, 'dig')
-          await paste(page, '#name', 'nope.shop.svc.demo.test')
-          await until(page, shows('No such name.'))
-          await until(page, shows('status: NXDOMAIN'))
-          await checkAccessible(page, `${state} without records`)
-          await picture(page, `${state}-nxdomain`)
-        })
-      }
+    for (const { isDark, width } of LOOKS[name]) {
+      test(`is accessible: ${isDark ? 'dark' : 'light'}, ${width} wide`, async () => {
+        const state = `${isDark ? 'dark' : 'light'}-${width}`
+        const page = await visit('/', { isDark, width, height: width === 375 ? 2400 : 1500 })
+        await until(page, shows('You need a token'))
+        await checkAccessible(page, `${state} without a token`)
+        await picture(page, `${state}-no-token`)
+        await paste(page, '#token', whole.token)
+        await click(page, 'Use token')
+        await until(page, shows('payments'))
+        await paste(page, '#name', '_sql._tcp.postgres.data.svc.demo.test')
+        await page.select('#type', 'SRV')
+        await until(page, shows('3 endpoints.'))
+        await click(page, 'Why this answer')
+        await until(page, shows('postgres'))
+        await checkAccessible(page, `${state} with records`)
+        await picture(page, `${state}-records`)
+        await click(page, 'dig')
+        await paste(page, '#name', 'nope.shop.svc.demo.test')
+        await until(page, shows('No such name.'))
+        await until(page, shows('status: NXDOMAIN'))
+        await checkAccessible(page, `${state} without records`)
+        await picture(page, `${state}-nxdomain`)
+      })
     }
 
     test('goes from a namespace to an endpoint, in pages and by search', async () => {
