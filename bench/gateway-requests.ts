@@ -87,6 +87,11 @@ const BY_TLS: readonly Held[] = [
   },
   { ours: 'Deno', where: 'on Deno, HTTP/2 and TLS', peers: { [COREDNS]: {} } },
 ]
+const BEHIND_NGINX: Held = {
+  ours: 'Node',
+  where: 'on Node behind nginx, HTTP/1.1, without that of nginx',
+  peers: { CoreDNS: {}, [`node:http ${FIXED}`]: {} },
+}
 const IN_WORKERD: readonly Held[] = [
   {
     ours: 'workerd',
@@ -151,16 +156,20 @@ function rowsOf(
   })
 }
 
-/** The share of the server behind nginx; nginx's own is the same for both. */
+/** The share of the server behind nginx; its goal is a time and no quotient. */
 async function nginxRows(published: Published): Promise<Row[]> {
   const { servers, stop } = await startBehindNginx(published)
   try {
     const costs = await inTurn(servers, ['GET'], published)
-    const metric = 'CPU for a GET on Node behind nginx, HTTP/1.1, without that of nginx'
-    const ours = costs.get('GET Node') ?? []
-    const peer = { name: 'CoreDNS behind it', rounds: costs.get('GET CoreDNS') ?? [] }
-    const beside = quotientRow({ bench: 'gateway', metric, unit: 'µs' }, ours, peer)
-    return [{ ...beside, ...row('gateway', metric, 'µs', beside.ours, { atMost: NGINX_CPU_US }) }]
+    const metric = `CPU for a GET ${BEHIND_NGINX.where}`
+    const costsOf = (name: string): readonly number[] => costs.get(`GET ${name}`) ?? []
+    const [first, ...others] = rowsOf(metric, BEHIND_NGINX, costsOf, 'GET')
+    if (first === undefined) return []
+    const { ours, unit } = first
+    return [
+      { ...first, ...row('gateway', metric, unit, ours, { atMost: NGINX_CPU_US }) },
+      ...others,
+    ]
   } finally {
     await stop()
   }
@@ -188,6 +197,8 @@ async function startByTls(published: Published): Promise<Contest> {
 
 async function startBehindNginx(published: Published): Promise<Contest> {
   const coredns = await startCoreDns(prepareCoreDns(), published.hosts)
+  const bare = await startBare('bare-http1')
+  const portOf = ({ url }: BenchServer): number => Number(new URL(url).port)
   const proxied = { TRUSTED_PROXIES: '127.0.0.1' }
   const [node, headers] = await startPublished(published, false, { variables: proxied })
   const behind = async (server: BenchServer, port: number): Promise<Contender & Stoppable> => {
@@ -196,8 +207,9 @@ async function startBehindNginx(published: Published): Promise<Contest> {
     return { url, pid: server.pid, headers, streams: NGINX_IDLE / CONNECTIONS, stop: both }
   }
   return contestOf({
-    Node: await behind(node, Number(new URL(node.url).port)),
+    Node: await behind(node, portOf(node)),
     CoreDNS: await behind(coredns, coredns.plainPort),
+    [`node:http ${FIXED}`]: await behind(bare, portOf(bare)),
   })
 }
 

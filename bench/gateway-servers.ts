@@ -118,14 +118,17 @@ export function startOurs(
   })
 }
 
-/** Starts a server over TLS with a fixed response: `node:http2`, or `Bun.serve`. */
-export async function startBare(name: 'bare-http2' | 'bare-bun'): Promise<BenchServer> {
+/** Starts a server with a fixed response: `node:http`, or over TLS `node:http2` or `Bun.serve`. */
+export async function startBare(
+  name: 'bare-http1' | 'bare-http2' | 'bare-bun',
+): Promise<BenchServer> {
   const folder = benchFolder({})
   const script = join(BUNDLES, `${name}.js`)
   const args = [script, join(folder, 'cert'), join(folder, 'key')]
   const command = name === 'bare-bun' ? BUN.command : process.execPath
   const server = await startProcess(command, args, { folder, ready: /^ready: (\d+)/ })
-  return { ...server, url: `https://127.0.0.1:${server.url}` }
+  const scheme = name === 'bare-http1' ? 'http' : 'https'
+  return { ...server, url: `${scheme}://127.0.0.1:${server.url}` }
 }
 
 /** Starts CoreDNS with some names: over HTTPS, over HTTP for a proxy, and over plain DNS. */
