@@ -15,9 +15,12 @@ export type Asking = {
   readonly messages: readonly Uint8Array[]
   readonly method: 'GET' | 'POST'
   readonly headers: Readonly<Record<string, string>>
+  /** Streams of each connection of HTTP/2, 16 by default. */
+  readonly streams?: number
 }
 
-const CONNECTIONS = 8
+/** Connections that a load has. */
+export const CONNECTIONS = 8
 const STREAMS = 16
 const LOAD_MS_MAX = 60_000
 
@@ -57,9 +60,10 @@ export async function costOf(pid: number, asking: Asking, count: number): Promis
   }
 }
 
-function flagsOf({ url, messages, method, headers }: Asking, folder: string): string[] {
+function flagsOf(asking: Asking, folder: string): string[] {
+  const { url, messages, method, headers, streams = STREAMS } = asking
   const isSecure = url.startsWith('https:')
-  const protocol = isSecure ? ['-m', String(STREAMS)] : ['--h1']
+  const protocol = isSecure ? ['-m', String(streams)] : ['--h1']
   const flags = [...protocol, '-c', String(CONNECTIONS), '-t', '1']
   for (const [name, value] of Object.entries(headers)) flags.push('-H', `${name}: ${value}`)
   if (method === 'GET') {

@@ -16,14 +16,20 @@ import { hashToken } from '../src/gateway/access/token.ts'
 import type { GatewayVariables } from '../src/gateway/config/config.ts'
 import { importPrivateKey } from '../src/snapshot/format/signature.ts'
 import { SERVER } from '../test/certificates.ts'
+import { fill, nginxArgs, recipeOf, Workshop } from '../test/clients/fronts/recipes.ts'
 import { freePort } from '../test/free-port.ts'
+import { BUN, type OtherRuntime } from '../test/runtimes.ts'
 import { OWN_BUILD } from './against/commit.ts'
 import { BUNDLES } from './places.ts'
+import { DNSDIST_ARGS, formatDnsdist } from './server-processes.ts'
 
 /** Of who may make tokens. */
 export const ADMIN = 'the-operator-of-a-benchmark'
 /** The cluster that is published. */
 export const CLUSTER = 'bench'
+
+/** The host of the certificate that fronts have. */
+const FRONT = 'dns.example.org'
 
 /** A server that runs. */
 export type BenchServer = { readonly url: string; readonly pid: number; readonly stop: () => void }
@@ -90,11 +96,12 @@ export function startOurs(
   { COREFILE, ...variables }: GatewayVariables & { readonly COREFILE: string },
   isSecure: boolean,
   {
-    command = process.execPath,
+    runtime,
     entry = OWN_BUILD.entry,
     more = [],
   }: {
-    readonly command?: string
+    /** Node by default. */
+    readonly runtime?: OtherRuntime
     readonly entry?: string
     /** Further flags. */
     readonly more?: readonly string[]
@@ -103,37 +110,81 @@ export function startOurs(
   const folder = benchFolder({ Corefile: COREFILE })
   const tls = isSecure ? ['--tls-cert', join(folder, 'cert'), '--tls-key', join(folder, 'key')] : []
   const flags = ['--conf', join(folder, 'Corefile'), '--listen', '127.0.0.1:0', ...tls, ...more]
-  const args = [entry, 'gateway', ...flags]
-  return startProcess(command, args, {
+  const args = [...(runtime?.args ?? []), entry, 'gateway', ...flags]
+  return startProcess(runtime?.command ?? process.execPath, args, {
     folder,
     variables,
     ready: /(https?:\S+)\/dns-query/,
   })
 }
 
-/** Starts a bare server over TLS: the bare app, or `node:http2` alone. */
-export async function startBare(name: 'bare-node' | 'bare-http2'): Promise<BenchServer> {
+/** Starts a server with a fixed response: `node:http`, or over TLS `node:http2` or `Bun.serve`. */
+export async function startBare(
+  name: 'bare-http1' | 'bare-http2' | 'bare-bun',
+): Promise<BenchServer> {
   const folder = benchFolder({})
   const script = join(BUNDLES, `${name}.js`)
   const args = [script, join(folder, 'cert'), join(folder, 'key')]
-  const server = await startProcess(process.execPath, args, { folder, ready: /^ready: (\d+)/ })
-  return { ...server, url: `https://127.0.0.1:${server.url}` }
+  const command = name === 'bare-bun' ? BUN.command : process.execPath
+  const server = await startProcess(command, args, { folder, ready: /^ready: (\d+)/ })
+  const scheme = name === 'bare-http1' ? 'http' : 'https'
+  return { ...server, url: `${scheme}://127.0.0.1:${server.url}` }
 }
 
-/** Starts CoreDNS with an `https://` block that has some names. */
-export async function startCoreDns(binary: string, hosts: string): Promise<BenchServer> {
-  const port = await freePort()
+/** Starts CoreDNS with some names: over HTTPS, over HTTP for a proxy, and over plain DNS. */
+export async function startCoreDns(
+  binary: string,
+  hosts: string,
+): Promise<BenchServer & { readonly plainPort: number; readonly dnsPort: number }> {
+  const [port, plainPort, dnsPort] = [await freePort(), await freePort(), await freePort()]
   const folder = benchFolder({ hosts })
+  const block = `bind 127.0.0.1\n  hosts ${join(folder, 'hosts')}`
   const corefile = `https://.:${port} {
-  bind 127.0.0.1
   tls ${join(folder, 'cert')} ${join(folder, 'key')}
-  hosts ${join(folder, 'hosts')}
+  ${block}
+}
+https://.:${plainPort} {
+  ${block}
+}
+.:${dnsPort} {
+  ${block}
 }
 `
   writeFileSync(join(folder, 'Corefile'), corefile)
   const args = ['-conf', join(folder, 'Corefile')]
   const server = await startProcess(binary, args, { folder, ready: /(CoreDNS-)/ })
-  return { ...server, url: `https://127.0.0.1:${port}` }
+  return { ...server, url: `https://127.0.0.1:${port}`, plainPort, dnsPort }
+}
+
+/** Starts dnsdist, which answers over HTTPS from its packet cache what a server of DNS has. */
+export async function startDnsdist(upstream: number): Promise<BenchServer> {
+  const shop = new Workshop()
+  const port = await freePort()
+  const [cert, key] = [`${shop.folder}/${FRONT}.pem`, `${shop.folder}/${FRONT}.key`]
+  const files = { port, plainPort: await freePort(), upstream, cert, key }
+  const conf = shop.write('dnsdist.conf', formatDnsdist(files))
+  const { child } = await shop.run(['dnsdist', ...DNSDIST_ARGS, conf], port)
+  const stop = (): void => void shop.stop()
+  return { url: `https://127.0.0.1:${port}`, pid: child.pid ?? 0, stop }
+}
+
+/** Starts nginx before a server of HTTP on a port, as docs/fronts.md configures it. */
+export async function startNginx(behind: number): Promise<BenchServer> {
+  const shop = new Workshop()
+  const port = await freePort()
+  const conf = fill(recipeOf('nginx', 'nginx'), {
+    '127.0.0.1:8787': `127.0.0.1:${behind}`,
+    '0.0.0.0:443': `127.0.0.1:${port}`,
+    [`/etc/ssl/${FRONT}.pem`]: `${shop.folder}/${FRONT}.pem`,
+    [`/etc/ssl/${FRONT}.key`]: `${shop.folder}/${FRONT}.key`,
+    // By default, nginx ends a client's connection after 1,000 requests; a load sends 2,500 on
+    // each.
+    'access_log off;': 'access_log off; keepalive_requests 1000000;',
+  })
+  const args = nginxArgs(shop.write('nginx.conf', conf), shop.folder)
+  const { child } = await shop.run(['nginx', ...args], port)
+  const stop = (): void => void shop.stop()
+  return { url: `https://127.0.0.1:${port}`, pid: child.pid ?? 0, stop }
 }
 
 function benchFolder(files: Readonly<Record<string, string>>): string {

@@ -7,7 +7,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PARTS, type Turn } from '../test/real-node/soak-turn.ts'
 import { chartSvg } from './chart.ts'
-import type { Row } from './row.ts'
+import { FIXED, type Row } from './row.ts'
 
 /** The published rows of `npm run bench -- server gateway edge --json`. */
 export const RESULTS: string = join(import.meta.dirname, 'results.jsonl')
@@ -143,8 +143,8 @@ function seriesOf(
     }
     set('kubedoh', first?.ours)
     for (const { peerName, peer } of first === undefined ? [] : [first, ...others]) {
-      // Not which part of it: "CoreDNS's https://".
-      if (peerName !== undefined) set(peerName.replace(/'s .*/, ''), peer)
+      // Not which part of it: "CoreDNS's https://". A fixed response is no answer of a peer.
+      if (peerName?.endsWith(FIXED) === false) set(peerName.replace(/'s .*/, ''), peer)
     }
     const [, endpoints = label] = /, (\S+ endpoints)$/.exec(first?.metric ?? '') ?? []
     return endpoints

@@ -17,7 +17,7 @@ import type { FollowedCluster } from './followed-cluster.ts'
 import { benchGatewayOf, CLUSTER, tokenFrom } from './gateway-servers.ts'
 import { type Row, row } from './row.ts'
 
-const CHANGES = 1000
+const CHANGES = process.env.BENCH_QUICK === '1' ? 100 : 1000
 /** Time between two changes. */
 const PACE_MS = 60
 const POLL_MS = 40

@@ -3,6 +3,9 @@
  * @module
  */
 
+/** How the names of peers end that know no answer. */
+export const FIXED = 'with a fixed response'
+
 /** One number, and what it is held against. */
 export type Row = {
   readonly bench: string
@@ -14,6 +17,8 @@ export type Row = {
   readonly peerName?: string
   /** How many times better ours is than the peer's. */
   readonly ratio?: number
+  /** Ours divided by the peer's: the median of the quotients of rounds. */
+  readonly quotient?: number
   /** The goal, for people. */
   readonly goal?: string
   /** Whether the goal is met. */
@@ -43,6 +48,21 @@ export function ratioRow(
   return { ...base, ours, ...held, ...judged(ratio, goal, '×') }
 }
 
+/**
+ * Makes a row of the medians of two servers that were measured in turn, a number of each in each
+ * round; the goal is for the quotient.
+ */
+export function quotientRow(
+  base: { readonly bench: string; readonly metric: string; readonly unit: string },
+  ours: readonly number[],
+  peer: { readonly name: string; readonly rounds: readonly number[] },
+  goal?: Goal,
+): Row {
+  const quotient = median(ours.map((one, i) => one / (peer.rounds[i] ?? Number.NaN)))
+  const held = { peer: median(peer.rounds), peerName: peer.name, quotient }
+  return { ...base, ours: median(ours), ...held, ...judged(quotient, goal, '') }
+}
+
 /** Formats rows as a table. */
 export function formatTable(rows: readonly Row[]): string {
   const head = ['bench', 'metric', 'ours', 'peer', 'ratio', 'goal', '']
@@ -51,7 +71,7 @@ export function formatTable(rows: readonly Row[]): string {
     one.metric,
     `${formatNumber(one.ours)} ${one.unit}`,
     one.peer === undefined ? '' : `${formatNumber(one.peer)} ${one.unit} ${one.peerName}`,
-    one.ratio === undefined ? '' : `${formatNumber(one.ratio)} ×`,
+    formatRatio(one),
     one.goal ?? '',
     one.holds === undefined ? '' : one.holds ? 'holds' : 'missed',
   ])
@@ -78,10 +98,10 @@ export function formatMarkdown(rows: readonly Row[]): string {
     [metric, `${formatNumber(ours)} ${unit}`].join(' | '),
   )
   const table = Array.from(lines, ([start, all]) => {
-    const peers = all.flatMap(({ peer, peerName, ratio = Number.NaN, unit }) =>
-      peer === undefined
+    const peers = all.flatMap((one) =>
+      one.peer === undefined
         ? []
-        : `${peerName} ${formatNumber(peer)} ${unit}, ${formatNumber(ratio)} ×`,
+        : `${one.peerName} ${formatNumber(one.peer)} ${one.unit}, ${formatRatio(one)}`,
     )
     const goals = all.flatMap(({ goal, holds }) =>
       goal === undefined ? [] : `${goal}${holds === true ? '' : ' (missed)'}`,
@@ -100,8 +120,13 @@ export function median(numbers: readonly number[]): number {
 function judged(value: number, goal: Goal | undefined, unit: string): Partial<Row> {
   if (goal === undefined) return {}
   return 'atMost' in goal
-    ? { goal: `≤ ${formatNumber(goal.atMost)} ${unit}`, holds: value <= goal.atMost }
-    : { goal: `≥ ${formatNumber(goal.atLeast)} ${unit}`, holds: value >= goal.atLeast }
+    ? { goal: `≤ ${formatNumber(goal.atMost)} ${unit}`.trim(), holds: value <= goal.atMost }
+    : { goal: `≥ ${formatNumber(goal.atLeast)} ${unit}`.trim(), holds: value >= goal.atLeast }
+}
+
+function formatRatio({ ratio, quotient }: Row): string {
+  if (quotient !== undefined) return `ours ÷ its ${formatNumber(quotient)}`
+  return ratio === undefined ? '' : `${formatNumber(ratio)} ×`
 }
 
 function formatNumber(value: number): string {

@@ -12,7 +12,8 @@ import type { Plugin } from 'esbuild'
 import { bundle } from '../build/bundle.ts'
 import { buildPackage } from '../build/package.ts'
 
-const ENTRIES = ['measure.ts', 'plugin-cost.ts', 'servers/bare-node.ts', 'servers/bare-http2.ts']
+const BARE = ['servers/bare-http1.ts', 'servers/bare-http2.ts', 'servers/bare-bun.ts']
+const ENTRIES = ['measure.ts', 'plugin-cost.ts', ...BARE]
 const QUICK = '--quick'
 /** Below the checkout, where packages outside of the bundle are found. */
 const CACHE = join(import.meta.dirname, '../.cache')

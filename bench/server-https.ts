@@ -17,7 +17,14 @@ import { BUN, missingRuntime } from '../test/runtimes.ts'
 import { type Asking, costOf, prepareLoad } from './gateway-load.ts'
 import { BUNDLES } from './places.ts'
 import { median, type Row, ratioRow } from './row.ts'
-import { type DnsProcess, prepareProgram, startCorefile, startProcess } from './server-processes.ts'
+import {
+  DNSDIST_ARGS,
+  type DnsProcess,
+  formatDnsdist,
+  prepareProgram,
+  startCorefile,
+  startProcess,
+} from './server-processes.ts'
 
 const IS_QUICK = process.env.BENCH_QUICK === '1'
 const ROUNDS = IS_QUICK ? 2 : 5
@@ -90,17 +97,10 @@ async function startServers(sources: HttpsSources): Promise<ReadonlyMap<string, 
 async function startDnsdist(upstream: number): Promise<DnsProcess> {
   const port = await freePort()
   const conf = join(BUNDLES, 'dnsdist.conf')
-  writeFileSync(
-    conf,
-    `setLocal('127.0.0.1:${await freePort()}')
-addDOHLocal('127.0.0.1:${port}', '${join(BUNDLES, 'cert')}', '${join(BUNDLES, 'key')}', '/dns-query')
-newServer({address='127.0.0.1:${upstream}', healthCheckMode='up'})
-getPool(''):setCache(newPacketCache(100000))
-setMaxUDPOutstanding(10000)
-`,
-  )
-  const args = ['--supervised', '--disable-syslog', '-C', conf]
-  return startProcess({ name: 'dnsdist', command: 'dnsdist', args, port })
+  const [cert, key] = [join(BUNDLES, 'cert'), join(BUNDLES, 'key')]
+  const plainPort = await freePort()
+  writeFileSync(conf, formatDnsdist({ port, plainPort, upstream, cert, key }))
+  return startProcess({ name: 'dnsdist', command: 'dnsdist', args: [...DNSDIST_ARGS, conf], port })
 }
 
 async function costsOf(

@@ -119,6 +119,26 @@ ${data.join('')}remote-control:
   return startProcess({ name: 'unbound local-data', command: 'unbound', args, port })
 }
 
+/** Flags of dnsdist, which its configuration's path follows. */
+export const DNSDIST_ARGS: readonly string[] = ['--supervised', '--disable-syslog', '-C']
+
+/** Formats dnsdist's configuration: a packet cache before a server of DNS, over HTTPS. */
+export function formatDnsdist(on: {
+  readonly port: number
+  /** That of plain DNS, which dnsdist wants too. */
+  readonly plainPort: number
+  readonly upstream: number
+  readonly cert: string
+  readonly key: string
+}): string {
+  return `setLocal('127.0.0.1:${on.plainPort}')
+addDOHLocal('127.0.0.1:${on.port}', '${on.cert}', '${on.key}', '/dns-query')
+newServer({address='127.0.0.1:${on.upstream}'}):setUp()
+getPool(''):setCache(newPacketCache(100000))
+setMaxUDPOutstanding(10000)
+`
+}
+
 /** Formats a Corefile: the `kubernetes` plugin alone, or what kubeadm installs. */
 export async function formatCorefile(
   kind: 'alone' | 'kubeadm',

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { ROOT } from './places.ts'
 import { median, type Row, row } from './row.ts'
 
-const ROUNDS = 5
+const ROUNDS = process.env.BENCH_QUICK === '1' ? 2 : 5
 
 /** Measures. */
 export function startupRows(): Row[] {

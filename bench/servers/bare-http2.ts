@@ -1,26 +1,12 @@
 /**
- * A server as small as one on `node:http2` can be, which bounds what ours can reach: answers each
- * stream with a fixed body and as many header fields as the gateway sends. `bare-http2.ts CERT KEY`
- * prints its port.
+ * A server as small as one on `node:http2` can be: `bare-http2.ts CERT KEY` prints its port.
  * @module
  */
 import { readFileSync } from 'node:fs'
 import { createSecureServer, type ServerHttp2Stream } from 'node:http2'
+import { BODY, FIELDS } from './fixed-response.ts'
 
-const BODY = Buffer.alloc(100)
-const FIELDS = Object.entries({
-  ':status': '200',
-  date: new Date().toUTCString(),
-  'x-content-type-options': 'nosniff',
-  'referrer-policy': 'no-referrer',
-  'x-robots-tag': 'noindex',
-  'cross-origin-resource-policy': 'same-origin',
-  'content-type': 'application/dns-message',
-  'content-length': String(BODY.length),
-  'cache-control': 'private, max-age=5, no-transform',
-  vary: 'Accept',
-  'kubedoh-snapshot-age': '0',
-}).flat()
+const HEAD = Object.entries({ ':status': '200', date: new Date().toUTCString(), ...FIELDS }).flat()
 
 const [, , cert = '', key = ''] = process.argv
 const tls = { cert: readFileSync(cert), key: readFileSync(key) }
@@ -38,7 +24,7 @@ server.listen(0, '127.0.0.1', () => {
 })
 
 function respond(stream: ServerHttp2Stream): void {
-  stream.respond(FIELDS)
+  stream.respond(HEAD)
   stream.end(BODY)
 }
 

@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'vitest'
 import { drawPlots, drawSoak, PICTURES, RESULTS, readRows, SOAK } from '../../bench/plots.ts'
+import { FIXED } from '../../bench/row.ts'
 import type { Turn } from '../real-node/soak-turn.ts'
 
 const ROWS = readRows(RESULTS)
@@ -33,6 +34,14 @@ describe('the plots of docs/benchmarks.md', () => {
       assert.ok(cpu.some((text) => text !== '' && Math.abs(Number(text) / value - 1) < 0.05))
     }
     assert.ok(cpu.includes('unbound') && cpu.includes('CoreDNS') && cpu.includes('kubedoh'))
+  })
+
+  test('have no bar for a fixed response', () => {
+    const [row] = ROWS.filter(({ metric }) => /^CPU for a GET on Node/.test(metric))
+    assert.ok(row)
+    const peerName = `node:http2 ${FIXED}`
+    assert.deepEqual(drawPlots([...ROWS, { ...row, peer: 20, peerName }]), PLOTS)
+    assert.notDeepEqual(drawPlots([...ROWS, { ...row, peer: 20, peerName: 'dnsdist' }]), PLOTS)
   })
 
   test('change with a result', () => {

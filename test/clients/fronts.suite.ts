@@ -13,7 +13,7 @@ import { ROOT } from '../docs/pages.ts'
 import { freePort } from '../free-port.ts'
 import { type Asking, curl, dnscrypt, headersOf, http3, kdig, statuses } from './fronts/clients.ts'
 import { publish } from './fronts/published.ts'
-import { fill, type Replacements, recipeOf, Workshop } from './fronts/recipes.ts'
+import { fill, nginxArgs, type Replacements, recipeOf, Workshop } from './fronts/recipes.ts'
 import { findMissing, prepareEnvoy, preparePython } from './programs.ts'
 
 const NAME = 'www.example.org'
@@ -45,10 +45,6 @@ type Front = {
 }
 
 const installed = (path: string) => () => ({ path, missing: findMissing(path) })
-const nginxArgs = (path: string, folder: string): readonly string[] => {
-  const owner = process.getuid?.() === 0 ? ' user root;' : ''
-  return ['-c', path, '-e', 'stderr', '-g', `daemon off; pid ${folder}/nginx.pid;${owner}`]
-}
 const FRONTS: readonly Front[] = [
   {
     name: 'nginx',

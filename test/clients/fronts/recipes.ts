@@ -42,6 +42,12 @@ export function fill(recipe: string, replacements: Replacements): string {
   }, recipe)
 }
 
+/** Returns the arguments by which nginx runs a configuration until it is stopped. */
+export function nginxArgs(path: string, folder: string): readonly string[] {
+  const owner = process.getuid?.() === 0 ? ' user root;' : ''
+  return ['-c', path, '-e', 'stderr', '-g', `daemon off; pid ${folder}/nginx.pid;${owner}`]
+}
+
 /** A folder with certificates, and programs that end with it. */
 export class Workshop {
   readonly folder: string = mkdtempSync(join(tmpdir(), 'kubedoh-fronts-'))
