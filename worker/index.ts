@@ -55,7 +55,11 @@ export { AuditObject } from './audit-object.ts'
 export { ClusterObject } from './cluster-object.ts'
 export { TokenObject } from './token-object.ts'
 
-/** The gateway of this isolate, created by its first request. */
+/**
+ * The gateway of this isolate, created by its first request; by several, if they come meanwhile. No
+ * request waits for the promise of another one: `nextTurn`, which compiling a large Corefile waits
+ * for, is a timer of the request that started it, and may never fire once that is cancelled.
+ */
 let served: Served | undefined
 type Served = {
   readonly app: Hono
