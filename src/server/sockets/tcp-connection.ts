@@ -43,6 +43,8 @@ export type ConnectionService = {
 
 /** Messages to answer for one connection before those of other connections. */
 const SLICE_MESSAGES = 32
+/** Those that a message counts as when a promise answers it. */
+const PROMISE_MESSAGES = 8
 /** Shared by all connections, because they share the event loop. */
 const slices = new TimeSlices()
 /** Shared by all connections: each response is copied out of it synchronously. */
@@ -68,9 +70,11 @@ export class TcpConnection {
   private deadline: NodeJS.Timeout | undefined
   private writing: NodeJS.Timeout | undefined
   private readonly written = (): void => this.noteWritten()
-  private readonly takeTurn = (): void => {
+  private readonly takeTurn = (): number => {
     this.isWaiting = false
+    const before = this.pending
     this.proceed()
+    return this.pending - before
   }
 
   /** Starts to serve a socket. */
@@ -154,6 +158,7 @@ export class TcpConnection {
     if (typeof result === 'number') this.collect(writer.bytes, result)
     else if (result instanceof Promise) {
       this.pending++
+      this.sliceLeft -= PROMISE_MESSAGES - 1
       void result.then((later) => {
         this.pending--
         this.activeMs = elapsed()

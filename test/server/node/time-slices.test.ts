@@ -2,13 +2,21 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { TimeSlices } from '../../../src/server/node/time-slices.ts'
 
+/** Returns a task without promises. */
+function task(work: () => unknown): () => number {
+  return () => {
+    work()
+    return 0
+  }
+}
+
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 describe('TimeSlices', () => {
   test('does all work of a turn whose time is not used up', async () => {
     const done: string[] = []
     const slices = new TimeSlices(() => 0)
-    for (const name of ['a', 'b', 'c']) slices.add(() => done.push(name))
+    for (const name of ['a', 'b', 'c']) slices.add(task(() => done.push(name)))
     assert.deepEqual(done, [])
     await nextTurn()
     assert.deepEqual(done, ['a', 'b', 'c'])
@@ -19,10 +27,12 @@ describe('TimeSlices', () => {
     let nowMs = 0
     const slices = new TimeSlices(() => nowMs)
     for (const name of ['a', 'b', 'c', 'd']) {
-      slices.add(() => {
-        done.push(name)
-        nowMs += 1
-      })
+      slices.add(
+        task(() => {
+          done.push(name)
+          nowMs += 1
+        }),
+      )
     }
     await nextTurn()
     assert.deepEqual(done, ['a', 'b'])
@@ -30,16 +40,31 @@ describe('TimeSlices', () => {
     assert.deepEqual(done, ['a', 'b', 'c', 'd'])
   })
 
+  test('continues in the next turn after tasks with eight promises', async () => {
+    const done: string[] = []
+    const slices = new TimeSlices(() => 0)
+    for (const name of ['a', 'b', 'c']) {
+      slices.add(() => {
+        done.push(name)
+        return 4
+      })
+    }
+    await nextTurn()
+    assert.deepEqual(done, ['a', 'b'])
+    await nextTurn()
+    assert.deepEqual(done, ['a', 'b', 'c'])
+  })
+
   test('runs a task that adds itself after the others', async () => {
     const done: string[] = []
     let left = 3
     const slices = new TimeSlices(() => 0)
-    const many = (): void => {
+    const many = task(() => {
       done.push('many')
       if (--left > 0) slices.add(many)
-    }
+    })
     slices.add(many)
-    slices.add(() => done.push('one'))
+    slices.add(task(() => done.push('one')))
     await nextTurn()
     assert.deepEqual(done, ['many', 'one', 'many', 'many'])
   })
@@ -48,10 +73,11 @@ describe('TimeSlices', () => {
     const done: string[] = []
     let nowMs = 0
     const slices = new TimeSlices(() => nowMs)
-    const work = (name: string) => (): void => {
-      done.push(name)
-      nowMs += 1
-    }
+    const work = (name: string): (() => number) =>
+      task(() => {
+        done.push(name)
+        nowMs += 1
+      })
     slices.add(work('later'))
     for (const name of ['a', 'b', 'c', 'd', 'e']) slices.addFirst(work(name))
     assert.deepEqual(done, ['a', 'b'])

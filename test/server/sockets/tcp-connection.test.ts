@@ -56,6 +56,24 @@ describe('TcpConnection', () => {
     await withServer(echo, run)
   })
 
+  test('answers few queries in a turn whose answers are promises, of however many clients', async () => {
+    let [inTurn, most] = [0, 0]
+    const answer: Answer = async (message) => {
+      await undefined
+      if (inTurn === 0) setImmediate(() => (inTurn = 0))
+      most = Math.max(most, ++inTurn)
+      return echo(message)
+    }
+    const run = async (port: number): Promise<void> => {
+      const clients = await Promise.all(Array.from({ length: 20 }, () => TcpClient.open(port)))
+      for (const { socket } of clients) socket.write(queries(50))
+      await Promise.all(clients.map((client) => client.messages(50)))
+      for (const client of clients) client.destroy()
+    }
+    await withServer(answer, run)
+    assert.ok(most <= 40, `${most} answers in one turn`)
+  })
+
   test('answers other clients between the queries of one chunk', async () => {
     let answered = 0
     const answer: Answer = (message) => {
