@@ -3,17 +3,16 @@
  * @module
  */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, test } from 'vitest'
 import { GRPC_PATH } from '../../src/dns/wire/grpc-message.ts'
 import { exchange } from '../../src/server/upstream/exchange.ts'
 import { freePort } from '../free-port.ts'
-import { attack, REPEATED, SCALE, startTarget, type Target } from './harness.ts'
-import { SERVER_MIB } from './https-targets.ts'
-import { type Program, startProgram } from './program.ts'
-import { clusterObjects, NAME } from './target-cluster.ts'
+import { attack, REPEATED, SCALE, startWithTwin, type Target } from './harness.ts'
+import { runServe } from './https-targets.ts'
+import { NAME } from './target-cluster.ts'
 import { faultOf, query } from './wire.ts'
 
 const HOLD_MS = 3000
@@ -47,48 +46,35 @@ const ROWS: readonly {
 describe('kubedoh serve under attack by gRPC', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kubedoh-attack-'))
   let target: Target | undefined
-  /** The same program without attacks: shows how slow the machine itself is. */
-  let twin: Program | undefined
   let port = 0
 
   /** Sends a query over gRPC, as a client that is new. */
-  const ask = async (): Promise<void> => {
+  const ask = async (at = port): Promise<void> => {
     const message = query({ name: NAME })
-    const url = `http://127.0.0.1:${port}${GRPC_PATH}`
-    const upstream = { transport: 'grpc', address: '127.0.0.1', port, url } as const
+    const url = `http://127.0.0.1:${at}${GRPC_PATH}`
+    const upstream = { transport: 'grpc', address: '127.0.0.1', port: at, url } as const
     const reply = await exchange(upstream, message, { protocol: 'tcp', timeoutMs: 20_000 })
     assert.equal(faultOf(Buffer.from(reply), message), undefined)
   }
 
-  /** Starts the program; returns it and its port of plain DNS. */
-  const startServe = async (grpcPort: number): Promise<[program: Program, dns: number]> => {
-    const dns = await freePort()
-    const zone = 'bind 127.0.0.1\n  kubernetes cluster.local\n'
-    const [conf, objects] = [join(folder, `Corefile-${dns}`), join(folder, 'objects.yaml')]
-    writeFileSync(conf, `grpc://.:${grpcPort} .:${dns} {\n  ${zone}}\n`)
-    const args = ['serve', '--conf', conf, '--objects', objects]
-    return [await startProgram(args, { ready: /^ready/, memoryMib: SERVER_MIB }), dns]
-  }
-
   beforeAll(async () => {
-    port = await freePort()
-    writeFileSync(join(folder, 'objects.yaml'), clusterObjects())
-    const [program, dns] = await startServe(port)
-    const [other, otherDns] = await startServe(await freePort())
-    twin = other
-    const probe = { kind: 'udp', name: NAME, perSecond: 100 } as const
-    const probes = [
-      { ...probe, port: dns },
-      { ...probe, port: otherDns, isTwin: true },
-    ]
-    target = await startTarget(program, probes, async () => {
-      for (let i = 0; i < 500; i++) await ask()
+    const start = async () => {
+      const [grpc, dns] = [await freePort(), await freePort()]
+      const zone = 'bind 127.0.0.1\n  kubernetes cluster.local\n'
+      const corefile = `grpc://.:${grpc} .:${dns} {\n  ${zone}}\n`
+      const program = await runServe(mkdtempSync(join(folder, 'one-')), corefile)
+      const probes = [{ kind: 'udp', port: dns, name: NAME, perSecond: 100 } as const]
+      return { grpc, program, probes }
+    }
+    const started = await startWithTwin(start, async ({ grpc }) => {
+      for (let i = 0; i < 500; i++) await ask(grpc)
     })
+    target = started.target
+    port = started.one.grpc
   })
 
   afterAll(async () => {
     await target?.stop()
-    await twin?.running.stop()
     rmSync(folder, { recursive: true })
   })
 

@@ -96,6 +96,31 @@ export async function startTarget(
   }
 }
 
+/** A running program, and the probes of its quiet client. */
+export type Probed = { readonly program: Program; readonly probes: readonly Probe[] }
+
+/**
+ * Starts a program and its twin, which is not attacked: what slows down both is the machine that
+ * they share with the attackers.
+ * @param warmUp as of {@link startTarget}, called for the twin and the program (default: nothing)
+ */
+export async function startWithTwin<One extends Probed>(
+  start: () => Promise<One>,
+  warmUp: (one: One, isTwin: boolean) => Promise<unknown> = async () => undefined,
+): Promise<{ readonly target: Target; readonly one: One }> {
+  const [one, twin] = [await start(), await start()]
+  const twinProbes = twin.probes.map((probe) => ({ ...probe, isTwin: true }))
+  const target = await startTarget(one.program, [...one.probes, ...twinProbes], async () => {
+    await warmUp(twin, true)
+    await warmUp(one, false)
+  })
+  const stop = async (): Promise<void> => {
+    await target.stop()
+    await twin.program.running.stop()
+  }
+  return { one, target: { ...target, stop } }
+}
+
 /** Runs an attack in its own process. Returns the result of its function. */
 export async function runAttacker({ module, run, argument, within = [] }: Row): Promise<unknown> {
   const child = startNode('attacker.ts', [module, run, JSON.stringify(argument)], {

@@ -12,7 +12,7 @@ import { createClusterKeys } from '../../src/exporter/cluster-keys.ts'
 import { hashToken } from '../../src/gateway/access/token.ts'
 import { AUTHORITY, SERVER } from '../certificates.ts'
 import { freePort } from '../free-port.ts'
-import { startTarget, type Target } from './harness.ts'
+import { startWithTwin, type Target } from './harness.ts'
 import type { Attacked } from './https-rows.ts'
 import { type Program, startProgram } from './program.ts'
 import type { Probe } from './quiet-client.ts'
@@ -41,32 +41,22 @@ export type Served = {
 }
 
 /**
- * Starts a program and its twin, which is not attacked: what slows down both is the machine that
- * they share with the attackers.
+ * Starts a program and its twin.
  * @param folder the folder for their files
+ * @param start starts one with files in a folder of its own
  */
-export async function startWithTwin(
+export async function startHttpsTarget(
   folder: string,
   start: (folder: string) => Promise<Served>,
   probesOf: (probe: Omit<Probe, 'kind'>) => readonly Probe[] = probesOfEach,
 ): Promise<HttpsTarget> {
-  const one = await start(folder)
-  const twin = await start(mkdtempSync(join(folder, 'twin-')))
-  const both = [one, twin]
-  const probes = both.flatMap(({ attacked: { port, name }, headers }): Probe[] => {
-    return [
-      ...probesOf({ port, name, headers, perSecond: 20, isTwin: port === twin.attacked.port }),
-    ]
-  })
-  const target = await startTarget(one.program, probes, async () => {
-    await warmUp(twin, WARM_UP_REQUESTS.twin)
-    await warmUp(one, WARM_UP_REQUESTS.attacked)
-  })
-  const stop = async (): Promise<void> => {
-    await target.stop()
-    await twin.program.running.stop()
-  }
-  return { target: { ...target, stop }, attacked: one.attacked }
+  const { target, one } = await startWithTwin(async () => {
+    const served = await start(mkdtempSync(join(folder, 'one-')))
+    const { attacked, headers } = served
+    const { port, name } = attacked
+    return { ...served, probes: probesOf({ port, name, headers, perSecond: 20 }) }
+  }, warmUp)
+  return { target, attacked: one.attacked }
 }
 
 function probesOfEach(probe: Omit<Probe, 'kind'>): Probe[] {
@@ -79,23 +69,36 @@ function probesOfEach(probe: Omit<Probe, 'kind'>): Probe[] {
 /** Starts `kubedoh serve` with an `https://` block. */
 export async function startServe(folder: string): Promise<Served> {
   const port = await freePort()
-  const files = writeFiles(folder)
   const options = 'bind 127.0.0.1\n  tls cert.pem key.pem\n  kubernetes cluster.local\n'
-  writeFileSync(files.conf, `https://.:${port} {\n  ${options}}\n`)
-  const args = ['serve', '--conf', files.conf, '--objects', files.objects]
-  const program = await startProgram(args, { ready: /^ready/, memoryMib: SERVER_MIB })
+  const program = await runServe(folder, `https://.:${port} {\n  ${options}}\n`)
   return { program, attacked: { port, name: NAME, token: '' }, headers: {} }
+}
+
+/** Starts `kubedoh serve` with a cluster and a Corefile, beside `cert.pem` and `key.pem`. */
+export function runServe(folder: string, corefile: string): Promise<Program> {
+  const { conf, objects } = writeFiles(folder)
+  writeFileSync(conf, corefile)
+  const args = ['serve', '--conf', conf, '--objects', objects]
+  return startProgram(args, { ready: /^ready/, memoryMib: SERVER_MIB })
+}
+
+/** How to start a gateway. */
+type GatewayOptions = {
+  /** The command to run (default: `bin/kubedoh`). */
+  readonly command?: readonly string[]
+  /** Number of further Services. */
+  readonly more?: number
+  readonly flags?: readonly string[]
+  readonly variables?: Readonly<Record<string, string>>
 }
 
 /**
  * Starts `kubedoh gateway` over TLS with a cluster and two tokens: the quiet client's and the
  * attackers'.
- * @param command the command to run (default: `bin/kubedoh`)
- * @param more number of further Services
  */
 export async function startGateway(
   folder: string,
-  { command, more = 0 }: { readonly command?: readonly string[]; readonly more?: number } = {},
+  { command, more = 0, flags = [], variables = {} }: GatewayOptions = {},
 ): Promise<Served> {
   const port = await freePort()
   const files = writeFiles(folder, more)
@@ -103,16 +106,20 @@ export async function startGateway(
   const { token, signingKey, publicKey, tokenSha256 } = await createClusterKeys()
   const tls = ['--tls-cert', files.cert, '--tls-key', files.key]
   const where = ['--listen', `127.0.0.1:${port}`, '--store', `file:${join(folder, 'store')}`]
-  const program = await startProgram(['gateway', '--conf', files.conf, ...where, ...tls], {
-    ...(command !== undefined && { command: [...command, RUN] }),
-    environment: {
-      CLUSTERS: JSON.stringify({ demo: { publicKey, tokenSha256 } }),
-      ADMIN_TOKEN_SHA256: await hashToken(ADMIN),
-      REQUESTS_PER_MINUTE: '0',
+  const program = await startProgram(
+    ['gateway', '--conf', files.conf, ...where, ...tls, ...flags],
+    {
+      ...(command !== undefined && { command: [...command, RUN] }),
+      environment: {
+        CLUSTERS: JSON.stringify({ demo: { publicKey, tokenSha256 } }),
+        ADMIN_TOKEN_SHA256: await hashToken(ADMIN),
+        REQUESTS_PER_MINUTE: '0',
+        ...variables,
+      },
+      ready: /^ready/,
+      memoryMib: GATEWAY_MIB,
     },
-    ready: /^ready/,
-    memoryMib: GATEWAY_MIB,
-  })
+  )
   const cluster = ['--gateway', `https://127.0.0.1:${port}`, '--cluster', 'demo']
   const args = ['export', ...cluster, '--objects', files.objects, '--once']
   const environment = { NODE_EXTRA_CA_CERTS: files.authority, KUBEDOH_TOKEN: token }
@@ -141,7 +148,8 @@ function writeFiles(folder: string, more = 0): Files {
   }
 }
 
-async function createToken(port: number): Promise<string> {
+/** Creates a token that sees every name, at a gateway of {@link startGateway}. */
+export async function createToken(port: number): Promise<string> {
   const headers = { authorization: `Bearer ${ADMIN}`, 'content-type': 'application/json' }
   const body = JSON.stringify({ namespaces: ['*'], explain: true })
   const { text } = await send({ port, path: '/v1/tokens', headers, body })
@@ -151,7 +159,11 @@ async function createToken(port: number): Promise<string> {
 }
 
 /** Sends queries on separate connections until the code is compiled and the heap is in use. */
-async function warmUp({ attacked: { port }, headers }: Served, requests: number): Promise<void> {
+export async function warmUp(
+  { attacked: { port }, headers }: Served,
+  isTwin: boolean,
+): Promise<void> {
+  const requests = isTwin ? WARM_UP_REQUESTS.twin : WARM_UP_REQUESTS.attacked
   const type = { 'content-type': 'application/dns-message' }
   for (let i = 0; i < requests; i += WARM_UP_CONNECTIONS) {
     const body = query({ name: NAME })

@@ -15,8 +15,8 @@ import {
   type HttpsTarget,
   type Served,
   startGateway,
+  startHttpsTarget,
   startServe,
-  startWithTwin,
 } from './https-targets.ts'
 
 const TARGETS: readonly {
@@ -48,7 +48,7 @@ for (const { name, start, skip, memoryMax } of IS_SHORT ? TARGETS.slice(1) : TAR
     let running: HttpsTarget | undefined
     beforeAll(async () => {
       process.stdout.write(`${name}\n`)
-      running = await startWithTwin(folder, start)
+      running = await startHttpsTarget(folder, start)
     })
     afterAll(async () => {
       await running?.target.stop()

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, test } from 'vitest'
 import { attack, REPEATED, type Row, runAttacker } from './harness.ts'
-import { type HttpsTarget, type Served, startGateway, startWithTwin } from './https-targets.ts'
+import { type HttpsTarget, type Served, startGateway, startHttpsTarget } from './https-targets.ts'
 
 const SERVICES = 100_000
 const CLIENTS = 80
@@ -36,7 +36,7 @@ describe('kubedoh gateway whose names clients search without end', () => {
 
   beforeAll(async () => {
     const start = (one: string): Promise<Served> => startGateway(one, { more: SERVICES })
-    running = await startWithTwin(folder, start, (probe) => [
+    running = await startHttpsTarget(folder, start, (probe) => [
       { ...probe, kind: 'https', perSecond: 100, staysConnected: true },
     ])
     // Whoever reads all names keeps them in memory.

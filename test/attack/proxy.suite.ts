@@ -3,18 +3,13 @@
  * by `npm run test:attack`.
  * @module
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, test } from 'vitest'
-import { SERVER } from '../certificates.ts'
-import { freePort } from '../free-port.ts'
 import { KIND, v1, v2, withTlvs } from '../proxy-headers.ts'
-import { attack, REPEATED, type Row, SCALE, startTarget, type Target } from './harness.ts'
-import { SERVER_MIB } from './https-targets.ts'
-import { type Program, startProgram } from './program.ts'
-import type { Probe } from './quiet-client.ts'
-import { clusterObjects, NAME } from './target-cluster.ts'
+import { type DnsPorts, startDnsTarget } from './dns-targets.ts'
+import { attack, REPEATED, type Row, SCALE, type Target } from './harness.ts'
 
 const STREAMS = import.meta.resolve('./stream-attacks.ts')
 const UDP = import.meta.resolve('./udp-attacks.ts')
@@ -28,40 +23,19 @@ const UDP_HEADER = v2({ kind: KIND.UDP4, body: withTlvs(400) })
 describe('kubedoh serve under attack by PROXY headers', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kubedoh-proxy-attack-'))
   let target: Target
-  /** The same server without attacks: shows how slow the machine itself is. */
-  let twin: Program | undefined
   let [dns, dot] = [0, 0]
 
   beforeAll(async () => {
-    ;[dns, dot] = [await freePort(), await freePort()]
-    writeFileSync(join(folder, 'objects.yaml'), clusterObjects())
-    writeFileSync(join(folder, 'cert.pem'), SERVER.cert)
-    writeFileSync(join(folder, 'key.pem'), SERVER.key)
     // Attackers at 127.0.1.x are load balancers; those at 127.0.0.1 and the quiet client are not.
     const block =
       'bind 127.0.0.1\n  proxyproto {\n    allow 127.0.1.0/24\n    default reject\n  }\n' +
       '  kubernetes cluster.local\n'
-    const startServe = (plain: number, secure: number): Promise<Program> => {
-      const conf = join(folder, `Corefile-${plain}`)
-      const corefile = `.:${plain} {\n  ${block}}\ntls://.:${secure} {\n  tls cert.pem key.pem\n  ${block}}\n`
-      writeFileSync(conf, corefile)
-      const args = ['serve', '--conf', conf, '--objects', join(folder, 'objects.yaml')]
-      return startProgram(args, { ready: /^ready/, memoryMib: SERVER_MIB })
-    }
-    const probesOf = (plain: number, secure: number): Probe[] => [
-      { kind: 'udp', port: plain, name: NAME, perSecond: 200 },
-      { kind: 'tcp', port: plain, name: NAME, perSecond: 50 },
-      { kind: 'tls', port: secure, name: NAME, perSecond: 20 },
-    ]
-    const [twinDns, twinDot] = [await freePort(), await freePort()]
-    const program = await startServe(dns, dot)
-    twin = await startServe(twinDns, twinDot)
-    const twinProbes = probesOf(twinDns, twinDot).map((one) => ({ ...one, isTwin: true }))
-    target = await startTarget(program, [...probesOf(dns, dot), ...twinProbes], async () => {})
+    const corefileOf = (ports: DnsPorts): string =>
+      `.:${ports.dns} {\n  ${block}}\ntls://.:${ports.dot} {\n  tls cert.pem key.pem\n  ${block}}\n`
+    ;({ target, dns, dot } = await startDnsTarget(folder, corefileOf))
   })
   afterAll(async () => {
     await target?.stop()
-    await twin?.running.stop()
     rmSync(folder, { recursive: true })
   })
 

@@ -21,6 +21,8 @@ export type Probe = {
   readonly perSecond: number
   /** Whether this probes the twin of the attacked program. */
   readonly isTwin?: boolean
+  /** For TLS: the name in the handshake, SNI (default: none). */
+  readonly serverName?: string
   /** For HTTPS/1.1: whether queries share connections. */
   readonly staysConnected?: boolean
   /** For HTTPS (default: `/dns-query`). */
@@ -62,12 +64,12 @@ function askUdp({ port }: Probe): Ask {
     })
 }
 
-function askStream({ kind, port }: Probe): Ask {
+function askStream({ kind, port, serverName = '' }: Probe): Ask {
   return (message) =>
     new Promise((resolve, reject) => {
       const at = { host: SERVER_ADDRESS, port, localAddress: QUIET_ADDRESS }
-      const insecure = { rejectUnauthorized: false }
-      const socket = kind === 'tls' ? connectTls({ ...at, ...insecure }) : connect(at)
+      const options = { servername: serverName, rejectUnauthorized: false }
+      const socket = kind === 'tls' ? connectTls({ ...at, ...options }) : connect(at)
       const timer = setTimeout(() => socket.destroy(), PATIENCE_MS)
       let received = Buffer.alloc(0)
       socket.on('data', (chunk) => {

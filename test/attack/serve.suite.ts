@@ -3,26 +3,15 @@
  * @module
  */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, test } from 'vitest'
-import { SERVER } from '../certificates.ts'
 import { freePort } from '../free-port.ts'
+import { type DnsPorts, startDnsTarget } from './dns-targets.ts'
 import type { Forged } from './forged-attacks.ts'
-import {
-  attack,
-  REPEATED,
-  type Row,
-  runAttacker,
-  SCALE,
-  startTarget,
-  type Target,
-} from './harness.ts'
-import { SERVER_MIB } from './https-targets.ts'
-import { type Program, startProgram } from './program.ts'
-import type { Probe } from './quiet-client.ts'
-import { clusterObjects, NAME, WIDE_NAME } from './target-cluster.ts'
+import { attack, REPEATED, type Row, runAttacker, SCALE, type Target } from './harness.ts'
+import { NAME, WIDE_NAME } from './target-cluster.ts'
 
 const STREAMS = import.meta.resolve('./stream-attacks.ts')
 const FORGED = import.meta.resolve('./forged-attacks.ts')
@@ -31,44 +20,21 @@ const UDP = import.meta.resolve('./udp-attacks.ts')
 describe('kubedoh serve under attack', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kubedoh-attack-'))
   let target: Target
-  /** The same server without attacks: shows how slow the machine itself is. */
-  let twin: Program | undefined
   let [dns, dot, upstream, relayed] = [0, 0, 0, 0]
 
   beforeAll(async () => {
-    ;[dns, dot] = [await freePort(), await freePort()]
     ;[upstream, relayed] = [await freePort(), await freePort()]
-    writeFileSync(join(folder, 'objects.yaml'), clusterObjects())
-    writeFileSync(join(folder, 'cert.pem'), SERVER.cert)
-    writeFileSync(join(folder, 'key.pem'), SERVER.key)
     const zone = 'bind 127.0.0.1\n  kubernetes cluster.local\n'
-    const startServe = (plain: number, secure: number): Promise<Program> => {
+    const corefileOf = (ports: DnsPorts): string => {
       const relayOf = (name: string, to: number): string =>
-        `${name}.test:${plain} {\n  bind 127.0.0.1\n  cache\n  forward . 127.0.0.1:${to}\n}\n`
+        `${name}.test:${ports.dns} {\n  bind 127.0.0.1\n  cache\n  forward . 127.0.0.1:${to}\n}\n`
       const relay = relayOf('silent', upstream) + relayOf('relayed', relayed)
-      const corefile = `${relay}.:${plain} {\n  ${zone}}\ntls://.:${secure} {\n  tls cert.pem key.pem\n  ${zone}}\n`
-      const [conf, objects] = [join(folder, `Corefile-${plain}`), join(folder, 'objects.yaml')]
-      writeFileSync(conf, corefile)
-      const args = ['serve', '--conf', conf, '--objects', objects]
-      return startProgram(args, { ready: /^ready/, memoryMib: SERVER_MIB })
+      return `${relay}.:${ports.dns} {\n  ${zone}}\ntls://.:${ports.dot} {\n  tls cert.pem key.pem\n  ${zone}}\n`
     }
-    const probesOf = (plain: number, secure: number): Probe[] => [
-      { kind: 'udp', port: plain, name: NAME, perSecond: 200 },
-      { kind: 'tcp', port: plain, name: NAME, perSecond: 50 },
-      { kind: 'tls', port: secure, name: NAME, perSecond: 20 },
-    ]
-    const [twinDns, twinDot] = [await freePort(), await freePort()]
-    const program = await startServe(dns, dot)
-    twin = await startServe(twinDns, twinDot)
-    const twinProbes = probesOf(twinDns, twinDot).map((one) => ({ ...one, isTwin: true }))
-    target = await startTarget(program, [...probesOf(dns, dot), ...twinProbes], async () => {
-      await warmUp(twinDns, twinDot)
-      await warmUp(dns, dot)
-    })
+    ;({ target, dns, dot } = await startDnsTarget(folder, corefileOf, warmUp))
   })
   afterAll(async () => {
     await target?.stop()
-    await twin?.running.stop()
     rmSync(folder, { recursive: true })
   })
 
@@ -255,7 +221,7 @@ function isAmplification(value: unknown): value is Amplification {
 }
 
 /** Sends the load of a server's first minute. */
-async function warmUp(dns: number, dot: number): Promise<void> {
+async function warmUp({ dns, dot }: DnsPorts): Promise<void> {
   const about = { name: 'warm-up', volume: '' }
   const asked = { name: NAME, reads: 'all', holdMs: 10_000 }
   const pipelined = { ...about, module: STREAMS, run: 'pipelined' }

@@ -17,21 +17,26 @@ export type Connections = {
   /** What each connection sends, as hexadecimal digits. */
   readonly sends?: string
   readonly isTls?: boolean
+  /** Names in the handshakes (SNI), in turn (default: none). */
+  readonly serverNames?: readonly string[]
 }
 
 const SERVER_ADDRESS = '127.0.0.1'
 /** Connections opened without waiting: the kernel's queue of unaccepted ones is short. */
 const BURST = 50
+const BURST_MS = 10
+/** The same with TLS: two idle cores do about 900 handshakes a second, with those of attackers. */
+const TLS_BURST_MS = 100
 
 /** Opens connections that stay silent or send a few bytes. Returns how many the server closed. */
 export async function hold(options: Connections): Promise<{ readonly closed: number }> {
-  const { count, holdMs, sends = '' } = options
+  const { count, holdMs, sends = '', isTls = false } = options
   let closed = 0
   for (let i = 0; i < count; i++) {
     const socket = open(options, i)
     socket.on('close', () => closed++)
     if (sends !== '') socket.write(Buffer.from(sends, 'hex'))
-    if (i % BURST === BURST - 1) await sleep(10)
+    if (i % BURST === BURST - 1) await sleep(isTls ? TLS_BURST_MS : BURST_MS)
   }
   await sleep(holdMs)
   return { closed }
@@ -54,7 +59,7 @@ export async function dribble(options: Connections): Promise<{ readonly closed: 
       closed++
       sockets.delete(socket)
     })
-    if (i % BURST === BURST - 1) await sleep(10)
+    if (i % BURST === BURST - 1) await sleep(BURST_MS)
   }
   const pauseMs = 500
   for (let at = 0; at * pauseMs < holdMs; at++) {
@@ -66,6 +71,7 @@ export async function dribble(options: Connections): Promise<{ readonly closed: 
 
 /** Sends many queries on each connection. */
 export type Pipelined = Connections & {
+  /** The query name, unless `sends` is another query. */
   readonly name: string
   readonly queriesEach: number
   /** `never`, `all`, or bytes per second and connection. */
@@ -77,8 +83,9 @@ export type Pipelined = Connections & {
  * the last response. Returns the number of received bytes.
  */
 export async function pipelined(options: Pipelined): Promise<{ readonly bytes: number }> {
-  const { count, holdMs, name, queriesEach, reads } = options
-  const queries = pipeline(query({ name }), queriesEach)
+  const { count, holdMs, name, sends, queriesEach, reads } = options
+  const message = sends === undefined ? query({ name }) : Buffer.from(sends, 'hex')
+  const queries = pipeline(message, queriesEach)
   let bytes = 0
   const sockets = Array.from({ length: count }, (_, i) => {
     const socket = open(options, i)
@@ -111,7 +118,7 @@ export async function churn(options: Connections & { readonly name: string }): P
       else socket.end(i % 3 === 1 ? message : '')
       setTimeout(() => socket.destroy(), 1000).unref()
     })
-    if (i % 50 === 49) await sleep(10)
+    if (i % BURST === BURST - 1) await sleep(BURST_MS)
   }
   await sleep(options.holdMs)
 }
@@ -162,10 +169,13 @@ function below(bound: number): number {
   return Math.floor(Math.random() * bound)
 }
 
-function open({ port, addresses = 0, isTls = false }: Connections, i: number): Socket {
+/** Opens connection `i`. */
+export function open(options: Connections, i: number): Socket {
+  const { port, addresses = 0, isTls = false, serverNames: names = [] } = options
   const localAddress = addresses > 0 ? `127.0.1.${1 + (i % addresses)}` : '127.0.0.1'
   const at = { host: SERVER_ADDRESS, port, localAddress }
-  const socket = isTls ? connectTls({ ...at, rejectUnauthorized: false }) : connect(at)
+  const servername = names[i % names.length] ?? ''
+  const socket = isTls ? connectTls({ ...at, servername, rejectUnauthorized: false }) : connect(at)
   socket.on('error', () => undefined)
   return socket
 }
