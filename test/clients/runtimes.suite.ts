@@ -11,16 +11,18 @@ import { connect } from 'node:http2'
 import { Agent, get } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { connect as connectTls } from 'node:tls'
 import { afterAll, beforeAll, it } from 'vitest'
 import { encodeBase64url } from '../../src/dns/bytes/base64url.ts'
 import { createClusterKeys } from '../../src/exporter/cluster-keys.ts'
-import { hashToken } from '../../src/gateway/access/token.ts'
+import { hashToken, hostTokenOf } from '../../src/gateway/access/token.ts'
 import { AUTHORITY, SERVER } from '../certificates.ts'
 import { describeUnless } from '../describe-unless.ts'
 import { freePort } from '../free-port.ts'
 import { formatReply, parseQuestion } from '../message-text.ts'
 import { type Running, start } from '../real-cluster/processes.ts'
 import { BUN, DENO, missingRuntime } from '../runtimes.ts'
+import { frame } from '../server/clients.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const RUN = join(ROOT, 'src/cli/run.ts')
@@ -36,6 +38,9 @@ items:
     spec: { clusterIP: 192.0.2.10, ports: [{ name: http, port: 80, protocol: TCP }] }
 `
 const NAME = 'web.shop.svc.demo.test'
+const TOKEN_DOMAIN = 'doh.example.org'
+/** A token in the form that fits into a hostname. */
+const HOST_TOKEN = await hostTokenOf('the-client-of-these-tests')
 
 for (const runtime of [BUN, DENO]) {
   describeUnless(missingRuntime(runtime), `the gateway on ${runtime.name}`, () => {
@@ -143,46 +148,81 @@ for (const [runtime, flags] of [
 ] as const) {
   const name = [runtime.name, 'over TLS', ...flags].join(', ')
   describeUnless(missingRuntime(runtime), `the gateway on ${name}`, () => {
-    it('speaks HTTP/2 and HTTP/1.1', async () => {
-      const folder = mkdtempSync(join(tmpdir(), 'kubedoh-runtime-'))
+    const folder = mkdtempSync(join(tmpdir(), 'kubedoh-runtime-'))
+    let gateway: Running | undefined
+    let [port, dot] = [0, 0]
+
+    beforeAll(async () => {
       const file = (name: string, text: string): string => {
         writeFileSync(join(folder, name), text)
         return join(folder, name)
       }
-      const port = await freePort()
+      ;[port, dot] = [await freePort(), await freePort()]
       const tls = ['--tls-cert', file('cert', SERVER.cert), '--tls-key', file('key', SERVER.key)]
       const more = flags.flatMap((flag) => [flag, file('ca', AUTHORITY)])
-      const listen = ['--conf', file('Corefile', COREFILE), '--listen', `127.0.0.1:${port}`]
-      const { publicKey, tokenSha256 } = await createClusterKeys()
-      const clusters = JSON.stringify({ demo: { publicKey, tokenSha256 } })
-      const gateway = start(
-        runtime.command,
-        [...runtime.args, RUN, 'gateway', ...listen, ...tls, ...more],
-        {
-          CLUSTERS: clusters,
-        },
-      )
-      try {
-        await gateway.line(/^ready/)
-        const session = connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false })
-        const stream = session.request({ ':path': '/dns-query?dns=AAAA' })
-        const [headers] = await once(stream, 'response')
-        assert.equal(session.alpnProtocol, 'h2')
-        assert.equal(headers[':status'], 401)
-        session.destroy()
-        const old = { port, rejectUnauthorized: false, path: '/dns-query?dns=AAAA' }
-        for (const keepAlive of [false, true]) {
-          const agent = new Agent({ keepAlive })
-          const sent = get({ ...old, agent })
-          const [response] = await once(sent, 'response')
-          assert.deepEqual([response.httpVersion, response.statusCode], ['1.1', 401])
-          await once(response.resume(), 'end')
-          agent.destroy()
-        }
-      } finally {
-        await gateway.stop()
-        rmSync(folder, { recursive: true, force: true })
+      const corefile = '. {\n  hosts {\n    192.0.2.34 www.shop.test\n  }\n}\n'
+      const listen = ['--conf', file('Corefile', corefile), '--listen', `127.0.0.1:${port}`]
+      const args = [...listen, '--dot.listen', `127.0.0.1:${dot}`, ...tls, ...more]
+      gateway = start(runtime.command, [...runtime.args, RUN, 'gateway', ...args], {
+        TOKEN_DOMAIN,
+        CLIENT_TOKEN_SHA256: await hashToken(HOST_TOKEN),
+      })
+      await gateway.line(/^ready/)
+    })
+    afterAll(async () => {
+      await gateway?.stop()
+      rmSync(folder, { recursive: true, force: true })
+    })
+
+    it('speaks HTTP/2 and HTTP/1.1', async () => {
+      const session = connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false })
+      const stream = session.request({ ':path': '/dns-query?dns=AAAA' })
+      const [headers] = await once(stream, 'response')
+      assert.equal(session.alpnProtocol, 'h2')
+      assert.equal(headers[':status'], 401)
+      session.destroy()
+      const old = { port, rejectUnauthorized: false, path: '/dns-query?dns=AAAA' }
+      for (const keepAlive of [false, true]) {
+        const agent = new Agent({ keepAlive })
+        const sent = get({ ...old, agent })
+        const [response] = await once(sent, 'response')
+        assert.deepEqual([response.httpVersion, response.statusCode], ['1.1', 401])
+        await once(response.resume(), 'end')
+        agent.destroy()
+      }
+    })
+
+    it('answers DNS over TLS to the token in the handshake, and refuses others', async () => {
+      const host = `${HOST_TOKEN}.${TOKEN_DOMAIN}`
+      const answers = ['NOERROR aa rd', 'www.shop.test. 3600 IN A 192.0.2.34']
+      assert.deepEqual(await askTls(dot, host), answers)
+      assert.deepEqual(await askTls(dot, host.toUpperCase()), answers)
+      for (const other of ['', TOKEN_DOMAIN, `${await hostTokenOf('another')}.${TOKEN_DOMAIN}`]) {
+        assert.match((await askTls(dot, other))[0] ?? '', /^REFUSED/)
       }
     })
   })
+}
+
+/** Sends 20 queries on a connection of DNS over TLS; returns the response, which all have. */
+async function askTls(port: number, servername: string): Promise<string[]> {
+  const { message } = parseQuestion('www.shop.test A')
+  const options = { servername, rejectUnauthorized: false, ALPNProtocols: ['dot'] }
+  const socket = connectTls({ host: '127.0.0.1', port, ...options })
+  socket.write(Buffer.concat(Array.from({ length: 20 }, () => frame(message))))
+  const replies: string[][] = []
+  let rest = Buffer.alloc(0)
+  for await (const chunk of socket) {
+    rest = Buffer.concat([rest, chunk])
+    while (rest.length >= 2 && rest.length >= 2 + rest.readUInt16BE()) {
+      const end = 2 + rest.readUInt16BE()
+      replies.push(formatReply(new Uint8Array(rest.subarray(2, end))))
+      rest = rest.subarray(end)
+    }
+    if (replies.length === 20) break
+  }
+  assert.equal(socket.alpnProtocol, 'dot')
+  const [reply = []] = replies
+  assert.deepEqual(replies, Array(20).fill(reply))
+  return reply
 }
