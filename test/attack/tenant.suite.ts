@@ -18,7 +18,7 @@ import { TENANT_ROWS, TENANT_ZONE } from './tenant-attacks.ts'
 const MEMORY_MIB = 256
 /** Maximum of the time that queries of others wait. */
 const P99_MS_MAX = 50
-const HOLD_MS = 3000
+const HOLD_MS = 2000
 const KINDS = 'Ingress HTTPRoute Gateway Service DNSEndpoint ConfigMap'
 
 /** The clusters: of some Services, which the thread that answers watches at first, and of more. */

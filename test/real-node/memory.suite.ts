@@ -75,7 +75,9 @@ describeUnless(typeof binaries === 'string' && binaries, 'a server with 50,000 e
     await measure(name, `${KUBEADM_MIB}Mi`, () => createEndpoints(node))
   })
 
-  test('CoreDNS runs with the limit of kubeadm, to compare with', async () => {
+  const compares = process.env.CI === undefined
+  if (!compares) console.log('left out: the memory of CoreDNS; without CI the suite has it')
+  test.runIf(compares)('CoreDNS runs with the limit of kubeadm, to compare with', async () => {
     assert.ok(typeof binaries !== 'string')
     await scaleCoreDns(node, 1)
     await waitForName(node, last)
