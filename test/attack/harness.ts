@@ -18,7 +18,7 @@ export const SCALE: number = Number(process.env.KUBEDOH_ATTACK_SCALE ?? 1)
 /** Maximum of the client's p99 in an attack, as a multiple of the quiet p99. */
 const SLOWER_MAX = 20
 /** Minimum of the quiet p99: below it, the scheduler's time slices dominate. */
-const QUIET_P99_MS_MIN = 5
+const QUIET_P99_MS_MIN = 10
 /** Maximum of memory after an attack, as a multiple of that before the first one. */
 const MEMORY_MAX = 1.3
 /** Time for memory to return. */
