@@ -23,7 +23,8 @@ import { query } from './wire.ts'
 export type HttpsTarget = { readonly target: Target; readonly attacked: Attacked }
 
 const run = promisify(execFile)
-const RUN = join(import.meta.dirname, '../../src/cli/run.ts')
+/** What `bin/kubedoh` would run. */
+const RUN = process.env.KUBEDOH_ENTRY ?? join(import.meta.dirname, '../../src/cli/run.ts')
 const KUBEDOH = join(import.meta.dirname, '../../bin/kubedoh')
 const ADMIN = 'the-operator-of-these-attacks'
 /** The limits of the chart: `server.resources`, `gateway.resources`. */

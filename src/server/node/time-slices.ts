@@ -8,10 +8,11 @@
 const SLICE_MS = 2
 
 /**
- * What the work of a promise counts as: it follows the task in the same turn, where nobody can time
- * it. Responses of 14 KiB by the slow path then took no turn over 50 ms; before, one took 320.
+ * What the work of a promise counts as, in milliseconds: it follows the task in the same turn,
+ * where nobody can time it. 16 promises end a turn; without a bound, slow answers took one of 320
+ * ms.
  */
-const PROMISE_MS = 0.25
+const PROMISE_MS = SLICE_MS / 16
 
 /** Does some work, and returns the number of promises that it started. */
 type Task = () => number

@@ -44,7 +44,7 @@ export type ConnectionService = {
 /** Messages to answer for one connection before those of other connections. */
 const SLICE_MESSAGES = 32
 /** Those that a message counts as when a promise answers it. */
-const PROMISE_MESSAGES = 8
+const PROMISE_MESSAGES = 2
 /** Shared by all connections, because they share the event loop. */
 const slices = new TimeSlices()
 /** Shared by all connections: each response is copied out of it synchronously. */

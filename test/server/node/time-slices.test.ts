@@ -40,13 +40,13 @@ describe('TimeSlices', () => {
     assert.deepEqual(done, ['a', 'b', 'c', 'd'])
   })
 
-  test('continues in the next turn after tasks with eight promises', async () => {
+  test('continues in the next turn after tasks with 16 promises', async () => {
     const done: string[] = []
     const slices = new TimeSlices(() => 0)
     for (const name of ['a', 'b', 'c']) {
       slices.add(() => {
         done.push(name)
-        return 4
+        return 8
       })
     }
     await nextTurn()
