@@ -43,6 +43,19 @@ describe('Http2Client', () => {
     assert.equal(client.isOver, false)
   })
 
+  test('says how long a body is, and nothing without one', async (t) => {
+    const lengths: unknown[] = []
+    const server = await fakeHttp2(t, (request) => {
+      lengths.push(request.headers['content-length'])
+      respond(request)
+    })
+    const client = connectTo(t, server)
+    await client.isReady(wanted().signal)
+    await client.fetch(TARGET, wanted())
+    await client.fetch(TARGET, { ...wanted(), method: 'POST', body: new Uint8Array(29) })
+    assert.deepEqual(lengths, [undefined, '29'])
+  })
+
   test('is over with a server that has HTTP/1.1 only', async (t) => {
     const client = connectTo(t, await fakeHttps(t, () => undefined))
     assert.equal(await client.isReady(wanted().signal), false)
