@@ -6,11 +6,12 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:http2'
 import { Agent, get } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
 import { afterAll, beforeAll, it } from 'vitest'
 import { encodeBase64url } from '../../src/dns/bytes/base64url.ts'
@@ -134,6 +135,14 @@ for (const runtime of [BUN, DENO]) {
       assert.deepEqual(statuses, [0, 0, 3])
     })
 
+    it('leaves the processor alone while it is idle', async () => {
+      const begin = cpuTicks(gateway)
+      await sleep(2000)
+      // The suite has KUBEDOH_SLOW_TURNS: a loop that looks at each of its turns never sleeps.
+      const share = (cpuTicks(gateway) - begin) / 200
+      assert.ok(share < 0.5, `it took ${share} of a processor`)
+    })
+
     it('answers /explain', async () => {
       const told = (await (await ask(`/v1/explain?name=${NAME}`, ADMIN)).json()) as object
       assert.deepEqual(Object.entries(told).find(([key]) => key === 'plugins')?.[1], ['kubernetes'])
@@ -202,6 +211,13 @@ for (const [runtime, flags] of [
       }
     })
   })
+}
+
+/** CPU time of a program, in hundredths of a second (proc_pid_stat(5)). */
+function cpuTicks(program: Running | undefined): number {
+  const stat = readFileSync(`/proc/${program?.child.pid}/stat`, 'utf8')
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return Number(fields[11]) + Number(fields[12])
 }
 
 /** Sends 20 queries on a connection of DNS over TLS; returns the response, which all have. */

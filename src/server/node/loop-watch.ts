@@ -34,13 +34,14 @@ type SlowTurn = {
 /**
  * Starts to report slow turns of this thread's event loop: `where` is `log` for the log, else the
  * path of a file to which each report is appended as a line of JSON; one that cannot be written
- * goes to the log. Does nothing for '', and on
- * runtimes that cannot measure a thread (Bun, Deno, Node before 23.9). Takes some per cent of CPU
- * time.
+ * goes to the log. Does nothing for '', on Node before 23.9, which cannot measure a thread, and on
+ * Bun and Deno: on Bun 1.4, an immediate keeps the loop busy. Takes some per cent of CPU time.
  * @returns a function that ends the reports
  */
 export async function watchLoop(where: string, log: Log): Promise<() => void> {
-  if (where === '' || typeof process.threadCpuUsage !== 'function') return () => undefined
+  const isNode = process.versions.bun === undefined && !('Deno' in globalThis)
+  const canMeasure = isNode && typeof process.threadCpuUsage === 'function'
+  if (where === '' || !canMeasure) return () => undefined
   const sampler = new Sampler(await import('node:inspector'))
   const report = where === 'log' ? logTo(log) : appendTo(where, log)
   let cpuMs = threadCpuMs()
