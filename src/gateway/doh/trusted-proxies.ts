@@ -12,6 +12,7 @@ import {
   parseClientAddress,
   parseNetwork,
 } from '../../dns/names/network.ts'
+import type { ConnectionEnds } from '../../resolver/contract/client.ts'
 import type { MessageHead } from './direct-message.ts'
 
 /** Characters that are read of a list, from its end. */
@@ -113,6 +114,7 @@ export class TrustedProxies {
 type Head = MessageHead & {
   readonly address: string
   readonly request?: Request
+  ends?(): ConnectionEnds
   identities?(): readonly string[]
   serverName?(): string | undefined
 }
@@ -143,6 +145,12 @@ export class ForwardedHead implements Head {
     if (name === 'x-forwarded-proto') return this.forwarded?.scheme
     const own = name === 'host' ? this.forwarded?.host : undefined
     return own ?? this.head.header(name)
+  }
+
+  /** Returns the ends of the connection; proxies do not name the client's port. */
+  ends(): ConnectionEnds {
+    const ends = this.head.ends?.() ?? { port: 0 }
+    return this.forwarded === undefined ? ends : { ...ends, port: 0 }
   }
 
   identities(): readonly string[] {

@@ -146,6 +146,14 @@ describe('the networks', () => {
   test('may be none', () => assert.equal(TrustedProxies.parse(' '), undefined))
 })
 
+test('a head has the ends of the connection, and no port of a client that a proxy names', () => {
+  const ends = { port: 4711, localAddress: '192.0.2.53', localPort: 443 }
+  const head = { method: 'GET', path: '/', header: () => null, ends: () => ends }
+  const of = (address: string): unknown => new ForwardedHead({ ...head, address }, proxies).ends()
+  assert.deepEqual(of('10.0.0.1'), { ...ends, port: 0 })
+  assert.deepEqual(of('203.0.113.77'), ends)
+})
+
 test('a head has the headers of nobody but a proxy', () => {
   const sent: Sent = { ...list('203.0.113.5'), 'x-forwarded-proto': 'https', host: 'a', x: '1' }
   const head = { method: 'GET', path: '/', header: (name: string) => sent[name] }
