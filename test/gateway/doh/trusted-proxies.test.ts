@@ -66,6 +66,28 @@ describe('the client', () => {
       sent: forwarded('for="203.0.113.5, for=10.0.0.2'),
       is: '10.0.0.2',
     },
+    { name: 'before a last semicolon', sent: forwarded('for=203.0.113.5;'), is: '203.0.113.5' },
+    { name: 'between semicolons', sent: forwarded(';;for=203.0.113.5; ;'), is: '203.0.113.5' },
+    {
+      name: 'with an obfuscated port',
+      sent: forwarded('for="[2001:db8::1]:_a.b-c"'),
+      is: '2001:db8::1',
+    },
+    {
+      name: 'with an obfuscated port that is empty',
+      sent: forwarded('for="203.0.113.5:_"'),
+      is: '10.0.0.1',
+    },
+    {
+      name: 'beside quoted separators',
+      sent: forwarded('for=203.0.113.5;by="_a;b, c";x="\\", for=203.0.113.6"'),
+      is: '203.0.113.5',
+    },
+    {
+      name: 'after quotes of the client',
+      sent: forwarded('for="203.0.113.1\\", for=203.0.113.5;by="_a", for=10.0.0.2'),
+      is: '203.0.113.5',
+    },
     { name: 'named twice', sent: forwarded('for=203.0.113.5;for=203.0.113.6'), is: '10.0.0.1' },
     {
       name: 'of both lists',
