@@ -150,6 +150,19 @@ describe('DNS over TLS at a gateway', () => {
     )
   })
 
+  test('is over for a client without a query when the gateway stops', async (t) => {
+    const { server, port } = await start(t)
+    const socket = await open(t, port)
+    await ask(socket, query(1))
+    let isOver = false
+    socket.once('end', () => {
+      isOver = true
+    })
+    await server.drain(0)
+    // Otherwise the limit of 5 s has passed.
+    assert.equal(isOver, true)
+  })
+
   test('is not offered without a certificate', async (t) => {
     const config = await readGatewayConfig({ COREFILE, CLIENT_TOKEN_SHA256: await hashToken('x') })
     const store = createMemoryGatewayStore()
