@@ -52,6 +52,27 @@ const FAILING: readonly string[] = [
   'put /v1/clusters/{id}/shards/{sha256}',
 ]
 
+/** Parameters that routes read, as docs/http-api.md has them, where no example sends them. */
+const QUESTION = 'cd ct do edns_client_subnet name type'
+const CHANGE = 'if-none-match prefer'
+const PUBLICATION = 'if-match if-none-match kubedoh-signature'
+const PARAMETERS: Readonly<Record<string, string>> = {
+  'get /dns-query': 'cd ct dns do edns_client_subnet name type',
+  'get /resolve': QUESTION,
+  'get /v1/explain': 'as cd do edns_client_subnet name type',
+  'get /v1/token-list': CHANGE,
+  'get /v1/clusters/{id}/manifest': CHANGE,
+  'put /v1/clusters/{id}/manifest': PUBLICATION,
+  'put /v1/clusters/{id}/publication': PUBLICATION,
+  'get /v1/clusters/{id}/shards/{sha256}': '',
+  'put /v1/clusters/{id}/shards/{sha256}': '',
+}
+/** Whole numbers of a query, and the parameters without which a route ignores them. */
+const NUMBERS: readonly { name: string; number: string; beside: string }[] = [
+  { name: 'get /v1/names', number: 'limit', beside: 'under=shop.example.org' },
+  { name: 'post /v1/tokens/{id}/rotate', number: 'graceSeconds', beside: '' },
+]
+
 /** Follows a reference within the document. */
 function resolved(value: unknown): Part {
   const part = recordOf(value)
@@ -172,6 +193,55 @@ describe('/openapi.json', () => {
       OPERATIONS.map(({ name }) => name).sort(),
       [...new Set(routes), BEFORE_THE_APP].sort(),
     )
+  })
+
+  const find = (wanted: string): Operation =>
+    OPERATIONS.find(({ name }) => name === wanted) ?? assert.fail(wanted)
+
+  test('has the parameters that routes read', () => {
+    for (const [name, expected] of Object.entries(PARAMETERS)) {
+      const own = listOf(find(name).operation.parameters).map((one) => textOf(resolved(one).name))
+      assert.equal(own.sort().join(' '), expected, name)
+    }
+  })
+
+  for (const { name, number, beside } of NUMBERS) {
+    test(`has the bounds of ${number} in ${name}`, async () => {
+      const running = await open()
+      const one = find(name)
+      const parameter = listOf(one.operation.parameters).map(resolved)
+      const { schema } = parameter.find((some) => some.name === number) ?? assert.fail(number)
+      const { minimum, maximum } = recordOf(schema)
+      const taken = async (value: number): Promise<boolean> => {
+        const url = `https://dns.example.org${targetOf(one)}?${number}=${value}&${beside}`
+        const headers = { authorization: 'Bearer admin' }
+        const method = one.method.toUpperCase()
+        return (await running.app.request(url, { method, headers })).ok
+      }
+      const [least, most] = [Number(minimum), Number(maximum)]
+      const all = await Promise.all([least - 1, least, most, most + 1].map(taken))
+      assert.deepEqual(all, [false, true, true, false])
+    })
+  }
+
+  test('has the values of a token request', async () => {
+    const running = await open()
+    const one = find('post /v1/tokens')
+    const content = recordOf(recordOf(one.operation.requestBody).content)
+    const properties = recordOf(recordOf(recordOf(content['application/json']).schema).properties)
+    const { minimum, maximum } = recordOf(properties.expiresInSeconds)
+    const [least, most] = [Number(minimum), Number(maximum)]
+    const statusOf = async (fields: Part): Promise<number> => {
+      const headers = { authorization: 'Bearer admin' }
+      const request = { method: 'POST', headers, body: JSON.stringify(fields) }
+      return (await running.app.request('https://dns.example.org/v1/tokens', request)).status
+    }
+    for (const role of listOf(recordOf(properties.role).enum)) {
+      assert.equal(await statusOf({ role }), 201, String(role))
+    }
+    const lives = [least - 1, least, most, most + 1]
+    const statuses = await Promise.all(lives.map((one) => statusOf({ expiresInSeconds: one })))
+    assert.deepEqual(statuses, [400, 201, 201, 400])
   })
 
   const inTheApp = OPERATIONS.filter(({ name }) => name !== BEFORE_THE_APP)

@@ -6,7 +6,7 @@
  * @module
  */
 import { errorText } from '../../dns/bytes/unknown.ts'
-import type { Client, ClientVisibility } from '../../resolver/contract/client.ts'
+import type { Client, ClientVisibility, ConnectionEnds } from '../../resolver/contract/client.ts'
 import type { Host } from '../../resolver/contract/host.ts'
 import type { Access, GatewayConfig } from '../config/config.ts'
 import { LIFE_MS_MAX } from '../config/issuers.ts'
@@ -53,6 +53,8 @@ type Sent = Credentials & { readonly keepAlive: KeepAlive }
 export type RequestHead = MessageHead &
   Credentials & {
     readonly address: string
+    /** Returns the rest of both ends; not known when left out. */
+    ends?(): ConnectionEnds
     /** DNS over TLS; HTTPS when left out. */
     readonly transport?: 'tls'
     /** The request itself, where the runtime has one. */
@@ -305,9 +307,10 @@ export class CallerFinder {
   }
 }
 
-/** A caller whose address is formatted only when it is read: on Bun that takes 1.5 µs. */
+const NO_ENDS: ConnectionEnds = { port: 0 }
+
+/** A caller whose ends are looked up only when they are read: on Bun that takes 1.5 µs. */
 class RemoteCaller implements Caller {
-  readonly port = 0
   readonly transport: 'https' | 'tls'
   readonly tokenId: string | undefined
   readonly mayExplain: boolean
@@ -315,6 +318,7 @@ class RemoteCaller implements Caller {
   readonly visibility?: ClientVisibility
   readonly bytesMax?: number
   private readonly head: RequestHead
+  private ends: ConnectionEnds | undefined
 
   constructor(
     head: RequestHead,
@@ -332,6 +336,23 @@ class RemoteCaller implements Caller {
 
   get address(): string {
     return this.head.address
+  }
+
+  get port(): number {
+    return this.look().port
+  }
+
+  get localAddress(): string | undefined {
+    return this.look().localAddress
+  }
+
+  get localPort(): number | undefined {
+    return this.look().localPort
+  }
+
+  private look(): ConnectionEnds {
+    this.ends ??= this.head.ends?.() ?? NO_ENDS
+    return this.ends
   }
 }
 

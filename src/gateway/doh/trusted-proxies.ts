@@ -12,6 +12,7 @@ import {
   parseClientAddress,
   parseNetwork,
 } from '../../dns/names/network.ts'
+import type { ConnectionEnds } from '../../resolver/contract/client.ts'
 import type { MessageHead } from './direct-message.ts'
 
 /** Characters that are read of a list, from its end. */
@@ -22,10 +23,10 @@ const HOPS_MAX = 32
 const HOST_CHARS_MAX = 259
 /** Networks of one list. */
 const NETWORKS_MAX = 256
-/** `192.0.2.1:80`, `[2001:db8::1]` or `[2001:db8::1]:80` (RFC 7239 §6). */
-const WITH_PORT = /^(?:\[([0-9a-f:.]+)\]|([\d.]+))(?::\d{1,5})?$/i
-/** A pair of `Forwarded`; no value that is needed has an escape. */
-const PAIR = /^\s*([\w!#$%&'*+.^`|~-]+)=(?:"([^"\\]*)"|([^\s",;]+))\s*$/
+/** `192.0.2.1:80`, `[2001:db8::1]` or `[2001:db8::1]:_hidden` (RFC 7239 §6). */
+const WITH_PORT = /^(?:\[([0-9a-f:.]+)\]|([\d.]+))(?::(?:\d{1,5}|_[\w.-]+))?$/i
+/** A pair of `Forwarded`; no value that is needed has an escape, so none is resolved. */
+const PAIR = /^\s*([\w!#$%&'*+.^`|~-]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s",;]+))\s*$/
 /** `uri-host [ ":" port ]` (RFC 9110 §7.2). */
 const HOST = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i
 
@@ -113,6 +114,7 @@ export class TrustedProxies {
 type Head = MessageHead & {
   readonly address: string
   readonly request?: Request
+  ends?(): ConnectionEnds
   identities?(): readonly string[]
   serverName?(): string | undefined
 }
@@ -143,6 +145,12 @@ export class ForwardedHead implements Head {
     if (name === 'x-forwarded-proto') return this.forwarded?.scheme
     const own = name === 'host' ? this.forwarded?.host : undefined
     return own ?? this.head.header(name)
+  }
+
+  /** Returns the ends of the connection; proxies do not name the client's port. */
+  ends(): ConnectionEnds {
+    const ends = this.head.ends?.() ?? { port: 0 }
+    return this.forwarded === undefined ? ends : { ...ends, port: 0 }
   }
 
   identities(): readonly string[] {
@@ -176,18 +184,36 @@ function parseHop(text: string): Uint8Array | undefined {
 /** Splits a list, the last part first. Drops the part that the bound cuts. */
 function partsFromEnd(list: string): string[] {
   const isCut = list.length > LIST_CHARS_MAX
-  const parts = list.slice(-LIST_CHARS_MAX).split(',')
-  if (isCut) parts.shift()
-  return parts
-    .slice(-HOPS_MAX)
-    .reverse()
-    .map((part) => part.trim())
+  const parts = splitFromEnd(list.slice(-LIST_CHARS_MAX), ',')
+  if (isCut) parts.pop()
+  return parts.slice(0, HOPS_MAX).map((part) => part.trim())
+}
+
+/**
+ * Splits a text, the last part first. A separator in a quoted string is a part of it; a quote that
+ * a client left open changes nothing in what comes after it.
+ */
+function splitFromEnd(text: string, separator: ',' | ';'): string[] {
+  const parts: string[] = []
+  let end = text.length
+  let isQuoted = false
+  for (let i = end - 1; i >= 0; i--) {
+    const isEscaped = isQuoted && text[i - 1] === '\\'
+    if (text[i] === '"' && !isEscaped) isQuoted = !isQuoted
+    else if (text[i] === separator && !isQuoted) {
+      parts.push(text.slice(i + 1, end))
+      end = i
+    }
+  }
+  return [...parts, text.slice(0, end)]
 }
 
 /** Parses an element of `Forwarded` (RFC 7239 §4); `undefined` for one that is malformed. */
 function parseElement(text: string): ReadonlyMap<string, string> | undefined {
   const pairs = new Map<string, string>()
-  for (const part of text.split(';')) {
+  for (const part of splitFromEnd(text, ';')) {
+    // Pairs may be left out (RFC 7239 §4).
+    if (part.trim() === '') continue
     const [, name = '', quoted, plain = ''] = PAIR.exec(part) ?? []
     const key = name.toLowerCase()
     if (key === '' || pairs.has(key)) return undefined

@@ -9,7 +9,7 @@ import { RCODE } from '../../dns/names/rcode.ts'
 import { EXTENDED_ERROR, extendedError } from '../../dns/wire/edns.ts'
 import { rcodeReply, refusalReply } from '../../dns/wire/refusal.ts'
 import { PADDING_BLOCK } from '../../resolver/chain/reply-bounds.ts'
-import type { Client } from '../../resolver/contract/client.ts'
+import type { Client, ConnectionEnds } from '../../resolver/contract/client.ts'
 import { andThen, type MaybePromise } from '../../resolver/contract/maybe-promise.ts'
 import type { Caller, RequestHead } from '../access/caller.ts'
 import { tooMany } from '../access/rate-limiter.ts'
@@ -42,6 +42,10 @@ export class TlsHead implements RequestHead {
 
   get address(): string {
     return this.client.address
+  }
+
+  ends(): ConnectionEnds {
+    return this.client
   }
 
   header(name: string): string | undefined {

@@ -14,8 +14,8 @@ export type Client = {
    * The server's own address and port, where the runtime knows them. The address is `::` for UDP on
    * a wildcard socket, as in CoreDNS.
    */
-  readonly localAddress?: string
-  readonly localPort?: number
+  readonly localAddress?: string | undefined
+  readonly localPort?: number | undefined
   /** What the client may see; absent for everything. */
   readonly visibility?: ClientVisibility
   /** Largest response without EDNS that the client accepts; absent when unknown. */
@@ -26,6 +26,9 @@ export type Client = {
    */
   readonly sendAhead?: (message: Uint8Array) => Promise<void>
 }
+
+/** The client's port, and the server's own end of the connection. */
+export type ConnectionEnds = Pick<Client, 'port' | 'localAddress' | 'localPort'>
 
 /** What a client may see. A hidden name gets the same response as a name that does not exist. */
 export type ClientVisibility = {

@@ -158,9 +158,9 @@ export class FetchServer {
       return errorResponse(new HttpError(400, 'bad_host', 'The request names no valid host'))
     }
     if (answer === undefined) {
-      const { address: remoteAddress, port: remotePort, localPort } = ends()
+      const { address: remoteAddress, port: remotePort, localAddress, localPort } = ends()
       return app.fetch(request, {
-        incoming: { socket: { remoteAddress, remotePort, localPort } },
+        incoming: { socket: { remoteAddress, remotePort, localAddress, localPort } },
       })
     }
     if (method === 'POST') return this.answerPost(request, answer)

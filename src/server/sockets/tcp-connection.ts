@@ -116,6 +116,16 @@ export class TcpConnection {
   }
 
   /**
+   * Ends the connection after the last response; one without a response yet, or in a query,
+   * stays.
+   */
+  finish(): void {
+    if (!this.hasServed || this.stream.isWithinMessage) return
+    this.hasEnded = true
+    this.settle()
+  }
+
+  /**
    * Answers the first messages of a chunk, at once unless many connections have messages. The
    * others wait for a later slice, because a chunk may hold thousands.
    */

@@ -113,6 +113,11 @@ export class TcpServer {
     return this.closed
   }
 
+  /** Closes the connections that were served, each once its queries are answered. */
+  finish(): void {
+    for (const { connection } of this.connections.all()) connection?.finish()
+  }
+
   /** Stops listening and closes all connections. */
   close(): Promise<void> {
     const closed = this.stopListening()

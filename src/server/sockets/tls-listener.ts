@@ -11,6 +11,8 @@ import type { Answer } from './answer.ts'
 import type { ProxyGateOptions } from './proxy-gate.ts'
 import { TcpServer, TLS_LIMITS } from './tcp-server.ts'
 
+/** Interval at which a listener that drains looks for connections to close. */
+const DRAIN_POLL_MS = 100
 const ALL_ADDRESSES = ['0.0.0.0', '::']
 /** The machine lacks an address family. */
 const MISSING_FAMILY: ReadonlySet<string> = new Set(['EAFNOSUPPORT', 'EADDRNOTAVAIL'])
@@ -59,12 +61,19 @@ export class TlsListener {
     this.tls = tls
   }
 
-  /** Stops listening. Resolves when the last connection has closed, or after `limitMs`. */
+  /**
+   * Stops listening, and closes each connection once its queries are answered. Resolves when the
+   * last one has closed, or after `limitMs`.
+   */
   async drain(limitMs: number): Promise<void> {
+    const polls = setInterval(() => {
+      for (const server of this.servers) server.finish()
+    }, DRAIN_POLL_MS)
     const limit = new AbortController()
     const ended = Promise.all(this.servers.map((server) => server.stopListening()))
     await Promise.race([ended, sleep(limitMs, limit.signal)])
     limit.abort()
+    clearInterval(polls)
   }
 
   /** Stops listening and closes all connections. */

@@ -66,6 +66,28 @@ describe('the client', () => {
       sent: forwarded('for="203.0.113.5, for=10.0.0.2'),
       is: '10.0.0.2',
     },
+    { name: 'before a last semicolon', sent: forwarded('for=203.0.113.5;'), is: '203.0.113.5' },
+    { name: 'between semicolons', sent: forwarded(';;for=203.0.113.5; ;'), is: '203.0.113.5' },
+    {
+      name: 'with an obfuscated port',
+      sent: forwarded('for="[2001:db8::1]:_a.b-c"'),
+      is: '2001:db8::1',
+    },
+    {
+      name: 'with an obfuscated port that is empty',
+      sent: forwarded('for="203.0.113.5:_"'),
+      is: '10.0.0.1',
+    },
+    {
+      name: 'beside quoted separators',
+      sent: forwarded('for=203.0.113.5;by="_a;b, c";x="\\", for=203.0.113.6"'),
+      is: '203.0.113.5',
+    },
+    {
+      name: 'after quotes of the client',
+      sent: forwarded('for="203.0.113.1\\", for=203.0.113.5;by="_a", for=10.0.0.2'),
+      is: '203.0.113.5',
+    },
     { name: 'named twice', sent: forwarded('for=203.0.113.5;for=203.0.113.6'), is: '10.0.0.1' },
     {
       name: 'of both lists',
@@ -144,6 +166,14 @@ describe('the networks', () => {
     assert.throws(() => TrustedProxies.parse(text(257)), /over 256/)
   })
   test('may be none', () => assert.equal(TrustedProxies.parse(' '), undefined))
+})
+
+test('a head has the ends of the connection, and no port of a client that a proxy names', () => {
+  const ends = { port: 4711, localAddress: '192.0.2.53', localPort: 443 }
+  const head = { method: 'GET', path: '/', header: () => null, ends: () => ends }
+  const of = (address: string): unknown => new ForwardedHead({ ...head, address }, proxies).ends()
+  assert.deepEqual(of('10.0.0.1'), { ...ends, port: 0 })
+  assert.deepEqual(of('203.0.113.77'), ends)
 })
 
 test('a head has the headers of nobody but a proxy', () => {

@@ -11,7 +11,7 @@ import { tokenRecord } from '../../gateway/tokens.ts'
 import { formatReply, parseQuestion } from '../../message-text.ts'
 import { frame } from '../clients.ts'
 
-const COREFILE = '. {\n  hosts {\n    192.0.2.34 www.shop.test\n  }\n}\n'
+const COREFILE = '. {\n  hosts {\n    192.0.2.34 www.shop.test\n    fallthrough\n  }\n  whoami\n}\n'
 const TOKEN_DOMAIN = 'doh.example.org'
 const { token, record } = await tokenRecord()
 const HOST = `${await hostTokenOf(token)}.${TOKEN_DOMAIN}`
@@ -81,6 +81,17 @@ describe('DNS over TLS at a gateway', () => {
     assert.ok(!JSON.stringify(logged).includes(HOST.slice(0, 26)))
   })
 
+  test("knows the client's port, as of a token that is new to it", async (t) => {
+    const { port } = await start(t)
+    const socket = await open(t, port)
+    const { localPort } = socket
+    for (const id of [1, 2]) {
+      const replies = await ask(socket, parseQuestion(`who.shop.test A +id=${id}`).message)
+      socket.removeAllListeners('data')
+      assert.match(replies.get(id)?.join() ?? '', new RegExp(` SRV 0 0 ${localPort} `))
+    }
+  })
+
   const refused: { readonly name: string; readonly options: ConnectionOptions }[] = [
     { name: 'no server name', options: { servername: '' } },
     { name: 'another one', options: { servername: TOKEN_DOMAIN } },
@@ -137,6 +148,19 @@ describe('DNS over TLS at a gateway', () => {
         refusedSocket.once('error', reject)
       }),
     )
+  })
+
+  test('is over for a client without a query when the gateway stops', async (t) => {
+    const { server, port } = await start(t)
+    const socket = await open(t, port)
+    await ask(socket, query(1))
+    let isOver = false
+    socket.once('end', () => {
+      isOver = true
+    })
+    await server.drain(0)
+    // Otherwise the limit of 5 s has passed.
+    assert.equal(isOver, true)
   })
 
   test('is not offered without a certificate', async (t) => {

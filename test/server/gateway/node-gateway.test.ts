@@ -294,6 +294,29 @@ test('a reload does not wait for each cluster in turn while the store is silent'
   assert.equal((await server.fetch(request, '127.0.0.1')).status, 401)
 })
 
+test('views see both ends of a connection, whichever path answers', async (t) => {
+  const here = "server_ip() == '127.0.0.1' && server_port() != '0' && port() != '0'"
+  const COREFILE =
+    `. {\n  view here {\n    expr ${here}\n  }\n  hosts {\n    192.0.2.1 a.test\n  }\n}\n` +
+    '. {\n  hosts {\n    192.0.2.2 a.test\n  }\n}\n'
+  const server = await createNodeGateway({
+    config: await readGatewayConfig({ COREFILE, PUBLIC: 'true' }),
+    store: createMemoryGatewayStore(),
+    corefileFolder: '/',
+    tls: undefined,
+    log: () => undefined,
+  })
+  t.onTestFinished(() => server.close())
+  const dns = encodeBase64url(parseQuestion('a.test A').message)
+  const url = `http://127.0.0.1:${await server.listen('127.0.0.1', 0)}/dns-query?dns=${dns}`
+  // The fast path leaves a list of media types to the app.
+  for (const accept of ['*/*', 'application/dns-message, */*']) {
+    const response = await fetch(url, { headers: { accept } })
+    const reply = formatReply(new Uint8Array(await response.arrayBuffer()))
+    assert.match(reply.join(), /192\.0\.2\.1$/, accept)
+  }
+})
+
 async function options(
   folder: string | undefined,
 ): Promise<Parameters<typeof createNodeRuntime>[0]> {

@@ -105,11 +105,15 @@ describe('FetchServer', () => {
     assert.deepEqual([...new Uint8Array(await response.arrayBuffer())], [9])
   })
 
-  it("leaves other requests to the app, with the client's address", async () => {
-    const runtime = await listening(() => undefined)
-    const remote = { remoteAddress: '192.0.2.7', remotePort: 4711, localPort: 8443 }
+  it('leaves other requests to the app, with the ends that the fast path gets', async () => {
+    const heads: Head[] = []
+    const runtime = await listening((head) => void heads.push(head))
     const text = await (await runtime.ask('/resolve')).text()
-    assert.equal(text, `app GET ${JSON.stringify({ incoming: { socket: remote } })}`)
+    const [head = assert.fail()] = heads
+    const { address: remoteAddress, port: remotePort, localAddress, localPort } = head.ends()
+    assert.deepEqual([remoteAddress, remotePort, localPort], ['192.0.2.7', 4711, 8443])
+    const socket = { remoteAddress, remotePort, localAddress, localPort }
+    assert.equal(text, `app GET ${JSON.stringify({ incoming: { socket } })}`)
   })
 
   it('refuses a request without a host, whose URL on Bun is only a path', async () => {

@@ -215,6 +215,30 @@ describe('TcpServer', () => {
       for (const client of clients) client.destroy()
     }
   })
+
+  test('finish ends each served connection after its last response', async (t) => {
+    const later = Promise.withResolvers<Uint8Array>()
+    const server = new TcpServer(
+      () => (message) => (readUint16(message, 0) === 9 ? later.promise : echo(message)),
+      () => ({ ...TCP_LIMITS, readMs: 60_000, idleMs: 60_000 }),
+    )
+    t.onTestFinished(() => server.close())
+    const port = await server.listen('127.0.0.1', 0)
+    const open = (): Promise<TcpClient> => TcpClient.open(port)
+    const [fresh, idle, busy, cut] = await Promise.all([open(), open(), open(), open()])
+    idle.socket.write(queries(1))
+    busy.socket.write(Buffer.concat([queries(1, 9), queries(1)]))
+    cut.socket.write(Buffer.concat([queries(1), Uint8Array.of(0)]))
+    await Promise.all([idle, busy, cut].map((client) => client.messages(1)))
+    server.finish()
+    await within(idle.closed, 'the end')
+    later.resolve(echo(queryWith(9)))
+    assert.deepEqual(ids(await busy.messages(2)), [0, 9])
+    await within(busy.closed, 'the end')
+    assert.deepEqual([fresh.isClosed, cut.isClosed], [false, false])
+    fresh.socket.write(queries(1))
+    assert.deepEqual(ids(await fresh.messages(1)), [0])
+  })
 })
 
 describe('TcpServer and its limits', () => {
