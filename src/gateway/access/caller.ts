@@ -53,6 +53,8 @@ type Sent = Credentials & { readonly keepAlive: KeepAlive }
 export type RequestHead = MessageHead &
   Credentials & {
     readonly address: string
+    /** The client's port; 0 when left out, because few read it. */
+    readonly port?: number
     /** DNS over TLS; HTTPS when left out. */
     readonly transport?: 'tls'
     /** The request itself, where the runtime has one. */
@@ -307,7 +309,7 @@ export class CallerFinder {
 
 /** A caller whose address is formatted only when it is read: on Bun that takes 1.5 µs. */
 class RemoteCaller implements Caller {
-  readonly port = 0
+  readonly port: number
   readonly transport: 'https' | 'tls'
   readonly tokenId: string | undefined
   readonly mayExplain: boolean
@@ -322,6 +324,7 @@ class RemoteCaller implements Caller {
     bytesMax: number | undefined,
   ) {
     this.head = head
+    this.port = head.port ?? 0
     this.transport = head.transport ?? 'https'
     this.tokenId = tokenId
     this.mayExplain = mayExplain

@@ -44,6 +44,10 @@ export class TlsHead implements RequestHead {
     return this.client.address
   }
 
+  get port(): number {
+    return this.client.port
+  }
+
   header(name: string): string | undefined {
     return name === 'host' ? this.name : undefined
   }
