@@ -12,7 +12,7 @@ import { SERVER_COMMANDS } from './server-commands.ts'
 
 /** Summaries of the groups of two-word commands, by the first word. */
 export const GROUPS: Readonly<Record<string, string>> = {
-  cluster: 'rotate the keys of the clusters of a gateway',
+  cluster: 'add, list and remove the clusters of a gateway, and rotate their keys',
   init: 'write the files of a new deployment',
   convert: "convert another system's configuration to a Corefile",
   router: 'route the paths of HostRoutes to their Services',

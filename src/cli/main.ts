@@ -166,7 +166,9 @@ function addCommand(line: CommandLine, command: CliCommand, { output, environmen
     const input = new Input(given.args, given.flags, given.environment)
     for (const name of command.required ?? []) {
       if (input.text(name) !== '' || input.texts(name).length > 0) continue
-      line.error(`kubedoh: --${name} is required`, { exitCode: EXIT.USAGE })
+      const { env }: Flag = FLAGS[name]
+      const other = env === undefined ? '' : `, or ${env}`
+      line.error(`kubedoh: --${name} is required${other}`, { exitCode: EXIT.USAGE })
     }
     await run(command, input, output).catch((error: unknown) => {
       if (error instanceof UsageError) {

@@ -107,7 +107,7 @@ describe('main', () => {
 
   test('takes a required flag from the environment', async () => {
     const needed = await runCli(['export', '--cluster', 'a'])
-    assert.match(needed.stderr, /^kubedoh: --gateway is required\n/)
+    assert.match(needed.stderr, /^kubedoh: --gateway is required, or KUBEDOH_GATEWAY\n/)
     const environment = { KUBEDOH_GATEWAY: 'https://dns.example.org' }
     const { status, stderr } = await runCli(['export', '--cluster', 'a'], environment)
     assert.equal(status, 1)

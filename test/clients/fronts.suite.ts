@@ -61,7 +61,7 @@ const FRONTS: readonly Front[] = [
     args: (path) => ['run', '--adapter', 'caddyfile', '--config', path],
     replace: (port, folder) => ({
       'dns.example.org:443': `localhost:${port}`,
-      '/run/caddy': folder,
+      '/var/lib/caddy': folder,
     }),
     hasHttp3: true,
   },

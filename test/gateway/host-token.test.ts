@@ -177,6 +177,14 @@ describe('over TLS', () => {
     assert.match(formatReply((await fixture.overTls(message)) ?? message)[0] ?? '', /^NOERROR/)
   })
 
+  test('whoami has the port of the client, whose caller is known or not', async () => {
+    const fixture = await BothPaths.start({ TOKEN_DOMAIN, COREFILE: '. {\n  whoami\n}\n' })
+    for (let i = 0; i < 2; i++) {
+      const reply = (await fixture.overTls(message, HOST)) ?? message
+      assert.match(formatReply(reply).join('\n'), / SRV 0 0 853 /)
+    }
+  })
+
   test('guesses of an address are bounded, and others are served meanwhile', async () => {
     const fixture = await BothPaths.start({ TOKEN_DOMAIN, REQUESTS_PER_MINUTE: '50' })
     const texts = new Set<string>()

@@ -9,7 +9,7 @@ import { resolve } from 'node:path'
 import { NO_FILES } from '../../corefile/lexeme-stream.ts'
 import { readCorefile } from '../../corefile/parse-corefile.ts'
 import { ConfigError } from '../../corefile/problem.ts'
-import { causeText, errorText } from '../../dns/bytes/unknown.ts'
+import { errorText } from '../../dns/bytes/unknown.ts'
 import { nameOf } from '../../dns/names/name.ts'
 import { formatRcode, RCODE } from '../../dns/names/rcode.ts'
 import { TYPE } from '../../dns/names/rr-type.ts'
@@ -23,6 +23,7 @@ import { Server } from '../../server/serve/server.ts'
 import { parseListenAddress } from '../../server/sockets/listen-address.ts'
 import { nextAfter401 } from '../credentials/gateway-login.ts'
 import { LoginEnded } from '../credentials/stored-token.ts'
+import { connectReason } from '../flags/authorities.ts'
 import type { Input } from '../flags/flags.ts'
 import { keptTokenOf, readGatewayUrl, storedTokenOf } from '../flags/operator-call.ts'
 import { isRefusal, readGivenToken, type TokenSource, tokenSourceOf } from './client-token.ts'
@@ -230,7 +231,7 @@ async function probe(input: Input, { gateway, split, output }: Probed): Promise<
           `${url.host} answers ${formatRcode(rcode)} for ${domain}: check --domain and the token`,
         )
       } catch (error) {
-        const reason = causeText(error)
+        const reason = connectReason(error)
         if (!reason.startsWith('HTTP status ')) {
           warn(`${url.host} cannot be reached yet: ${reason}`)
           return

@@ -5,7 +5,6 @@
 import { getServers } from 'node:dns'
 import { styleText } from 'node:util'
 import { readUint16 } from '../../dns/bytes/bytes.ts'
-import { causeText } from '../../dns/bytes/unknown.ts'
 import { parseAddress, reverseName } from '../../dns/names/address.ts'
 import { UDP_BYTES_ADVERTISED } from '../../dns/names/limits.ts'
 import { parseName } from '../../dns/names/name.ts'
@@ -23,7 +22,7 @@ import { CommandError, type Output } from '../../server/node/output.ts'
 import { exchange } from '../../server/upstream/exchange.ts'
 import { formatRecord } from '../../snapshot/records/zone-text.ts'
 import { nextAfter401 } from '../credentials/gateway-login.ts'
-import { readAuthorities } from '../flags/authorities.ts'
+import { connectReason, readAuthorities } from '../flags/authorities.ts'
 import type { Input } from '../flags/flags.ts'
 import { trimToken } from '../flags/operator-call.ts'
 import { askWithToken, isRefusal } from './client-token.ts'
@@ -48,7 +47,9 @@ export async function runQuery(input: Input, output: Output): Promise<void> {
       const next = isRefusal(error)
         ? `; ${await nextAfter401(new URL(server).origin, 'pass a valid token, --token TOKEN')}`
         : ''
-      throw new CommandError(`Cannot query ${server}: ${causeText(error)}${next}`, { cause: error })
+      throw new CommandError(`Cannot query ${server}: ${connectReason(error)}${next}`, {
+        cause: error,
+      })
     },
   )
   const response = parseResponse(reply)

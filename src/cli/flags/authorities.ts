@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { causeText } from '../../dns/bytes/unknown.ts'
 import { checkFiles } from '../../server/keys/tls-identity.ts'
 import { CommandError, whyUnreadable } from '../../server/node/output.ts'
 
@@ -34,4 +35,16 @@ export function trustAuthorities(path: string): void {
 /** Makes `fetch` trust these authorities, too, beside the system's. */
 export function trustMoreAuthorities(path: string): void {
   setDefaultCACertificates([...getCACertificates('default'), readAuthorities(path)])
+}
+
+/** Reasons for which no authority vouches for a certificate; Node may append advice of its own. */
+const UNTRUSTED =
+  /^(self-signed certificate(?: in certificate chain)?|unable to (?:verify|get)[^;]*)/
+
+/** Returns why a connection failed, and for a certificate of an unknown authority what to set. */
+export function connectReason(error: unknown): string {
+  const text = causeText(error)
+  const [, reason] = UNTRUSTED.exec(text) ?? []
+  if (reason === undefined) return text
+  return `${reason}; set KUBEDOH_CA to the PEM file of its authority`
 }

@@ -105,7 +105,7 @@ const TABLE = {
   once: { help: 'publish or write once and exit' },
   listen: {
     value: 'HOST:PORT',
-    help: 'listen address (gateway 127.0.0.1:8787, export :9154, connect :5300, login 127.0.0.1:0)',
+    help: 'listen address (gateway 127.0.0.1:8787, export :9154, connect and login on loopback)',
   },
   domain: { value: 'DOMAIN', help: 'domain to send to the gateway', isRepeated: true },
   system: {

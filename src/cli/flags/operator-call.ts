@@ -2,7 +2,7 @@
  * Requests of operators to a gateway.
  * @module
  */
-import { causeText, parseJson, recordOf } from '../../dns/bytes/unknown.ts'
+import { parseJson, recordOf } from '../../dns/bytes/unknown.ts'
 import { tokenId } from '../../gateway/access/token.ts'
 import { LOOPBACK } from '../../server/http/doh-listener.ts'
 import { CommandError, type Output } from '../../server/node/output.ts'
@@ -13,6 +13,7 @@ import {
   LoginEnded,
   type StoredKind,
 } from '../credentials/stored-token.ts'
+import { connectReason } from './authorities.ts'
 import type { FlagName, Input } from './flags.ts'
 
 const TIMEOUT_MS = 10_000
@@ -159,7 +160,7 @@ async function send(url: URL, init: RequestInit, token: string): Promise<Respons
       signal: AbortSignal.timeout(TIMEOUT_MS),
     })
   } catch (error) {
-    throw new CommandError(`${url.origin}: ${causeText(error)}`)
+    throw new CommandError(`${url.origin}: ${connectReason(error)}`)
   }
 }
 

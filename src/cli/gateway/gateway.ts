@@ -51,6 +51,8 @@ import { variablesReader } from './variable-folder.ts'
 /** A running gateway. */
 export type RunningGateway = {
   readonly url: string
+  /** Address and port of DNS over TLS; absent without it. */
+  readonly dot?: string
   /**
    * Reloads the Corefile, the variables and the certificate; logs an error and keeps what was if
    * invalid.
@@ -80,7 +82,8 @@ export async function runGateway(input: Input, output: Output): Promise<void> {
   // The reader of the ready line may send a signal at once.
   const offReload = onReloadSignal(() => void running.reload())
   const ended = untilSignal()
-  announce(output, `ready: DNS over ${scheme} on ${running.url}/dns-query`)
+  const dot = running.dot === undefined ? '' : `, DNS over TLS on ${running.dot}`
+  announce(output, `ready: DNS over ${scheme} on ${running.url}/dns-query${dot}`)
   void watchLoop(input.env('KUBEDOH_SLOW_TURNS'), createLog(output))
   const stopTrim = startMemoryTrim()
   await ended
@@ -115,11 +118,11 @@ export async function startNodeGateway(input: Input, output: Output): Promise<Ru
   warnOfMemory(input, own, log)
   try {
     const bound = await server.listen(host, port)
-    if (dot !== undefined) await listenDot(server, dot)
+    const over = dot && { dot: await listenDot(server, dot) }
     const scheme = tls === undefined ? 'http' : 'https'
     const followed = { server, log, lingerMs, variables, readVariables }
     const url = `${scheme}://${host ?? 'localhost'}:${bound}`
-    return { url, ...followFiles(input, { ...followed, tls, own }) }
+    return { url, ...over, ...followFiles(input, { ...followed, tls, own }) }
   } catch (error) {
     await own?.stop()
     await server.close()
@@ -138,9 +141,12 @@ function readDotAddress(input: Input, tls: TlsService | undefined): DotAddress |
   throw new CommandError('--dot.listen needs --tls-cert and --tls-key')
 }
 
-async function listenDot(server: GatewayServer, { host, port, text }: DotAddress): Promise<void> {
+/** Starts to listen for DNS over TLS. @returns the address and port */
+async function listenDot(server: GatewayServer, address: DotAddress): Promise<string> {
+  const { host, port, text } = address
   try {
-    await server.listenDot?.(host, port)
+    const bound = await server.listenDot?.(host, port)
+    return `${host?.includes(':') ? `[${host}]` : (host ?? '')}:${bound}`
   } catch (error) {
     throw new CommandError(listenMessage(error, `--dot.listen ${text}`), { cause: error })
   }

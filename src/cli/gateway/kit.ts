@@ -43,11 +43,15 @@ export function checkKit(input: Input): void {
  * @throws {CommandError} when the token sees no domain, or a file cannot be written or signed
  */
 export async function writeKit(input: Input, created: string): Promise<void> {
-  const { token, domains, audiences, hostname } = recordOf(JSON.parse(created))
+  const { id, token, domains, audiences, hostname } = recordOf(JSON.parse(created))
   const to = domainsOf(input, isTexts(domains) ? domains : [])
   const folder = input.text('kit')
-  if (to.length === 0)
-    throw new CommandError('The token sees no domain of a cluster; set KUBEDOH_KIT_DOMAINS')
+  if (to.length === 0) {
+    throw new CommandError(
+      'No kit: the token sees no domain of a cluster. Set KUBEDOH_KIT_DOMAINS and create ' +
+        `another, then revoke this one: kubedoh token revoke ${String(id)}`,
+    )
+  }
   const { github, gitlab } = recordOf(audiences)
   const jobs = { github: textOf(github), gitlab: textOf(gitlab) }
   const extras = { audiences: jobs, hostname: textOf(hostname) }

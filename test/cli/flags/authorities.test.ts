@@ -18,7 +18,10 @@ describe('KUBEDOH_CA', () => {
     const args = ['token', 'list', '--gateway', `https://127.0.0.1:${port}`]
     const environment = { KUBEDOH_ADMIN_TOKEN: 'a' }
     const distrusted = await runCli(args, environment)
-    assert.match(distrusted.stderr, /^kubedoh: https:\S+ [^\n]*certificate[^\n]*\n$/)
+    assert.match(
+      distrusted.stderr,
+      /^kubedoh: https:\S+ [^\n;]*certificate[^\n;]*; set KUBEDOH_CA to the PEM file of its authority\n$/,
+    )
     const trusted = await runCli(args, { ...environment, KUBEDOH_CA: join(folder, 'ca.pem') })
     assert.deepEqual([trusted.status, trusted.stderr], [0, ''])
   })

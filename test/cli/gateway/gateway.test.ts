@@ -76,6 +76,19 @@ describe('kubedoh gateway', () => {
     assert.equal(await within(ended, 'the end of the gateway'), 0)
   })
 
+  test('names the address of DNS over TLS when it is ready', async (t) => {
+    const folder = temporaryFolder(t, { Corefile: '. {\n  whoami\n}\n', ...SERVER })
+    const at = (name: string): string => join(folder, name)
+    const args = ['gateway', '--conf', at('Corefile'), '--listen', '127.0.0.1:0']
+    const tls = ['--dot.listen', '127.0.0.1:0', '--tls-cert', at('cert'), '--tls-key', at('key')]
+    const screen = new Screen()
+    const ended = main([...args, ...tls], screen, { PUBLIC: 'true' })
+    const [, port] = await screen.shows('stdout', /, DNS over TLS on 127\.0\.0\.1:(\d+)\n/)
+    assert.notEqual(port, '0')
+    process.emit('SIGTERM')
+    assert.equal(await within(ended, 'the end of the gateway'), 0)
+  })
+
   test('warns about the memory store', async (t) => {
     const { running, screen } = await start(t, { Corefile: '. {\n  whoami\n}\n' }, '')
     assert.match(

@@ -89,7 +89,10 @@ test('a token that sees no domain is printed, and its kit is an error', async (t
   const { status, stdout, stderr } = await create(['--origins', 'x', '--kit', join(folder, 'kit')])
   assert.equal(status, 1)
   assert.match(stdout, /^kdt_/)
-  assert.match(stderr, /^kubedoh: The token sees no domain of a cluster; set KUBEDOH_KIT_DOMAINS$/m)
+  assert.match(
+    stderr,
+    /^kubedoh: No kit: the token sees no domain of a cluster\. Set KUBEDOH_KIT_DOMAINS .* revoke \w+$/m,
+  )
 })
 
 test('an invalid kit stops the command before it creates a token', async (t) => {
