@@ -4,11 +4,14 @@
  * @module
  */
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { cacheFolder } from '../build/cache-folder.ts'
+import { BUN_LOCK } from '../build/image/runtime.ts'
 
-const BUN_PACKAGE = 'bun@1.4.5'
+const { packages } = JSON.parse(readFileSync(BUN_LOCK, 'utf8'))
+/** What npm calls Bun at the version that the image has. */
+export const BUN_PACKAGE: string = `bun@${packages['node_modules/@oven/bun-linux-x64'].version}`
 const DENO_PACKAGE = 'deno@2.9.6'
 const FOLDER = cacheFolder(`${BUN_PACKAGE}-${DENO_PACKAGE}`)
 

@@ -21,8 +21,11 @@ const PINS = join(import.meta.dirname, 'debian.json')
 const EXCLUDED = ['*/gconv/*', '*/share/gcc/*', '*/share/gdb/*', '*/share/lintian/*']
 const EXCLUDED_DOCS = ['*/changelog*', '*/NEWS*', '*/README*', '*/TODO*', '*/FAQ*', '*/locale/*']
 
-/** A variant of the image: '' has what Node needs, `node` also what `kubedoh node-cache` runs. */
-export type Variant = '' | 'node'
+/**
+ * A variant of the image: '' has what Node needs, `node` also what `kubedoh node-cache` runs; `bun`
+ * has Bun in place of Node, for the gateway.
+ */
+export type Variant = '' | 'node' | 'bun'
 
 /** A pinned package: its version, and SHA-256 of its file by architecture. */
 export type Pin = {

@@ -10,15 +10,16 @@ import { parseArgs } from 'node:util'
 import { packagesOf } from '../licences.ts'
 import { buildPackage } from '../package.ts'
 import { pinNewest, pinnedPackages, unpackDebian, type Variant } from './debian.ts'
-import { type Node, prepareNode } from './node.ts'
 import { type Image, type Platform, packImage } from './oci.ts'
+import { prepareBun, prepareNode, type Runtime } from './runtime.ts'
 import { type Component, spdxOf } from './sbom.ts'
 import { entriesOf, NET_BIND_SERVICE, type TarEntry } from './tar.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 /** Architectures with a Node of their own on npm. */
 export const ARCHITECTURES: readonly string[] = ['amd64', 'arm64']
-const VARIANTS: readonly Variant[] = ['', 'node']
+/** All variants of the image. */
+export const VARIANTS: readonly Variant[] = ['', 'node', 'bun']
 const USER = 65532
 const PASSWD = `root:x:0:0:root:/:/sbin/nologin\nnonroot:x:${USER}:${USER}:nonroot:/:/sbin/nologin\n`
 const GROUP = `root:x:0:\nnonroot:x:${USER}:\n`
@@ -33,10 +34,10 @@ const IPTABLES: readonly TarEntry[] = ['iptables', 'ip6tables'].flatMap((name) =
   })),
 )
 
-/** An image, the bill of materials of each architecture, and the tool that stripped its Node. */
+/** An image, the bill of materials of each architecture, and those whose runtime has symbols. */
 export type BuiltImage = Image & {
   readonly sboms: ReadonlyMap<string, string>
-  readonly strippedBy: ReadonlyMap<string, string | undefined>
+  readonly withSymbols: readonly string[]
 }
 
 /**
@@ -53,22 +54,23 @@ export async function buildImage(
     const created = Number(process.env.SOURCE_DATE_EPOCH ?? 0)
     const modules = await buildPackage(join(scratch, 'app'))
     const sboms = new Map<string, string>()
-    const strippedBy = new Map<string, string | undefined>()
+    const withSymbols: string[] = []
+    const prepare = variant === 'bun' ? prepareBun : prepareNode
     const platforms = architectures.map((architecture): Platform => {
       const root = join(scratch, architecture)
       mkdirSync(root)
       const controls = unpackDebian({ architecture, variant }, root)
-      const node = prepareNode(architecture, scratch)
-      const components = componentsOf({ architecture, variant, node, modules })
+      const runtime = prepare(architecture, scratch)
+      const components = componentsOf({ architecture, variant, runtime, modules })
       const sbom = spdxOf(components, new Date(created * 1000).toISOString().replace('.000', ''))
       sboms.set(architecture, sbom)
-      strippedBy.set(architecture, node.strippedBy)
+      if (runtime.hasSymbols) withSymbols.push(architecture)
       const links = variant === 'node' ? IPTABLES : []
-      const system = [...controls, ...nodeEntries(node), ...systemEntries(), ...links]
+      const system = [...controls, ...runtimeEntries(runtime), ...systemEntries(), ...links]
       const base = [...entriesOf(root), ...system]
       return { architecture, layers: [base, appEntries(join(scratch, 'app'), sbom)] }
     })
-    return { ...packImage(platforms, { ...imageConfig(variant), created }), sboms, strippedBy }
+    return { ...packImage(platforms, { ...imageConfig(variant), created }), sboms, withSymbols }
   } finally {
     rmSync(scratch, { recursive: true })
   }
@@ -94,7 +96,7 @@ function imageConfig(variant: Variant) {
     name: `localhost/kubedoh:${version}${suffixOf(variant)}`,
     config: {
       User: `${USER}:${USER}`,
-      Entrypoint: ['/usr/local/bin/node', '/app/entry.js'],
+      Entrypoint: [`/usr/local/bin/${variant === 'bun' ? 'bun' : 'node'}`, '/app/entry.js'],
       Env: [variant === 'node' ? SHELL_PATH : 'PATH=/usr/local/bin', 'NODE_ENV=production'],
       WorkingDir: '/',
       ExposedPorts: { '53/udp': {}, '53/tcp': {} },
@@ -121,11 +123,11 @@ function systemEntries(): TarEntry[] {
   ]
 }
 
-function nodeEntries({ binary, licence }: Node): TarEntry[] {
-  const path = 'usr/local/bin/node'
+function runtimeEntries({ name, binary, licence }: Runtime): TarEntry[] {
+  const path = `usr/local/bin/${name}`
   return [
     { path, mode: 0o755, content: binary, capability: NET_BIND_SERVICE },
-    { path: 'usr/local/share/doc/node/LICENSE', mode: 0o644, content: licence },
+    { path: `usr/local/share/doc/${name}/LICENSE`, mode: 0o644, content: licence },
   ]
 }
 
@@ -151,11 +153,11 @@ function appEntries(folder: string, sbom: string): TarEntry[] {
 type Parts = {
   readonly architecture: string
   readonly variant: Variant
-  readonly node: Node
+  readonly runtime: Runtime
   readonly modules: readonly string[]
 }
 
-function componentsOf({ architecture, variant, node, modules }: Parts): Component[] {
+function componentsOf({ architecture, variant, runtime, modules }: Parts): Component[] {
   const { version, license } = manifest()
   const debian = Object.entries(pinnedPackages(variant)).map(([name, pin]) => ({
     purl: `pkg:deb/debian/${encodeURIComponent(name)}?arch=${architecture}&distro=debian-12`,
@@ -168,8 +170,9 @@ function componentsOf({ architecture, variant, node, modules }: Parts): Componen
     version: one.version,
     license: one.license ?? 'NOASSERTION',
   }))
-  const runtime = { purl: 'pkg:generic/node', version: node.version, license: 'MIT' }
-  return [{ purl: 'pkg:npm/kubedoh', version, license }, runtime, ...debian, ...npm]
+  const { name, version: newest, license: terms } = runtime
+  const own = { purl: `pkg:generic/${name}`, version: newest, license: terms }
+  return [{ purl: 'pkg:npm/kubedoh', version, license }, own, ...debian, ...npm]
 }
 
 async function main(): Promise<void> {
@@ -187,9 +190,10 @@ async function main(): Promise<void> {
   if (unknown !== undefined)
     throw new Error(`no architecture "${unknown}": ${ARCHITECTURES.join(', ')}`)
   const variant = VARIANTS.find((one) => one === values.variant)
-  if (variant === undefined) throw new Error(`no variant "${values.variant}": node`)
+  if (variant === undefined)
+    throw new Error(`no variant "${values.variant}": ${VARIANTS.slice(1).join(', ')}`)
   if (values.pin) return pinNewest(ARCHITECTURES)
-  const { archive, digest, size, sboms, strippedBy } = await buildImage(architectures, variant)
+  const { archive, digest, size, sboms, withSymbols } = await buildImage(architectures, variant)
   mkdirSync(values.out, { recursive: true })
   const path = join(
     values.out,
@@ -198,7 +202,7 @@ async function main(): Promise<void> {
   writeFileSync(path, archive)
   for (const [architecture, text] of sboms) {
     writeFileSync(path.replace(/\.tar$/, `.${architecture}.spdx.json`), text)
-    if (strippedBy.get(architecture) !== undefined) continue
+    if (!withSymbols.includes(architecture)) continue
     process.stderr.write(`Node (${architecture}) has its symbols: install binutils or llvm\n`)
   }
   process.stdout.write(`${path}\n${digest}\n${(size / 1e6).toFixed(1)} MB compressed\n`)

@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { CHARTS, packChart } from '../charts.ts'
 import type { Variant } from '../image/debian.ts'
-import { buildImage } from '../image/image.ts'
+import { buildImage, VARIANTS } from '../image/image.ts'
 import { buildPackage } from '../package.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -34,12 +34,11 @@ export async function buildArtefacts(
   version: string,
   architectures: readonly string[],
 ): Promise<Artefact[]> {
-  return [
-    ...(await buildTwice(npmPackage)),
-    ...(await buildTwice(async () => charts())),
-    ...(await buildTwice(() => images(version, architectures, ''))),
-    ...(await buildTwice(() => images(version, architectures, 'node'))),
-  ]
+  const artefacts = [...(await buildTwice(npmPackage)), ...(await buildTwice(async () => charts()))]
+  for (const variant of VARIANTS) {
+    artefacts.push(...(await buildTwice(() => images(version, architectures, variant))))
+  }
+  return artefacts
 }
 
 /** Builds files twice, and returns them. @throws {Error} when a file has other bytes */
@@ -87,8 +86,8 @@ async function images(
 ): Promise<Artefact[]> {
   const image = await buildImage(architectures, variant)
   const name = `images/kubedoh-${version}${variant === '' ? '' : `-${variant}`}`
-  const symbols = architectures.filter((one) => image.strippedBy.get(one) === undefined)
-  const warning = symbols.length > 0 ? `; has symbols: ${symbols.join(', ')}` : ''
+  const { withSymbols } = image
+  const warning = withSymbols.length > 0 ? `; has symbols: ${withSymbols.join(', ')}` : ''
   const note = `${kilobytes(image.size / architectures.length)} kB compressed for each architecture`
   const boms = [...image.sboms].map(([architecture, text]) => ({
     path: `${name}.${architecture}.spdx.json`,

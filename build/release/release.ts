@@ -101,6 +101,7 @@ async function main(): Promise<void> {
     subjects: [...built.map((one) => ({ name: one.path, sha256: sha256(one.content) })), ...images],
     materials: [
       ...lockedMaterials(read('package-lock.json')),
+      ...lockedMaterials(read('build/image/bun-lock.json')),
       ...debianMaterials(pinnedPackages('node'), architectures),
     ],
     tools: toolVersions(),

@@ -44,6 +44,7 @@ const REFUSED: readonly (readonly [string, RegExp])[] = [
   ['server.coredns.custom=true,server.corefile=a.test {}', /import custom\/\*\.override/],
   ['server.service.ipFamilyPolicy=Dual', /ipFamilyPolicy/],
   ['server.logFormat=xml', /logFormat/],
+  ['gateway.runtime=deno', /gateway\/runtime/],
 ]
 
 describeUnless(typeof binaries === 'string' && binaries, 'keys of the chart', () => {

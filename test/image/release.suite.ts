@@ -68,6 +68,9 @@ describeUnless(missing, 'a release', () => {
       'images/kubedoh-V-node.tar',
       'images/kubedoh-V-node.amd64.spdx.json',
       'images/kubedoh-V-node.arm64.spdx.json',
+      'images/kubedoh-V-bun.tar',
+      'images/kubedoh-V-bun.amd64.spdx.json',
+      'images/kubedoh-V-bun.arm64.spdx.json',
       'NOTES.md',
       'provenance.json',
     ])

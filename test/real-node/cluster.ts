@@ -22,6 +22,9 @@ export const SERVERS = 'app.kubernetes.io/component=server'
 /** Selects the pods of CoreDNS. */
 export const COREDNS_PODS = 'k8s-app=kube-dns,!app.kubernetes.io/name'
 
+/** What runs the gateways: `node` or `bun`, by KUBEDOH_GATEWAY_RUNTIME. */
+export const GATEWAY_RUNTIME: string = process.env.KUBEDOH_GATEWAY_RUNTIME ?? 'node'
+
 /** Names of the programs' pods, by C library. */
 export const CLIENT_PODS: readonly string[] = ['glibc', 'musl']
 
@@ -61,8 +64,9 @@ export async function startTwoNodes(binaries: Binaries, ...images: readonly Imag
 
 async function archivesFor(binaries: Binaries, images: readonly Image[]): Promise<Uint8Array[]> {
   const own = images.length > 0 ? images : [await buildImage(['amd64'])]
+  const more = GATEWAY_RUNTIME === 'bun' ? [await buildImage(['amd64'], 'bun')] : []
   const test = buildTestImages(binaries.coredns, prepareDebian())
-  return [...test, ...own.map(({ archive }) => archive)]
+  return [...test, ...[...own, ...more].map(({ archive }) => archive)]
 }
 
 async function withPods(

@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createClusterKeys, createToken } from '../../src/exporter/cluster-keys.ts'
-import { type HelmChart, helmChart, SYSTEM } from './cluster.ts'
+import { GATEWAY_RUNTIME, type HelmChart, helmChart, SYSTEM } from './cluster.ts'
 import type { Asked } from './gateway-request.ts'
 import type { KubernetesNode } from './node.ts'
 import { NODE } from './parts.ts'
@@ -33,6 +33,8 @@ export type Gateway = {
 /** Two exporters and three gateways. */
 const VALUES = [
   'gateway.enabled=true',
+  // Earlier charts do not know the value.
+  ...(GATEWAY_RUNTIME === 'node' ? [] : [`gateway.runtime=${GATEWAY_RUNTIME}`]),
   'gateway.replicas=3',
   // A gateway that stops then lingers for 6 s, 20 by default.
   'gateway.terminationGracePeriodSeconds=16',

@@ -72,6 +72,14 @@ imagePullPolicy: {{ .Values.image.pullPolicy }}
 {{- with $image.digest }}@{{ . }}{{ end }}
 {{- end }}
 
+{{/* Reference of a variant's image: dict "root" $, "variant" "node", "image" MAP-OR-TEXT */}}
+{{- define "kubedoh.variantImage" -}}
+{{- $tag := printf "%s-%s" (.root.Values.image.tag | default .root.Chart.AppVersion) .variant }}
+{{- $image := .image | default dict }}
+{{- if kindIs "map" $image }}{{ $image = merge (dict) $image (pick .root.Values.image "registry" "repository") }}{{ end }}
+{{- include "kubedoh.imageName" (dict "root" .root "image" $image "tag" $tag) }}
+{{- end }}
+
 {{/* The capability is that of the file of Node, which does not start without it. */}}
 {{- define "kubedoh.containerSecurity" -}}
 securityContext:
