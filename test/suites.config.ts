@@ -5,6 +5,7 @@
 import { join } from 'node:path'
 import { defineConfig, type ViteUserConfig } from 'vitest/config'
 import { buildAssets } from '../build/assets.ts'
+import { shareImages } from './real-node/built-images.ts'
 import { CountReporter } from './reporter.ts'
 import { reportSlowTurns } from './slow-turns.ts'
 
@@ -28,6 +29,7 @@ const SUITES = {
 }
 
 await buildAssets()
+shareImages()
 
 const config: ViteUserConfig = defineConfig({
   root: join(import.meta.dirname, '..'),

@@ -8,9 +8,9 @@ import assert from 'node:assert/strict'
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, test } from 'vitest'
-import { buildImage } from '../../build/image/image.ts'
 import { describeUnless } from '../describe-unless.ts'
 import { type Binaries, prepareBinaries } from '../real-cluster/binaries.ts'
+import { builtImage } from '../real-node/built-images.ts'
 import {
   CHART,
   queriesOfCache,
@@ -47,7 +47,7 @@ describeUnless(typeof binaries === 'string' && binaries, "Kubernetes' tests", ()
   let kubectl: string
   beforeAll(async () => {
     assert.ok(typeof binaries !== 'string' && programs !== undefined)
-    const images = [await buildImage(['amd64']), await buildImage(['amd64'], 'node')]
+    const images = [await builtImage(), await builtImage('node')]
     node = await startCluster(binaries, ...images)
     await importE2eImage(node, programs)
     kubectl = join(node.folder, 'kubectl')

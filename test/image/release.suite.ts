@@ -19,6 +19,10 @@ const missing =
   probeTools() ??
   (spawnSync('ssh-keygen', ['-?']).error === undefined ? undefined : 'missing: ssh-keygen')
 
+/** In CI, the images of a release are for one processor; arm64.suite.ts runs that for the other. */
+const IS_SHORT = process.env.CI !== undefined
+const ONLY = IS_SHORT ? ['--arch', 'amd64'] : []
+
 function release(...args: readonly string[]) {
   const entry = join(ROOT, 'build/release/release.ts')
   return spawnSync(process.execPath, [entry, '--draft', ...args], { cwd: ROOT, encoding: 'utf8' })
@@ -34,6 +38,8 @@ function verify(folder: string) {
 
 describeUnless(missing, 'a release', () => {
   const scratch = mkdtempSync(join(tmpdir(), 'kubedoh-release-'))
+  if (IS_SHORT)
+    console.log('left out: images for arm64 of a release; without CI the suite has them')
   const folder = join(scratch, 'out')
   const sums = () => readFileSync(join(folder, 'SHA256SUMS'), 'utf8').trimEnd().split('\n')
   afterAll(() => rmSync(scratch, { recursive: true }))
@@ -41,7 +47,7 @@ describeUnless(missing, 'a release', () => {
   beforeAll(() => {
     const key = join(scratch, 'key')
     execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', '', '-f', key])
-    const { status, stdout, stderr } = release('--out', folder, '--key', key)
+    const { status, stdout, stderr } = release('--out', folder, '--key', key, ...ONLY)
     assert.equal(status, 0, stderr)
     console.log(stdout)
     const publicKey = readFileSync(`${key}.pub`, 'utf8')
@@ -58,7 +64,7 @@ describeUnless(missing, 'a release', () => {
   test('has packages, charts, images for two architectures and their bills of materials', () => {
     const { version } = JSON.parse(read('package.json'))
     const names = sums().map((line) => line.slice(66).replaceAll(version, 'V'))
-    assert.deepEqual(names, [
+    const wanted = [
       'npm/kubedoh-V.tgz',
       'charts/kubedoh-V.tgz',
       'charts/kubedoh-crds-V.tgz',
@@ -73,7 +79,11 @@ describeUnless(missing, 'a release', () => {
       'images/kubedoh-V-bun.arm64.spdx.json',
       'NOTES.md',
       'provenance.json',
-    ])
+    ]
+    assert.deepEqual(
+      names,
+      wanted.filter((name) => !IS_SHORT || !name.includes('arm64')),
+    )
     const { length } = readFileSync(join(folder, `npm/kubedoh-${version}.tgz`))
     assert.ok(length <= PACKAGE_BYTES_MAX, `${length} bytes`)
   })

@@ -4,9 +4,9 @@
  */
 import { appendFileSync, chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { buildImage } from '../../build/image/image.ts'
 import type { Image } from '../../build/image/oci.ts'
 import { type Binaries, COREDNS } from '../real-cluster/binaries.ts'
+import { builtImage } from './built-images.ts'
 import { buildTestImages } from './images.ts'
 import { KubernetesNode, waitFor } from './node.ts'
 import { prepareDebian } from './packages.ts'
@@ -63,8 +63,8 @@ export async function startTwoNodes(binaries: Binaries, ...images: readonly Imag
 }
 
 async function archivesFor(binaries: Binaries, images: readonly Image[]): Promise<Uint8Array[]> {
-  const own = images.length > 0 ? images : [await buildImage(['amd64'])]
-  const more = GATEWAY_RUNTIME === 'bun' ? [await buildImage(['amd64'], 'bun')] : []
+  const own = images.length > 0 ? images : [await builtImage()]
+  const more = GATEWAY_RUNTIME === 'bun' ? [await builtImage('bun')] : []
   const test = buildTestImages(binaries.coredns, prepareDebian())
   return [...test, ...[...own, ...more].map(({ archive }) => archive)]
 }

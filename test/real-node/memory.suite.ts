@@ -8,9 +8,10 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, test } from 'vitest'
-import { type BuiltImage, buildImage } from '../../build/image/image.ts'
+import type { Image } from '../../build/image/oci.ts'
 import { describeUnless } from '../describe-unless.ts'
 import { type Binaries, prepareBinaries } from '../real-cluster/binaries.ts'
+import { builtImage } from './built-images.ts'
 import {
   CHART,
   COREDNS_PODS,
@@ -35,7 +36,7 @@ const binaries: Binaries | string = missing ?? prepareBinaries('helm')
 
 describeUnless(typeof binaries === 'string' && binaries, 'a server with 50,000 endpoints', () => {
   let node: KubernetesNode
-  let image: BuiltImage
+  let image: Image
   const last = `large-${SERVICES - 1}`
   const rows: string[] = []
   const report = (name: string, bytes: number, { resident, peak }: Memory): void => {
@@ -44,7 +45,7 @@ describeUnless(typeof binaries === 'string' && binaries, 'a server with 50,000 e
   }
   beforeAll(async () => {
     assert.ok(typeof binaries !== 'string')
-    image = await buildImage(['amd64'])
+    image = await builtImage()
     node = await startCluster(binaries, image)
   })
   afterAll(async () => {

@@ -5,9 +5,9 @@
  */
 import assert from 'node:assert/strict'
 import { afterAll, beforeAll, test } from 'vitest'
-import { buildImage } from '../../build/image/image.ts'
 import { describeUnless } from '../describe-unless.ts'
 import { type Binaries, prepareBinaries } from '../real-cluster/binaries.ts'
+import { builtImage } from './built-images.ts'
 import {
   CLIENT_PODS,
   helmChart,
@@ -36,11 +36,7 @@ describeUnless(typeof binaries === 'string' && binaries, 'the cache of a real no
   let node: KubernetesNode
   beforeAll(async () => {
     assert.ok(typeof binaries !== 'string')
-    node = await startCluster(
-      binaries,
-      await buildImage(['amd64']),
-      await buildImage(['amd64'], 'node'),
-    )
+    node = await startCluster(binaries, await builtImage(), await builtImage('node'))
     await helmChart(node, 'install')
     await waitForDns(node)
   })

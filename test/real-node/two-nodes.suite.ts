@@ -6,11 +6,11 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeAll, beforeEach, test } from 'vitest'
-import { buildImage } from '../../build/image/image.ts'
 import type { Image } from '../../build/image/oci.ts'
 import { describeUnless } from '../describe-unless.ts'
 import type { Counts } from '../faults/checking-client.ts'
 import { type Binaries, prepareBinaries } from '../real-cluster/binaries.ts'
+import { builtImage } from './built-images.ts'
 import {
   helmChart,
   lookUp,
@@ -40,7 +40,7 @@ describeUnless(typeof binaries === 'string' && binaries, 'two nodes, one lost', 
   let images: readonly Image[]
   let two: Two
   beforeAll(async () => {
-    images = [await buildImage(['amd64']), await buildImage(['amd64'], 'node')]
+    images = [await builtImage(), await builtImage('node')]
   })
   beforeEach(async () => {
     assert.ok(typeof binaries !== 'string')

@@ -5,9 +5,9 @@
  */
 import assert from 'node:assert/strict'
 import { afterAll, beforeAll, test } from 'vitest'
-import { buildImage } from '../../build/image/image.ts'
 import { describeUnless } from '../describe-unless.ts'
 import { type Binaries, prepareBinaries } from '../real-cluster/binaries.ts'
+import { builtImage } from '../real-node/built-images.ts'
 import {
   helmChart,
   helmChartIn,
@@ -45,7 +45,7 @@ describeUnless(typeof release === 'string' && release, 'an upgrade between two v
   let services = 0
   beforeAll(async () => {
     assert.ok(typeof binaries !== 'string' && typeof release !== 'string')
-    const current = await buildImage(['amd64'])
+    const current = await builtImage()
     node = await startCluster(binaries, current)
     // Both have the same name until there are two versions.
     await node.importImage(release.image)

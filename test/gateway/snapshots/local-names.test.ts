@@ -141,7 +141,7 @@ describe('RESINFO of a gateway (RFC 9606)', () => {
     {
       name: 'without a page by a name that is too long for it',
       question: 'resolver.arpa',
-      way: { headers: { host: `${'a'.repeat(60)}.`.repeat(4) + 'test' } },
+      way: { headers: { host: [...Array(4).fill('a'.repeat(60)), 'test'].join('.') } },
       wanted: `resolver.arpa. 300 IN RESINFO ${errors}`,
     },
     {
