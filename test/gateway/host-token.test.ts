@@ -108,6 +108,26 @@ describe('a hostname below TOKEN_DOMAIN', () => {
     })
   }
 
+  test('is not in the query log of a client that asks for it, in any case', async () => {
+    const COREFILE = '. {\n  log\n  errors\n  erratic {\n    drop 0\n  }\n}\n'
+    const fixture = await BothPaths.start({ TOKEN_DOMAIN, COREFILE })
+    const names = [HOST, HOST.toUpperCase(), `www.${HOST}`, `${unknown}.${TOKEN_DOMAIN}`]
+    for (const name of [...names, TOKEN_DOMAIN]) {
+      for (const send of [fixture.byApp, fixture.directly]) {
+        await send.call(fixture, at(HOST, get(`${name} A`)))
+      }
+    }
+    const lines = fixture.host.lines.map((line) => /"A IN (\S+) /.exec(line)?.[1])
+    const hidden = `TOKEN.${TOKEN_DOMAIN}.`
+    const wanted = [hidden, hidden, `www.${hidden}`, hidden, `${TOKEN_DOMAIN}.`]
+    assert.deepEqual(
+      lines,
+      wanted.flatMap((line) => [line, line]),
+    )
+    const seen = JSON.stringify([fixture.host.events, fixture.host.lines]).toLowerCase()
+    for (const secret of [hostToken, unknown]) assert.ok(!seen.includes(secret))
+  })
+
   test('is like any other without TOKEN_DOMAIN', async () => {
     const fixture = await BothPaths.start()
     assert.equal((await fixture.byApp(at(HOST))).status, 401)

@@ -9,19 +9,16 @@ import type { Variant } from '../../build/image/debian.ts'
 import { buildImage } from '../../build/image/image.ts'
 import type { Image } from '../../build/image/oci.ts'
 
-/** Names the folder of the run's images to the processes of its suites. */
-const FOLDER = 'KUBEDOH_TEST_IMAGES'
-
 /** Has all suites that this process starts share their images, until it ends. */
 export function shareImages(): void {
   const folder = join(tmpdir(), `kubedoh-images-${process.pid}`)
-  process.env[FOLDER] = folder
+  process.env.KUBEDOH_TEST_IMAGES = folder
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
 }
 
 /** Returns the image for amd64, which the first that asks builds. */
 export async function builtImage(variant: Variant = ''): Promise<Image> {
-  const { [FOLDER]: folder } = process.env
+  const { KUBEDOH_TEST_IMAGES: folder } = process.env
   if (folder === undefined) return buildImage(['amd64'], variant)
   const archive = join(folder, `image-${variant}.tar`)
   const about = join(folder, `image-${variant}.json`)

@@ -30,6 +30,7 @@ import type { TokenStore } from '../access/token-store.ts'
 import { compileGatewayCorefile, gatewayWarnings } from '../config/compile-corefile.ts'
 import { type GatewayConfig, GatewayConfigError } from '../config/config.ts'
 import { variesByClient } from '../config/gateway-plugins.ts'
+import { hidingTokens } from '../config/hidden-tokens.ts'
 import { behindProxies } from '../doh/behind-proxies.ts'
 import { replyBytesMax } from '../doh/negotiate.ts'
 import { ForwardedHead, type TrustedProxies } from '../doh/trusted-proxies.ts'
@@ -137,6 +138,7 @@ export class Gateway {
     })
     const host: PluginHost = {
       ...runtime.host,
+      ...hidingTokens(runtime.host, config.tokenDomain),
       openCluster: (options, tree) => zones.open(options, tree),
       openClusters: (opener) => zones.openAny(opener),
     }
