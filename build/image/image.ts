@@ -170,8 +170,11 @@ function componentsOf({ architecture, variant, runtime, modules }: Parts): Compo
     version: one.version,
     license: one.license ?? 'NOASSERTION',
   }))
-  const { name, version: newest, license: terms } = runtime
-  const own = { purl: `pkg:generic/${name}`, version: newest, license: terms }
+  const own = {
+    purl: `pkg:generic/${runtime.name}`,
+    version: runtime.version,
+    license: runtime.spdx,
+  }
   return [{ purl: 'pkg:npm/kubedoh', version, license }, own, ...debian, ...npm]
 }
 

@@ -25,8 +25,8 @@ export type Runtime = {
   readonly name: 'node' | 'bun'
   readonly binary: Buffer
   readonly licence: Buffer
-  /** An SPDX licence expression. */
-  readonly license: string
+  /** The licence as an SPDX expression. */
+  readonly spdx: string
   readonly version: string
   /** Whether the binary has symbols that a tool could have removed. */
   readonly hasSymbols: boolean
@@ -53,7 +53,7 @@ export function prepareNode(architecture: string, scratch: string): Runtime {
   const hasSymbols = !STRIPS.some(works)
   const binary = readFileSync(hasSymbols ? original : stripped)
   const licence = readFileSync(join(folder, 'LICENSE'))
-  return { name: 'node', binary, licence, license: 'MIT', version, hasSymbols }
+  return { name: 'node', binary, licence, spdx: 'MIT', version, hasSymbols }
 }
 
 /**
@@ -65,8 +65,8 @@ export function prepareBun(architecture: string, scratch: string): Runtime {
   const pinned = pinnedIn(BUN_LOCK, name)
   const binary = readFileSync(join(unpackFromNpm(pinned, ['bin'], scratch), 'bin/bun'))
   const licence = readFileSync(join(import.meta.dirname, 'bun-licence.txt'))
-  const license = 'MIT AND LGPL-2.0-only AND LGPL-2.1-only'
-  return { name: 'bun', binary, licence, license, version: pinned.version, hasSymbols: false }
+  const spdx = 'MIT AND LGPL-2.0-only AND LGPL-2.1-only'
+  return { name: 'bun', binary, licence, spdx, version: pinned.version, hasSymbols: false }
 }
 
 function pinnedIn(lock: string, name: string): NpmPackage {

@@ -108,7 +108,7 @@ describe('a hostname below TOKEN_DOMAIN', () => {
     })
   }
 
-  test('is not in the query log of a client that asks for it, in any case', async () => {
+  test('is not in the query log when it is the query name, in any case', async () => {
     const COREFILE = '. {\n  log\n  errors\n  erratic {\n    drop 0\n  }\n}\n'
     const fixture = await BothPaths.start({ TOKEN_DOMAIN, COREFILE })
     const names = [HOST, HOST.toUpperCase(), `www.${HOST}`, `${unknown}.${TOKEN_DOMAIN}`]

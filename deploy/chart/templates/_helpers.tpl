@@ -80,7 +80,7 @@ imagePullPolicy: {{ .Values.image.pullPolicy }}
 {{- include "kubedoh.imageName" (dict "root" .root "image" $image "tag" $tag) }}
 {{- end }}
 
-{{/* The capability is that of the file of Node, which does not start without it. */}}
+{{/* The capability is that of the runtime's file, which does not start without it. */}}
 {{- define "kubedoh.containerSecurity" -}}
 securityContext:
   allowPrivilegeEscalation: false

@@ -1,6 +1,6 @@
 /**
  * Keeps tokens out of the log. A client that has only a token's hostname may look that name up by
- * the gateway itself, and plugins log the names that clients ask for.
+ * the gateway itself, and plugins log query names.
  * @module
  */
 import type { LogEvent } from '../../dns/telemetry/log.ts'

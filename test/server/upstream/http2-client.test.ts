@@ -43,7 +43,7 @@ describe('Http2Client', () => {
     assert.equal(client.isOver, false)
   })
 
-  test('says how long a body is, and nothing without one', async (t) => {
+  test('sends Content-Length with a body, and none without one', async (t) => {
     const lengths: unknown[] = []
     const server = await fakeHttp2(t, (request) => {
       lengths.push(request.headers['content-length'])
